@@ -27,7 +27,7 @@ from bench.index import agentsview, ticks
 from bench.measure import CACHE, row
 from bench.peers import nobodys
 from plait.web.guard import Keys
-from plait.web.server import found, listening
+from plait.web.place import found, listening
 
 HOME = CACHE / "page-lists"
 TIMES = 15

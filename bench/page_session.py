@@ -26,7 +26,7 @@ from bench.index import AGENTSVIEW, agentsview
 from bench.measure import CACHE, row
 from bench.peers import nobodys
 from plait.web.guard import Keys
-from plait.web.server import alive
+from plait.web.place import alive
 
 MB = 1_000_000
 LONG = 75 * MB

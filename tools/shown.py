@@ -9,12 +9,12 @@ a line `…` stands for any lines. A folder of the gallery has a `command` and a
 import os
 import re
 import shlex
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from tools.standby import printed
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -57,22 +57,14 @@ def printed_by(command: str, folder: Path = ROOT) -> str:
     _age_examples()
     words = shlex.split(command)
     assert words[0] == "plait", command
-    done = subprocess.run(
-        [sys.executable, "-m", "plait", *words[1:]],
-        cwd=folder,
-        env={
-            "PATH": os.environ["PATH"],
-            "PLAIT_CACHE_DIR": str(ROOT / ".cache" / "shown"),
-            "PYTHONPATH": str(ROOT / "src"),
-            "HOME": str(ROOT / "nobody"),
-            "TZ": "UTC",
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return "\n".join(line.rstrip() for line in done.stdout.rstrip("\n").split("\n"))
+    env = {
+        "PATH": os.environ["PATH"],
+        "PLAIT_CACHE_DIR": str(ROOT / ".cache" / "shown"),
+        "HOME": str(ROOT / "nobody"),
+        "TZ": "UTC",
+    }
+    output = printed(words[1:], folder, env)
+    return "\n".join(line.rstrip() for line in output.rstrip("\n").split("\n"))
 
 
 def agrees(expected: str, printed: str) -> bool:

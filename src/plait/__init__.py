@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     )
     from plait.write.writer import SessionWriter
 
-    __version__: str
+__version__ = "0.1.0"
 
 __all__ = [
     "Archive",
@@ -110,10 +110,6 @@ HOMES = {
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("plait")
     if name in PACKAGES:
         return import_module(f"plait.{name}")
     if name in __all__:

@@ -23,6 +23,7 @@ from plait.view.passages.stream import Manner
 from plait.view.transcript.json_form import json_of
 from plait.view.transcript.markdown import markdown_of, text_of
 from plait.view.transcript.plain import WIDTH, plain_of
+from tests.sampling import EACH_AND_ALL, one_of
 from tests.view.rendered import FORMATTING, HOSTILE, RENDER, elements, is_harmless
 from tests.view.unescaped import squeezed
 
@@ -50,7 +51,7 @@ A2< "Gone on."
 def exported(folder: Path, format_: str = "md", **changes: Any) -> dict[str, str]:
     """Returns the files of an export by their names."""
     plan = ExportPlan(Archive([folder]).sessions, **changes)
-    return {name: data.decode() for name, data in export(plan, format_)}
+    return {name: data.decode("utf-8", "replace") for name, data in export(plan, format_)}
 
 
 def drawn(folder: Path, text: str) -> Path:
@@ -64,7 +65,7 @@ def only(files: dict[str, str], ending: str) -> str:
 
 
 def head_of(text: str) -> list[str]:
-    return text.split("\n\n")[1].splitlines()
+    return text.split("\n\n")[2].splitlines()
 
 
 # checklist: S39, S46, S47, S56
@@ -87,7 +88,7 @@ def test_the_header_says_which_path_it_is(tmp_path: Path) -> None:
     drawing = draw(REWIND)
     session, fork = drawing.session, drawing.uuid_of("A1")
     abandoned, active = only(files, "abandoned.md"), only(files, "path2.md")
-    assert abandoned.startswith("# CLAUDE CODE SESSION TRANSCRIPT\n\n")
+    assert abandoned.startswith("# A search box\n\n## CLAUDE CODE SESSION TRANSCRIPT\n\n")
     assert head_of(abandoned) == [
         f"Session ID: {session}",
         "Path: 1 of 2",
@@ -335,7 +336,7 @@ U1 "use {token} of mallory"
 A1< Bash(command="GITHUB_TOKEN={token} ls /Users/mallory/shop")
 R1< "ok {token}"
 """
-    for format_ in ("md", "txt", "json", "jsonl"):
+    for format_ in ("md", "txt", "json", "jsonl", "atif", "toolpath"):
         plan = ExportPlan(Archive([drawn(tmp_path, text)]).sessions, redactor=Redactor())
         files = dict(export(plan, format_))
         assert "redaction-report.json" in files
@@ -374,15 +375,18 @@ def test_no_word_of_the_gallery_is_missing(gallery: Path) -> None:
     assert checked(gallery) > 300
 
 
-def test_no_word_of_real_logs_is_missing(shared: Path) -> None:
+@pytest.mark.parametrize("every", EACH_AND_ALL)
+def test_no_word_of_real_logs_is_missing(shared: Path, every: int) -> None:
     cases = [one for one in sorted((shared / "resume-cases").iterdir()) if one.is_dir()]
-    counts = [checked(root) for root in (shared / "corpus", shared / "produced", *cases)]
-    assert sum(counts) > 50_000
+    counts = [checked(shared / name, every) for name in ("corpus", "produced")]
+    counts += [checked(one) for one in one_of(every, cases)]
+    assert sum(counts) > (50_000 if every == 1 else 2_000)
 
 
-def checked(root: Path) -> int:
+def checked(root: Path, every: int = 1) -> int:
     """Looks up the words of every record in what is written of its family; returns how many."""
-    plan = ExportPlan(Archive([root]).sessions)
+    found = one_of(every, list(families(Archive([root]).sessions)))
+    plan = ExportPlan(tuple(one for members in found for one in members))
     count = 0
     for family in plan.families():
         written = Written(family)
@@ -524,3 +528,19 @@ def test_the_index_tells_of_files_without_a_conversation(tmp_path: Path) -> None
         "## Without a conversation\n\n- summaries only: About a box (summaries)\n"
     )
     assert json.loads(exported(tmp_path)["manifest.json"])["copies"] == []
+
+
+@pytest.mark.parametrize("format_", ["md", "txt", "json", "html"])
+@pytest.mark.parametrize(
+    ("directory", "is_kept"), [("/home/marlene/shop", False), ("/srv/shop", True)]
+)
+def test_only_a_line_that_runs_is_said_to_resume(
+    tmp_path: Path, format_: str, directory: str, is_kept: bool
+) -> None:
+    drawn(tmp_path, f'file work cwd={directory} start=2026-11-02T09:00:00Z\nU1 "go"\nA1< "done"\n')
+    line = f"cd {directory} &amp;&amp; claude" if format_ == "html" else f"cd {directory} && claude"
+    for redactor in (None, Redactor()):
+        files = exported(tmp_path, format_, redactor=redactor)
+        said = [name for name, text in files.items() if "claude --resume" in text]
+        assert bool(said) is (redactor is None or is_kept)
+        assert all(line in files[name] for name in said)

@@ -432,7 +432,7 @@ def followed(steps: list[tuple[str, int]]) -> None:
 
 
 @given(st.lists(st.tuples(STEPS, st.integers(0, 30)), min_size=3, max_size=6))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_no_page_is_ever_stale(steps: list[tuple[str, int]]) -> None:
     followed(steps)
 

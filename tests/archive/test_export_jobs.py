@@ -16,13 +16,15 @@ import pytest
 from examples.drawing import draw
 from plait.archive import Archive, ExportPlan
 from plait.archive.export import drawing
+from plait.archive.families import families
 from plait.cli.app import run
 from plait.conversation.prices import Prices
 from plait.line.workers import Workers
 from plait.redact import Redactor, Rules
 from plait.view.passages.stream import Manner
+from tests.sampling import EACH_AND_ALL, in_turn, one_of
 
-FORMATS = ["md", "html", "txt", "json", "jsonl"]
+FORMATS = ["md", "html", "txt", "json", "jsonl", "atif", "toolpath"]
 TOKENS = [f"ghp_{letter}1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8" for letter in "abc"]
 
 
@@ -53,8 +55,7 @@ def exported(root: Path, jobs: int, format_: str = "md", **changes: Any) -> dict
     return dict(archive.export(plan, format_))
 
 
-@pytest.mark.parametrize("is_redacted", [False, True])
-@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize(("format_", "is_redacted"), in_turn(FORMATS, [False, True], str))
 def test_several_processes_draw_the_same(
     gallery: Path, began: list[int], format_: str, is_redacted: bool
 ) -> None:
@@ -63,7 +64,7 @@ def test_several_processes_draw_the_same(
         for jobs in (1, 3)
     ]
     assert list(made[0].items()) == list(made[1].items())
-    assert len(made[0]) > 20
+    assert len(made[0]) > 18
     assert began == [3]
 
 
@@ -77,9 +78,20 @@ def test_several_processes_draw_the_same_in_other_manners(gallery: Path, began: 
     assert began == [2, 2]
 
 
-def test_several_processes_draw_real_logs_the_same(shared: Path) -> None:
-    made = [exported(shared / "corpus", jobs, "txt", redactor=Redactor()) for jobs in (1, 2)]
+@pytest.mark.parametrize("every", EACH_AND_ALL)
+def test_several_processes_draw_real_logs_the_same(
+    shared: Path, began: list[int], every: int
+) -> None:
+    made = []
+    for jobs in (1, 2):
+        archive = Archive([shared / "corpus"], jobs=jobs)
+        found = one_of(every, list(families(archive.sessions)))
+        sessions = tuple(one for members in found for one in members)
+        plan = ExportPlan(sessions, pricing=Prices(), redactor=Redactor())
+        made.append(dict(archive.export(plan, "txt")))
     assert made[0] == made[1]
+    assert len(made[0]) > 150 // every
+    assert began == [2]
 
 
 @pytest.mark.parametrize("rules", [Rules(expressions=("chocolate",)), Rules(files=("*.env",))])

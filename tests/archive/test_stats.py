@@ -51,7 +51,8 @@ A11< "Nobody."
 
 
 def counted(folder: Path, **options: object) -> Figures:
-    return stats_of(Archive([folder]).sessions, **options)  # type: ignore[arg-type]
+    found = stats_of(Archive([folder]).sessions, **options)  # type: ignore[arg-type]
+    return found.figures
 
 
 def drawn(folder: Path, text: str) -> Path:
@@ -129,7 +130,7 @@ A2< "ok"
 
 
 def test_nothing_comes_to_nothing(tmp_path: Path) -> None:
-    assert stats_of([]) == Figures()
+    assert stats_of([]) == (Figures(), ())
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "broken.jsonl").write_text("no json\n")
     assert counted(tmp_path).prompts == 0

@@ -120,6 +120,36 @@ def test_an_index_keeps_what_was_lost_until_a_session_grows(root: Path, tmp_path
     assert grown.total_usd > read.total_usd
 
 
+def rows(folder: Path, table: str) -> int:
+    with sqlite3.connect(folder / "catalogue.sqlite") as catalogue:
+        (found,) = catalogue.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(found)
+
+
+def test_an_index_sums_up_what_is_asked_of_all_sessions_once(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = Archive([root], tmp_path / "index")
+    archive.update_index()
+    some = archive.waste([ONE])
+    assert rows(tmp_path / "index", "wasted") == 0
+    everything = archive.waste()
+    assert rows(tmp_path / "index", "wasted") == 2
+    monkeypatch.setattr("plait.archive.index.wasting.wasted_in", None)
+    again = Archive([root], tmp_path / "index")
+    assert again.waste() == everything
+    assert again.waste([ONE]) == some == Archive([root]).waste([ONE])
+
+
+def test_what_was_kept_holds_for_its_prices_alone(root: Path, tmp_path: Path) -> None:
+    archive = Archive([root], tmp_path / "index")
+    archive.update_index()
+    listed = archive.waste()
+    own = Prices(PriceFile({SMALL: PriceList(input=Rate(900.0), output=Rate(900.0))}))
+    assert archive.waste(prices=own) == Archive([root]).waste(prices=own) != listed
+    assert archive.waste() == listed
+
+
 def asked(folder: Path, model: str, *pauses: timedelta) -> Waste:
     place = folder / "projects" / "-home-dev-shop"
     place.mkdir(parents=True)

@@ -21,7 +21,8 @@ def written(roots: list[Path], out: Path, *options: str) -> Path:
     """Exports all sessions of some archives as pages into a folder, by the command."""
     named = [part for root in roots for part in ("--root", str(root))]
     asked = [*named, "--all", "--format", "html", "--no-redact", "-o", str(out), *options]
-    home = {"HOME": str(out.parent), "XDG_CACHE_HOME": str(out.parent), "PATH": os.environ["PATH"]}
+    home = {"HOME": str(out.parent), "XDG_CACHE_HOME": str(out.parent)}
+    home |= {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     subprocess.run(
         [sys.executable, "-m", "plait", "export", *asked],
         check=True,

@@ -148,6 +148,7 @@ def test_a_prompt_is_left_out_to_be_asked_differently(desk: EditDesk, reader: Re
 def test_a_clone_can_be_opened_and_undone_from_its_page(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = reader(desk.at, f"/s/{desk.name}", width=420)
+    page.locator(".head-opener").click()
     page.locator(".top [data-edit=menu]").click()
     page.get_by_role("button", name=re.compile("^Clone")).click()
     page.get_by_role("button", name="Clone", exact=True).click()
@@ -240,7 +241,7 @@ def test_boxes_and_bars_are_whole_in_every_look(
     desk: EditDesk, reader: Reader, theme: str, width: int
 ) -> None:
     page = reader(desk.at, f"/s/{desk.name}", width=width, color_scheme=theme)
-    page.locator(".top [data-edit=menu]").click()
+    page.keyboard.press("E")
     assert faults(page) == []
     page.get_by_role("button", name=re.compile("^Clone")).click()
     page.locator("dialog.editing summary").click()

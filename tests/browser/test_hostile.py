@@ -41,7 +41,7 @@ def test_a_hostile_session_is_inert(
     check_inert(page)
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     page.evaluate("document.querySelectorAll('button.more[data-p]').forEach(e => e.click())")
-    page.evaluate("document.querySelectorAll('main .rawbtn').forEach(e => e.click())")
+    page.evaluate("document.querySelectorAll('main .acts [data-act=raw]').forEach(e => e.click())")
     expect(page.locator("pre.rawjson").first).to_be_attached()
     page.wait_for_timeout(300)
     check_inert(page)

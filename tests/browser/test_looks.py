@@ -83,11 +83,13 @@ def test_a_narrow_screen_reads_first_and_keeps_panels_behind_buttons(session: Op
     expect(page.locator(".outline")).to_be_hidden()
     expect(page.locator(".rail")).to_be_hidden()
     expect(page.locator(".prompt:visible").first).to_be_in_viewport()
+    page.get_by_role("button", name="More of this session").click()
     page.get_by_role("button", name="Prompts").click()
     expect(page.locator(".outline")).to_be_visible()
     page.locator(".outline a", has_text="And back?").click()
     expect(page.locator(".outline")).to_be_hidden()
     expect(page.locator(f'[id="{WAYS.uuid_of("U6")}"]')).to_be_in_viewport()
+    page.get_by_role("button", name="More of this session").click()
     page.get_by_role("button", name="Graph").click()
     expect(page.locator(".rail")).to_be_visible()
     page.keyboard.press("Escape")
@@ -107,7 +109,7 @@ def test_wide_screens_can_put_the_panels_away(session: Opened) -> None:
 def test_on_paper_there_is_only_the_conversation(session: Opened) -> None:
     page = session(RICH)
     page.emulate_media(media="print")
-    for selector in (".top", ".outline", ".rail", ".rawbtn >> nth=0"):
+    for selector in (".top", ".outline", ".rail", ".acts >> nth=0"):
         expect(page.locator(selector)).to_be_hidden()
     expect(page.locator(".prompt").first).to_be_visible()
     assert background(page) == "rgb(255, 255, 255)"

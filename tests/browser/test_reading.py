@@ -90,10 +90,9 @@ def test_the_raw_line_of_any_record_is_one_click_away(session: Opened) -> None:
         expect(entry.locator("pre.rawjson")).to_have_count(0)
 
 
-def test_a_picture_is_opened_on_click(session: Opened) -> None:
+def test_a_picture_is_a_picture_where_it_stands(session: Opened) -> None:
     page = session(WAYS.session)
-    assert page.locator("main img").count() == 0
-    page.get_by_role("button", name="image/png").click()
+    page.locator(".turn:visible").last.scroll_into_view_if_needed()
     image = page.locator("img.shown-image")
     expect(image).to_be_visible()
     assert image.evaluate("e => e.decode().then(() => e.naturalWidth)") > 0
@@ -140,9 +139,9 @@ def test_keys_open_the_help_the_find_box_and_everything(session: Opened) -> None
 
 def test_times_stand_in_the_readers_zone(session: Opened) -> None:
     page = session(RICH, timezone_id="Asia/Tokyo")
-    expect(page.locator(".turn .head time").last).to_have_text("6 Aug 2026, 16:52")
+    expect(page.locator(".turn .head time").last).to_have_text("2026-08-06 16:52")
     page = session(RICH, timezone_id="America/New_York")
-    expect(page.locator(".turn .head time").last).to_have_text("6 Aug 2026, 03:52")
+    expect(page.locator(".turn .head time").last).to_have_text("2026-08-06 03:52")
 
 
 def test_the_line_that_resumes_a_session_can_be_copied(session: Opened) -> None:
@@ -150,6 +149,26 @@ def test_the_line_that_resumes_a_session_can_be_copied(session: Opened) -> None:
     page.locator(".resume").click()
     expect(page.locator(".resume")).to_have_class("resume done")
     assert page.evaluate("navigator.clipboard.readText()").endswith(f"--resume {WAYS.session}")
+
+
+def test_texts_and_outputs_can_be_copied_whole(session: Opened) -> None:
+    page = session(WAYS.session, permissions=["clipboard-read", "clipboard-write"])
+    page.locator(".prompt .act[data-act=copy-text]").first.press("Enter")
+    expect(page.locator(".found")).to_have_text("Text copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "Which way to the harbour?"
+    page.locator(".turn .act[data-act=continue]").first.press("Enter")
+    expect(page.locator(".found")).to_contain_text(f"plait resume {WAYS.session} --at 1")
+    expect(page.locator("[data-act=copy-turn], [data-do=markdown]")).to_have_count(0)
+    page = session(
+        WAYS.session,
+        f"#{WAYS.uuid_of('A2')}",
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    call = page.locator("details.call", has_text="seq 400")
+    call.locator("summary .act[data-act=copy-output]").dispatch_event("click")
+    expect(page.locator(".found")).to_have_text("Output copied")
+    lines = page.evaluate("navigator.clipboard.readText()").split("\n")
+    assert [lines[0][:6], len(lines), lines[-1][:8]] == ["step 1", 400, "step 400"]
 
 
 def test_an_agent_is_a_conversation_inside_its_call(session: Opened) -> None:

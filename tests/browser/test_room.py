@@ -173,10 +173,10 @@ def test_everybody_can_use_it_at_every_width(
     assert faults(page) == []
 
 
-def test_on_a_narrow_screen_the_list_of_sessions_opens_below_the_title(
+def test_on_a_narrow_screen_the_list_of_sessions_opens_beside_the_title(
     desk: EditDesk, reader: Reader
 ) -> None:
     page = context_of(desk, reader, width=390)
     page.mouse.wheel(0, 400)
     opener, title = page.locator(".side-opener").bounding_box(), page.locator("h1").bounding_box()
-    assert opener and title and opener["y"] > title["y"] + title["height"]
+    assert opener and title and opener["x"] + opener["width"] <= title["x"]

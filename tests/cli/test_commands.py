@@ -40,11 +40,12 @@ def test_every_command_has_help(capfd: pytest.CaptureFixture[str], name: str) ->
 
 def test_ls_shows_projects_and_sessions(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     lines = [line.rstrip() for line in out(capfd, "ls", "--root", config).splitlines()]
-    assert lines[0] == "/home/dev/shop"
-    assert lines[1].split() == ["session", "title", "ended", "entries", "size", "agents"]
-    assert lines[2].startswith("11111111  The basket")
-    assert lines[3].startswith("12222222  write tests")
-    assert lines[-1] == f"2 sessions in 1 project, 4 entries, {lines[-1].rpartition(', ')[2]}"
+    assert lines[0].split() == ["session", "title", "ended", "turns", "size", "agents"]
+    assert lines[1] == "/home/dev/shop"
+    assert lines[2].startswith("  11111111  The basket")
+    assert lines[3].startswith("  12222222  write tests")
+    size = lines[-1].rpartition(", ")[2]
+    assert lines[-1] == f"2 sessions in 1 project, 2 turns, 4 entries, {size}"
 
 
 def test_ls_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None:
@@ -127,7 +128,7 @@ def test_doctor_accounts_for_every_line(capfd: pytest.CaptureFixture[str], confi
     assert report["graph"]["folded"] == {"retracted": 1}
     text = out(capfd, "doctor", torn)
     assert "the account balances: nothing is lost" in text
-    assert f"{torn}:3: torn: the line does not end" in text
+    assert f"{torn}:3: torn: the line does not end" in out(capfd, "doctor", torn, "--full-paths")
 
 
 def test_doctor_takes_the_inventory(capfd: pytest.CaptureFixture[str], config: Path) -> None:
@@ -211,7 +212,15 @@ def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> N
         (["log", "/tmp"], 2, "error: '/tmp' is a folder\nhint: `plait ls --root /tmp` lists"),
         (["ls", "-home-dev"], 2, "error: no such option"),
         (["cat"], 2, "error: missing argument 'SESSION'\nhint: `plait cat --help`"),
-        (["lss"], 2, "error: no such command 'lss'"),
+        (["lss"], 2, "error: no such command 'lss'\nhint: did you mean `plait ls`?\nhint: `plait"),
+        (["sho"], 2, "error: no such command 'sho'\nhint: did you mean `plait show`?\n"),
+        (["list"], 2, "error: no such command 'list'\nhint: did you mean `plait ls`?\n"),
+        (["xyzzy"], 2, "error: no such command 'xyzzy'\nhint: `plait --help` shows"),
+        (["trace", "sned"], 2, "error: no such command 'sned'\nhint: did you mean `plait trace"),
+        (["--hepl"], 2, "error: no such option '--hepl'\nhint: did you mean `--help`?"),
+        (["ls", "--projet", "x"], 2, "error: no such option '--projet'\nhint: did you mean `--p"),
+        (["ls", "--sort", "tit"], 2, "error: --sort: 'tit' is not one of 'ended', 'started', "),
+        (["usage", "weakly"], 2, "error: 'weakly' is not one of 'daily', 'weekly', 'monthly', "),
         (["ls", "--nope"], 2, "error: no such option"),
         (["ls", "--since", "soon"], 2, "error: 'soon' is not a time\nhint: say a day"),
         (

@@ -125,7 +125,8 @@ def test_a_session_of_which_only_agents_are_left_is_not_offered_to_be_resumed(
 def test_a_session_inside_the_file_of_another_is_not_offered_either(
     capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
 ) -> None:
-    out(capfd, "export", session_id("two"), "--root", root, "-o", tmp_path / "out")
+    words = (session_id("two"), "--no-redact", "--root", root, "-o", tmp_path / "out")
+    out(capfd, "export", *words)
     own = (tmp_path / "out" / f"transcript_{session_id('two')}.md").read_text()
     other = (tmp_path / "out" / f"transcript_{session_id('other')}.md").read_text()
     assert ("--resume" in own, "--resume" in other) == (True, False)

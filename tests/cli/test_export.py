@@ -55,8 +55,8 @@ def test_it_writes_a_private_folder(
 ) -> None:
     folder = tmp_path / "out" / "deep"
     code, out, err = ran(capfd, "--all", "--root", root, "-o", folder)
-    told = out.replace("\n", "").split(" (")[0]
-    assert (code, told) == (0, f"2 transcripts of 2 sessions in {folder}")
+    told = "".join(out.split()).split("(")[0]  # where lines end is up to the length of the path
+    assert (code, told) == (0, "".join(f"2 transcripts of 2 sessions in {folder}".split()))
     assert "github token 1" in err and "redaction-report.json" in err.replace("\n", "")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
@@ -121,6 +121,7 @@ def test_it_refuses_a_folder_of_other_files(
         (["--all", "--turn", "1"], "error: `--turn` is of one session"),
         ([SESSION, "--turn", "7"], "error: no turn 7 in this conversation"),
         (["--all", "--turn", "1", "-f", "jsonl"], "error: records are exported by paths"),
+        (["--all", "--turn", "1", "-f", "toolpath"], "error: graphs of steps are exported by"),
     ],
 )
 def test_it_says_what_is_wrong(
@@ -150,12 +151,16 @@ def test_sessions_by_time_and_project(
         assert len(list(folder.glob("transcript_*"))) == 1
 
 
-@pytest.mark.parametrize("format_", ["md", "txt", "json", "jsonl"])
+@pytest.mark.parametrize("format_", ["md", "txt", "json", "jsonl", "atif", "toolpath"])
 def test_to_stdout(root: Path, capfd: pytest.CaptureFixture[str], format_: str) -> None:
     code, out, err = ran(capfd, "--all", "--root", root, "-f", format_, "-o", "-")
     assert code == 0
     assert "Two ways." in out and "Else." in out
     assert TOKEN not in out and "github token" in err
+    if format_ == "atif":
+        assert [one["schema_version"] for one in json.loads(out)] == ["ATIF-v1.8"] * 2
+    if format_ == "toolpath":
+        assert len(json.loads(out)["paths"]) == 2
     if format_ == "json":
         assert [one["format"] for one in json.loads(out)] == ["plait-conversation/1"] * 2
     if format_ == "jsonl":
@@ -172,6 +177,20 @@ def test_one_turn(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "Done." in out and "Two ways." not in out
     code, out, _ = ran(capfd, SESSION, "--root", root, "--turn", "1", "-f", "json")
     assert len(json.loads(out)["conversation"]["turns"]) == 1
+
+
+def test_what_a_format_of_others_does_not_hold_is_said(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for format_, name in (("atif", "ATIF"), ("toolpath", "Toolpath")):
+        for where in ("-", tmp_path / format_):
+            _, out, err = ran(capfd, SESSION, "--root", root, "-f", format_, "-o", where)
+            assert f"not held by {name}: 1 note of the client" in err.replace("\n", " ")
+            assert "not held by" not in out
+    again = ran(capfd, SESSION, "--root", root, "-f", "atif", "-o", tmp_path / "atif")[2]
+    assert "not held by ATIF: 1 note of the client" in again.replace("\n", " ")
+    assert "not held by" not in ran(capfd, SESSION, "--root", root, "-o", "-")[2]
+    assert json.loads(ran(capfd, SESSION, "--root", root, "--turn", "2", "-f", "atif")[1])["steps"]
 
 
 def test_a_turn_beside_an_earlier_export(

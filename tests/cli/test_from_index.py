@@ -202,7 +202,10 @@ def test_what_was_worked_out_of_an_older_index_is_not_kept(logs: Path, folder: P
 @pytest.mark.parametrize(
     ("command", "unwanted"),
     [
-        ("ls", ("tantivy", "plait.graph", "plait.archive.index.update", "plait.conversation")),
+        (
+            "ls",
+            ("tantivy", "plait.graph", "plait.archive.index.update", "plait.conversation.build"),
+        ),
         ("usage", ("tantivy", "plait.graph", "plait.archive.index.update")),
         ("stats", ("tantivy", "plait.archive.index.update", "plait.conversation.build")),
         ("tree", ("tantivy", "plait.archive.index.update", "plait.conversation.build")),

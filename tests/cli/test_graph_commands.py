@@ -100,14 +100,14 @@ def test_log_draws_a_row_a_turn(capfd: pytest.CaptureFixture[str], work: Path) -
     assert found[0] == "A search box"
     assert found[1] == f"{SESSION}  /home/dev/shop"
     assert found[3].rstrip() == shown("""
-    ●    Nov 02 09:00  What would a first version look like?                        1 call · 3 s
+    ●    2026-11-02 09:00  What would a first version look like?                    1 call · 3 s
     ├─╮  branch 32d803d3-d07: 1 prompt, abandoned
-    │ ○         09:00  Take LIKE                                                             1 s
-    ├─◌         09:00  Use FTS5 afetr all  (retracted)
-    ●           09:00  Use FTS5 after all  (after a rewind)         1 call · 1 agent · 1 min 3 s
-    ├─◇         09:00  Find the callers                                             1 call · 3 s
-    ◆           09:01  compacted by hand: 14k to 3k tokens
-    ◉           09:01  Great  (resumes here)                                                 1 s
+    │ ○             09:00  Take LIKE                                                         1 s
+    ├─◌             09:00  Use FTS5 afetr all  (retracted)
+    ●               09:00  Use FTS5 after all  (after a rewind)     1 call · 1 agent · 1 min 3 s
+    ├─◇             09:00  Find the callers                                         1 call · 3 s
+    ◆               09:01  compacted by hand: 14k to 3k tokens
+    ◉               09:01  Great  (resumes here)                                             1 s
 
     4 prompts, 1 branch, 1 agent, 1 compaction, 1 folded
     """)
@@ -116,23 +116,23 @@ def test_log_draws_a_row_a_turn(capfd: pytest.CaptureFixture[str], work: Path) -
 def test_log_draws_a_row_a_record(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     found = out(capfd, "log", "latest", "--records", "--ascii", "--root", work).split("\n", 3)
     assert found[3].rstrip() == shown("""
-    *    Nov 02 09:00  prompt      What would a first version look like?                aa5c2e0e
-    *           09:00  call        Read(/home/dev/shop/models.py)                       8950b495
-    *           09:00  result      1 class Product                                      2cfd16ac
-    *           09:00  answer      Two ways.                                            3e83be03
+    *    2026-11-02 09:00  prompt      What would a first version look like?            aa5c2e0e
+    *               09:00  call        Read(/home/dev/shop/models.py)                   8950b495
+    *               09:00  result      1 class Product                                  2cfd16ac
+    *               09:00  answer      Two ways.                                        3e83be03
     |-.  branch 32d803d3-d07: 1 prompt, abandoned
-    | o         09:00  prompt      Take LIKE                                            32d803d3
-    | o         09:00  answer      Done.                                                cf82f4c3
-    |-x         09:00  prompt      Use FTS5 afetr all  (retracted)                      23106ad0
-    *           09:00  prompt      Use FTS5 after all  (after a rewind)                 b846f771
-    *           09:00  call        Agent(Find the callers)                              3792dccf
-    |->         09:00  agent       Find the callers                                 1 call / 3 s
-    *           09:01  result      Nobody.                                              125a45a4
-    *           09:01  answer      Nobody calls it.                                     0200f636
-    #           09:01  system      compacted by hand: 14k to 3k tokens                  3f50cf01
-    *           09:01  summary     This session is being continued from a previous~     d6c7a26a
-    *           09:01  prompt      Great                                                f06b165f
-    @           09:01  answer      Thanks.  (resumes here)                              15ae1dc1
+    | o             09:00  prompt      Take LIKE                                        32d803d3
+    | o             09:00  answer      Done.                                            cf82f4c3
+    |-x             09:00  prompt      Use FTS5 afetr all  (retracted)                  23106ad0
+    *               09:00  prompt      Use FTS5 after all  (after a rewind)             b846f771
+    *               09:00  call        Agent(Find the callers)                          3792dccf
+    |->             09:00  agent       Find the callers                             1 call / 3 s
+    *               09:01  result      Nobody.                                          125a45a4
+    *               09:01  answer      Nobody calls it.                                 0200f636
+    #               09:01  system      compacted by hand: 14k to 3k tokens              3f50cf01
+    *               09:01  summary     This session is being continued from a~          d6c7a26a
+    *               09:01  prompt      Great                                            f06b165f
+    @               09:01  answer      Thanks.  (resumes here)                          15ae1dc1
 
     4 prompts, 1 branch, 1 agent, 1 compaction, 1 folded
     """)
@@ -146,9 +146,9 @@ def test_log_follows_a_session_into_other_files(
     assert (code, error.splitlines()[0]) == (2, "error: 'Add a limit' means 2 sessions")
     found = out(capfd, "log", "775", "--all", "--root", two_files).split("\n", 3)
     assert found[3].rstrip() == shown("""
-    ◉  Nov 02 09:00  Add a limit  (resumes here)                                             1 s
+    ◉  2026-11-02 09:00  Add a limit  (resumes here)                                         1 s
     │  session 9e171712
-    ◉  Nov 03 09:00  And now by address  (resumes here)                                      1 s
+    ◉  2026-11-03 09:00  And now by address  (resumes here)                                  1 s
 
     2 prompts
     """)
@@ -177,8 +177,8 @@ def test_tree_draws_sessions_branches_agents_and_compactions(
     /home/dev/shop
     ● 44c6406c  A search box                        3 prompts · 12 KB · 1 min · 2026-11-02 09:00
     ├─ ○ Take LIKE                            abandoned · 1 prompt · leaves at 3e83be03 · 1.8 KB
-    ├─ ◇ Find the callers                                4 records · 3.7 KB · 3 s · Nov 02 09:00
-    └─ ◆ compacted by hand: 14k to 3k tokens                                        Nov 02 09:01
+    ├─ ◇ Find the callers                            4 records · 3.7 KB · 3 s · 2026-11-02 09:00
+    └─ ◆ compacted by hand: 14k to 3k tokens                                    2026-11-02 09:01
 
     1 session, 1 branch, 1 agent, 1 compaction
     """)

@@ -21,8 +21,16 @@ OWN_STYLE = re.compile(
 LISTS = ("config", "doctor", "index", "log", "ls", "paths", "stats", "trace", "tree", "usage", "")
 """Commands that print names and figures, each on a line of its own."""
 FILE = "FILE"
+OTHERS = ("atif", "toolpath")
+"""Formats of others."""
 PLAIT = (sys.executable, "-m", "plait")
 RUNS: dict[str, list[list[str]]] = {
+    "blame": [
+        ["\x1b]0;x\x07"],
+        ["/home/dev/shop/a.py", "--json"],
+        ["a.py", "--as", "/x/\x1b]0;x\x07", "--lines", "\x1b]0;x\x07"],
+        ["a.py", "--notes"],
+    ],
     "cat": [["--pretty", SESSION], ["--pretty", FILE]],
     "chat": [
         ["--demo", "-p", "\x1b]0;x\x07"],
@@ -48,16 +56,42 @@ RUNS: dict[str, list[list[str]]] = {
     "config": [[], ["--json"]],
     "context": [[SESSION], [FILE], [SESSION, "--json"], [SESSION, "--as", "sdk"]],
     "delete": [[FILE, "--dry-run"], [SESSION, "--dry-run", "--json"]],
-    "doctor": [[], ["--all"], ["--inventory"], ["--json"], ["--inventory", "--json"], [FILE]],
+    "diff": [
+        [SESSION],
+        [FILE, "--branch", "1", "\x1b]0;x\x07"],
+        [SESSION, "--branch", "1", "2", "--all"],
+        [FILE, "--json"],
+    ],
+    "doctor": [
+        [],
+        ["--all"],
+        ["--full-paths"],
+        ["--inventory"],
+        ["--json"],
+        ["--inventory", "--json"],
+        [FILE],
+    ],
     "export": [
-        [FILE, "-o", "-", "-f", format_, "--depth", "all"] for format_ in ("md", "txt", "json")
+        [FILE, "-o", "-", "-f", format_, "--depth", "all"]
+        for format_ in ("md", "txt", "json", *OTHERS)
     ]
-    + [[SESSION, "-o", "out", "-f", format_] for format_ in ("md", "html", "jsonl")]
+    + [[SESSION, "-o", "out", "-f", format_] for format_ in ("md", "html", "jsonl", *OTHERS)]
     + [[SESSION, "--turn", "1"], [SESSION, "-o", "out/json", "--json"]]
     + [["--all", "-o", "out/all"], ["--all", "-o", "out/all", "--redraw"]],
+    "file": [
+        ["\x1b]0;x\x07"],
+        ["a.py", "--at", "\x1b]0;x\x07"],
+        ["a.py", "--at", "\x1b]0;x\x07:1", "--json"],
+        ["a.py", "--as", "\x1b]0;x\x07", "-p"],
+    ],
+    "files": [
+        *([[SESSION], [FILE], [FILE, "--json"], [SESSION, "-p"], ["\x1b]0;x\x07"]]),
+        *([[SESSION, "--at", "1"], [SESSION, "--at", "1", "-o", "out/files"], [FILE, "-o", "x"]]),
+    ],
     "fork": [[FILE, "--at", "1", "--dry-run"], [FILE, "--at", "\x1b]0;x\x07", "--dry-run"]],
     "hook": [["status"], ["install", "--dry-run"]],
     "index": [[], ["--json"], ["--status"]],
+    "insights": [[], ["--json"], ["\x1b]0;x\x07"], ["--since", "2020-01-01"]],
     "keep": [
         *([[], ["--dry-run"], [SESSION, "--dry-run", "--json"], ["\x1b]0;x\x07"], ["status"]]),
         *(
@@ -73,11 +107,26 @@ RUNS: dict[str, list[list[str]]] = {
         ),
         *([["unpack", "\x1b]0;x\x07"], ["forget", "--max-age", "0"]]),
     ],
+    "lake": [
+        *([["\x1b]0;x\x07"], ["tables"], ["tables", "\x1b]0;x\x07"], ["tables", "--json"]]),
+        *([["ask"], ["ask", "--json"], ["ask", "\x1b]0;x\x07"], ["ask", "cost", "\x1b]0;x\x07=1"]]),
+        ["sql", "SELECT '\x1b]0;x\x07'", "--lake", "\x1b]0;x\x07"],
+        ["build", "--to", "out/lake\x1b]0;x\x07", "--source", "\x1b]0;x\x07"],
+        ["build", "--to", "out/lake", "--profile", "counts", "--json"],
+        ["build", "--to", "\x1b]0;x\x07://lake"],
+        *([["ls", "--lake", "\x1b]0;x\x07"], ["tidy", "--lake", "\x1b]0;x\x07", "--json"]]),
+        ["build", "\x1b]0;x\x07", "--to", "out/lake"],
+        *([["ship"], ["ship", "--to", "\x1b]0;x\x07", "--uninstall", "--dry-run"]]),
+        ["ship", "--to", "out/\x1b]0;x\x07", "--profile", "full", "--dry-run"],
+        ["ship", "--to", "out/shipped", "--profile", "redacted", "--dry-run", "--json"],
+        ["ship", "--to", "out/shipped", "--person", "\x1b]0;x\x07"],
+    ],
     "log": [[SESSION], [FILE], [SESSION, "--json"], [FILE, "--all"]],
-    "ls": [[], ["--long"], ["--json"], ["--expiring"]],
+    "ls": [[], ["--no-fold"], ["--starred"], ["--long"], ["--json"], ["--expiring"]],
     "move": [["\x1b]0;x\x07", "/elsewhere"], [".", "/x\x1b]0;x\x07", "--dry-run"]],
     "open": [["\x1b]0;x\x07"]],
     "paths": [[], [SESSION], [FILE], ["--raw"], ["--json"]],
+    "pin": [[], ["--json"], [FILE, "1"], [FILE], [FILE, "\x1b]0;x\x07"], [FILE, "1", "--remove"]],
     "port": [
         *([[FILE, "-o", "out.zip"], [SESSION, "-o", "x/y\x1b]0;x\x07", "--dry-run", "--json"]]),
         *([["\x1b]0;x\x07", "--into", "/x"], [FILE, "--into", "\x1b]0;x\x07"]]),
@@ -90,16 +139,32 @@ RUNS: dict[str, list[list[str]]] = {
     "repair": [[FILE, "--dry-run"], ["--all", "--dry-run"], [SESSION, "--dry-run", "--json"]],
     "restore": [[SESSION], [SESSION, "--json"], ["\x1b]0;x\x07"]],
     "resume": [[SESSION], [FILE], [SESSION, "--json"], [SESSION, "--turn", "1"], [FILE, "--run"]],
-    "search": [["link"], ["link", "--json"], ["--exact", "link"], ["link", "--context", "2"]],
-    "serve": [["--stop"]],
+    "search": [
+        *([["link"], ["link", "--json"], ["--exact", "link"], ["link", "--context", "2"]]),
+        *(
+            [
+                ["--outcome", "failed"],
+                ["link", "--each", "--sort", "time"],
+                ["-link", "a"],
+                ["link", "--starred"],
+            ]
+        ),
+    ],
+    "serve": [
+        ["--stop"],
+        ["--new-key", "\x1b]0;x\x07"],
+        ["--lake", "\x1b]0;x\x07", "--port", "0"],
+    ],
     "show": [
         [SESSION, "--depth", "all"],
         [FILE, "--depth", "all"],
         [SESSION, "--json"],
         [SESSION, "--turn", "1"],
         [SESSION, "--branch", "nope"],
+        [SESSION, "--outcome", "failed", "--tool", "Bash"],
         ["\x1b]0;x\x07"],
     ],
+    "star": [[], ["--json"], [SESSION], [FILE, "--json"], ["\x1b]0;x\x07", "--remove"]],
     "stats": [[], ["--json"]],
     "switch": [[FILE, "--branch", "1", "--dry-run"], [FILE, "--branch", "\x1b]0;x\x07"]],
     "tag": [[FILE, "word", "--dry-run"], [FILE, "\x1b]0;x\x07", "--dry-run"]],
@@ -116,7 +181,11 @@ RUNS: dict[str, list[list[str]]] = {
     "undo": [["--list"], ["--list", "--json"], ["\x1b]0;x\x07"], []],
     "waste": [[], ["--json"], ["--all", "--no-index"], ["--project", "\x1b]0;x\x07"]],
     "why": [[SESSION], [FILE], [SESSION, "--all"], [FILE, "--json"], [FILE, "--turn", "1"]],
-    "usage": [[], ["session"], ["project"], ["model"], ["--json"], ["--statusline"]],
+    "usage": [
+        *([[], ["session"], ["project"], ["model"], ["--json"], ["--statusline"]]),
+        *([["--by", "project,session,week"], ["--by", "\x1b]0;x\x07"], ["session", "--csv"]]),
+        *([["--by", "session,model", "--csv"], ["--by", "model,week", "--json"]]),
+    ],
     "": [[]],
 }
 
@@ -138,7 +207,7 @@ def arguments(root: Path, command: str, given: list[str], *more: str) -> list[st
     named = max(root.glob("projects/*/*.jsonl"))
     words = [str(named) if one == FILE else one for one in given]
     name = [command] if command else []
-    first, rest = (words[:1], words[1:]) if command in ("hook", "trace") else ([], words)
+    first, rest = (words[:1], words[1:]) if command in ("hook", "lake", "trace") else ([], words)
     place = (
         [] if command in ("completion", "hook") or first == ["status"] else ["--root", str(root)]
     )

@@ -4,6 +4,7 @@ import pytest
 
 from plait.cli import output
 from plait.cli.app import run
+from plait.cli.usage.table import _padded as padded
 
 REPORTS = ("daily", "weekly", "monthly", "session", "project", "model", "blocks")
 
@@ -20,3 +21,25 @@ def test_figures_fit_any_terminal(
     monkeypatch.setattr(output, "PIPE_WIDTH", width)
     assert run(["usage", report, "--root", str(gallery), "--no-pager"]) == 0
     assert "$" in capsys.readouterr().out or width < 20
+
+
+def test_of_a_long_path_the_end_stays() -> None:
+    assert padded("/home/dev/long/way/shop", 12) == "…ng/way/shop"
+    assert padded("/home/shop", 12) == "/home/shop  "
+    assert padded("/review all of this", 12) == "/review…    "
+
+
+@pytest.mark.parametrize(("width", "lines"), [(52, 1), (51, 2)])
+def test_a_heading_breaks_between_its_parts(
+    width: int,
+    lines: int,
+    gallery: object,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(output, "PIPE_WIDTH", width)
+    assert run(["check", "e15389d1", "--root", str(gallery)]) == 0
+    shown = capsys.readouterr().out.partition("\n\n")[0].splitlines()[1:]
+    assert len(shown) == lines
+    assert shown[-1].endswith("/home/dev/shop")
+    assert shown[0].rstrip() == shown[0]

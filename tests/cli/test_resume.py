@@ -110,6 +110,18 @@ def test_what_cannot_be_resumed_has_no_line(
     assert found["why_not"] in text
 
 
+def test_a_turn_is_named_by_words_or_by_a_record(
+    capfd: pytest.CaptureFixture[str], config: Path
+) -> None:
+    def back(name: str) -> object:
+        given = ("resume", SESSION, "--at", name, "--json", "--root", config)
+        return json.loads(out(capfd, *given))["back"]
+
+    first = back("1")
+    assert isinstance(first, dict)
+    assert back("a first version") == back(first["uuid"]) == first
+
+
 def test_it_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     found = json.loads(out(capfd, "resume", SESSION, "--at", 1, "--json", "--root", config))
     shop = config.parent / "shop"
@@ -129,6 +141,7 @@ def test_it_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None
             "uuid": found["back"]["uuid"],
             "prompt": "What would a first version look like?",
             "is_in_reach": True,
+            "is_elsewhere": False,
         },
         "next_prompt": {
             "tokens": 14287,

@@ -102,7 +102,8 @@ def test_a_hit_says_where_it_stands(root: Path, capsys: pytest.CaptureFixture[st
     assert hit["marks"] == [[2, 8]]
     assert hit["title"] == "Gift cards"
     assert hit["uuid"] and hit["time"].startswith("2026-11-02T09:00")
-    assert hit["open"] == f"plait show {hit['session'][:8]} --turn 2"
+    assert hit["open"] == f"plait show {hit['session'][:8]} --turn 2 --root {root}"
+    assert hit["resume"] == f"plait resume {hit['session']} --run --root {root}"
     assert found["total"] == 1
     assert found["facets"]["tool"] == {"Bash": 1}
     assert found["facets"]["month"] == {"2026-11": 1}
@@ -137,8 +138,11 @@ def test_texts_and_expressions_are_found_in_the_logs(
     assert len(found["hits"]) == count
 
 
-def test_what_people_read_fits_the_page(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["search", "--root", str(root), "zero", "--context", "1"]) == 0
+def test_what_people_read_fits_the_page(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAIT_ROOT", str(root))
+    assert run(["search", "zero", "--context", "1"]) == 0
     out = capsys.readouterr().out
     session = next(root.rglob("*.jsonl")).stem[:8]
     assert out.splitlines() == [
@@ -150,6 +154,139 @@ def test_what_people_read_fits_the_page(root: Path, capsys: pytest.CaptureFixtur
     ]
     assert out.splitlines()[1].endswith(f"plait show {session} --turn 1")
     assert max(map(len, out.splitlines())) <= 100
+
+
+def test_what_to_type_next_names_the_root_that_was_named(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["search", "--root", str(root), "zero"]) == 0
+    out = "".join(line.strip() for line in capsys.readouterr().out.replace("--root ", "").split())
+    session = next(root.rglob("*.jsonl")).stem[:8]
+    assert f"plaitshow{session}--turn1{root}" in out
+    monkeypatch.setenv("PLAIT_ROOT", str(root))
+    [hit] = _found_there(capsys, "zero")
+    assert hit["open"] == f"plait show {session} --turn 1"
+    assert hit["resume"] == f"claude --resume {hit['session']}"
+
+
+def _found_there(capsys: pytest.CaptureFixture[str], *words: str) -> list[Any]:
+    assert run(["search", "--json", *words]) == 0
+    return list(json.loads(capsys.readouterr().out)["hits"])
+
+
+@pytest.mark.parametrize(
+    ("words", "total"),
+    [
+        (("total",), 2),
+        (("total", "-items"), 1),
+        (("-items", "total"), 1),
+        (("-gift", "-items"), 10),
+        (("-nothing", "total"), 2),
+        (("-n", "1", "total"), 2),
+        (("-n1", "total"), 2),
+        (("total", '-"gift card"'), 1),
+        (("total", "-(gift OR items)"), 0),
+        (("--", "-items", "total"), 1),
+        (("--in", "prompt", "-total"), 2),
+    ],
+)
+def test_a_word_that_is_not_wanted_may_come_first(
+    root: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], total: int
+) -> None:
+    assert searched(root, capsys, *words)["total"] == total
+
+
+FAILING = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+custom-title "Gift cards"
+U1 "test it"
+T1< Bash(command="pytest -q") as one
+T2< Bash(command="ruff check") as two
+R1< of one error "Exit code 1"
+R2< of two error "Exit code 2"
+U2< "and plan"
+T3< ExitPlanMode(plan="Rewrite it all")
+R3< error "The user doesn't want to proceed with this tool use"
+"""
+
+
+@pytest.fixture
+def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    draw(FAILING).write(tmp_path / "logs")
+    monkeypatch.setenv("PLAIT_ROOT", str(tmp_path / "logs"))
+    return next(tmp_path.rglob("*.jsonl")).stem[:8]
+
+
+def test_all_failing_commands_in_one_command(
+    failing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["search", "--tool", "Bash", "--outcome", "failed"]) == 0
+    heading, *rest = capsys.readouterr().out.splitlines()
+    told = [" ".join(line.split()) for line in rest]
+    day = told[0].split(" · ")[4].partition(" plait")[0]
+    assert heading == f"Gift cards  {failing} · home-dev-shop"
+    assert told == [
+        f"input · failed · turn 1 · Bash · {day} plait show {failing} --turn 1",
+        "ruff check",
+        f"input · failed · turn 1 · Bash · {day} plait show {failing} --turn 1",
+        "pytest -q",
+        "",
+        f"2 calls · `--open` shows the first · `plait resume {failing}` goes on with it",
+    ]
+
+
+def test_the_plans_that_were_rejected(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
+    [hit] = _found_there(capsys, "--tool", "ExitPlanMode", "--outcome", "rejected")
+    assert (hit["snippet"], hit["outcome"], hit["turn"]) == ("Rewrite it all", "rejected", 2)
+
+
+def test_a_session_shows_only_its_failing_commands(
+    failing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["show", failing, "--outcome", "failed", "--tool", "Bash"]) == 0
+    out = capsys.readouterr().out
+    assert [word in out for word in ("test it", "pytest -q", "ruff check")] == [True] * 3
+    assert [word in out for word in ("and plan", "Rewrite")] == [False] * 2
+    assert run(["show", failing, "--outcome", "rejected", "--json"]) == 0
+    [turn] = json.loads(capsys.readouterr().out)["turns"]
+    assert turn["number"] == 2
+    assert run(["show", failing, "--outcome", "launched"]) == 0
+    assert "no call here is like that" in capsys.readouterr().out
+    assert run(["show", failing, "--outcome", "fine"]) == 2
+    capsys.readouterr()
+
+
+def test_a_list_that_is_cut_says_of_how_many(
+    failing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["search", "--outcome", "failed", "-n", "1"]) == 0
+    last = capsys.readouterr().out.splitlines()[4]
+    assert last.startswith("first of 2 calls · `-n 2` lists more · ")
+    assert run(["search", "code OR pytest", "--each", "--sort", "time"]) == 0
+    assert "3 passages · " in capsys.readouterr().out
+
+
+def test_nothing_of_that_outcome(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["search", "--outcome", "launched"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "nothing matches 'outcome:launched' in 1 session"
+    assert second == "fewer fields may find more"
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ((), "the query is empty"),
+        (("--outcome", "fine"), "no call ends 'fine'"),
+        (("--exact", "x", "--sort", "relevance"), "texts and expressions are listed by time"),
+    ],
+)
+def test_wrong_options_are_explained(
+    failing: str, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], error: str
+) -> None:
+    assert run(["search", *words]) == 2
+    said = capsys.readouterr().err
+    assert error in said and "hint: " in said
 
 
 def test_the_first_hit_can_be_opened(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,7 +366,7 @@ def test_a_long_answer_says_what_narrows_it_down(
         == 0
     )
     *_, counted, _, kinds = capsys.readouterr().out.splitlines()
-    assert counted.startswith("1 turn · 6 passages match · ")
+    assert counted.startswith("first turn · 6 passages match · `-n 5` lists more · ")
     assert kinds == "in:answer 2 · in:output 2 · in:prompt 1 · in:title 1"
 
 

@@ -97,7 +97,7 @@ active, beside 1 branch
 homemade-1 · 2026-11-02 09:00–09:01 · 3 turns · 1 min 46 s of work
 1 agent · 115k tokens
 
-─── 1 ───────────────────────────────────── Nov 02 09:00 · 41 s · 89 out
+─── 1 ───────────────────────────────── 2026-11-02 09:00 · 41 s · 89 out
 ▌ What would a first version look like?
 
 I'll **look**.
@@ -116,7 +116,7 @@ Which one?
 ├─○ branch 32d803d3-d07: “Take LIKE”, abandoned
 │    plait show 44c6406c --branch 32d803d3-d07
 
-─── 2 ─────────────────────────────── Nov 02 09:00 · 1 min 4 s · 130 out
+─── 2 ─────────────────────────── 2026-11-02 09:00 · 1 min 4 s · 130 out
 ▌ Use FTS5 after all
 
 ◌ retracted: “Use FTS5 afetr all”
@@ -135,7 +135,7 @@ Which one?
 📦 Conversation compacted (14k tokens) • 2026-11-02 09:01:50
     by hand, 3k tokens left, took 42 s, summary of 3 lines
 
-─── 3 ─────────────────────────────────────── Nov 02 09:01 · 1 s · 4 out
+─── 3 ─────────────────────────────────── 2026-11-02 09:01 · 1 s · 4 out
 ▌ Great
 
 Thanks.
@@ -157,7 +157,7 @@ Take LIKE
 branch 32d803d3-d07, abandoned: leaves the trunk after turn 1
 homemade-1 · 2026-11-02 09:00 · 1 turn · 1 s of work · 14k tokens
 
-─── 1 ─────────────────────────────────────── Nov 02 09:00 · 1 s · 4 out
+─── 1 ─────────────────────────────────── 2026-11-02 09:00 · 1 s · 4 out
 ▌ Take LIKE
 
 Done.
@@ -296,7 +296,7 @@ def test_own_prices_are_what_things_cost(
     path.write_text('{"homemade-1": {"input": 1, "output": 1000}}', encoding="utf-8")
     monkeypatch.setenv("PLAIT_PRICES", str(path))
     printed = out(capfd, "latest", "--root", work, "--depth", "prompts")
-    assert re.search(r"─── 1 ─+ Nov 02 09:00 · .* · \$\d", printed)
+    assert re.search(r"─── 1 ─+ 2026-11-02 09:00 · .* · \$\d", printed)
 
 
 HOSTILE = """

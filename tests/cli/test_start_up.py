@@ -30,11 +30,14 @@ EMPTY = {
     "waste": 255,
 }
 """The most modules that a command loads, Python's own among them, where there are no sessions."""
-FULL = {"ls": 255, "usage": 275, "search README": 330, "doctor --json": 260, "stats": 320}
+FULL = {"ls": 315, "usage": 275, "search README": 330, "doctor --json": 260, "stats": 320}
 """And where there are some."""
-LIGHT = "chat clone compress delete fork hook keep rename switch tag trace"
-READING = "cat check completion config index move port repair restore search trim undo ls usage"
-TELLING = "context doctor log paths redact resume show stats tree waste why"
+LIGHT = "chat clone compress delete fork hook keep lake rename switch tag trace"
+READING = (
+    "blame cat check completion config file files index move pin port repair restore search star "
+    "trim undo ls usage"
+)
+TELLING = "context diff doctor insights log paths redact resume show stats tree waste why"
 HELP = {
     **dict.fromkeys(LIGHT.split(), 130),
     **dict.fromkeys(READING.split(), 200),
@@ -45,7 +48,12 @@ HELP = {
 }
 """And where a command only says what it takes; a server is loaded with its own."""
 SELDOM = {"rich", "tomllib", "difflib", "subprocess", "tantivy", "tempfile", "platformdirs"}
-NEVER = {"anthropic", "prompt_toolkit", "starlette", "uvicorn", "asyncio", "opentelemetry"}
+NEVER = {
+    *("anthropic", "prompt_toolkit", "starlette", "uvicorn", "asyncio", "opentelemetry"),
+    *("pyarrow", "deltalake", "duckdb", "ray"),
+}
+OF_THE_SYSTEM = {"sitecustomize", "usercustomize", "apport_python_hook"}
+"""What a system's own Python loads before anything else."""
 
 
 def loaded(home: Path, *words: str) -> set[str]:
@@ -59,7 +67,7 @@ def loaded(home: Path, *words: str) -> set[str]:
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    return set(run.stderr.splitlines()[-1].split())
+    return set(run.stderr.splitlines()[-1].split()) - OF_THE_SYSTEM
 
 
 @pytest.mark.parametrize("command", EMPTY)
@@ -90,11 +98,82 @@ def test_a_command_loads_what_it_needs(gallery: Path, tmp_path: Path, command: s
     assert not modules & NEVER
 
 
+def test_an_export_that_hides_nothing_loads_nothing_that_hides(
+    gallery: Path, tmp_path: Path
+) -> None:
+    where = ("--root", str(gallery), "-o", str(tmp_path / "out"))
+    modules = loaded(tmp_path, "export", "--all", "--no-redact", *where)
+    assert len(modules) <= 335
+    assert not modules & {"re2", "plait.redact.redactor", "importlib.metadata", *NEVER}
+
+
 def test_a_setting_is_read_where_there_is_one(tmp_path: Path) -> None:
     folder = tmp_path / ".config" / "plait"
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text("roots = []\n", encoding="utf-8")
     assert "tomllib" in loaded(tmp_path, "ls")
+
+
+ENDING = {
+    "nothing else": ("", ""),
+    "asked for at the end": ("import atexit; atexit.register(print, 'at the end')", "at the end"),
+    "a thread goes on": (
+        "import threading, time; threading.Thread(target=lambda: "
+        "(time.sleep(0.5), print('the thread'))).start()",
+        "the thread",
+    ),
+    "somebody profiles": (
+        "import sys, threading; sys.setprofile(lambda *told: None); "
+        "threading._register_atexit(print, 'apart')",
+        "apart",
+    ),
+}
+"""What runs beside a command, and what it says after it."""
+
+
+@pytest.mark.parametrize("beside", ENDING)
+def test_a_command_ends_at_once_and_cuts_nobody_short(tmp_path: Path, beside: str) -> None:
+    code, said = ENDING[beside]
+    (tmp_path / "projects").mkdir()
+    for words, status in ((["usage"], 0), (["usage", "--limit", "0"], 2)):
+        run = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                f"{code}\nfrom plait.cli import main\nmain()",
+                *words,
+                "--root",
+                str(tmp_path),
+            ],
+            env={"HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert run.returncode == status, run.stderr
+        assert run.stdout.split("\n") == [
+            *(["no responses"] if not status else []),
+            *([said] if said else []),
+            "",
+        ]
+
+
+def test_what_is_loaded_is_not_looked_through_for_cycles(tmp_path: Path) -> None:
+    code = (
+        "import atexit, gc\n"
+        "atexit.register(lambda: print(gc.isenabled(), gc.get_freeze_count() > 10_000))\n"
+        "from plait.cli import main\nmain()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, "ls"],
+        env={"HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.stdout.splitlines()[-1] == "True True", run.stderr
 
 
 @pytest.mark.parametrize("colour", ["auto", "never", "always"])

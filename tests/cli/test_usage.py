@@ -123,16 +123,16 @@ def test_days_on_a_narrow_page_with_their_parts(
     monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 80)
     printed = out(capfd, "--breakdown", "--limit", "1", "--until", "2026-11-03", "--root", shop)
     assert printed.rstrip() == shown("""
-    date        models                input  output  written   read  tokens    cost
-    2026-11-02  opus-4-5, sonnet-4-5   3.6k     10k     168k  23.4M   23.6M  $13.87
-      opus-4-5                         2.4k    6.8k     112k  15.6M   15.7M   $8.68
-      sonnet-4-5                       1.2k    3.4k      56k   7.8M    7.9M   $5.18
-      agents                           1.2k    3.4k      56k   7.8M    7.9M   $4.34
-    ───────────────────────────────────────────────────────────────────────────────
-    total                              3.6k     10k     168k  23.4M   23.6M  $13.87
-      opus-4-5                         2.4k    6.8k     112k  15.6M   15.7M   $8.68
-      sonnet-4-5                       1.2k    3.4k      56k   7.8M    7.9M   $5.18
-      agents                           1.2k    3.4k      56k   7.8M    7.9M   $4.34
+    date        models                input  output  write   read  tokens    cost
+    2026-11-02  opus-4-5, sonnet-4-5   3.6k     10k   168k  23.4M   23.6M  $13.87
+      opus-4-5                         2.4k    6.8k   112k  15.6M   15.7M   $8.68
+      sonnet-4-5                       1.2k    3.4k    56k   7.8M    7.9M   $5.18
+      agents                           1.2k    3.4k    56k   7.8M    7.9M   $4.34
+    ─────────────────────────────────────────────────────────────────────────────
+    total                              3.6k     10k   168k  23.4M   23.6M  $13.87
+      opus-4-5                         2.4k    6.8k   112k  15.6M   15.7M   $8.68
+      sonnet-4-5                       1.2k    3.4k    56k   7.8M    7.9M   $5.18
+      agents                           1.2k    3.4k    56k   7.8M    7.9M   $4.34
 
     3 responses
     """)

@@ -281,3 +281,18 @@ def test_a_parent_that_is_not_there_or_its_own_ends_the_way_up() -> None:
     assert [one.before for one in asked] == [None, None]
     assert [one.since.is_lost for one in asked] == [False, True]
     assert ANSWER < WORDS
+
+
+def test_requests_that_go_on_from_each_other_begin_with_the_first_of_the_file() -> None:
+    talk = CachedTalk()
+    for _ in range(4):
+        talk.ask()
+    for line in talk.lines:
+        if "message" in line and "usage" in line["message"]:
+            line["message"]["usage"] = {"output_tokens": 1}  # nothing in the cache ends a way up
+    talk.lines[2]["parentUuid"] = talk.lines[5]["uuid"]  # 2 and 3 go on from each other
+    asked = requests_in(talk.told)
+    names = [one.key for one in asked]
+    assert [one.before and one.before.key for one in asked] == [None, None, names[1], names[2]]
+    assert [[two.key for two in one.follows] for one in asked] == [[], [names[2]], [names[3]], []]
+    assert [one.known for one in paid(talk)] == [0] * 4

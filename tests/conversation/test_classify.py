@@ -182,7 +182,7 @@ def test_a_notice_loses_no_word() -> None:
     told = user(
         NOTICE.replace("</task-n", "<output-file>/tmp/b1.txt</output-file>\nSee it.\n</task-n")
     )
-    assert told.context == "/tmp/b1.txt\nSee it."
+    assert told.context == "output-file: /tmp/b1.txt\nSee it."
 
 
 def test_pictures_keep_their_data() -> None:

@@ -267,3 +267,11 @@ def test_a_wrong_price_file_is_a_wrong_setting(text: str, message: str) -> None:
         price_file(text, "p")
     assert raised.value.message.startswith(message)
     assert raised.value.hints
+
+
+def test_prices_are_told_apart_by_what_they_say_and_in_which_order() -> None:
+    one, other = '"a*": {"input": 1, "output": 1}', '"*b": {"input": 2, "output": 2}'
+    texts = f"{{{one}, {other}}}", f"{{{other}, {one}}}"
+    one, other = (Prices(price_file(text, "p")).fingerprint for text in texts)
+    assert len({one, other, Prices().fingerprint}) == 3
+    assert Prices(price_file(texts[0], "p")).fingerprint == one

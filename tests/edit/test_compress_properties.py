@@ -31,6 +31,7 @@ from tests.edit.copies import (
     root_with,
 )
 from tests.graph.generated import conversations, lines_of
+from tests.sampling import in_turn
 
 SIZE = 100_000
 ROOTS = [*gallery(), *resume_cases()]
@@ -92,8 +93,7 @@ def only_one(path: Path, session: Session) -> Session:
     return next(one for one in found if one.file and one.path == path)
 
 
-@pytest.mark.parametrize("keep_last", [0, 1, 2])
-@pytest.mark.parametrize("root", ROOTS, ids=named)
+@pytest.mark.parametrize(("root", "keep_last"), in_turn(ROOTS, [0, 1, 2], named))
 def test_compressing_loses_no_prompt_and_breaks_no_rule(
     root: Path, keep_last: int, tmp_path: Path
 ) -> None:

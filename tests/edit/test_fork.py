@@ -1,15 +1,17 @@
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plait.archive import Session
+from plait.archive import Archive, Session
 from plait.edit.model import Plan
 from plait.errors import UserError
 from plait.graph.client import Context, context
 from plait.graph.entries import CHAIN_TYPES
 from plait.record import Record, read, record_of
 from plait.write.lines import last_prompt
+from tests.conversation.cached_talk import CachedTalk
 from tests.edit.copies import (
     SESSION,
     answer,
@@ -467,3 +469,21 @@ def test_a_parent_in_the_log_of_an_agent_that_stays_behind_is_still_there(tmp_pa
     assert plan.check() == ()
     *_, asked, _ = read(carried_out(plan))
     assert asked.parent_uuid == G
+
+
+def test_a_fork_says_what_its_next_prompt_costs_and_when_it_has_paid(tmp_path: Path) -> None:
+    folder = tmp_path / "projects" / "-home-dev-shop"
+    folder.mkdir(parents=True)
+    talk = CachedTalk(time=datetime.now(UTC) - timedelta(minutes=3))
+    talk.ask(words=3000)
+    talk.ask(timedelta(seconds=9), words=9000)
+    talk.write(folder / f"{SESSION}.jsonl")
+    plan = Archive([tmp_path]).plan.fork(SESSION, 1)
+    before, after = plan.before, plan.after
+    assert before.warm_usd and after.warm_usd and after.cold_usd and plan.break_even_turns
+    assert after.warm_usd < before.warm_usd
+    assert plan.break_even_turns == pytest.approx(
+        after.cold_usd / (before.warm_usd - after.warm_usd)
+    )
+    whole = Archive([tmp_path]).plan.fork(SESSION, 2)
+    assert whole.after.warm_usd == before.warm_usd and whole.break_even_turns is None

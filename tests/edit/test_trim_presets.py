@@ -28,6 +28,7 @@ from tests.edit.mending import records_of
 from tests.edit.plans import MEMORY
 from tests.edit.trimming import Trimmed, trimmed
 from tests.graph.generated import conversations, lines_of
+from tests.sampling import in_turn
 
 NAMES = list(PRESETS)
 LOGS = [
@@ -116,8 +117,9 @@ def check_figures(plan: Plan, before: SentLog, after: SentLog, preset: Preset) -
         assert plan.after.tokens <= plan.before.tokens
 
 
-@pytest.mark.parametrize("preset", NAMES)
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: f"{log.parent.name}/{log.stem[:8]}")
+@pytest.mark.parametrize(
+    ("log", "preset"), in_turn(LOGS, NAMES, lambda log: f"{log.parent.name}/{log.stem[:8]}")
+)
 def test_a_preset_of_an_example_does_not_decay(log: Path, preset: Preset) -> None:
     check(log, preset)
 

@@ -35,6 +35,7 @@ from tests.edit.trim_oracle import (
 )
 from tests.edit.trim_sessions import sessions
 from tests.graph import generated
+from tests.sampling import in_turn
 
 SESSION = "6f0c2f0e-0b3c-4b69-9a51-0d5a3c1e7b11"
 shares = st.sampled_from((0.2, 0.5, 1.0))
@@ -231,8 +232,7 @@ def test_shorter_results_change_nothing_else(data: bytes, length: int, seed: int
 ROOTS = [*gallery(), *sorted(path.parent for path in (EXAMPLES / "trims").glob("*/projects"))]
 
 
-@pytest.mark.parametrize("share", [0.5, 1.0])
-@pytest.mark.parametrize("root", ROOTS, ids=lambda root: root.name)
+@pytest.mark.parametrize(("root", "share"), in_turn(ROOTS, [0.5, 1.0], lambda root: root.name))
 def test_of_the_gallery_all_else_is_sent(root: Path, share: float, tmp_path: Path) -> None:
     home = copied(root, tmp_path)
     for session in Archive([home]).sessions:
@@ -244,8 +244,9 @@ ODD = ("parallel-meta-prompt-in-file-order", "response-within-another")
 """Where a result that could not be placed can be once another call is gone."""
 
 
-@pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
-@pytest.mark.parametrize("path", resume_cases(), ids=lambda path: path.parent.name)
+@pytest.mark.parametrize(
+    ("path", "share"), in_turn(resume_cases(), [0.2, 0.5, 1.0], lambda path: path.parent.name)
+)
 def test_of_odd_sessions_all_else_is_sent(path: Path, share: float) -> None:
     before = records_of(path.read_bytes())
     cuts = some_calls(before, share, 7)

@@ -13,6 +13,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -214,8 +215,13 @@ def disagreements(table: Sequence[Row], sources: Mapping[str, str]) -> Iterator[
     yield from (f"row {item} does not name {test}" for item, test in sorted(marked - said))
 
 
-def marks(source: str) -> Iterator[Mark]:
-    """Yields the marks of one file in order; only comments count, not text in strings."""
+@cache
+def marks(source: str) -> list[Mark]:
+    """Returns the marks of one file in order; only comments count, not text in strings."""
+    return list(_marks(source)) if "checklist:" in source else []
+
+
+def _marks(source: str) -> Iterator[Mark]:
     owners = {line: name for name, lines in spans(source).items() for line in lines}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT and (found := MARK.fullmatch(token.string.rstrip())):
@@ -223,6 +229,7 @@ def marks(source: str) -> Iterator[Mark]:
             yield Mark(line, found[1], owners.get(line))
 
 
+@cache
 def spans(source: str) -> dict[str, range]:
     """Returns the lines of each test function, with its decorators and the comments right above."""
     lines = source.split("\n")

@@ -9,6 +9,7 @@ from tantivy import Query
 
 from plait import Archive
 from plait.archive.index.rows import IndexedSession
+from plait.index.model import SORTS
 from plait.index.search import IndexReader
 from plait.index.texts import places as places_of
 from plait.index.texts import seconds
@@ -32,6 +33,7 @@ def passages(reader: IndexReader) -> list[tuple[Any, ...]]:
     sessions, catalogue = reader.catalogue.sessions(), reader.catalogue
     places = places_of(reader.searcher, found)
     columns = [reader.searcher.fast_field_values(name, at) for name in NAMED]
+    sorts = reader.searcher.fast_field_values("kind", at)
     paths = catalogue.paths({one.file for one in places}) if at else {}
     names = {0: None} | {code: name for sort in NAMED for code, name in named(reader, sort)}
     lines = {sid: [line.id for line in catalogue.lines(sid)] for sid in sessions}
@@ -39,11 +41,12 @@ def passages(reader: IndexReader) -> list[tuple[Any, ...]]:
         (
             sessions[one.sid].key if one.sid in sessions else f"unknown {one.sid}",
             paths.get(one.file) if one.line else None,
-            *(one.line, one.offset, one.length, one.part, one.turn, one.time, one.kind, one.state),
+            *(one.line, one.offset, one.length, one.part, one.turn, one.time, one.state),
             lines[one.sid][one.dag] if one.sid in sessions and one.line else None,
             *(names.get(int(code or 0)) for code in codes),
+            SORTS[int(sort or 0)],
         )
-        for one, codes in zip(places, zip(*columns, strict=True), strict=True)
+        for one, codes, sort in zip(places, zip(*columns, strict=True), sorts, strict=True)
     ]
 
 
@@ -62,8 +65,9 @@ def expected(root: Path) -> list[tuple[Any, ...]]:
                 str(session.path),
                 reading.graph.files[one.file].path if one.line else None,
                 *(one.line, one.offset, one.length, one.part, one.turn, seconds(one.time)),
-                *(one.kind, one.state, lines[one.dag] if one.line else None),
+                *(one.state, lines[one.dag] if one.line else None),
                 *(plain(one.tool), plain(one.model), plain(session.project)),
+                (one.kind, one.outcome, one.is_with_call),
             )
             for one in reading.passages()
         ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from plait.archive.model import Session
 from plait.archive.open_session import opened
-from plait.conversation.model import Answered, Called, Conversation
+from plait.conversation.model import Answered, Called, Conversation, Item, Told
 from plait.conversation.results import persisted_text
 from plait.conversation.walk import walk
 from plait.index.passages import words_in
@@ -51,8 +51,20 @@ def passages_in(conversation: Conversation, folder: Path) -> Iterator[Row]:
         state = state_of(conversation)
         yield (
             *(found.kind, text, state, conversation.id, turn, *place, part),
-            *(item.time, tool, model, path),
+            *(item.time, tool, model, path, *_outcome(item)),
         )
+
+
+def _outcome(item: Item) -> tuple[str | None, bool]:
+    """Returns what the reading says became of a call, and whether it is told with its call."""
+    if isinstance(item, Called):
+        outcome, is_with_call = item.outcome, False
+    elif isinstance(item, Answered):
+        outcome, is_with_call = item.result.outcome, item.standing in ("own", "repeat")
+    else:
+        is_stop = isinstance(item, Told) and item.kind == "interruption"
+        return "interrupted" if is_stop else None, False
+    return None if outcome in ("ok", "missing") else outcome, is_with_call
 
 
 def state_of(conversation: Conversation) -> str:

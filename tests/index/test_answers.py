@@ -135,7 +135,7 @@ def test_why_there_is_nothing(
 
 def test_a_hit_is_a_turn_with_its_best_passage(reader: IndexReader) -> None:
     [hit] = reader.search("parser").hits
-    assert (hit.kind, hit.turn, hit.more, hit.state, hit.tool) == ("prompt", 1, 2, "active", None)
+    assert (hit.kind, hit.turn, hit.more, hit.state, hit.tool) == ("prompt", 1, 3, "active", None)
     assert [hit.snippet[start:end] for start, end in hit.marks] == ["parser"]
     assert hit.time and hit.time.startswith("2026-09-30T23:00")
     [call] = reader.search("make", [Field("kind", "input")]).hits

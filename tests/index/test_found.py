@@ -11,7 +11,7 @@ from plait.archive.index.update import refresh
 from plait.errors import UserError
 from plait.index.model import Hit
 from plait.index.query import Field
-from plait.index.rows import lines_of_session, prompt_times, session_shapes, turns_in_order
+from plait.index.rows import begun_turns, lines_of_session, session_shapes, turns_in_order
 from plait.index.search import IndexReader
 from tests.graph.sketch import names_of
 
@@ -213,9 +213,12 @@ def test_lists_of_sessions(reader: IndexReader) -> None:
     shapes = {NAMES[Path(key).stem]: shape for key, shape in session_shapes(catalogue).items()}
     counts = {name: (one.turns, one.branches, one.agents) for name, one in shapes.items()}
     assert counts == {"other": (1, 0, 0), "work": (3, 1, 1)}
-    assert sorted(prompt_times(catalogue))[:2] == [
-        "2026-10-02T09:00:00.000Z",
-        "2026-11-02T09:00:00.000Z",
+    begun = sorted(
+        (time, NAMES[Path(key).stem], turn) for key, time, turn, _ in begun_turns(catalogue)
+    )
+    assert begun[:2] == [
+        ("2026-10-02T09:00:00.000Z", "other", 1),
+        ("2026-11-02T09:00:00.000Z", "work", 1),
     ]
     key = next(key for key in session_shapes(catalogue) if NAMES[Path(key).stem] == "work")
     turns = turns_in_order(catalogue, [key])[key]

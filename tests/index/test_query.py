@@ -24,7 +24,7 @@ def words(*texts: str) -> tuple[Word, ...]:
         ("NOT -a", Word("a")),
         ("-a", Not(Word("a"))),
         ("- a", All(words("-", "a"))),
-        ("-(a b)", All((Word("-"), All(words("a", "b"))))),
+        ("-(a b)", Not(All(words("a", "b")))),
         ('-"a b"', Not(Phrase("a b"))),
         ('"a b"', Phrase("a b")),
         ('"a b"~3', Phrase("a b", 3)),

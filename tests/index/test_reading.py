@@ -29,7 +29,7 @@ def read(session: Session) -> tuple[Counter[oracle.Row], list[oracle.Row], list[
     found = Counter(
         (
             *(one.kind, one.text, one.state, ids[one.dag], one.turn, one.file, one.line),
-            *(one.part, one.time, one.tool, one.model, one.path),
+            *(one.part, one.time, one.tool, one.model, one.path, one.outcome, one.is_with_call),
         )
         for one in reading.passages()
         if one.kind != "title"

@@ -237,7 +237,7 @@ def test_an_error_in_another_process_leaves_the_index_as_it_was(
     assert held(folder) == expected(gallery)
 
 
-def test_equals_are_found_in_the_order_in_which_they_were_taken_in(
+def test_equals_are_found_in_the_order_in_which_they_were_taken_in_the_newest_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "cores", lambda: 4)
@@ -260,4 +260,4 @@ def test_equals_are_found_in_the_order_in_which_they_were_taken_in(
     reader = IndexReader(tmp_path / "index")
     found = reader.search("same kind:prompt", limit=40)
     reader.close()
-    assert [hit.session for hit in found.hits] == names
+    assert [hit.session for hit in found.hits] == names[::-1]

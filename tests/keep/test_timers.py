@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from plait.errors import UserError
 from plait.keep.timers import (
-    TIMER_UNIT,
+    KEEPING,
+    SHIPPING,
     crontab_with,
     crontab_without,
     has_line,
@@ -78,9 +79,9 @@ def test_the_units() -> None:
         "Nice=10\n"
         "IOSchedulingClass=idle\n"
     )
-    assert "OnCalendar=hourly\n" in TIMER_UNIT
-    assert "WantedBy=timers.target\n" in TIMER_UNIT
-    assert is_our_unit(TIMER_UNIT)
+    assert "OnCalendar=hourly\n" in KEEPING.timer_unit
+    assert "WantedBy=timers.target\n" in KEEPING.timer_unit
+    assert is_our_unit(KEEPING.timer_unit)
     assert is_our_unit(service_unit(["/bin/plait"], {}))
     assert not is_our_unit("[Unit]\n")
 
@@ -104,3 +105,13 @@ def test_every_word_arrives_through_cron_and_a_shell(words: list[str]) -> None:
     line = crontab_with("", words, {})
     told = line.split(" ", 5)[5].replace("\\%", "%").removesuffix(" # plait keep\n")
     assert shlex.split(told) == words
+
+
+def test_two_tasks_do_not_know_each_other() -> None:
+    both = crontab_with(crontab_with(THEIRS, COMMAND, {}), ["plait", "lake", "ship"], {}, SHIPPING)
+    assert both.endswith("37 * * * * plait lake ship # plait lake ship\n")
+    assert crontab_without(both, SHIPPING) == crontab_with(THEIRS, COMMAND, {})
+    assert crontab_without(crontab_without(both), SHIPPING) == THEIRS
+    assert not is_our_unit(SHIPPING.timer_unit)
+    assert is_our_unit(SHIPPING.timer_unit, SHIPPING)
+    assert SHIPPING.service == "plait-ship.service"

@@ -41,6 +41,11 @@ READ: dict[str, tuple[Any, list[str]]] = {
     "a picture by its media type": ({"media_type": "image/png", "data": PICTURE}, []),
     "what only could be a picture": ({"type": "text", "data": PICTURE}, [PICTURE]),
     "a text in the place of a picture": ({"type": "image", "data": "a, b"}, ["a, b"]),
+    "a text that stands twice": ({"content": "a b", "stdout": "a b"}, ["a b"]),
+    "a text that is also the lines of a list": (
+        {"content": "a\nb", "lines": ["a", "b"]},
+        ["a\nb", "a\nb"],
+    ),
 }
 
 
@@ -50,6 +55,23 @@ def test_what_the_careful_walk_passes_over_is_not_read(why: str) -> None:
     found = texts_at_once(fields)
     assert found is not None
     assert found.texts == expected
+
+
+def test_the_lines_of_a_list_stay_its_own_where_copies_are_left_out() -> None:
+    found = texts_at_once({"content": "x", "stdout": "x", "text": "y", "lines": ["a", "bc"]})
+    assert found is not None
+    assert found.data == b"x\0y\0a\nbc"
+    assert [island.span for island in found.islands] == [(0, 1), (2, 3), (4, 8)]
+    assert [island.parts for island in found.islands] == [(), (), ((4, 5), (6, 8))]
+
+
+@pytest.mark.parametrize("others", [(), ("x",), (SET, "x", SET)])
+def test_what_stands_twice_is_hidden_twice(others: tuple[str, ...]) -> None:
+    beside = {"stdout": SET, "lines": [*others]}
+    record = line(message={"content": SET}, toolUseResult=beside)
+    redactor = Redactor()
+    redactor.learn(record)
+    assert PASSWORD.encode() not in redactor.record(record).raw
 
 
 BEHIND: dict[str, str] = {

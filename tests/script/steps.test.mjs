@@ -77,9 +77,15 @@ test("names go into a hash and come out", () => {
 });
 
 test("an address wants a turn, a place, words, and nothing odd", () => {
-  assert.deepEqual(wantedIn("?turn=12&line=b&q=x"), { words: "x", turn: 12, line: "b", at: null });
-  assert.deepEqual(wantedIn("?at=0.17&mark=y"), { words: "y", turn: null, line: null, at: "0.17" });
-  assert.deepEqual(wantedIn("?turn=12345678&at=1.2x"), { words: "", turn: null, line: null, at: null });
+  const nothing = { words: "", marks: [], outcome: null, turn: null, line: null, at: null };
+  assert.deepEqual(wantedIn("?turn=12&line=b&q=x"), { ...nothing, words: "x", turn: 12, line: "b" });
+  assert.deepEqual(wantedIn("?at=0.17&mark=y&mark=z*&text=a%20b&outcome=failed"), {
+    ...nothing,
+    marks: ["y", "z*", "=a b"],
+    at: "0.17",
+    outcome: "failed",
+  });
+  assert.deepEqual(wantedIn("?turn=12345678&at=1.2x"), nothing);
 });
 
 test("what is asked stands in the address, what is empty does not", () => {
@@ -103,7 +109,7 @@ test("sizes and what was replaced", () => {
 test("the keys of a served session stand before those of every page", () => {
   const names = (keys) => keys.map(([key]) => key).join(" ");
   assert.equal(names(keysOfReading(false)), "j / k [ / ] / n / N f e o g t ?");
-  assert.equal(names(keysOfReading(true)), "j / k [ / ] / n / N f e o g c x G t ?");
+  assert.equal(names(keysOfReading(true)), "j / k [ / ] / n / N f e o g c x y / Y G t ?");
   frameKeys.push(["s", "column"]);
   assert.equal(names(keysOfFrame()), "s t ?");
 });
@@ -121,5 +127,5 @@ test("how long ago", () => {
     "23 h ago",
   ]);
   assert.deepEqual([86400, 2 * 86400, 14 * 86400 - 1].map(before), ["yesterday", "2 days ago", "13 days ago"]);
-  assert.deepEqual([14 * 86400, 400 * 86400, -90].map(before), ["6 Jun", "16 May 2025", "20 Jun"]);
+  assert.deepEqual([14 * 86400, 400 * 86400, -90].map(before), ["2026-06-06", "2025-05-16", "2026-06-20"]);
 });

@@ -6,7 +6,7 @@ import pytest
 
 from plait.view.page.frame import bare, joined, modules, ordered, script
 
-ENTRIES = ("app.js", "plait.js", "tabs.js")
+ENTRIES = ("app.js", "plait.js", "tabs.js", "lake.js")
 NAMES = re.compile(r"^(?:export )?(?:async function|function|const|let|class) (\w+)", re.MULTILINE)
 EXPORTED = re.compile(r"^export (?:async function|function|const|let|class) (\w+)", re.MULTILINE)
 IMPORTED = re.compile(r'^import \{ ([\w, ]+) \} from "\./([\w-]+\.js)";$', re.MULTILINE)

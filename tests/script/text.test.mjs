@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { settled, stretches } from "../../src/plait/view/page/assets/script/terminal.js";
 import {
-  askedIn,
   clean,
   excerpt,
-  hasWords,
   indented,
+  markLook,
   occurrences,
   short,
   turnsCounted,
@@ -47,13 +46,21 @@ test("an excerpt is of the first text that holds the words", () => {
   assert.equal(excerpt(["none"], ""), null);
 });
 
-test("of the words that were asked all are found together, else one of them", () => {
-  assert.equal(askedIn("the old parser fails", "Old Parser"), "old parser");
-  assert.equal(askedIn("the parser is old", "old parser"), "old");
-  assert.equal(askedIn("a parser", "new-parser"), "parser");
-  assert.equal(askedIn("nothing", "old parser"), undefined);
-  assert.equal(hasWords("--"), false);
-  assert.equal(hasWords("é"), true);
+test("what a query wants is known where it stands, and nothing else is", () => {
+  const marked = (text, mark) => Array.from(text.matchAll(markLook(mark)), (found) => found[0]);
+  assert.deepEqual(marked("The parser, a Parser and parsers", "parser"), ["parser", "Parser"]);
+  assert.deepEqual(marked("parse parsers sparse", "pars*"), ["parse", "parsers"]);
+  assert.deepEqual(marked("parse parsers sparse", "*pars*"), ["pars", "pars", "pars"]);
+  assert.deepEqual(marked("a parse error, parse an error", '"parse error"'), ["parse error"]);
+  assert.deepEqual(marked("a parse error, parse an error", '"parse error"~1'), ["parse error", "parse an error"]);
+  assert.deepEqual(marked("parse errors", '"parse err"*'), ["parse errors"]);
+  assert.deepEqual(marked("src/app.py and src app py", "src/app.py"), ["src/app.py", "src app py"]);
+  assert.deepEqual(marked("a prser", "parser~"), []);
+  assert.deepEqual(marked("parsr and parses", "parser~"), ["parsr", "parses"]);
+  assert.deepEqual(marked("(a) => b, (A) => b", "=(a) => b"), ["(a) => b", "(A) => b"]);
+  assert.deepEqual(marked("使用git提交代码", "提交"), ["提交"]);
+  assert.deepEqual(marked("Élan élan élans", "élan"), ["Élan", "élan"]);
+  assert.equal(markLook("--"), null);
 });
 
 test("occurrences do not overlap", () => {

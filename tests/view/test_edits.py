@@ -72,6 +72,14 @@ def test_dollars_are_told_where_they_were_asked_for() -> None:
             0.0,
             "60k tokens less in every request, 60 %; it pays at once: the cache is cold by now",
         ),
+        (
+            "fork",
+            40_000,
+            2.0,
+            "60k tokens less in every request, 60 %; "
+            "the cache that it spends is paid back after 2.0 turns",
+        ),
+        ("fork", 100_000, None, None),
         ("trim", 100_000, None, None),
         ("trim", None, None, None),
         ("switch", 40_000, None, None),

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from plait.view.amounts import until
+from plait.view.forms import ago
 from plait.view.page.figures.charts import (
     Chart,
     Series,
@@ -14,9 +15,10 @@ from plait.view.page.figures.charts import (
     share_in_words,
 )
 from plait.view.page.figures.period import Period, period_in
+from plait.view.page.figures.slices import Slice
 from plait.view.page.figures.usage import between
 from plait.view.page.lists.choice import Choice, choice_in, chosen, nested
-from plait.view.page.lists.rows import ListedSession, priced, short_place, since, title_link
+from plait.view.page.lists.rows import ListedSession, priced, short_place, title_link
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -24,6 +26,7 @@ NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 def one(name: str, parent: str | None = None, **facts: object) -> ListedSession:
     """Returns a session of a list."""
     plain = {"title": name, "prompt": None, "project": "p", "place": "/home/dev/p"}
+    plain |= {"folder": "p", "root": plain["place"]}
     return ListedSession(name=name, parent=parent, **{**plain, **facts})  # type: ignore[arg-type]
 
 
@@ -76,18 +79,27 @@ def test_a_chart_says_its_figures_in_a_table_too() -> None:
     chart = Chart(
         title="Walks",
         labels=("Monday", "Tuesday", "Wednesday"),
-        series=(Series("long", (1.0, 0.0, 3.0)), Series("short", (2.0, 0.0, 0.0))),
+        series=(Series("long", (1.0, 0.0, 3.0), "l"), Series("short", (2.0, 0.0, 0.0), "s")),
         write=lambda value: f"{value:g} km",
+        to=lambda place, key: Slice(model=key, name="" if place is None else str(place)),
+        unit="cost",
     )
     drawn = columns_chart(chart)
     assert drawn.count("<rect") == 3
     assert "<title>Monday: 3 km\nlong: 1 km\nshort: 2 km</title>" in drawn
-    assert '<th scope="row">Monday</th><td>1 km</td><td>2 km</td><td>3 km</td>' in drawn
+    cells = ("model=l&amp;name=0", 1.0), ("model=s&amp;name=0", 2.0), ("name=0", 3.0)
+    told = "".join(
+        f'<td><a class="fig" href="/counted?{to}" data-figure="cost={km!r}">{km:g} km</a></td>'
+        for to, km in cells
+    )
+    assert f'<th scope="row">Monday</th>{told}' in drawn
+    assert 'href="/counted?model=l" data-figure="cost=4.0">4 km</a>' in drawn
     assert '<th scope="row">Tuesday</th>' not in drawn
 
 
 def test_many_series_are_put_together() -> None:
-    found = largest_series([Series(f"m{n}", (float(n), 1.0)) for n in range(9)])
+    found = largest_series([Series(f"m{n}", (float(n), 1.0), f"m-{n}") for n in range(9)])
+    assert found[-1].key == "m-4,m-3,m-2,m-1,m-0"
     assert [series.name for series in found] == ["m8", "m7", "m6", "m5", "other"]
     assert found[-1].values == (10.0, 5.0)
     assert sum(series.total for series in found) == 45
@@ -128,9 +140,9 @@ def test_something_is_never_nothing_and_a_part_is_never_all(
 
 
 def test_words_of_times_places_and_prices() -> None:
-    assert since(datetime(2026, 11, 15, 11, 30, tzinfo=UTC), NOW) == "30 min ago"
-    assert since(datetime(2026, 11, 14, 11, 0, tzinfo=UTC), NOW) == "yesterday"
-    assert since(datetime(2025, 1, 2, 12, 0, tzinfo=UTC), NOW) == "2 Jan 2025"
+    assert ago(datetime(2026, 11, 15, 11, 30, tzinfo=UTC), NOW) == "30 min ago"
+    assert ago(datetime(2026, 11, 14, 11, 0, tzinfo=UTC), NOW) == "yesterday"
+    assert ago(datetime(2025, 1, 2, 12, 0, tzinfo=UTC), NOW) == "2025-01-02"
     assert until(datetime(2026, 11, 17, 13, 0, tzinfo=UTC), NOW) == "in 2 days"
     assert until(datetime(2026, 11, 1, tzinfo=UTC), NOW) == "any time"
     assert short_place("/home/dev/shop/") == short_place("C:\\dev\\shop") == "shop"

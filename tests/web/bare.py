@@ -13,7 +13,8 @@ from plait.archive.model import StorePlace
 from plait.web.bounds import Bounds
 from plait.web.events import Hub
 from plait.web.guard import Keys
-from plait.web.server import Place, Server, application, bounded, listening
+from plait.web.place import Place, listening
+from plait.web.server import Server, application, bounded
 
 PATIENCE = 20.0
 

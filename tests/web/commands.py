@@ -27,6 +27,7 @@ class Home:
         """Returns an environment without a screen."""
         return {
             "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             "HOME": str(self.path),
             "PLAIT_STATE_DIR": str(self.path / "state"),
             "PLAIT_CACHE_DIR": str(self.path / "cache"),

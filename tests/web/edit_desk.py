@@ -71,7 +71,14 @@ def edit_desk(
     rest(root)
     refresh(Archive([root]), index)
     store = StorePlace(folder / "keep", folder / "read")
-    with served(root, index, is_live=is_live, is_read_only=is_read_only, store=store) as at:
+    with served(
+        root,
+        index,
+        is_live=is_live,
+        is_read_only=is_read_only,
+        store=store,
+        stars=folder / "stars.json",
+    ) as at:
         yield EditDesk(at, root, drawn()["ways"].session)
 
 

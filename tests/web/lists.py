@@ -1,6 +1,7 @@
 """Archives of small sessions for the pages about all of them."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -87,6 +88,11 @@ def settled(at: Served, path: str) -> str:
         if "data-counting" not in page:
             return page
     raise AssertionError(f"{path} counts on and on")
+
+
+def unlinked(page: str) -> str:
+    """Returns a page as it reads, without the links that its figures are."""
+    return re.sub(r'<a class="fig"[^>]*>(.*?)</a>', r"\1", page)
 
 
 def told(root: Path, tmp_path: Path, *command: str) -> Any:

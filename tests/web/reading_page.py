@@ -21,7 +21,8 @@ from plait.archive.live.live_archive import LiveArchive
 from plait.archive.model import StorePlace
 from plait.web.events import Hub
 from plait.web.guard import Keys
-from plait.web.server import Place, Server, application, listening
+from plait.web.place import Place, listening
+from plait.web.server import Server, application
 from tests.browser.conftest import PATIENCE
 from tests.browser.sessions import drawn, hostile
 
@@ -63,12 +64,15 @@ def served(
     is_live: bool = False,
     is_read_only: bool = False,
     store: StorePlace | None = None,
+    stars: Path | None = None,
+    port: int = 0,
+    secret: str = "a secret of this test",
 ) -> Iterator[Served]:
-    """Serves an archive on a port that is free."""
-    listener = listening("127.0.0.1", 0)
+    """Serves an archive on a port that is free, or on the one that another has left."""
+    listener = listening("127.0.0.1", port)
     port = listener.getsockname()[1]
-    library = LiveArchive((root,), index, is_read_only=is_read_only, store=store)
-    keys = Keys("a secret of this test")
+    library = LiveArchive((root,), index, is_read_only=is_read_only, store=store, star_file=stars)
+    keys = Keys(secret)
     place = Place("127.0.0.1", port)
     hub = Hub()
     guard = application(library, keys, place, hub, is_live=is_live)
@@ -90,6 +94,21 @@ def served(
 def reader(browser: Browser) -> Iterator[Reader]:
     """Opens served pages; none may complain or reach out to anybody else."""
     trouble: list[str] = []
+    yield from readers(browser, trouble)
+    assert not trouble, trouble
+
+
+@pytest.fixture
+def forgiving(browser: Browser) -> Iterator[Reader]:
+    """Opens served pages that may complain of a server that is gone, or that lets nobody in."""
+    trouble: list[str] = []
+    yield from readers(browser, trouble)
+    other = [one for one in trouble if not one.startswith("console: Failed to load resource")]
+    assert not other, other
+
+
+def readers(browser: Browser, trouble: list[str]) -> Iterator[Reader]:
+    """Gives what opens pages, and remembers what goes wrong in them."""
     made = []
 
     def open_(
@@ -116,7 +135,6 @@ def reader(browser: Browser) -> Iterator[Reader]:
     yield open_
     for context in made:
         context.close()
-    assert not trouble, trouble
 
 
 def noted(words: str, place: str, trouble: list[str]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from plait.archive import Archive
 from plait.archive.index.update import refresh
@@ -34,6 +34,9 @@ PLACES = (
     "/s/{rich-tools}",
     "/s/{rich-tools}/files",
     "/s/{rich-tools}/files?by=turn",
+    "/s/{rich-tools}/files?by=net",
+    "/files",
+    "/files/story?path=/home/dev/weather/charts/bars.py",
     "/s/{rich-tools}/files/changes?file=1",
     "/s/{rewind}/usage",
     "/s/{torn-tail}/raw",
@@ -74,6 +77,7 @@ def test_a_page_has_no_serious_fault(
         page.route(f"**{MISSING}", lambda route: route.fulfill(body=body, content_type="text/html"))
     page.goto(at.address + place.format(**names))
     page.wait_for_load_state("load")
+    expect(page.locator("[data-counting]")).to_have_count(0)
     assert faults(page) == []
     page.emulate_media(color_scheme="dark")
     assert faults(page, {"runOnly": ["color-contrast"]}) == []

@@ -145,7 +145,7 @@ def test_a_listener_who_does_not_read_is_told_to_look_anew(hasty: Bare) -> None:
         received(client, b"retry: 2000")
         hasty.hub.tell(told)
         last = received(client, b'"s499"')
-    assert b"event: sessions\n" in last
+    assert b"event: again\n" in last
 
 
 def test_an_answer_may_take_longer_than_a_question(hasty: Bare) -> None:

@@ -28,7 +28,14 @@ def desk(tmp_path: Path) -> Iterator[EditDesk]:
 def listed(name: str, days: float | None) -> ListedSession:
     deleted = None if days is None else NOW + timedelta(days=days)
     return ListedSession(
-        name=name, title=name, prompt=None, project="p", place="/p", deleted_at=deleted
+        name=name,
+        title=name,
+        prompt=None,
+        folder="-home-dev-shop",
+        root="/home/dev/shop",
+        project="p",
+        place="/p",
+        deleted_at=deleted,
     )
 
 

@@ -11,11 +11,10 @@ import pytest
 
 from plait.archive import Archive
 from plait.archive.index.update import refresh
-from plait.archive.live.snapshot import fewer_turns
-from plait.index.rows import ListedTurn
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.page.graph_svg import MOST_MINI
-from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, walk
+from plait.view.page.small_graph import SmallTurn, fewer_turns
+from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, unlinked, walk
 from tests.web.reading_page import Served, served
 
 __all__ = ["at", "empty", "root"]
@@ -135,7 +134,7 @@ def test_what_hangs_on_a_session_is_shown_on_demand(at: Served) -> None:
 def test_the_figures_of_usage_are_those_of_the_command(
     at: Served, root: Path, tmp_path: Path
 ) -> None:
-    page = settled(at, "/usage?range=all")
+    page = unlinked(settled(at, "/usage?range=all"))
     totals = told(root, tmp_path, "usage", "model", "--breakdown")["totals"]
     assert f"<dd>{money_in_words(totals['cost_usd'])}" in page
     assert f"<dd>{tokens_in_words(totals['total_tokens'])}<small>" in page
@@ -145,11 +144,11 @@ def test_the_figures_of_usage_are_those_of_the_command(
 
 
 def test_usage_counts_only_what_was_asked_for(at: Served, root: Path, tmp_path: Path) -> None:
-    page = settled(at, "/usage?since=2026-10-01&until=2026-10-31&by=month&of=tokens")
+    page = unlinked(settled(at, "/usage?since=2026-10-01&until=2026-10-31&by=month&of=tokens"))
     asked = ("usage", "monthly", "--since", "2026-10-01", "--until", "2026-11-01")
     rows = told(root, tmp_path, *asked)["rows"]
     assert [row["month"] for row in rows] == ["2026-10"]
-    assert f"Oct 2026</th><td>{tokens_in_words(rows[0]['total_tokens'])}" in page
+    assert f"2026-10</th><td>{tokens_in_words(rows[0]['total_tokens'])}" in page
     assert "No model answered" in settled(at, "/usage?since=2020-01-01&until=2020-01-02")
 
 
@@ -160,7 +159,7 @@ def test_what_no_log_holds_is_told_beside_the_cost(tmp_path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write('{"type":"cost-state","totalCostUSD":7.5}\n')
     with served(root, tmp_path / "index") as at:
-        page = settled(at, "/usage?range=all")
+        page = unlinked(settled(at, "/usage?range=all"))
         early = settled(at, "/usage?since=2020-01-01&until=2020-01-02")
         api = json.loads(text_of(at, "/api/v1/usage?by=model"))
     beyond = round(7.5 - Archive([root]).usage("model").totals.total.cost, 9)
@@ -173,7 +172,7 @@ def test_what_no_log_holds_is_told_beside_the_cost(tmp_path: Path) -> None:
 def test_the_figures_of_insights_are_those_of_the_command(
     at: Served, root: Path, tmp_path: Path
 ) -> None:
-    page = settled(at, "/insights")
+    page = unlinked(settled(at, "/insights"))
     stats = told(root, tmp_path, "stats")
     for name, count in (
         ("Sessions", stats["sessions"]),
@@ -190,14 +189,16 @@ def test_the_figures_of_insights_are_those_of_the_command(
 
 def test_insights_of_a_project_leave_the_others_out(at: Served) -> None:
     project = next(one.project for _, one in at.library.now.listed() if one.title == "the shore")
-    assert "<dt>Sessions</dt><dd>1<small>1 project" in settled(at, f"/insights?project={project}")
+    assert "<dt>Sessions</dt><dd>1<small>1 project" in unlinked(
+        settled(at, f"/insights?project={project}")
+    )
 
 
 def test_a_hit_opens_at_its_place_with_its_words_marked(at: Served) -> None:
     page = text_of(at, "/search?q=herons+shore")
     name = next(name for name, one in at.library.now.listed() if one.title == "the shore")
     assert "<mark>herons</mark>" in page
-    assert re.search(rf'href="/s/{name}\?turn=1&amp;mark=herons#[0-9a-f-]+"', page)
+    assert re.search(rf'href="/s/{name}\?turn=1&amp;mark=herons&amp;mark=shore#[0-9a-f-]+"', page)
 
 
 def test_facets_lead_to_less(at: Served) -> None:
@@ -297,10 +298,51 @@ def test_a_session_that_goes_on_from_another_stands_below_it(gallery: Path, tmp_
 
 
 def test_a_long_session_is_drawn_small_with_what_leaves_its_line() -> None:
-    turns = [ListedTurn(0, "trunk", "active", None) for _ in range(200)]
-    turns[90:90] = [ListedTurn(1, "branch", "abandoned", None) for _ in range(30)]
-    turns[150:150] = [ListedTurn(2, "agent", "agent", None)]
+    turns = [SmallTurn(0, "active") for _ in range(200)]
+    turns[90:90] = [SmallTurn(1, "abandoned") for _ in range(30)]
+    turns[150:150] = [SmallTurn(2, "agent")]
     found = fewer_turns(turns)
     assert len(found) == MOST_MINI
-    assert [one.dag for one in found if one.dag] == [1, 2]
+    assert [one.line for one in found if one.line] == [1, 2]
     assert list(fewer_turns(turns[:5])) == turns[:5]
+
+
+def test_a_project_shows_the_folders_that_it_is_made_of(tmp_path: Path) -> None:
+    logs, index = tmp_path / "logs", tmp_path / "index"
+    walk(logs, "north", "moor", "main", "2026-10-02T09:00:00Z", "the north gate")
+    walk(logs, "hut", "moor/.claude/worktrees/hut", "hut", "2026-10-03T09:00:00Z", "the hut")
+    walk(logs, "shore", "shore", "main", "2026-10-04T09:00:00Z", "the shore")
+    refresh(Archive([logs]), index)
+    hut = "-home-dev-moor--claude-worktrees-hut"
+    with served(logs, index) as one:
+        page = text_of(one, "/sessions")
+        assert titles(page) == ["the shore", "the hut", "the north gate"]
+        assert "3 sessions · 2 projects" in page
+        assert page.count('class="folders"') == 1
+        assert "<summary>2 folders</summary>" in page
+        way = f'<a class="within" href="/sessions?project={hut}" '
+        assert (
+            way + 'title="/home/dev/moor/.claude/worktrees/hut">.claude/worktrees/hut</a>' in page
+        )
+        assert titles(text_of(one, f"/sessions?project={hut}")) == ["the hut"]
+        moor = text_of(one, "/sessions?project=-home-dev-moor")
+        assert titles(moor) == ["the hut", "the north gate"]
+        home = text_of(one, "/")
+        assert way in home
+        assert home.count('class="where" href="/sessions?project=-home-dev-moor"') == 2
+        usage = settled(one, "/usage?range=all")
+        assert "project=-home-dev-moor&" in usage or 'project=-home-dev-moor"' in usage
+        assert hut not in usage
+        listed = json.loads(text_of(one, "/api/v1/projects"))["projects"]
+        assert [(it["name"], it["sessions"], it["folded"]) for it in listed] == [
+            ("-home-dev-moor", 2, [hut]),
+            ("-home-dev-shore", 1, []),
+        ]
+        rows = json.loads(text_of(one, "/api/v1/sessions?project=moor--claude"))["sessions"]
+        assert [(row["project"], row["folder"]) for row in rows] == [("-home-dev-moor", hut)]
+        whole = json.loads(text_of(one, "/api/v1/sessions?project=-home-dev-moor"))
+        assert whole["total"] == 2
+        insights = settled(one, "/insights?range=all&project=-home-dev-moor")
+        assert "How far is the hut?" in insights
+        assert "How far is the north gate?" in insights
+        assert "How far is the shore?" not in insights

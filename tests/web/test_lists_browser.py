@@ -104,7 +104,7 @@ def test_search_answers_as_one_types_and_the_address_follows(at: Served, reader:
 def test_a_hit_leads_to_its_words(at: Served, reader: Reader) -> None:
     page = reader(at, "/search?q=herons+south")
     page.locator(".hit").click()
-    expect(page).to_have_url(re.compile("mark=herons#"))
+    expect(page).to_have_url(re.compile("mark=herons&mark=south#"))
     expect(page.get_by_text("One mile to the south gate")).to_be_in_viewport()
     page.go_back()
     expect(page.locator(".hit")).to_have_count(1)
@@ -186,11 +186,13 @@ def test_a_new_session_appears_by_itself(living: Served, reader: Reader) -> None
     expect(page.locator(".asking input")).to_have_value("ga")
 
 
-def test_a_day_of_the_year_leads_to_its_sessions(at: Served, reader: Reader) -> None:
+def test_a_day_of_the_year_leads_to_its_turns(at: Served, reader: Reader) -> None:
     page = settled(reader(at, "/"))
-    page.locator('.heat rect[data-day="2026-10-09"]').click()
-    expect(page.locator("tr[data-name]")).to_have_count(1)
-    expect(page.locator("tr[data-name]")).to_contain_text("the south gate")
+    page.locator('.heat a[href*="since=2026-10-09"]').click()
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.locator("tbody tr")).to_contain_text("the south gate")
+    page.locator("tbody a").first.click()
+    expect(page).to_have_url(re.compile(r"/s/[^?]+\?turn=1"))
 
 
 def test_a_range_is_chosen_and_stands_in_the_address(at: Served, reader: Reader) -> None:
@@ -202,4 +204,4 @@ def test_a_range_is_chosen_and_stands_in_the_address(at: Served, reader: Reader)
     expect(page.get_by_label("Project", exact=True)).to_have_value(re.compile("shore"))
     page.get_by_role("link", name="Month").click()
     page.get_by_text("Table", exact=True).first.click()
-    expect(page.locator(".behind table").first).to_contain_text("Nov 2026")
+    expect(page.locator(".behind table").first).to_contain_text("2026-11")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plait.web.server import Place, is_local
+from plait.web.place import Place, is_local
 
 
 @pytest.mark.parametrize(

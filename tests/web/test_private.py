@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from plait.web.guard import Keys
-from plait.web.server import (
+from plait.web.place import (
     Running,
     alive,
     announced,

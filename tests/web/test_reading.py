@@ -140,7 +140,7 @@ def test_links_to_entries_are_copied(at: Served, reader: Reader) -> None:
     name = name_of(at, "ways")
     page = reader(at, f"/s/{name}", permissions=["clipboard-read", "clipboard-write"])
     entry = page.locator(".say", has_text="The mole it is.")
-    entry.locator(".linkbtn").click()
+    entry.locator("[data-act=link]").click()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == f"{at.address}/s/{name}#{entry.get_attribute('id')}"
     page.locator(".turn:visible .head .n").first.click()
@@ -178,9 +178,11 @@ def test_a_narrow_window_shows_the_text_first(at: Served, reader: Reader) -> Non
     expect(page.get_by_text("The mole it is.")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     expect(page.locator(".rail")).to_be_hidden()
+    page.locator(".head-opener").click()
     page.locator("[data-do=rail]").click()
     expect(page.locator(".rail")).to_be_visible()
     page.keyboard.press("Escape")
+    page.locator(".head-opener").click()
     page.locator("[data-do=outline]").click()
     expect(page.locator(".outline")).to_contain_text("By the mole, then.")
 
@@ -196,7 +198,7 @@ def test_hostile_words_stay_words(at: Served, reader: Reader) -> None:
 def test_a_session_is_exported_redacted_unless_one_insists(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}")
     page.keyboard.press("x")
-    page.get_by_label("Markdown").check()
+    page.get_by_role("radio", name="Markdown").check()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download, redacted").click()
     text = Path(waiting.value.path()).read_text()
@@ -209,3 +211,34 @@ def test_a_session_is_exported_redacted_unless_one_insists(at: Served, reader: R
     with page.expect_download() as waiting:
         plain.click()
     assert "/home/dev" in Path(waiting.value.path()).read_text()
+
+
+def test_a_reload_keeps_the_place_and_another_view_leads_back_to_it(
+    at: Served, reader: Reader
+) -> None:
+    name = name_of(at, "late")
+    page = reader(at, f"/s/{name}")
+    page.locator(".turn[data-n='3'] .say").wait_for()
+    page.evaluate("scrollTo({top: 2200, behavior: 'instant'})")
+    page.wait_for_function("() => history.state && history.state.id && history.state.top >= 2200")
+    held = page.evaluate("history.state")
+    page.reload()
+    page.locator(".turn[data-n='3'] .say").wait_for()
+    page.wait_for_function(
+        "at => Math.abs(document.getElementById(at.id).getBoundingClientRect().top - at.off) < 3",
+        arg=held,
+    )
+    expect(page.locator(".rail .here")).to_have_count(1)
+    page.goto(f"{at.address}/s/{name}/usage")
+    link = page.get_by_role("navigation", name="Ways to look").get_by_role("link", name="Read")
+    expect(link).to_have_attribute("href", f"{at.address}/s/{name}#{held['id']}")
+
+
+def test_the_end_is_marked_where_one_goes_to_it(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'late')}")
+    page.locator(".turn[data-n='1'] .prompt").wait_for()
+    page.keyboard.press("G")
+    last = page.locator(".outline li").last.locator("a")
+    expect(last).to_have_attribute("aria-current", "true")
+    href = last.get_attribute("href")
+    expect(page.locator(f".rail .node.here[href='{href}']")).to_have_count(1)

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from plait.archive import ending_of
 from plait.web.pages.session import pieces
 from tests.browser.sessions import drawn
 from tests.web.reading_page import Served, at, served
@@ -134,6 +135,15 @@ def test_an_export_is_redacted_and_says_so(at: Served) -> None:
     assert "redacted" in headers["Content-Disposition"]
     assert b"/home/dev" not in data
     assert json.loads(data)
+
+
+@pytest.mark.parametrize(("format_", "key"), [("atif", "steps"), ("toolpath", "paths")])
+def test_an_export_for_other_programs_is_one_document(at: Served, format_: str, key: str) -> None:
+    status, headers, data = at.ask(f"/s/{WAYS.session}/export", {"format": format_})
+    assert (status, headers["Content-Type"]) == (200, "application/json")
+    assert headers["Content-Disposition"].endswith(f'-redacted.{ending_of(format_)}"')
+    assert b"/home/dev" not in data
+    assert len(json.loads(data)[key]) > 0
 
 
 def test_an_export_without_redaction_needs_two_words(at: Served) -> None:

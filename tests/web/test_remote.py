@@ -10,7 +10,8 @@ from starlette.testclient import TestClient
 from plait.archive.live.live_archive import LiveArchive
 from plait.web.events import Hub
 from plait.web.guard import Keys
-from plait.web.server import Place, application
+from plait.web.place import Place
+from plait.web.server import application
 
 KEYS = Keys("secret")
 COOKIE = {"cookie": f"plait8420={KEYS.cookie}"}

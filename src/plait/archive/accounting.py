@@ -137,10 +137,17 @@ class Owned:
         A response that several files hold is counted to one, and another may say more of it.
         """
         for file in session.files:
-            billed = self.of(file.path)
-            for paid in account_of(read(file.path)).requests if billed else ():
-                if found := billed.get(paid.response):
-                    yield _as_billed(paid, found), found
+            if self.of(file.path):
+                yield from self.counted(file.path, account_of(read(file.path)).requests)
+
+    def counted(
+        self, path: Path, requests: Iterable[PaidRequest]
+    ) -> Iterator[tuple[PaidRequest, BilledResponse]]:
+        """Yields those of a file's requests that are counted to it, with the figures that count."""
+        billed = self.of(path)
+        for paid in requests:
+            if found := billed.get(paid.response):
+                yield _as_billed(paid, found), found
 
 
 def _as_billed(paid: PaidRequest, billed: BilledResponse) -> PaidRequest:
@@ -167,7 +174,7 @@ def _told(
         output=parts.output,
         cause=paid.cause,
         cost_usd=unit.cost(billed.tokens) if unit else None,
-        again_cost_usd=_again_cost(paid, unit) if unit else None,
+        again_cost_usd=again_cost(paid, unit) if unit else None,
         agent=billed.agent,
         uuid=paid.uuid,
         gap_seconds=paid.gap.total_seconds() if paid.gap else None,
@@ -175,7 +182,7 @@ def _told(
     )
 
 
-def _again_cost(paid: PaidRequest, unit: Unit) -> float:
+def again_cost(paid: PaidRequest, unit: Unit) -> float:
     """Returns what it cost to write again; of a request that wrote for both, the later part."""
     tokens = paid.tokens
     minutes = min(paid.again, tokens.cache_write_5m)

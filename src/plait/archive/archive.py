@@ -17,8 +17,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from plait.archive.facts import CleanupRule, LogFacts, facts_of, log_facts, read_log_facts
+from plait.archive.facts import (
+    CleanupRule,
+    LogFacts,
+    beginning_of,
+    facts_of,
+    log_facts,
+    read_log_facts,
+)
 from plait.archive.figuring import Figuring
+from plait.archive.filing import Filing
 from plait.archive.index_or_logs import Answers
 from plait.archive.inventory import Inventory, live_sessions, projects_of, store_place
 from plait.archive.model import Facts, Named, Project, Session, Several, StorePlace, Watch
@@ -31,12 +39,14 @@ from plait.record.read import read_if_there
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
     from plait.archive.export.formats import File
     from plait.archive.export.plan import ExportPlan
+    from plait.archive.folding import Folding, Place
     from plait.archive.keeping import Keeping
     from plait.archive.open_session import OpenSession
     from plait.archive.plans import Plans
     from plait.archive.redaction import Redaction
     from plait.archive.resume import Resume, Resumption
     from plait.archive.session_turns import SessionConversations, SessionTurn
+    from plait.archive.stars import Stars
     from plait.conversation.model import Turn
     from plait.conversation.prices import Prices
     from plait.edit.entry import Edit
@@ -46,7 +56,7 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.graph.client import Context
     from plait.graph.paths import Path as GraphPath
     from plait.index.model import IndexReport, IndexStatus, SearchResult
-    from plait.index.query import Field
+    from plait.index.query import Wanted
     from plait.record import Record
     from plait.record.account import FileAccount
     from plait.trace.model import Span
@@ -54,7 +64,7 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
 T = TypeVar("T")
 
 
-class Archive(Figuring):
+class Archive(Figuring, Filing):
     """All sessions under some roots.
 
     A root is a configuration folder of the client, a projects folder, any folder with logs
@@ -70,6 +80,7 @@ class Archive(Figuring):
         prices: "Prices | None" = None,
         jobs: int | None = None,
         store: StorePlace | Path | str | None = None,
+        stars: Path | str | None = None,
     ) -> None:
         self.jobs = jobs or cores()
         self.losses: list[str] = []  # what is said of processes that died while they read
@@ -79,6 +90,10 @@ class Archive(Figuring):
         """The folder of the index, None where the logs answer."""
         self.store = store_place(store) if store else None
         """Where sessions are kept, None where there are but those at their source."""
+        self.is_folding = True
+        """Whether worktrees and sub-directories are of their repository's project."""
+        self.star_file = Path(stars) if stars is not None else None
+        """The file of what the user has starred and pinned, None where there is none."""
         self._prices = prices
         self.inventory = Inventory(self.roots, self.store)
         self._facts: dict[Path, Facts] = {}
@@ -125,9 +140,23 @@ class Archive(Figuring):
         return len(self.sessions)
 
     @cached_property
+    def folding(self) -> "Folding":
+        """The projects that folders of sessions belong to."""
+        from plait.archive.folding import archive_folding
+
+        found = archive_folding(self)
+        return found if self.is_folding else found.unfolded()
+
+    def place(self, session: Session) -> "Place":
+        """Returns where a session was begun; no more of its log is read than says so."""
+        from plait.archive.folding import place_of
+
+        return place_of(session, self._facts.get(session.path) or beginning_of(session))
+
+    @cached_property
     def projects(self) -> tuple[Project, ...]:
-        """All projects by name, with their sessions."""
-        return projects_of(self.sessions)
+        """All projects by name, with their sessions: worktrees are of their repository."""
+        return projects_of(self.sessions, self.folding)
 
     @cached_property
     def live(self) -> frozenset[str]:
@@ -141,7 +170,9 @@ class Archive(Figuring):
         path = Path(name)
         if path.suffix == SUFFIX or (os.sep in str(name) and path.exists()):
             return self.session_at(path)
-        return resolve(str(name), self.sessions, self.facts, directory)
+        return resolve(
+            str(name), self.sessions, self.facts, directory, lambda one: self.folding.project(one)
+        )
 
     def session_at(self, path: Path) -> Session:
         """Returns the session that a file belongs to, whether it lies under a root or not."""
@@ -263,7 +294,7 @@ class Archive(Figuring):
         self._open = self._open_with(meant, own) or opened_alone(meant)
         return resumption_of(self._open, as_)
 
-    def resume(self, session: Named, *, default: Path, turn: int | None = None) -> "Resume":
+    def resume(self, session: Named, *, default: Path, turn: int | str | None = None) -> "Resume":
         """Returns how a session goes on in Claude Code; with a turn also what leads back to it."""
         from plait.archive.resume import resume_of
 
@@ -284,6 +315,13 @@ class Archive(Figuring):
 
         return Keeping(self)
 
+    @property
+    def stars(self) -> "Stars":
+        """Which sessions are starred and which turns pinned; set and taken away there."""
+        from plait.archive.stars import Stars
+
+        return Stars(self)
+
     def check(self, session: Named) -> "tuple[Violation, ...]":
         """Returns what is wrong with a session by the rules for what Plait writes."""
         return self.plan.check(session)
@@ -303,7 +341,7 @@ class Archive(Figuring):
 
         return Journals(self.roots)
 
-    def search(self, text: str, filters: "Sequence[Field]" = (), **options: Any) -> "SearchResult":
+    def search(self, text: str, filters: "Sequence[Wanted]" = (), **options: Any) -> "SearchResult":
         """Returns the turns that answer, the best first; an index is brought up to date before.
 
         Where there is none, the logs are looked through: for words, exact texts, expressions.
@@ -337,7 +375,7 @@ class Archive(Figuring):
     def renewed(self) -> "Archive":
         """Returns the same archive as its folders are now."""
         roots = [root.path for root in self.roots]
-        return Archive(roots, self.index, self._prices, self.jobs, self.store)
+        return Archive(roots, self.index, self._prices, self.jobs, self.store, self.star_file)
 
     def update_index(self, **options: Any) -> "IndexReport":
         """Brings the index up to date and says what that took."""

@@ -124,8 +124,26 @@ def place_named(opened: "OpenSession", name: str | int, *, is_before: bool = Fal
     return found[0] if is_before else found[-1]
 
 
-def _turn_numbered(opened: "OpenSession", number: int) -> "Turn":
-    turns = [turn for turn in opened.turns if turn.number]
+def turn_named(opened: "OpenSession", name: str | int, branch: str | None = None) -> "Turn":
+    """Returns the turn that its number, one of its records or the words of its prompt mean."""
+    text = str(name).strip()
+    if NUMBER.fullmatch(text):
+        return _turn_numbered(opened, int(text), branch)
+    record = record_named(opened, text)
+    return _turn_saying(opened, text) if record is None else _turn_holding(opened, record)
+
+
+def _turn_holding(opened: "OpenSession", record: str) -> "Turn":
+    lines = opened.conversations.by_line.values()
+    for turn in (turn for line in lines for turn in line.turns if turn.number):
+        if record in _records_in(turn):
+            return turn
+    raise UserError(f"record '{record}' stands in no turn", _see_turns(opened))
+
+
+def _turn_numbered(opened: "OpenSession", number: int, branch: str | None = None) -> "Turn":
+    line = chosen_conversation(opened.conversations, branch)
+    turns = [turn for turn in line.turns if turn.number]
     wanted = number if number >= 0 else len(turns) + 1 + number
     found = next((turn for turn in turns if turn.number == wanted), None)
     if found is None:

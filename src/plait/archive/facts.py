@@ -15,6 +15,7 @@ from plait.record.read import read_if_there
 from plait.record.record import Record
 from plait.record.sidecar import cleanup_days, title_file
 from plait.record.time import moment
+from plait.record.types.kinds import WorktreeState
 
 RecordsOf: TypeAlias = Callable[[Path], Iterable[Record]]
 TitleBeside: TypeAlias = Callable[[Path], str | None]
@@ -39,6 +40,8 @@ class LogFacts(Struct, frozen=True, gc=False, array_like=True):
     last_prompt: str | None = None
     version: str | None = None
     has_summaries: bool = False
+    first_branch: str | None = None
+    worktree_of: str | None = None
 
     def survey(self) -> "Survey":
         """Returns a survey that goes on from here; it knows no summaries."""
@@ -50,9 +53,27 @@ class LogFacts(Struct, frozen=True, gc=False, array_like=True):
             self.ended,
             self.version,
             dict.fromkeys(self.versions),
-            self.cwd,
+            Beginning(self.cwd, self.first_branch, self.worktree_of),
             self.git_branch,
         )
+
+
+@dataclass(slots=True)
+class Beginning:
+    """Where a session was begun: what its records say until one of them names a directory."""
+
+    cwd: str | None = None
+    first_branch: str | None = None
+    """The branch that the directory was on."""
+    worktree_of: str | None = None
+    """The directory that it is a worktree of."""
+
+    def add(self, record: Record) -> None:
+        """Takes one record into account."""
+        if record.envelope.cwd:
+            self.cwd, self.first_branch = record.envelope.cwd, record.envelope.git_branch
+        elif isinstance(record, WorktreeState) and record.worktree_session:
+            self.worktree_of = record.worktree_session.original_cwd
 
 
 @dataclass(slots=True)
@@ -65,7 +86,7 @@ class Survey:
     ended: str | None = None
     version: str | None = None
     versions: dict[str, None] = field(default_factory=dict)
-    cwd: str | None = None
+    began: Beginning = field(default_factory=Beginning)
     git_branch: str | None = None
 
     def add(self, record: Record) -> None:
@@ -73,8 +94,8 @@ class Survey:
         envelope = record.envelope
         self.entries += 1
         self.titles.add(record)
-        if envelope.cwd is not None:
-            self.cwd = self.cwd or envelope.cwd
+        if not self.began.cwd:
+            self.began.add(record)
         if envelope.git_branch:
             self.git_branch = envelope.git_branch
         if envelope.version and envelope.version != self.version:
@@ -101,13 +122,15 @@ class Survey:
             self.ended,
             self.entries,
             tuple(self.versions),
-            self.cwd,
+            self.began.cwd,
             self.git_branch,
             titles.custom,
             titles.ai,
             titles.last_prompt,
             self.version,
             bool(titles.summaries),
+            self.began.first_branch,
+            self.began.worktree_of,
         )
 
 
@@ -120,6 +143,17 @@ def log_facts(
         for record in records_of(file.path):
             survey.add(record)
     return survey.found(title_of(session, survey.titles, title_beside))
+
+
+def beginning_of(session: Session) -> Beginning:
+    """Returns where a session was begun; no more of its log is read than says so."""
+    found = Beginning()
+    for file in (session.file,) if session.file else session.agents:
+        for record in read_if_there(file.path):
+            found.add(record)
+            if found.cwd:
+                return found
+    return found
 
 
 def read_log_facts(session: Session) -> LogFacts:
@@ -151,6 +185,8 @@ def facts_of(session: Session, found: LogFacts, *, is_live: bool, kept_days: flo
         deleted_at=None if session.is_kept else deletion(session, kept_days),
         is_kept=session.is_kept,
         is_incomplete=session.is_incomplete,
+        first_branch=found.first_branch,
+        worktree_of=found.worktree_of,
     )
 
 

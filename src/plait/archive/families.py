@@ -4,13 +4,17 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 
+from plait.archive.facts import RecordsOf
 from plait.archive.model import Session
 from plait.archive.shares import ALONE, Hands, are_worth_it, made_of_each
-from plait.conversation.stats.model import Figures, SessionShare, digest
-from plait.conversation.stats.statistics import Statistics
+from plait.conversation.stats.model import Figures, SessionPart, SessionShare, digest
 from plait.record.read import read_if_there
 from plait.record.time import sortable
+
+if TYPE_CHECKING:
+    from plait.conversation.stats.statistics import Statistics
 
 
 def families(sessions: Iterable[Session]) -> Iterator[tuple[Session, ...]]:
@@ -94,6 +98,13 @@ def families_of(sids: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[t
     return [tuple(members) for members in found.values()]
 
 
+class CountedSessions(NamedTuple):
+    """What sessions come to, and the part of each in it, in the order in which they began."""
+
+    figures: Figures
+    parts: Sequence[tuple[Session, SessionPart]]
+
+
 UNKNOWN = "~"
 WORTH = 4_000_000
 """Bytes of logs from which on several processes are sooner done with conversations."""
@@ -106,33 +117,38 @@ def stats_of(
     until: datetime | None = None,
     watch: Callable[[Sequence[Session]], Iterable[Session]] | None = None,
     hands: Hands = ALONE,
-) -> Figures:
+) -> CountedSessions:
     """Returns what sessions come to, those of their branches and agents included.
 
     A record that stands in several sessions counts once, for the one that began first.
     Days and hours are those of the zone, of this machine where none is given.
     """
+    from plait.conversation.stats.statistics import Statistics
+
     ordered, tally = in_order(sessions), Statistics(zone, since, until)
     watched = watch(ordered) if watch else ordered
     if are_worth_it(hands, ordered, WORTH):
-        return _counted_together(ordered, watched, tally, hands)
-    return counted(watched, tally)
+        _count_together(ordered, watched, tally, hands)
+        return CountedSessions(tally.figures(), tuple(zip(ordered, tally.parts(), strict=True)))
+    return counted(ordered, tally, watched)
 
 
-def counted(ordered: Iterable[Session], tally: Statistics) -> Figures:
+def counted(
+    ordered: Sequence[Session], tally: "Statistics", watched: Iterable[Session] | None = None
+) -> CountedSessions:
     """Returns what sessions in order come to; each is read when its turn comes."""
     from plait.archive.open_session import opened
 
-    for session in ordered:
+    for session in ordered if watched is None else watched:
         read = opened(session)
         tally.add(read.conversations, read.copied)
-    return tally.figures()
+    return CountedSessions(tally.figures(), tuple(zip(ordered, tally.parts(), strict=True)))
 
 
-def _counted_together(
-    ordered: Sequence[Session], watched: Iterable[Session], tally: Statistics, hands: Hands
-) -> Figures:
-    """Returns the same, each session counted alone by one of several processes.
+def _count_together(
+    ordered: Sequence[Session], watched: Iterable[Session], tally: "Statistics", hands: Hands
+) -> None:
+    """Counts the same, each session alone by one of several processes.
 
     One that shares records with an earlier one is counted once more, behind that one.
     """
@@ -148,7 +164,6 @@ def _counted_together(
         else:
             read = opened(session)
             tally.take(counter.counts_of(read.conversations, read.copied))
-    return tally.figures()
 
 
 def session_share(session: Session, since: datetime | None, until: datetime | None) -> SessionShare:
@@ -165,14 +180,14 @@ def in_order(sessions: Iterable[Session]) -> list[Session]:
     return sorted(sessions, key=lambda one: (began(one), one.modified, one.id))
 
 
-def began(session: Session) -> str:
+def began(session: Session, records_of: RecordsOf = read_if_there) -> str:
     """Returns the first time in a session's file; what has none comes last."""
-    return next(_stamps_of(session), UNKNOWN)
+    return next(_stamps_of(session, records_of), UNKNOWN)
 
 
-def _stamps_of(session: Session) -> Iterator[str]:
+def _stamps_of(session: Session, records_of: RecordsOf) -> Iterator[str]:
     for file in session.files:
-        for record in read_if_there(file.path):
+        for record in records_of(file.path):
             stamp = sortable(record.timestamp)
             if stamp:
                 yield stamp

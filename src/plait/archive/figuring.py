@@ -10,14 +10,20 @@ from plait.line import LogFile
 if TYPE_CHECKING:
     from plait.archive.accounting import Why
     from plait.archive.archive import Archive
+    from plait.archive.families import CountedSessions
     from plait.archive.index_or_logs import Answers
+    from plait.archive.lake.verbs import Lakes
     from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
+    from plait.conversation.cross import CrossTable, Dimension
+    from plait.conversation.insights.model import Insights
     from plait.conversation.prices import Prices
-    from plait.conversation.spending import By, Spending
+    from plait.conversation.spending import By, Spending, SpendingSum
     from plait.conversation.stats.model import Figures
     from plait.conversation.usage import BilledResponse
     from plait.conversation.waste.findings import Waste
+    from plait.index.rows import SessionShape
+    from plait.view.comparison import Comparison
 
 
 class Figuring:
@@ -71,6 +77,24 @@ class Figuring:
 
         return usage_of(self._archive, by, prices or self._archive.prices, zone, since, until)
 
+    def cross(
+        self,
+        by: "Sequence[Dimension]",
+        prices: "Prices | None" = None,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> "CrossTable":
+        """Returns tokens and money by several things at once: project, model, week."""
+        from plait.archive.folding import refolded
+        from plait.conversation.cross import crossed
+        from plait.conversation.spending import within
+
+        found = within(self.responses().responses, since, until)
+        if "project" in by:
+            found = refolded(found, self._archive.folding)
+        return crossed(found, by, prices or self._archive.prices, zone)
+
     def stats(
         self,
         sessions: Several = None,
@@ -81,7 +105,64 @@ class Figuring:
         watch: Watch[Session] | None = None,
     ) -> "Figures":
         """Returns what was done in some sessions, or in all: turns, tools, agents, files."""
-        return self.answers.stats(self._archive.named(sessions), zone, since, until, watch)
+        return self.stats_by_session(
+            sessions, zone=zone, since=since, until=until, watch=watch
+        ).figures
+
+    def stats_by_session(
+        self,
+        sessions: Several = None,
+        *,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        watch: Watch[Session] | None = None,
+    ) -> "CountedSessions":
+        """Returns the same, and the part that each session has in it."""
+        found = self.answers.stats(self._archive.named(sessions), zone, since, until, watch)
+        folders = {one.project for one, part in found.parts if part.session}
+        if len(folders) < 2:
+            return found
+        from msgspec.structs import replace
+
+        projects = {self._archive.folding.project(one) for one in folders}
+        return found._replace(figures=replace(found.figures, projects=len(projects)))
+
+    def shapes(
+        self,
+        sessions: Several = None,
+        *,
+        watch: Watch[Session] | None = None,
+        most: int | None = None,
+    ) -> "list[SessionShape] | None":
+        """Returns how many turns, branches and agents some sessions have, or all.
+
+        None where more bytes of logs than told would have to be read for it.
+        """
+        return self.answers.shapes(self._archive.named(sessions), watch, most)
+
+    def costs(self, prices: "Prices | None" = None) -> "dict[str, SpendingSum]":
+        """Returns what each session came to, by id; each response counts once over all files."""
+        from plait.conversation.spending import by_session
+
+        return by_session(self.responses().responses, prices or self._archive.prices)
+
+    def compare(
+        self, session: Named, first: str | None = None, second: str | None = None
+    ) -> "Comparison":
+        """Returns two branches of a session beside each other, by what people call them.
+
+        Without names they are the one that goes on and the last of the others.
+        """
+        from plait.archive.choosing import chosen_conversation
+        from plait.view.comparison import compared
+
+        archive = self._archive
+        told = archive.open(session).conversations
+        one, two = (
+            chosen_conversation(told, name).id if name else None for name in (first, second)
+        )
+        return compared(told, one, two, archive.prices)
 
     def why(
         self,
@@ -107,4 +188,28 @@ class Figuring:
 
         archive = self._archive
         chosen = archive.named(sessions)
-        return waste_of(archive, prices or archive.prices, since, until, chosen)
+        return waste_of(archive, chosen, prices or archive.prices, since, until)
+
+    def insights(
+        self,
+        sessions: Several = None,
+        *,
+        prices: "Prices | None" = None,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        now: datetime | None = None,
+    ) -> "Insights":
+        """Returns what stands out: trends, outliers against one's own median, habits."""
+        from plait.archive.standing_out import Span, archive_insights
+
+        span = Span(since, until, now or datetime.now(UTC), zone)
+        archive = self._archive
+        return archive_insights(archive, sessions, span, prices or archive.prices)
+
+    @property
+    def lake(self) -> "Lakes":
+        """What brings its sessions into a lake of tables, which is asked by SQL."""
+        from plait.archive.lake.verbs import Lakes
+
+        return Lakes(self._archive)

@@ -16,14 +16,20 @@ from plait.line import LogFile
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
+    from plait.archive.families import CountedSessions
     from plait.archive.index.fresh import FreshIndex
     from plait.archive.losing import FileLosses
     from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
-    from plait.conversation.stats.model import Figures
+    from plait.conversation.prices import Prices
     from plait.conversation.usage import BilledResponse
+    from plait.conversation.waste.findings import SessionWaste
+    from plait.index.rows import SessionShape
+    from plait.index.touches import TouchRow
 
 
+SHAPES_WORTH = 4_000_000
+"""Bytes of logs from which on several processes are sooner done with how large sessions are."""
 T = TypeVar("T")
 
 
@@ -105,6 +111,30 @@ class Answers:
         hands = self._archive.hands
         return self._answer(kept, lambda: abandoned(sessions, responses, watch, hands=hands))
 
+    def shapes(
+        self, sessions: Sequence[Session], watch: Watch[Session] | None, most: int | None
+    ) -> "list[SessionShape] | None":
+        """Returns how large some sessions are, in their order; None for more bytes than told."""
+        from plait.archive.shares import made_of_each
+        from plait.index.rows import SessionShape, session_shapes
+
+        def kept(index: "FreshIndex") -> "list[SessionShape] | None":
+            from plait.archive.index.fresh import key_of
+
+            known = session_shapes(index.catalogue)
+            return [known.get(key_of(one.path)) or SessionShape(0, 0, 0) for one in sessions]
+
+        def read() -> "list[SessionShape] | None":
+            if most is not None and sum(one.bytes for one in sessions) > most:
+                return None
+            from plait.archive.index.lines import shape_of
+
+            made = made_of_each(self._archive.hands, shape_of, SessionShape, sessions, SHAPES_WORTH)
+            watched = watch(sessions) if watch else sessions
+            return [shape for _, shape in zip(watched, made, strict=True)]
+
+        return self._answer(kept, read)
+
     def losses(self, sessions: Sequence[Session]) -> "list[FileLosses]":
         """Returns what was paid for in vain in each file of some sessions."""
         from plait.archive.losing import losses_by, read_losses
@@ -118,6 +148,26 @@ class Answers:
 
         return self._answer(kept, lambda: list(read_losses(sessions, read)))
 
+    def wasted(self, sessions: Sequence[Session], prices: "Prices") -> "list[SessionWaste]":
+        """Returns what was paid for in vain in each of some sessions."""
+        from plait.archive.wasting import wasted_in
+
+        def kept(index: "FreshIndex") -> "list[SessionWaste]":
+            from plait.archive.index.wasting import indexed_waste
+
+            return indexed_waste(index, sessions, prices)
+
+        return self._answer(kept, lambda: wasted_in(self._archive, sessions, prices))
+
+    def touches(self, sessions: Sequence[Session], path: str | None) -> "list[TouchRow]":
+        """Returns what sessions did to files, or to one."""
+        from plait.archive.files.touched import indexed_touches, read_touches
+
+        return self._answer(
+            lambda index: indexed_touches(index, sessions, path),
+            lambda: read_touches(sessions, path),
+        )
+
     def stats(
         self,
         sessions: Sequence[Session],
@@ -125,12 +175,12 @@ class Answers:
         since: datetime | None,
         until: datetime | None,
         watch: Watch[Session] | None,
-    ) -> "Figures":
-        """Returns what was done in sessions."""
+    ) -> "CountedSessions":
+        """Returns what was done in sessions, and the part of each in it."""
         from plait.archive.families import stats_of
         from plait.conversation.stats.statistics import Statistics
 
-        def kept(index: "FreshIndex") -> "Figures":
+        def kept(index: "FreshIndex") -> "CountedSessions":
             from plait.archive.index.stats import indexed_figures
 
             return indexed_figures(index, sessions, Statistics(zone, since, until), watch or _each)

@@ -14,6 +14,7 @@ from plait.line import Discovery, LogFile, Root, discover
 from plait.record.sidecar import running_sessions
 
 if TYPE_CHECKING:
+    from plait.archive.folding import Folding
     from plait.index.freshness import FileStamp
     from plait.keep.model import KeptSession
 
@@ -107,12 +108,15 @@ def store_place(store: StorePlace | Path | str) -> StorePlace:
     return StorePlace(folder, folder.with_name(f"{folder.name}-read"))
 
 
-def projects_of(sessions: Iterable[Session]) -> tuple[Project, ...]:
+def projects_of(sessions: Iterable[Session], folding: "Folding") -> tuple[Project, ...]:
     """Returns the projects of some sessions, by name."""
     members: dict[str, list[Session]] = defaultdict(list)
     for session in sessions:
-        members[session.project].append(session)
-    return tuple(Project(name, tuple(found)) for name, found in sorted(members.items()))
+        members[folding.project(session.project)].append(session)
+    return tuple(
+        Project(name, tuple(found), folding.directory(name), folding.folders(name))
+        for name, found in sorted(members.items())
+    )
 
 
 def live_sessions(roots: Iterable[Root]) -> frozenset[str]:

@@ -25,7 +25,7 @@ def losses_by(jobs: int, lost: list[str]) -> ReadLosses:
     """Returns what reads losses; what is said of processes that died is added to a list."""
 
     def read(files: Sequence[LogFile]) -> Iterator[bytes]:
-        items = [(str(file.path), _is_agent(file)) for file in files]
+        items = [(str(file.path), is_agent(file)) for file in files]
         sizes = [file.size for file in files]
         if jobs == 1 or sum(sizes) < WORTH:
             from plait.index.losses import packed_losses
@@ -40,7 +40,8 @@ def losses_by(jobs: int, lost: list[str]) -> ReadLosses:
     return read
 
 
-def _is_agent(file: LogFile) -> bool:
+def is_agent(file: LogFile) -> bool:
+    """Tells whether a file is of an agent that was sent out, not of an errand of the client."""
     return file.kind == "agent" and not (file.agent or "").startswith(SERVICE_IDS)
 
 

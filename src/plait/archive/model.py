@@ -104,11 +104,15 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A folder of sessions."""
+    """The sessions of a repository, or of a folder that belongs to none."""
 
     name: str
-    """The folder's name, which stands for a directory but cannot be turned back into it."""
+    """A folder's name, which stands for a directory but cannot be turned back into it."""
     sessions: tuple[Session, ...]
+    directory: str | None = None
+    """Where the repository lies, else where its newest session was begun."""
+    folded: tuple[str, ...] = ()
+    """The other folders whose sessions are here: worktrees and sub-directories have their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,10 @@ class Facts:
     """It is no longer at its source, only kept."""
     is_incomplete: bool = False
     """It was put together from what was left of it."""
+    first_branch: str | None = None
+    """The branch that its directory was on."""
+    worktree_of: str | None = None
+    """The directory that its own was made a worktree of, where its log says so."""
 
     @property
     def mark(self) -> str:
@@ -162,6 +170,8 @@ class StorePlace:
     """Files are put there when they are opened; it can be thrown away."""
     has_strangers: bool = False
     """Whether sessions from folders that are not on this machine are shown too."""
+    is_whole: bool = False
+    """Whether all that it holds is shown, wherever it came from."""
 
     @property
     def is_there(self) -> bool:

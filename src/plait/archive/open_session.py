@@ -19,12 +19,11 @@ from plait.errors import SourceError
 from plait.graph.build import Builder, build
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Place, SessionGraph
-from plait.graph.source import FileFacts, Source, source_file
+from plait.graph.source import FileFacts, Source, source_of
 from plait.line import FileStamp, LogFile, lines, read_slice, stamp_of
 from plait.record import Record
 from plait.record.codec import encode
 from plait.record.read import Broken, Recovered, entry_of, record_of
-from plait.record.sidecar import agent_meta, title_file
 
 if TYPE_CHECKING:  # a graph or a context needs no conversation: its modules are loaded when asked
     from plait.archive.redaction import Redaction
@@ -194,12 +193,17 @@ class OpenSession:
         Only where something forks does it matter where the client would go on; there its own
         rule decides, which looks at contents, elsewhere the same rule on facts.
         """
-        found = self._builder.graph()
+        found = self.plain_graph
         is_forked = any(verdict.rung in LEAF_MATTERS for verdict in found.verdicts)
         own = (one for one in self.file_facts if one.file.kind == "session")
         if is_forked and any(self._leaf(facts) != leaf_of(facts) for facts in own):
             return self.client_graph
         return found
+
+    @cached_property
+    def plain_graph(self) -> SessionGraph:
+        """The same, by the rule on facts alone."""
+        return self._builder.graph()
 
     @cached_property
     def client_graph(self) -> SessionGraph:
@@ -382,13 +386,6 @@ def rows_of(graph: SessionGraph, session: str) -> "list[RowShape]":
         name for name in known.lines if name != known.trunk and graph.lines[name].parent is None
     ]
     return [row for row in rows(graph, roots=tops) if row.session == session]
-
-
-def source_of(file: LogFile, records: Iterable[Record]) -> Source:
-    """Returns records with the name of their file and what lies beside it."""
-    meta = agent_meta(file.path) if file.kind == "agent" else None
-    title = title_file(file.folder) if file.kind == "session" else None
-    return Source(source_file(file), records, meta, title)
 
 
 def is_still_there(path: Path, record: Record) -> bool:

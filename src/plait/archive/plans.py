@@ -117,7 +117,9 @@ class Plans:
         meant = self._archive.session(session)
         opened = self._archive.open(meant)
         place = place_named(opened, -1 if at is None else at, is_before=before)
-        return noted_if_live(fork(subject_of(meant), place, is_before=before, title=title))
+        prices = self._archive.prices
+        plan = fork(subject_of(meant), place, is_before=before, title=title, prices=prices)
+        return noted_if_live(plan)
 
     def graft(
         self,

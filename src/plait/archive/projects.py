@@ -1,6 +1,5 @@
 """What a user calls a project to the folder, the directory and the sessions meant."""
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 LOOK_AHEAD = 200
 """Records after which a log that names no directory is taken to name none."""
-WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 MOST_LISTED = 4
 LIST_THEM = "`plait ls` lists the projects there are"
 
@@ -40,11 +38,6 @@ class ProjectSessions:
     def config(self) -> Path:
         """The client's configuration folder."""
         return self.folder.parent.parent
-
-
-def is_foreign(path: str) -> bool:
-    """Tells a directory of another system than this, which cannot be looked up here."""
-    return os.sep == "/" and WINDOWS.match(path) is not None
 
 
 def all_projects(archive: "Archive") -> Iterator[ProjectSessions]:

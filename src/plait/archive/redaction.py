@@ -68,6 +68,15 @@ class Redaction:
         self.changed += found is not record
         return found
 
+    def learn_texts(self, found: Iterable[bytes]) -> None:
+        """Lets the redactor see lines that are no records."""
+        for data in found:
+            self.redactor.learn(_decoded(data))
+
+    def text(self, data: bytes) -> bytes:
+        """Returns a line that is no record."""
+        return self.redactor.text(_decoded(data)).encode("utf-8", "surrogateescape")
+
     def name(self, text: str) -> str:
         """Returns a title or a name; each is looked at once."""
         known = self._names.get(text)
@@ -98,3 +107,7 @@ class Redaction:
 
     def _name_if_any(self, text: str | None) -> str | None:
         return self.name(text) if text else text
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

@@ -10,31 +10,31 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from shlex import join, quote
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
 from plait.archive.model import Named, Session
 from plait.archive.open_session import OpenSession, opened
 from plait.archive.sessions import is_uuid
-from plait.conversation.next_prompt import NextPrompt, next_prompt
 from plait.errors import UserError
-from plait.graph.client import Context, Reason, contributions, last_answer
-from plait.graph.client import context as client_context
-from plait.graph.client.left_out import told_by
-from plait.graph.client.model import Block
 from plait.graph.model import PREVIEW
 from plait.line import lines, slug_of
 from plait.record import Record, Usage
 from plait.record.prompt import one_line
 from plait.record.read import read_if_there
 
+if TYPE_CHECKING:
+    from plait.conversation.next_prompt import NextPrompt
+    from plait.graph.client import Context
+    from plait.graph.client.model import Block
+
 
 @dataclass(frozen=True)
 class Resumption:
     """What Claude will see of a session, and what its last answer says of the size."""
 
-    context: Context
+    context: "Context"
     usage: Usage | None
     """Of the last answer on the chain; None where none says what it cost."""
     answer: str | None
@@ -49,13 +49,17 @@ class Resumption:
         return self.usage.in_context if self.usage else None
 
     @cached_property
-    def written(self) -> list[tuple[Record, list[Block]]]:
+    def written(self) -> "list[tuple[Record, list[Block]]]":
         """The records that are sent, each with what it has sent."""
+        from plait.graph.client import contributions
+
         return contributions(self.records, self.size)
 
     @cached_property
-    def next_prompt(self) -> NextPrompt:
+    def next_prompt(self) -> "NextPrompt":
         """What the next prompt sends in Claude Code: how many tokens, at what price."""
+        from plait.conversation.next_prompt import next_prompt
+
         return next_prompt(self.records, self.size, self.written)
 
 
@@ -63,6 +67,10 @@ def resumption_of(
     given: Session | OpenSession, as_: Literal["client", "sdk"] = "client"
 ) -> Resumption:
     """Returns what the client sends when it resumes a session, or what the SDK returns."""
+    from plait.graph.client import context as client_context
+    from plait.graph.client import last_answer
+    from plait.graph.client.left_out import told_by
+
     session = given.session if isinstance(given, OpenSession) else given
     if session.file is None:
         raise UserError(
@@ -83,7 +91,7 @@ def resumption_of(
     return Resumption(seen, usage, uuid, records, session.file.size)
 
 
-def context(session: Named, as_: Literal["client", "sdk"] = "client") -> Context:
+def context(session: Named, as_: Literal["client", "sdk"] = "client") -> "Context":
     """Returns what Claude will see when a session, or the session of a file, is resumed."""
     from plait.archive.archive import Archive
 
@@ -123,6 +131,8 @@ class Back(Struct, frozen=True):
     """Its first words; None where it has none, such as a picture."""
     is_in_reach: bool
     """False where the context begins after it: a compaction, or a fresh start."""
+    is_elsewhere: bool = False
+    """It stands on another branch than the one that the client goes on with."""
 
 
 class Resume(Struct, frozen=True):
@@ -158,7 +168,7 @@ class Resume(Struct, frozen=True):
 
 
 def resume_of(
-    session: Session, *, default: Path, is_live: bool = False, turn: int | None = None
+    session: Session, *, default: Path, is_live: bool = False, turn: int | str | None = None
 ) -> Resume:
     """Returns how a session goes on, where the client's own folder is the default one.
 
@@ -179,6 +189,23 @@ def resume_of(
         config=config,
         warnings=tuple(_warnings(session, directory, held[-1:], is_live=is_live)),
         back=_back_to(session, context, turn) if turn is not None else None,
+    )
+
+
+def client_line(session: Session, directory: str | None, default: Path | None) -> str:
+    """Returns the line that continues a session in Claude Code, where its own folder is so."""
+    config = _other_config(session.config, default) if default else session.config
+    return Resume(session.id, None, directory, config).line
+
+
+def line_to_turn(session: Session, roots: Sequence[Path], default: Path | None) -> str:
+    """Returns what goes on from one of a session's turns, but for the turn itself."""
+    held = [root for root in roots if session.path.is_relative_to(root)]
+    is_usual = default is not None and held[:1] == [default]
+    where = [] if is_usual or session.is_kept else [str(root) for root in held[:1]]
+    restoring = ["--restore"] if session.is_kept else []
+    return join(
+        ["plait", "resume", session.id, *restoring, *(["--root", *where] if where else []), "--at"]
     )
 
 
@@ -263,16 +290,24 @@ def _is_folder(directory: str) -> bool:
         return False
 
 
-def _back_to(session: Session, context: Context, number: int) -> Back:
-    found = [turn for turn in opened(session).conversations.active.turns if turn.opener]
-    turn = next((one for one in found if one.number == number), None)
-    if turn is None or turn.opener is None:
-        count = f"{len(found)} turn" + "s" * (len(found) != 1)
+def _back_to(session: Session, context: "Context", name: int | str) -> Back:
+    from plait.archive.choosing import NUMBER, turn_named
+    from plait.graph.client import Reason
+
+    found = opened(session)
+    turns = [one for one in found.turns if one.opener]
+    if NUMBER.fullmatch(str(name)) and not 1 <= int(name) <= len(turns):
+        count = f"{len(turns)} turn" + "s" * (len(turns) != 1)
         raise UserError(
-            f"there is no turn {number}: the active conversation has {count}",
+            f"there is no turn {name}: the active conversation has {count}",
             f"`plait show {quote(session.id[:8])} --depth prompts` shows them",
         )
+    turn = turn_named(found, name)
+    if turn.opener is None:
+        raise UserError(f"turn {turn.number} has no prompt to go back to")
     uuid = turn.opener.uuid or ""
     lost = {one.uuid for one in context.left_out if one.reason is Reason.BEFORE_COMPACTION}
     words = one_line(turn.opener.text)[:PREVIEW] or None
-    return Back(number, len(found), uuid, words, uuid in context.chain and uuid not in lost)
+    is_elsewhere = all(one.opener is not turn.opener for one in turns)
+    is_in_reach = uuid in context.chain and uuid not in lost
+    return Back(turn.number, len(turns), uuid, words, is_in_reach, is_elsewhere)

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec.structs import replace
 
+from plait.archive.folding import indexed_folding
 from plait.archive.model import Meter
 from plait.archive.summary_hits import leading_to_sessions
 from plait.errors import PlaitError, SourceError, UserError
 from plait.index.freshness import is_fresh, known_stamps
-from plait.index.model import Hit, SearchResult, ms_since
-from plait.index.query import All, Field, Phrase, Wanted, Word, parse
+from plait.index.model import Hit, SearchResult, SearchSort, ms_since
+from plait.index.query import All, Phrase, Wanted, Word, parse
 from plait.index.search import IndexReader
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 SearchWay: TypeAlias = Literal["words", "exact", "regex"]
 UNINDEXED = "the index cannot be written: the logs were read instead"
+UNMADE = "the index is not made yet: what it holds is found as soon as it is"
 BEHIND = "the index cannot be written now: what came since the last time is not found"
 INDEX_HINT = "name the folder of one: Archive(roots, index)"
 MOST_WAITED = 1.0
@@ -37,14 +39,26 @@ class Question:
     """What is asked for, and how much of it."""
 
     text: str
-    filters: Sequence[Field] = ()
+    filters: Sequence[Wanted] = ()
     way: SearchWay = "words"
     limit: int = 10
     context: int = 0
     has_facets: bool = False
+    sort: SearchSort | None = None
+    is_each: bool | None = None
 
-    def sought(self) -> "Wanted | Sought":
-        """Returns what is wanted of the index, or what a scan looks for: signs alone too."""
+    @property
+    def is_by_fields(self) -> bool:
+        """Tells whether everything is asked for that passes the filters."""
+        return self.way == "words" and not self.text.strip() and bool(self.filters)
+
+    def sought(self) -> "Wanted | Sought | None":
+        """Returns what is wanted of the index, or what a scan looks for: signs alone too.
+
+        None where everything is asked for that passes the filters.
+        """
+        if self.is_by_fields:
+            return None
         wanted = parse(self.text) if self.way == "words" else None
         if wanted and not (isinstance(wanted, Word) and _is_signs(wanted.text)):
             return wanted
@@ -63,22 +77,27 @@ def search(
     archive: "Archive",
     folder: Path | None,
     text: str,
-    filters: Sequence[Field] = (),
+    filters: Sequence[Wanted] = (),
     *,
     way: SearchWay = "words",
     limit: int = 10,
     context: int = 0,
     has_facets: bool = False,
+    sort: SearchSort | None = None,
+    is_each: bool | None = None,
     is_updating: bool = True,
     watch: Meter | None = None,
 ) -> SearchResult:
     """Returns the turns that answer, the best first; brings the index up to date before.
 
+    Without words, but with filters, everything that passes them is listed, the newest first.
     Texts and expressions are looked for in the logs themselves. Where no index can be written
     the last one answers; where there is none, the logs do. Who keeps the index up to date himself
     need not wait for that: words are looked for in it as it is.
     """
-    asked = Question(text, filters, way, limit, context, has_facets)
+    if sort == "relevance" and way != "words":
+        raise UserError("texts and expressions are listed by time", "leave out the order")
+    asked = Question(text, filters, way, limit, context, has_facets, sort, is_each)
     found = _found(archive, folder, asked, watch, is_updating=is_updating)
     return leading_to_sessions(archive, found)
 
@@ -92,9 +111,9 @@ def _found(
     is_updating: bool,
 ) -> SearchResult:
     started = time.perf_counter()
-    if folder and not is_updating and (found := _known_answer(folder, asked)):
-        return found
     sought = asked.sought()  # what is wrong is said before anything is read
+    if folder and not is_updating:
+        return _known_answer(archive, folder, asked, sought, started)
     if folder is None:
         if asked.filters:
             raise UserError("fields can be asked for only with an index", INDEX_HINT)
@@ -113,31 +132,62 @@ def _found(
     return replace(found, note=found.note or BEHIND) if problem else found
 
 
-def _known_answer(folder: Path, asked: Question) -> SearchResult | None:
-    if asked.way != "words":
-        return None
+def _known_answer(
+    archive: "Archive",
+    folder: Path,
+    asked: Question,
+    sought: "Wanted | Sought | None",
+    started: float,
+) -> SearchResult:
+    """Returns what the index answers as it is; nothing, and a word on it, before there is one."""
     try:
         reader = IndexReader(folder)
     except SourceError:
-        return None
+        return SearchResult(
+            hits=(), total=0, took_ms=ms_since(started), by="index", note=UNMADE, sessions=0
+        )
     with closing(reader):
-        much = {"limit": asked.limit, "context": asked.context}
-        return reader.search(asked.text, asked.filters, has_facets=asked.has_facets, **much)
+        return _answer(reader, archive, asked, sought, started)
+
+
+def _by_words(reader: IndexReader, asked: Question) -> SearchResult:
+    return reader.search(
+        asked.text,
+        asked.filters,
+        limit=asked.limit,
+        context=asked.context,
+        has_facets=asked.has_facets,
+        sort=asked.sort,
+        is_each=asked.is_each,
+    )
 
 
 def _answer(
     reader: IndexReader,
     archive: "Archive",
     asked: Question,
-    sought: "Wanted | Sought",
+    sought: "Wanted | Sought | None",
     started: float,
 ) -> SearchResult:
-    much = {"limit": asked.limit, "context": asked.context}
-    if isinstance(sought, Wanted):
-        return reader.search(asked.text, asked.filters, has_facets=asked.has_facets, **much)
-    seen = _scan_all(archive, sought)
-    found = reader.sighted(seen, sought, asked.filters, has_facets=asked.has_facets, **much)
+    reader.catalogue.project_of = indexed_folding(archive, reader.catalogue).project
+    if sought is None or isinstance(sought, Wanted):
+        return _folded(_by_words(reader, asked), reader.catalogue.project_of)
+    found = reader.sighted(
+        _scan_all(archive, sought),
+        sought,
+        asked.filters,
+        limit=asked.limit,
+        context=asked.context,
+        has_facets=asked.has_facets,
+        is_each=asked.is_each,
+    )
+    found = _folded(found, reader.catalogue.project_of)
     return replace(found, took_ms=ms_since(started))
+
+
+def _folded(found: SearchResult, project_of: Callable[[str], str]) -> SearchResult:
+    hits = (replace(one, project=project_of(one.project), folder=one.project) for one in found.hits)
+    return replace(found, hits=tuple(hits))
 
 
 def _update_problem(archive: "Archive", folder: Path, watch: Meter | None) -> SourceError | None:
@@ -178,10 +228,12 @@ def _scan_all(archive: "Archive", sought: "Sought") -> "list[Sighting]":
 
 
 def _by_scan(
-    archive: "Archive", asked: Question, sought: "Wanted | Sought", started: float
+    archive: "Archive", asked: Question, sought: "Wanted | Sought | None", started: float
 ) -> SearchResult:
     from plait.index.expression import Sought, finder_of, sought_patterns
 
+    if sought is None:
+        raise _more_than_words(archive)
     if isinstance(sought, Sought):
         marks: list[Mark] = [finder_of(sought)]
     else:
@@ -192,14 +244,19 @@ def _by_scan(
     owners = {str(file.path.absolute()): one for one in archive.sessions for file in one.files}
     newest = sorted(sightings, key=lambda one: owners[one.path].modified, reverse=True)
     hits = (_bare_hit(owners[one.path], one, marks, asked.context) for one in newest[: asked.limit])
-    return SearchResult(
+    found = SearchResult(
         hits=tuple(hits),
         total=len(newest),
+        listed=min(asked.limit, len(newest)),
+        is_whole=len(newest) <= asked.limit,
+        sort="time",
+        is_each=True,
         took_ms=ms_since(started),
         by="scan",
         note=UNINDEXED,
         sessions=len(archive.sessions),
     )
+    return _folded(found, archive.folding.project)
 
 
 def _more_than_words(archive: "Archive") -> PlaitError:

@@ -137,7 +137,7 @@ def distinct_turns(
     A turn that stands in several sessions belongs to the one that began first.
     """
     from plait.archive.families import in_order
-    from plait.conversation.stats.session import Ownership
+    from plait.conversation.stats.owning import Ownership
 
     met = Ownership(since, until)
     for session in in_order(sessions):

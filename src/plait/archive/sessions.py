@@ -112,7 +112,11 @@ LIST_THEM = "`plait ls` lists the sessions there are"
 
 
 def resolve(
-    name: str, sessions: Sequence[Session], describe: Describe, directory: Path | None
+    name: str,
+    sessions: Sequence[Session],
+    describe: Describe,
+    directory: Path | None,
+    project_of: Callable[[str], str] = str,
 ) -> Session:
     """Returns the one session that a name means, or raises an error that helps on."""
     if not sessions:
@@ -122,13 +126,14 @@ def resolve(
     if name == ".":
         return _newest_in(directory, sessions)
     if name == LATEST or name.startswith(f"{LATEST}:"):
-        return _newest_of(name.partition(":")[2], sessions)
+        return _newest_of(name.partition(":")[2], sessions, project_of)
     by_id = _matching_ids(name, sessions)
     if by_id:
         return _only_one(name, by_id, describe)
     by_title = _matching_titles(name, sessions, describe)
     if by_title:
         return _only_one(name, by_title, describe)
+    check_log(Path(name))
     raise NoSuchSession(f"no session is called '{name}'", *_closest(name, sessions, describe))
 
 
@@ -142,8 +147,10 @@ def _newest_in(directory: Path | None, sessions: Sequence[Session]) -> Session:
     return _newest(here)
 
 
-def _newest_of(project: str, sessions: Sequence[Session]) -> Session:
-    among = [session for session in sessions if is_of_project(session.project, project)]
+def _newest_of(
+    project: str, sessions: Sequence[Session], project_of: Callable[[str], str]
+) -> Session:
+    among = [one for one in sessions if is_of_project(one.project, project, project_of)]
     if not among:
         raise NoSuchSession(
             f"no project is called '{project}'", "`plait ls` lists the projects there are"
@@ -155,9 +162,10 @@ def _newest(sessions: Sequence[Session]) -> Session:
     return max(sessions, key=lambda session: session.modified)
 
 
-def is_of_project(folder: str, name: str) -> bool:
-    """Tells whether a project's folder answers to a name: a path, a slug or a part of one."""
-    return slug_of(name).casefold() in folder.casefold()
+def is_of_project(folder: str, name: str, project_of: Callable[[str], str] = str) -> bool:
+    """Tells whether a folder, or the project it is of, answers to a path, a slug, a part of one."""
+    wanted = slug_of(name).casefold()
+    return wanted in folder.casefold() or wanted in project_of(folder).casefold()
 
 
 def _matching_ids(name: str, sessions: Sequence[Session]) -> list[Session]:
@@ -205,10 +213,42 @@ def session_at(path: Path, known: Iterable[Session]) -> Session:
     """Returns the session that a file belongs to, a known one or one that lies elsewhere."""
     check_file(path)
     real = path.resolve()
-    for session in (*known, *beside(real)):
+    for session in known:
+        if any(file.path.resolve() == real for file in session.files):
+            return session
+    check_log(path)
+    for session in beside(real):
         if any(file.path.resolve() == real for file in session.files):
             return session
     raise NoSuchSession(f"no session lies at '{path}'")
+
+
+def _holds_records(path: Path) -> bool:
+    from plait.record.is_log import is_log
+
+    return is_log(path)
+
+
+def check_log(path: Path) -> None:
+    """Refuses a file that is no log; a folder may hold some.
+
+    What is named as the client names its logs is one, however broken.
+    """
+    if _is_file(path) and not _is_named_as_log(path) and not _holds_records(path):
+        raise NoSuchSession(
+            f"'{path}' is no log of Claude Code: none of its lines is a record", LIST_THEM
+        )
+
+
+def _is_named_as_log(path: Path) -> bool:
+    return path.suffix == SUFFIX and (is_uuid(path.stem) or path.stem.startswith(AGENT))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name longer than any file's
+        return False
 
 
 def check_file(path: Path) -> None:

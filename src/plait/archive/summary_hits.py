@@ -38,7 +38,8 @@ def _leading(archive: "Archive", hit: Hit) -> Hit:
                 uuid=leaf,
                 turn=number,
                 title=archive.facts(session).title,
-                project=session.project,
+                project=archive.folding.project(session.project),
+                folder=session.project,
                 branch=line,
             )
     return hit
@@ -57,7 +58,7 @@ def _leaf_at(path: Path, number: int) -> str | None:
 
 def _holding(archive: "Archive", hit: Hit, leaf: str) -> "Iterator[Session]":
     """Yields the sessions of the project that speak of a record, the one that was hit first."""
-    near = [one for one in archive.sessions if one.project == hit.project and one.file]
+    near = [one for one in archive.sessions if one.project == hit.folder and one.file]
     sign = f'"{leaf}"'.encode()
     for session in sorted(near, key=lambda one: str(one.path) != hit.path):
         try:

@@ -11,7 +11,6 @@ from plait.archive.projects import (
     all_projects,
     directory_named,
     directory_of,
-    is_foreign,
 )
 from plait.edit.model import Plan, Subject
 from plait.edit.move import MovedFolder, move
@@ -21,6 +20,7 @@ from plait.edit.port import unpacked
 from plait.edit.side_files import side_files
 from plait.errors import UserError
 from plait.line import files_under
+from plait.line.discover import is_foreign
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.conversation.prices import Prices
     from plait.conversation.spending import By, Spending
+    from plait.graph.model import DagLine
+    from plait.graph.source import FileFacts
 
 # As the graph has them, whose modules are not loaded for counting.
 WORTH = 24_000_000
@@ -160,19 +162,26 @@ def left_in(session: Session) -> Iterable[str]:
     from plait.conversation.branching import may_branch
 
     if session.file and may_branch(read_if_there(session.file.path)):
-        return _left_behind(session)
+        from plait.archive.light_graphs import light_facts
+
+        return left_behind(light_facts(session.files))
     return ()
 
 
-def _left_behind(session: Session) -> Iterator[str]:
-    from plait.archive.light_graphs import light_facts
+def left_behind(facts: "Iterable[FileFacts]") -> Iterator[str]:
+    """Yields the records that stand on a line that is not active."""
     from plait.graph.build import join_up
     from plait.graph.index import index
     from plait.graph.leaf import leaf_of
     from plait.graph.tree import mark_active
 
-    made = join_up(index(light_facts(session.files)), leaf_of).finished
-    for line in mark_active([*made.lines, *made.copied]).values():
+    made = join_up(index(facts), leaf_of).finished
+    return left_on(mark_active([*made.lines, *made.copied]).values())
+
+
+def left_on(lines: "Iterable[DagLine]") -> Iterator[str]:
+    """Yields the records that stand on those of some lines that are not active."""
+    for line in lines:
         if not line.is_active:
             yield from line.nodes
             for folded in line.folded.values():
@@ -191,4 +200,8 @@ def usage_of(
     from plait.conversation.spending import spending, within
 
     found = within(archive.responses().responses, since, until)
+    if by == "project":
+        from plait.archive.folding import refolded
+
+        found = refolded(found, archive.folding)
     return spending(found, by, prices, zone, archive.abandoned(found))

@@ -4,18 +4,20 @@ Each thing that was lost is counted where the response is that paid for it. What
 to is a range: from what was surely in vain to all of it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from plait.archive.accounting import Owned, input_cost
 from plait.archive.model import Session
+from plait.archive.usage import counted_files
 from plait.conversation.prices import Prices, Unit
+from plait.conversation.spending import is_within
 from plait.conversation.usage import BilledResponse
 from plait.conversation.waste import Loss, WasteKind
-from plait.conversation.waste.findings import Evidence, Waste, WasteFinding
+from plait.conversation.waste.findings import Evidence, SessionWaste, Waste, WasteFinding
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -41,114 +43,165 @@ ADVICE: dict[WasteKind, str] = {
 }
 
 
+class CountedWaste(NamedTuple):
+    """What was paid for in vain, and the part of each session in it."""
+
+    waste: Waste
+    parts: Sequence[tuple[Session, SessionWaste]]
+
+
 def waste_of(
     archive: "Archive",
+    sessions: Sequence[Session],
+    prices: Prices,
+    since: datetime | None,
+    until: datetime | None,
+) -> Waste:
+    """Returns what was paid for in vain in some sessions, by kind, the dearest first."""
+    if since is None and until is None:
+        return summed(archive.answers.wasted(sessions, prices))
+    return summed(wasted_in(archive, sessions, prices, since, until))
+
+
+def wasted_in(
+    archive: "Archive",
+    sessions: Sequence[Session],
     prices: Prices,
     since: datetime | None = None,
     until: datetime | None = None,
-    sessions: Sequence[Session] | None = None,
     owned: Owned | None = None,
-) -> Waste:
-    """Returns what was paid for in vain in some sessions or all, by kind, the dearest first."""
-    sessions = archive.sessions if sessions is None else sessions
+) -> list[SessionWaste]:
+    """Returns what was paid for in vain in each of some sessions."""
     owned = owned or Owned(archive.responses(), archive.sessions)
-    found = _Found(prices, since, until)
-    found.abandon(archive, sessions, owned)
-    names = {file.path: one.id for one in sessions for file in one.files}
-    for file, lost in archive.answers.losses(sessions):
-        found.take(names[file.path], owned.of(file.path), lost)
-    return found.told(len(sessions))
+    billed = {
+        file.path: _within(owned.of(file.path), since, until)
+        for one in sessions
+        for file in counted_files(one)
+    }
+    answers = [one for several in billed.values() for one in several.values() if one.uuid]
+    left = archive.abandoned(answers, sessions)
+    lost = {found.file.path: found.losses for found in archive.answers.losses(sessions)}
+    told = []
+    for session in sessions:
+        found = _Found(session.id, prices, left)
+        for file in counted_files(session):
+            found.take(billed[file.path], lost[file.path])
+        told.append(found.told())
+    return told
+
+
+def _within(
+    billed: Mapping[str, BilledResponse], since: datetime | None, until: datetime | None
+) -> Mapping[str, BilledResponse]:
+    if since is None and until is None:
+        return billed
+    return {name: one for name, one in billed.items() if is_within(one.time, since, until)}
 
 
 class _Found:
-    """Findings while they are put together."""
+    """What was paid for in vain in one session, while it is put together."""
 
-    def __init__(self, prices: Prices, since: datetime | None, until: datetime | None) -> None:
+    def __init__(self, session: str, prices: Prices, left: Container[str]) -> None:
+        self._session = session
         self._prices = prices
-        self._since, self._until = since, until
+        self._left = left
         self._kinds: dict[WasteKind, WasteFinding] = {}
         self._input = 0.0
-        self._left: frozenset[str] = frozenset()
-        """The answers that nobody went on from: they are lost as a whole."""
 
-    def take(
-        self, session: str, billed: Mapping[str, BilledResponse], lost: Iterable[Loss]
-    ) -> None:
+    def take(self, billed: Mapping[str, BilledResponse], lost: Iterable[Loss]) -> None:
         """Takes in what was lost in one file, as far as its responses are counted there."""
         for one in billed.values():
-            if self._is_within(one.time):
-                self._input += input_cost(one, self._prices) or 0.0
-        for loss in lost:
-            response = billed.get(loss.response)
-            if response and response.uuid not in self._left and self._is_within(response.time):
-                self._add(session, loss, response)
+            self._input += input_cost(one, self._prices) or 0.0
+        for wasted in wasted_of(billed, lost, self._prices, self._left):
+            self._tell(*wasted)
 
-    def _is_within(self, time: datetime | None) -> bool:
-        if time is None:
-            return self._since is None and self._until is None
-        is_late = self._since is None or time >= self._since
-        return is_late and (self._until is None or time < self._until)
+    def _tell(self, loss: Loss, response: BilledResponse, cost: float) -> None:
+        time, about = response.time, loss.subject
+        one = Evidence(session=self._session, uuid=loss.uuid, time=time, cost_usd=cost, about=about)
+        self._kinds.setdefault(loss.kind, WasteFinding(kind=loss.kind)).add(one, loss)
 
-    def _add(self, session: str, loss: Loss, response: BilledResponse) -> None:
-        unit = self._prices.unit(response.model, response.tokens, response.time)
-        if unit is None:
-            return
-        cost = _cost(loss, unit)
-        if loss.kind == "oversized":
-            cost -= self._cost_of_smaller(loss, response, unit, cost)
-        if cost > 0:
-            time = response.time
-            one = Evidence(
-                session=session, uuid=loss.uuid, time=time, cost_usd=cost, about=loss.subject
-            )
-            self._kinds.setdefault(loss.kind, WasteFinding(kind=loss.kind)).add(one, loss)
+    def told(self) -> SessionWaste:
+        """Returns all of it."""
+        found = list(self._kinds.values())
+        for one in found:
+            one.shorten()
+        return SessionWaste(input_usd=self._input, findings=found)
 
-    def _cost_of_smaller(
-        self, loss: Loss, response: BilledResponse, unit: Unit, cost: float
-    ) -> float:
-        """Returns what the small model of the day would have taken; the same where none is far."""
-        from plait.conversation.prices.smaller import smaller_model
 
-        tokens = replace(response.tokens, speed=None)
-        name = smaller_model(response.model or "")
-        small = self._prices.unit(name, tokens, response.time) if name else None
-        if small is None or unit.output < MUCH_DEARER * small.output:
-            return cost
-        return _cost(loss, small)
+class Wasted(NamedTuple):
+    """Something that was paid for in vain, the response that paid, and what that cost."""
 
-    def abandon(self, archive: "Archive", sessions: Sequence[Session], owned: Owned) -> None:
-        """Takes in the answers on branches that were left."""
-        names = {one.id for one in sessions}
-        answers = [
-            one
-            for one in owned.responses
-            if one.session in names and self._is_within(one.time) and one.uuid
-        ]
-        self._left = archive.abandoned(answers, sessions)
-        for one in answers:
-            cost = (
-                self._prices.cost(one.model, one.tokens, one.time)
-                if one.uuid in self._left
-                else None
-            )
-            if cost:
-                told = Evidence(session=one.session, uuid=one.uuid, time=one.time, cost_usd=cost)
-                loss = Loss("abandoned", "", 0, one.model, None, None, certain=0.0)
-                self._kinds.setdefault("abandoned", WasteFinding(kind="abandoned")).add(told, loss)
+    loss: Loss
+    response: BilledResponse
+    cost: float
 
-    def told(self, sessions: int) -> Waste:
-        """Returns all of it, the dearest first."""
-        found = [one.finish(ADVICE[one.kind]) for one in self._kinds.values()]
-        found.sort(key=lambda one: -one.cost_usd)
-        total = sum(one.cost_usd for one in found)
-        return Waste(
-            findings=found,
-            total_usd=total,
-            least_usd=sum(one.least_usd for one in found),
-            input_usd=self._input,
-            share_of_input=total / self._input if self._input else None,
-            sessions=sessions,
-        )
+
+def wasted_of(
+    billed: Mapping[str, BilledResponse],
+    lost: Iterable[Loss],
+    prices: Prices,
+    left: Container[str | None],
+) -> Iterator[Wasted]:
+    """Yields what was paid for in vain in one file, as far as its responses are counted there.
+
+    The answers that nobody went on from are lost as a whole.
+    """
+    for one in billed.values():
+        cost = prices.cost(one.model, one.tokens, one.time) if one.uuid in left else None
+        if cost:
+            loss = Loss("abandoned", "", 0, one.model, None, None, certain=0.0, uuid=one.uuid)
+            yield Wasted(loss, one, cost)
+    for loss in lost:
+        response = billed.get(loss.response)
+        if response and response.uuid not in left:
+            cost = _cost_of(loss, response, prices)
+            if cost > 0:
+                yield Wasted(loss, response, cost)
+
+
+def _cost_of(loss: Loss, response: BilledResponse, prices: Prices) -> float:
+    unit = prices.unit(response.model, response.tokens, response.time)
+    if unit is None:
+        return 0.0
+    cost = _cost(loss, unit)
+    if loss.kind == "oversized":
+        cost -= _cost_of_smaller(loss, response, prices, unit, cost)
+    return cost
+
+
+def _cost_of_smaller(
+    loss: Loss, response: BilledResponse, prices: Prices, unit: Unit, cost: float
+) -> float:
+    """Returns what the small model of the day would have taken; the same where none is far."""
+    from plait.conversation.prices.smaller import smaller_model
+
+    tokens = replace(response.tokens, speed=None)
+    name = smaller_model(response.model or "")
+    small = prices.unit(name, tokens, response.time) if name else None
+    if small is None or unit.output < MUCH_DEARER * small.output:
+        return cost
+    return _cost(loss, small)
+
+
+def summed(each: Sequence[SessionWaste]) -> Waste:
+    """Returns what was lost in all sessions, the dearest first."""
+    kinds: dict[WasteKind, WasteFinding] = {}
+    for session in each:
+        for one in session.findings:
+            kinds.setdefault(one.kind, WasteFinding(kind=one.kind)).join(one)
+    found = sorted(kinds.values(), key=lambda one: -one.cost_usd)
+    for one in found:
+        one.shorten()
+        one.advice = ADVICE[one.kind]
+    total, sent = sum(one.cost_usd for one in found), sum(one.input_usd for one in each)
+    return Waste(
+        findings=found,
+        total_usd=total,
+        least_usd=sum(one.least_usd for one in found),
+        input_usd=sent,
+        share_of_input=total / sent if sent else None,
+        sessions=len(each),
+    )
 
 
 def _cost(loss: Loss, unit: Unit) -> float:

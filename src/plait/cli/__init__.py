@@ -1,5 +1,6 @@
 """Arguments to lines on the screen: the `plait` command."""
 
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -19,9 +20,29 @@ def main() -> "NoReturn":
 
         if is_background(sys.argv[2:]):
             keep_in_background(sys.argv[2:])
-    from plait.cli.app import main as run
+    import gc
 
-    run()
+    gc.disable()  # until the command is loaded: what is loaded stays
+    from plait.cli.app import run
+
+    _leave(run(sys.argv[1:]))
+
+
+def _leave(code: int) -> "NoReturn":
+    """Ends at once: the system takes memory back sooner than Python takes itself apart."""
+    import atexit
+
+    threading = sys.modules.get("threading")
+    is_alone = threading is None or threading.active_count() == 1
+    if not is_alone or sys.getprofile() or sys.gettrace() or sys.flags.inspect:
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):  # closed, gone or never there
+        sys.exit(code)
+    os._exit(code)
 
 
 __all__ = ["main"]

@@ -3,6 +3,7 @@
 Commands are imported when they are called: `plait --help` needs none of them.
 """
 
+import gc
 import io
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,9 +14,10 @@ from typing import Any, NoReturn
 import click
 
 from plait.cli.options import global_options
-from plait.errors import PlaitError, SourceError, UserError
+from plait.errors import PlaitError, SourceError
 
 COMMANDS = {
+    "blame": ("plait.cli.files.blame", "Show which turn of which session wrote each line."),
     "cat": ("plait.cli.cat", "Print a session's lines, raw or pretty."),
     "chat": (
         "plait.cli.chat",
@@ -49,15 +51,23 @@ COMMANDS = {
         "plait.cli.edit.in_place:delete_command",
         "Move sessions to where `undo` brings them back from.",
     ),
+    "diff": ("plait.cli.diff", "Set two branches of a session beside each other."),
     "doctor": ("plait.cli.doctor", "Account for every line, and list what is odd."),
     "export": ("plait.cli.export", "Write transcripts of sessions, one for each path."),
+    "file": ("plait.cli.files.one", "Show a file's story, or what it held at a moment."),
+    "files": ("plait.cli.files.many", "List what became of a session's files, or write them."),
     "fork": (
         "plait.cli.edit.new_session:fork_command",
         "Go on from any message in a new session.",
     ),
     "hook": ("plait.cli.hook.commands", "Send traces as you work, called by Claude Code."),
     "index": ("plait.cli.index", "Make the index, or bring it up to date."),
+    "insights": (
+        "plait.cli.insights",
+        "Tell what stands out: trends, habits, sessions far off.",
+    ),
     "keep": ("plait.cli.keep", "Keep sessions in a store that outlives the cleanup."),
+    "lake": ("plait.cli.lake", "Keep sessions as tables, and ask them by SQL."),
     "log": ("plait.cli.log", "Draw a session as a graph."),
     "ls": ("plait.cli.ls", "List projects and sessions."),
     "move": (
@@ -69,6 +79,7 @@ COMMANDS = {
         "Open the page at a session, starting the server if need be.",
     ),
     "paths": ("plait.cli.paths", "List the ways through sessions, one for each ending."),
+    "pin": ("plait.cli.stars:pin_command", "Pin a turn to find it again, or list what is pinned."),
     "port": (
         "plait.cli.edit.travel:port_command",
         "Pack sessions into one file, or bring them from one.",
@@ -90,6 +101,10 @@ COMMANDS = {
     "search": ("plait.cli.search", "Find anything that was said, run or printed."),
     "serve": ("plait.cli.serve:serve_command", "Serve your sessions as a page on this machine."),
     "show": ("plait.cli.show", "Show a conversation: prompts, answers, tools, agents."),
+    "star": (
+        "plait.cli.stars:star_command",
+        "Star sessions to find them again, or list those that are.",
+    ),
     "stats": ("plait.cli.stats", "Count prompts, tools, models, agents, files and hours."),
     "switch": (
         "plait.cli.edit.in_place:switch_command",
@@ -136,6 +151,17 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name or "command")
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        is_word = not (name.startswith("-") or ctx.resilient_parsing)
+        if is_word and self.get_command(ctx, name) is None:
+            from plait.cli.mistyped import no_such_command
+
+            raise no_such_command(name, ctx.command_path, self.table)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, help_) for name, (_, help_) in self.table.items()])
@@ -160,6 +186,9 @@ def app(ctx: click.Context, gallery: str | None) -> None:
 
     Without a command: what is there, and what to try next.
     """
+    if not gc.isenabled():
+        gc.freeze()  # what is loaded stays: cycles are looked for in what comes from here on
+        gc.enable()
     if ctx.invoked_subcommand is None:
         from plait.cli.ls import show_overview
 
@@ -198,20 +227,12 @@ def _in_our_words(error: PlaitError | click.ClickException | OSError) -> PlaitEr
         case PlaitError():
             return error
         case click.ClickException():
-            return _usage_error(error)
+            from plait.cli.mistyped import usage_error
+
+            return usage_error(error)
         case _:
             _silence_stdout()
             return SourceError(f"cannot go on: {(error.strerror or str(error)).lower()}")
-
-
-def _usage_error(error: click.ClickException) -> UserError:
-    message = error.format_message().rstrip(".")
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context else "plait"
-    hints = [f"`{path} --help` shows what there is"]
-    if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
-        hints.append("put `--` before a name that begins with a dash")
-    return UserError(message[:1].lower() + message[1:], *hints)
 
 
 def _prepare_streams() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from plait.archive import check_file
+from plait.archive import check_file, check_log
 from plait.cli.options import Request, global_options, session_argument
 from plait.cli.output import as_json, write_bytes
 from plait.cli.text import safe
@@ -52,6 +52,7 @@ def command(
 def _path_of(request: Request, session: str, agent: str | None) -> Path:
     if Path(session).suffix == SUFFIX and agent is None:
         check_file(Path(session))
+        check_log(Path(session))
         return Path(session)
     found = request.session(session)
     if agent is None:

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import click
 
-from plait.archive import Archive
+from plait.archive import Archive, check_log
+from plait.cli.findings import FindingList, base_of
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.output import Output
 from plait.cli.text import by_count, counted, in_words, number, size
@@ -26,19 +28,26 @@ SHOWN_TYPES = {
 INVENTORY = "lines human_turns tool_calls versions types stop_reasons blocks"
 GRAPH = """nodes inline folded dag_lines branches rungs tool_results tool_results_reachable
     tool_results_orphaned copies loose balanced"""
-MOST_FINDINGS = 20
+MOST_NAMES = 24
+"""Of more types or versions those with the most records are named, where not all are wanted."""
 UNREAD = frozenset({"unreadable", "not-read"})
 
 
 @click.command("doctor")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--inventory", "is_inventory", is_flag=True, help="Count what each session holds.")
-@click.option("--all", "show_all", is_flag=True, help="List every finding.")
+@click.option("--all", "show_all", is_flag=True, help="List every finding, type and version.")
+@click.option("--full-paths", "is_whole", is_flag=True, help="Whole paths and ids in findings.")
 @json_option
 @global_options
 @click.pass_obj
 def command(
-    request: Request, paths: tuple[Path, ...], is_inventory: bool, show_all: bool, as_json: bool
+    request: Request,
+    paths: tuple[Path, ...],
+    is_inventory: bool,
+    show_all: bool,
+    is_whole: bool,
+    as_json: bool,
 ) -> int:
     """Account for every line and every record, and list what is odd.
 
@@ -47,6 +56,8 @@ def command(
     everything under the roots is read. Findings are oddities of the data, not failures; the
     exit code is 1 only if an account does not balance.
     """
+    for path in paths:
+        check_log(path)
     archive = Archive(paths, jobs=request.archive.jobs) if paths else request.archive
     if is_inventory:
         _print_inventories(request.output, _inventories(archive, request.output), as_json=as_json)
@@ -60,7 +71,9 @@ def command(
         with request.output.paged():
             _print_account(request.output, account)
             _print_graph(request.output, graph)
-            _print_findings(request.output, account.findings, show_all=show_all)
+            told = FindingList(request.output, base_of(archive.roots), is_whole)
+            told.print(account.findings, show_all=show_all)
+            _print_kinds(request.output, account, show_all=show_all)
     return 0 if account.is_balanced and graph.account.balanced else 1
 
 
@@ -215,27 +228,23 @@ def _print_account(output: Output, account: Account) -> None:
         output.print("the account does not balance: please report this", style="bold red")
     if account.recovered:
         output.print(f"{number(account.recovered)} recovered from broken lines")
-    _print_counts(output, "types", account.types)
-    _print_counts(output, "versions", account.versions)
+
+
+def _print_kinds(output: Output, account: Account, *, show_all: bool) -> None:
     for where, names in account.drift.counts.items():
-        _print_counts(output, f"unknown {where}", names)
+        _print_counts(output, f"unknown {where}", names, show_all=show_all)
+    _print_counts(output, "types", account.types, show_all=show_all)
+    _print_counts(output, "versions", account.versions, show_all=show_all)
 
 
-def _print_counts(output: Output, heading: str, counts: Mapping[str, int]) -> None:
+def _print_counts(
+    output: Output, heading: str, counts: Mapping[str, int], *, show_all: bool
+) -> None:
     if not counts:
         return
+    most = by_count(counts)
+    shown = most if show_all else dict(islice(most.items(), MOST_NAMES))
+    rest = len(most) - len(shown)
     output.print("")
     output.print(heading, style="bold")
-    output.print(in_words(counts))
-
-
-def _print_findings(output: Output, findings: list[Finding], *, show_all: bool) -> None:
-    if not findings:
-        return
-    output.print("")
-    output.print(counted(len(findings), "finding"), style="bold")
-    shown = findings if show_all else findings[:MOST_FINDINGS]
-    for finding in shown:
-        output.unbroken(str(finding))
-    if len(shown) < len(findings):
-        output.print(f"… {number(len(findings) - len(shown))} more: --all lists them", style="dim")
+    output.print(in_words(shown) + (f", and {number(rest)} more" if rest else ""))

@@ -1,10 +1,11 @@
 """Files of an export to a folder: private, each whole or not there, nothing else touched."""
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -20,6 +21,7 @@ from plait.archive import (
     ExportPlan,
     File,
     Session,
+    ending_of,
     manifest_of,
     without_collector,
 )
@@ -43,11 +45,20 @@ from plait.line.atomic import replace_file
 from plait.line.folder import OWNER_FILE, OutputFolder, unwritable
 from plait.view.passages.stream import Manner
 
+if TYPE_CHECKING:
+    from plait.redact import Redactor
+
 UNFINISHED = ".plait-export"
 """Lies in the folder while an export is written: what it has come to."""
 KEY, KEY_BYTES = "export.key", 32
 STDOUT = "-"
 FORMATS = tuple(EXPORTERS)
+WHOLE = {
+    "jsonl": "records are exported by paths",
+    "toolpath": "graphs of steps are exported by sessions",
+}
+FORMS = {"atif": "ATIF", "toolpath": "Toolpath"}
+"""Formats that others made: each says what it does not hold."""
 _what_options = grouped(
     click.option("--all", "is_all", is_flag=True, help="Every session there is."),
     click.option(
@@ -74,7 +85,8 @@ _form_options = grouped(
         type=click.Choice(FORMATS),
         default="md",
         show_default=True,
-        help="Markdown, pages, plain text, JSON, or the records as they are.",
+        help="Markdown, pages, plain text, JSON, or the records as they are; or what others read: "
+        "trajectories in ATIF (Harbor), graphs of steps in Toolpath.",
     ),
     click.option("--simple", is_flag=True, help="One line a call."),
     click.option(
@@ -225,8 +237,8 @@ def _check(asked: dict[str, Any]) -> None:
         )
     if not (asked["output"] or asked["turn"] or asked["is_copied"]):
         raise UserError("nothing says where to", "add `-o DIR`, or `-o -` for stdout")
-    if asked["turn"] and asked["format_"] == "jsonl":
-        raise UserError("records are exported by paths, not by turns", "leave out `--turn`")
+    if asked["turn"] and asked["format_"] in WHOLE:
+        raise UserError(f"{WHOLE[asked['format_']]}, not by turns", "leave out `--turn`")
     if asked["format_"] == "html":
         _check_pages(asked)
     elif asked["single_file"]:
@@ -243,8 +255,6 @@ def _check_pages(asked: dict[str, Any]) -> None:
 
 
 def _plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
-    from plait.cli.redact import redactor_with
-
     is_one_file = asked["combined"] or asked["output"] == STDOUT or asked["is_copied"]
     return ExportPlan(
         tuple(sessions),
@@ -258,10 +268,16 @@ def _plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
         ),
         asked["branches"],
         is_one_file,
-        None if asked["no_redact"] else redactor_with(asked["rules"], strict=asked["strict"]),
+        None if asked["no_redact"] else _redactor(asked),
         page_depth=asked["depth"] or ("answers" if asked["no_tools"] else None),
         is_single=asked["single_file"],
     )
+
+
+def _redactor(asked: dict[str, Any]) -> "Redactor":
+    from plait.cli.redact import redactor_with
+
+    return redactor_with(asked["rules"], strict=asked["strict"])
 
 
 def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
@@ -285,8 +301,17 @@ def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> Non
         request.output.print(other, style="dim")
     if asked["format_"] == "html":
         request.output.print(f"open {folder / 'index.html'}", style="dim")
+    _say_left_out(request, plan, asked["format_"])
     if plan.redactor:
         _say_redacted(request, plan, f"{folder / REPORT}")
+
+
+def _say_left_out(request: Request, plan: ExportPlan, format_: str) -> None:
+    if format_ in FORMS and plan.told.left_out:
+        from plait.view.interchange.left_out import in_words as left_out_in_words
+
+        found = left_out_in_words(plan.told.left_out)
+        request.output.note(f"not held by {FORMS[format_]}: {found}")
 
 
 def _say_redacted(request: Request, plan: ExportPlan, where: str) -> None:
@@ -296,11 +321,10 @@ def _say_redacted(request: Request, plan: ExportPlan, where: str) -> None:
 
 
 def _shown(request: Request, files: Iterable[File]) -> Iterator[File]:
-    console = request.output.stderr
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield from files
         return
-    with console.status("exporting") as status:
+    with request.output.stderr.status("exporting") as status:
         for count, file in enumerate(files, 1):
             status.update(f"exporting: {counted(count, 'file')}")
             yield file
@@ -317,12 +341,13 @@ def _hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> Non
             return
         request.output.note("there is no clipboard here: this is what would be in it")
     if asked["output"] in (None, STDOUT):
-        write_bytes(escaped(data) if asked["format_"] == "json" else data)
+        write_bytes(escaped(data) if asked["format_"] in ("json", *FORMS) else data)
     else:
         folder = Path(asked["output"])
         _prepare(folder, is_forced=asked["force"])
-        name = f"{plan.written[0].name}_turn{asked['turn']}.{asked['format_']}"
+        name = f"{plan.written[0].name}_turn{asked['turn']}.{ending_of(asked['format_'])}"
         OutputFolder(folder).write(name, data)
+    _say_left_out(request, plan, asked["format_"])
     if plan.redactor and plan.redactor.report:
         request.output.note(f"redacted: {in_words(plan.redactor.report.kinds)}")
 
@@ -335,7 +360,7 @@ def _everything(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> by
 
 
 def _turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
-    from plait.archive import in_bytes
+    from plait.archive import in_bytes, trajectory_of
     from plait.cli.selection import chosen_turns
     from plait.view.transcript.json_form import json_of
     from plait.view.transcript.markdown import text_of, turns_of
@@ -356,5 +381,7 @@ def _turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
             return in_bytes("\n".join(plain_turns(part, plan.manner)).lstrip("\n") + "\n")
         case "json":
             return json_of(part, plan.manner) + b"\n"
+        case "atif":
+            return b"".join(d for _, d in trajectory_of(part, plan.manner, plan.pricing, plan.told))
         case _:
             return in_bytes(text_of(turns_of(part, plan.manner)))

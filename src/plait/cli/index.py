@@ -84,7 +84,7 @@ def _show_status(request: Request, *, as_json: bool) -> None:
         output.json(found)
         return
     if not found.exists:
-        output.print("there is no index yet: `plait index` or the first search makes it")
+        output.say("there is no index yet: `plait index` or the first search makes it")
         return
     output.print(found.folder)
     held = counted(found.sessions, "session"), counted(found.turns, "turn")
@@ -92,7 +92,7 @@ def _show_status(request: Request, *, as_json: bool) -> None:
     output.print(f"{size(found.bytes)} of logs in {size(found.size)} on disk")
     changed = counted(found.changed, "file")
     is_fresh = not found.changed
-    output.print("up to date" if is_fresh else f"{changed} changed since: `plait index` reads them")
+    output.say("up to date" if is_fresh else f"{changed} changed since: `plait index` reads them")
 
 
 def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:

@@ -19,6 +19,7 @@ from plait.graph.rows import RowShape, rows
 from plait.graph.tree import depth_first
 from plait.record.time import between
 from plait.view.amounts import time_in_words
+from plait.view.forms import clock_of, day_of
 from plait.view.graph_text import GraphLine, graph_lines
 from plait.view.words import notes_of, record_words, words_of
 
@@ -173,11 +174,11 @@ class Page:
         """Returns the time of a row, with the day where it is another than before."""
         time = local(row.started)
         if time is None:
-            return " " * 12
-        day = f"{time:%b %d}"
+            return " " * 16
+        day = day_of(time)
         shown = day if day != self.day else ""
         self.day = day
-        return f"{shown:<6} {time:%H:%M}"
+        return f"{shown:<10} {clock_of(time)}"
 
     def body(self, row: RowShape, room: int) -> "Text":
         """Returns the words of a row with its marks, in the room there is."""

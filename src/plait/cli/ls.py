@@ -1,37 +1,40 @@
 """`plait ls` and `plait` alone: projects and their sessions to a table or a list."""
 
-import sys
+from collections.abc import Mapping
 from dataclasses import fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from plait.archive import Archive, Facts
+from plait.cli.listing import Figures, Listing, figures_of, is_expiring, together
 from plait.cli.options import (
     Request,
     filter_options,
+    fold_option,
     global_options,
     json_option,
     no_index_option,
 )
 from plait.cli.output import Output
 from plait.cli.selection import is_in, is_within, point_in_time
-from plait.cli.text import ago, clipped, counted, now, number, safe_line, size, to_type
+from plait.cli.settings import own_command
+from plait.cli.text import counted, local, now, safe_line, size, to_type
 from plait.line import logs_beside
-from plait.record.time import moment
-from plait.view.amounts import until
+from plait.view.amounts import some
+from plait.view.forms import day_of
 
 if TYPE_CHECKING:
-    from rich.text import Text
+    from plait.archive import Folding
 
-SOON = timedelta(days=7)
-LONGEST_TITLE = 100
-SORTS = ("ended", "started", "size", "entries", "title")
+COUNTED = ("turns", "cost")
+SORTS = ("ended", "started", "size", "entries", *COUNTED, "title")
 NEWEST = 8
+NOT_COUNTED = "turns are not counted in so many logs: `plait index` once, and they are there"
 RENAMED = {"is_live": "live", "is_kept": "kept", "is_incomplete": "incomplete"}
+UNLISTED = ("first_branch", "worktree_of")
 
 
 @click.command("ls")
@@ -45,7 +48,9 @@ RENAMED = {"is_live": "live", "is_kept": "kept", "is_incomplete": "incomplete"}
     "--expiring", is_flag=True, help="Only sessions the cleanup will delete within a week."
 )
 @click.option("--kept", "only_kept", is_flag=True, help="Only sessions that are only kept.")
+@click.option("--starred", "only_starred", is_flag=True, help="Only sessions that are starred.")
 @click.option("--long", "is_long", is_flag=True, help="Whole ids, first prompts and versions.")
+@fold_option
 @no_index_option
 @json_option
 @global_options
@@ -62,131 +67,119 @@ def command(
     only_live: bool,
     expiring: bool,
     only_kept: bool,
+    only_starred: bool,
     is_long: bool,
     no_index: bool,
     as_json: bool,
 ) -> None:
     """List projects and sessions, the newest first.
 
-    A mark before the title says that a session is live (●), or will soon be deleted by the
-    client's cleanup (†), or is no longer at its source (kept).
+    A mark before the title says that a session is starred (★) or live (●), or will soon be
+    deleted by the client's cleanup (†), or is no longer at its source (kept).
     """
     time = now()
     names = projects + ((project,) if project else ())
     start, end = point_in_time(since, time), point_in_time(until, time)
+    starred = request.starred
     with request.answering(no_index=no_index) as archive:
-        found = _survey(archive, request.output, names)
-    rows = [
-        row
-        for row in found
-        if is_within(row, start, end)
-        and (row.is_live or not only_live)
-        and (_is_expiring(row, time) or not expiring)
-        and (row.is_kept or not only_kept)
-    ]
-    rows = _ordered(rows, sort, reverse)[:limit]
+        rows = [
+            row
+            for row in _survey(archive, request.output, names)
+            if is_within(row, start, end)
+            and (row.is_live or not only_live)
+            and (is_expiring(row, time) or not expiring)
+            and (row.is_kept or not only_kept)
+            and (row.session in starred or not only_starred)
+        ]
+        if sort not in COUNTED:
+            rows = _ordered(rows, {}, sort, reverse)[:limit]
+        figures = figures_of(archive, request, rows)
+    rows = _ordered(rows, figures, sort, reverse)[:limit]
     if as_json:
-        request.output.json([_listed(row) for row in rows])
+        listed = [_listed(row, figures[row.path], archive.folding) for row in rows]
+        request.output.json([one | {"starred": one["session"] in starred} for one in listed])
         return
     with request.output.paged():
-        _print_rows(request, rows, time, is_long=is_long)
+        _print_rows(request, rows, figures, time, is_long=is_long)
 
 
 def _survey(archive: Archive, output: Output, projects: tuple[str, ...]) -> list[Facts]:
     output.note_unread(archive)
     rows = archive.all_facts(output.watch("reading sessions"))
     output.note_losses(archive)
-    return [row for row in rows if not projects or any(is_in(row, name) for name in projects)]
+    of = archive.folding.project
+    return [row for row in rows if not projects or any(is_in(row, name, of) for name in projects)]
 
 
-def _is_expiring(row: Facts, time: datetime) -> bool:
-    return row.deleted_at is not None and row.deleted_at - time < SOON
-
-
-def _ordered(rows: list[Facts], sort: str, reverse: bool) -> list[Facts]:
+def _ordered(
+    rows: list[Facts], figures: Mapping[Path, Figures], sort: str, reverse: bool
+) -> list[Facts]:
     keys: dict[str, Any] = {
         "ended": lambda row: row.ended or "",
         "started": lambda row: row.started or "",
         "size": lambda row: row.bytes,
         "entries": lambda row: row.entries,
+        "turns": lambda row: figures[row.path].turns or 0,
+        "cost": lambda row: figures[row.path].cost_usd or 0.0,
         "title": lambda row: (row.title or "").casefold(),
     }
     return sorted(rows, key=keys[sort], reverse=(sort != "title") != reverse)
 
 
-def _listed(row: Facts) -> dict[str, Any]:
-    names = (one.name for one in fields(row))
-    return {RENAMED.get(name, name): getattr(row, name) for name in names}
+def _listed(row: Facts, figures: Figures, folding: "Folding") -> dict[str, Any]:
+    names = (one.name for one in fields(row) if one.name not in UNLISTED)
+    listed = {RENAMED.get(name, name): getattr(row, name) for name in names}
+    return listed | {
+        "project": folding.project(row.project),
+        "folder": row.project,
+        "turns": figures.turns,
+        "cost_usd": figures.cost_usd,
+        "unpriced": sorted(figures.spent.unpriced) if figures.spent else [],
+    }
 
 
-def _print_rows(request: Request, rows: list[Facts], time: datetime, *, is_long: bool) -> None:
+def _print_rows(
+    request: Request,
+    rows: list[Facts],
+    figures: Mapping[Path, Figures],
+    time: datetime,
+    *,
+    is_long: bool,
+) -> None:
     output = request.output
     if not rows:
         output.print("no sessions")
         _say_what_is_not_read(request)
         return
-    for project, members in _by_project(rows).items():
-        heading = next((row.cwd for row in members if row.cwd), project)
-        output.unbroken(safe_line(heading), style="bold")
-        output.print(_project_table(output, members, time, is_long=is_long))
-        output.print("")
-    total = sum(row.bytes for row in rows)
-    output.print(
-        f"{counted(len(rows), 'session')} in {counted(len(_by_project(rows)), 'project')}, "
-        f"{counted(sum(row.entries for row in rows), 'entry', 'entries')}, {size(total)}",
-        style="dim",
+    folding = request.archive.folding
+    members = _by_project(rows, folding)
+    groups = [(folding.directory(name) or name, held) for name, held in members.items()]
+    Listing(output, time, figures, is_long, request.starred).print(groups)
+    output.print("")
+    output.print(_sums_of(rows, len(groups), figures), style="dim")
+    if any(one.turns is None for one in figures.values()):
+        output.say(NOT_COUNTED, style="dim")
+
+
+def _sums_of(rows: list[Facts], projects: int, figures: Mapping[Path, Figures]) -> str:
+    from plait.view.usage import cost_of
+
+    spent = together(figures.values())
+    parts = (
+        f"{counted(len(rows), 'session')} in {counted(projects, 'project')}",
+        some(sum(one.turns or 0 for one in figures.values()), "turn"),
+        counted(sum(row.entries for row in rows), "entry", "entries"),
+        size(sum(row.bytes for row in rows)),
+        cost_of(spent).strip() if spent.responses else "",
     )
+    return ", ".join(filter(None, parts))
 
 
-def _by_project(rows: list[Facts]) -> dict[str, list[Facts]]:
+def _by_project(rows: list[Facts], folding: "Folding") -> dict[str, list[Facts]]:
     groups: dict[str, list[Facts]] = {}
     for row in rows:
-        groups.setdefault(row.project, []).append(row)
+        groups.setdefault(folding.project(row.project), []).append(row)
     return groups
-
-
-def _project_table(output: Output, rows: list[Facts], time: datetime, *, is_long: bool) -> Any:
-    table = output.table(
-        "session",
-        "title",
-        "ended",
-        "entries",
-        "size",
-        "agents",
-        right=("ended", "entries", "size", "agents"),
-        wide="title",
-    )
-    for row in rows:
-        ended = moment(row.ended)
-        table.add_row(
-            safe_line(row.session if is_long else row.session[:8]),
-            _title_cell(row, time, is_long=is_long),
-            ago(ended, time) if ended else "",
-            number(row.entries),
-            size(row.bytes),
-            str(row.subagents or ""),
-        )
-    return table
-
-
-def _title_cell(row: Facts, time: datetime, *, is_long: bool) -> "Text":
-    from rich.text import Text
-
-    cell = Text(overflow="fold")
-    if row.is_live:
-        cell.append("● ", style="green")
-    if _is_expiring(row, time) and row.deleted_at:
-        cell.append(f"† {until(row.deleted_at, time)}  ", style="red")
-    if row.mark:
-        cell.append(f"{row.mark}  ", style="cyan")
-    title = safe_line(row.title or "(no title)")
-    cell.append(title if is_long else clipped(title, LONGEST_TITLE), "" if row.title else "dim")
-    if is_long:
-        if row.first_prompt and row.first_prompt != row.title:
-            cell.append(f"\n{safe_line(row.first_prompt)}", style="dim")
-        if row.versions:
-            cell.append(f"\nversion {safe_line(', '.join(row.versions))}", style="dim")
-    return cell
 
 
 def show_overview(ctx: click.Context, gallery: str | None) -> None:
@@ -201,10 +194,11 @@ def show_overview(ctx: click.Context, gallery: str | None) -> None:
         return
     if is_gallery:
         output.print("No sessions of yours were found: this is the examples gallery.\n")
-    rows = _survey(archive, output, ())
-    _print_totals(output, archive, rows)
-    _print_newest(output, rows)
-    _print_expiring(output, rows)
+    with request.answering(no_index=is_gallery):
+        rows = _survey(archive, output, ())
+        _print_totals(output, archive, rows)
+        _print_newest(request, archive, rows)
+        _print_expiring(output, rows)
     roots = (gallery,) if is_gallery and gallery else request.roots
     _print_next_steps(output, rows, roots)
 
@@ -215,7 +209,7 @@ def say_where_plait_looked(request: Request) -> None:
     looked = ", ".join(f"'{root}'" for root in request.settings.roots)
     output.print(f"no sessions in {looked}")
     _say_what_is_not_read(request)
-    output.print(
+    output.say(
         "Claude Code writes them there; point elsewhere with `plait --root DIR`", style="dim"
     )
 
@@ -224,7 +218,7 @@ def _say_what_is_not_read(request: Request) -> None:
     beside = sum(len(logs_beside(root)) for root in request.archive.roots)
     if beside:
         logs = f"{counted(beside, 'log')} outside the folder 'projects' not read"
-        request.output.print(f"{logs}: `plait doctor` says where")
+        request.output.say(f"{logs}: `plait doctor` says where")
 
 
 def _print_totals(output: Output, archive: Archive, rows: list[Facts]) -> None:
@@ -241,28 +235,34 @@ def _print_totals(output: Output, archive: Archive, rows: list[Facts]) -> None:
     first = min((row.started for row in rows if row.started), default=None)
     last = max((row.ended for row in rows if row.ended), default=None)
     if first and last:
-        output.print(f"from {first[:10]} to {last[:10]}", style="dim")
+        output.print(f"from {_day(first)} to {_day(last)}", style="dim")
     if kept := sum(row.is_kept for row in rows):
-        output.print(f"{counted(kept, 'session')} only kept: `plait ls --kept`", style="cyan")
+        output.say(f"{counted(kept, 'session')} only kept: `plait ls --kept`", style="cyan")
     live = [row for row in rows if row.is_live]
     if live:
         output.print(f"● {counted(len(live), 'session')} running now", style="green")
     output.print("")
 
 
-def _print_newest(output: Output, rows: list[Facts]) -> None:
+def _day(stamp: str) -> str:
+    time = local(stamp)
+    return day_of(time) if time else safe_line(stamp[:10])
+
+
+def _print_newest(request: Request, archive: Archive, rows: list[Facts]) -> None:
     newest = sorted(rows, key=lambda row: row.ended or "", reverse=True)[:NEWEST]
-    output.print(_project_table(output, newest, now(), is_long=False))
+    figures = figures_of(archive, request, newest)
+    Listing(request.output, now(), figures, starred=request.starred).print([("", newest)])
     if len(rows) > NEWEST:
-        output.print(f"… and {len(rows) - NEWEST} more: `plait ls`", style="dim")
-    output.print("")
+        request.output.say(f"… and {len(rows) - NEWEST} more: `plait ls`", style="dim")
+    request.output.print("")
 
 
 def _print_expiring(output: Output, rows: list[Facts]) -> None:
     time: datetime = now()
-    soon = [row for row in rows if _is_expiring(row, time)]
+    soon = [row for row in rows if is_expiring(row, time)]
     if soon:
-        output.print(
+        output.say(
             f"† {counted(len(soon), 'session')} will be deleted by Claude Code's cleanup"
             " within a week: `plait ls --expiring` lists them, `plait keep` keeps them\n",
             style="red",
@@ -271,7 +271,7 @@ def _print_expiring(output: Output, rows: list[Facts]) -> None:
 
 def _print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...]) -> None:
     newest = _unique_name(max(rows, key=lambda row: row.ended or ""), rows)
-    plait = _name_of_command()
+    plait = own_command()
     root = "".join(f" --root {to_type(root)}" for root in roots)
     output.print("Try", style="bold")
     steps = {
@@ -284,12 +284,6 @@ def _print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...])
     for command, what in steps.items():
         output.unbroken(f"  {command}")
         output.print(f"      {what}", style="dim")
-
-
-def _name_of_command() -> str:
-    """Returns what to type: the path it was called by, where the shell would not find it."""
-    called = Path(sys.argv[0])
-    return str(called) if called.name == "plait" and not which("plait") else "plait"
 
 
 def _unique_name(row: Facts, rows: list[Facts]) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 LARGE = 200_000_000
 """Bytes of logs from which on it is said that an index makes this quicker."""
+UNFOLDING = "plait.unfolding"
 HINT = "reading all logs: `plait index` once, and this answers at once from then on"
 
 
@@ -33,6 +34,8 @@ class Request:
     colour: str | None = None
     has_pager: bool = True
     jobs: int | None = None
+    is_folding: bool = True
+    """Whether worktrees and sub-directories are of their repository's project."""
 
     @cached_property
     def settings(self) -> "Settings":
@@ -51,12 +54,22 @@ class Request:
     @cached_property
     def archive(self) -> "Archive":
         """The sessions under the roots; none where nobody named a root and there is none."""
-        from plait.archive import Archive
+        from plait.archive import Archive, check_log
 
         roots = self.settings.roots
         if self.settings.is_default_root:
             roots = tuple(root for root in roots if root.exists())
-        return Archive(roots, jobs=self.settings.jobs, store=self.store)
+        for root in roots:
+            check_log(root)
+        settings = self.settings
+        found = Archive(roots, jobs=settings.jobs, store=self.store, stars=settings.stars)
+        found.is_folding = self.is_folding
+        return found
+
+    @property
+    def root_options(self) -> list[str]:
+        """What to add to a command so that it looks where this one does."""
+        return [part for root in self.roots for part in ("--root", root)]
 
     @property
     def store(self) -> "StorePlace":
@@ -84,7 +97,8 @@ class Request:
         from plait.archive import Archive
 
         roots = [root.path for root in self.archive.roots]
-        return Archive(roots, prices=self.prices, jobs=self.settings.jobs, store=self.store)
+        settings = self.settings
+        return Archive(roots, None, self.prices, settings.jobs, self.store, settings.stars)
 
     @property
     def indexed(self) -> "Archive":
@@ -104,6 +118,19 @@ class Request:
             if sys.stderr.isatty() and sum(file.size for file in self.archive.files) > LARGE:
                 self.output.note(HINT)
             yield self.archive
+
+    @cached_property
+    def starred(self) -> frozenset[str]:
+        """The ids of the sessions that are starred; a file that cannot be read is said."""
+        if not _is_there(self.settings.stars):
+            return frozenset()
+        from plait.errors import SourceError
+
+        try:
+            return self.archive.stars.ids
+        except SourceError as error:
+            self.output.note(error.message)
+            return frozenset()
 
     def session(self, name: str) -> "Session":
         """Returns the session that a user names, from where they stand."""
@@ -165,12 +192,24 @@ def global_options(function: F) -> F:
             colour=colour or request.colour,
             has_pager=request.has_pager and not no_pager,
             jobs=request.jobs if jobs is None else jobs,
+            is_folding=not ctx.meta.get(UNFOLDING),
         )
         return function(*args, **kwargs)
 
     return wrapped  # type: ignore[return-value]
 
 
+def _unfold(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+    ctx.meta[UNFOLDING] = is_wanted
+
+
+fold_option = click.option(
+    "--no-fold",
+    is_flag=True,
+    expose_value=False,
+    callback=_unfold,
+    help="Worktrees and sub-directories as projects of their own.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

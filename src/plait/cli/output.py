@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from plait.cli.settings import Settings
-from plait.cli.text import clipped, columns, counted, safe, safe_line
+from plait.cli.text import clipped, columns, counted, safe, safe_line, with_own_command
 from plait.errors import PlaitError
 from plait.view.text import UNSAFE
 
@@ -69,10 +69,18 @@ class Output:
         """Writes a value as indented JSON."""
         write_bytes(as_json(value) + b"\n")
 
+    def text(self, text: str) -> None:
+        """Writes a text of our making as it is: a file in a pipe."""
+        write_bytes(text.encode("utf-8", "replace"))
+
     def print(self, *parts: "RenderableType", style: str | None = None) -> None:
         """Writes lines of text or a table."""
         if not self._writes_plainly(sys.stdout, parts):
             self.console.print(*(safe(p) if isinstance(p, str) else p for p in parts), style=style)
+
+    def say(self, text: str, style: str | None = None) -> None:
+        """Writes words of Plait's own: what they say can be typed works where the user stands."""
+        self.print(with_own_command(text), style=style)
 
     def _writes_plainly(self, stream: Any, parts: "Sequence[RenderableType]") -> bool:
         """Writes words that need neither colours nor breaks, without all that draws those."""
@@ -109,8 +117,12 @@ class Output:
         from plait.view.words import one_line
 
         self.print(clipped(one_line(facts.title or "(no title)"), self.width), style="bold")
-        place = f"{facts.session}  {facts.cwd or facts.project}"
-        self.print(safe_line(f"{place}  {facts.mark}" if facts.mark else place), style="dim")
+        parts = [facts.session, facts.cwd or facts.project, *filter(None, [facts.mark])]
+        place = safe_line("  ".join(parts))
+        if columns(place) > self.width:  # the path stands whole on a line of its own
+            self.print(safe_line(facts.session), style="dim")
+            place = safe_line("  ".join(parts[1:]))
+        self.unbroken(place, style="dim")
         self.print("")
 
     def note_unread(self, archive: "Archive") -> None:
@@ -126,13 +138,15 @@ class Output:
 
     def note(self, text: str, *, is_whole: bool = False) -> None:
         """Writes a line beside the results; an address or a key stays whole."""
+        text = with_own_command(text)
         if not self._writes_plainly(sys.stderr, (text,)):
             self.stderr.print(safe(text), style="dim", soft_wrap=is_whole)
 
     def warn_unredacted(self) -> None:
         """Says loudly that nothing is hidden."""
         words = "warning: nothing is redacted: secrets, names and paths are written as they are"
-        self.stderr.print(words, style="bold red")
+        if not self._writes_plainly(sys.stderr, (words,)):
+            self.stderr.print(words, style="bold red")
 
     def table(self, *headings: str, right: Sequence[str] = (), wide: str | None = None) -> "Table":
         """Returns an empty table with these headings, some of them aligned to the right."""
@@ -148,6 +162,11 @@ class Output:
                 ratio=1 if heading == wide else None,
             )
         return table
+
+    def is_paged(self, lines: int) -> bool:
+        """Tells whether so many lines go through the pager, of which one sees the first."""
+        has_pager = sys.stdout.isatty() and self.settings.pager
+        return bool(has_pager) and lines >= self.console.height
 
     @contextmanager
     def paged(self) -> Iterator[None]:
@@ -251,12 +270,13 @@ def _plain(value: object) -> object:
 
 def print_error(error: PlaitError, *, as_json: bool) -> None:
     """Writes an error and its hints: the one place that does."""
+    hints = [with_own_command(hint) for hint in error.hints]
     if as_json:
-        body = {"error": error.message, "hints": list(error.hints), "exit_code": error.exit_code}
+        body = {"error": error.message, "hints": hints, "exit_code": error.exit_code}
         print(json.dumps(body), file=sys.stderr)
         return
     print(f"error: {safe_line(error.message)}", file=sys.stderr)
-    for hint in error.hints:
+    for hint in hints:
         print(f"hint: {safe_line(hint)}", file=sys.stderr)
 
 

@@ -14,6 +14,7 @@ from plait.cli.text import SHORT, clipped, columns, counted, fitting, local, num
 from plait.cli.tree import unlinked
 from plait.graph.model import SessionGraph
 from plait.graph.paths import Path, RawGraph, paths, uuids
+from plait.view.forms import day_of
 from plait.view.words import one_line, plain_words
 
 if TYPE_CHECKING:
@@ -127,4 +128,4 @@ def _figures(graph: SessionGraph, path: Path) -> Iterator[str]:
         yield f"{number(path.unseen)} not sent on resume"
     ended = local(graph.nodes[path.leaf].timestamp)
     if ended:
-        yield f"{ended:%Y-%m-%d}"
+        yield day_of(ended)

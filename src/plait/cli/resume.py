@@ -20,7 +20,7 @@ from plait.view.context_window import NextSent, next_sent
 @click.command("resume")
 @session_argument
 @click.option(
-    "--at", "turn", type=click.IntRange(min=1), metavar="TURN", help="Go back to this turn."
+    "--at", "turn", metavar="TURN", help="Go back to this turn: its number, a record, words of it."
 )
 @click.option("--run", "is_run", is_flag=True, help="Start Claude Code instead of printing.")
 @click.option("--restore", is_flag=True, help="Restore it first, where it is only kept.")
@@ -31,7 +31,7 @@ from plait.view.context_window import NextSent, next_sent
 def command(
     request: Request,
     session: str,
-    turn: int | None,
+    turn: str | None,
     is_run: bool,
     restore: bool,
     force: bool,
@@ -39,7 +39,8 @@ def command(
 ) -> None:
     """Print what continues SESSION in Claude Code, and what to mind.
 
-    Turns are the prompts of the active line, the first is 1.
+    Turns are the prompts of the active line, the first is 1. One of another branch is named by
+    a record of it, or by words of its prompt.
     """
     if is_run and as_json:
         raise UserError("say either `--run` or `--json`, not both")
@@ -111,7 +112,7 @@ def _print_resume(output: Output, resume: Resume, following: NextSent | None) ->
         sentences.append("the line holds what cannot be shown, and so copied: use `--run`")
     _print_warnings(output, sentences)
     if resume.back:
-        _print_back(output, resume.back)
+        _print_back(output, resume.back, resume.session)
 
 
 def _print_warnings(output: Output, sentences: list[str]) -> None:
@@ -127,9 +128,15 @@ def _print_warnings(output: Output, sentences: list[str]) -> None:
     output.print(grid)
 
 
-def _print_back(output: Output, back: Back) -> None:
+def _print_back(output: Output, back: Back, session: str) -> None:
     words = f"“{clipped(safe(back.prompt or '(no words)'), output.width - 14)}”"
     output.print("")
+    if back.is_elsewhere:
+        output.print(f"Turn {back.turn} of another branch, which Claude Code does not go on with:")
+        output.print(f"  {words}")
+        output.print("A new session goes on from it:")
+        output.unbroken(f"  {to_type('plait', 'fork', session[:8], '--at', back.uuid)}")
+        return
     if not back.is_in_reach:
         output.print(f"Turn {back.turn} of {back.turns} is in the log, but not in the context:")
         output.print(f"  {words}")
@@ -150,7 +157,7 @@ def _run(output: Output, resume: Resume, *, force: bool) -> None:
     for warning in resume.warnings:
         output.note(f"warning: {warning.sentence}")
     if resume.back:
-        _print_back(output, resume.back)
+        _print_back(output, resume.back, resume.session)
     sys.stdout.flush()
     os.chdir(resume.directory or ".")
     _become(resume)

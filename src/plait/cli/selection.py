@@ -1,7 +1,7 @@
 """What a user names on the command line to sessions, branches, turns, moments and zones."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,9 +61,9 @@ def named(request: Request, name: str | None) -> list[Session]:
 
 
 def members_of(request: Request, sessions: Iterable[Session], project: str) -> list[Session]:
-    """Returns the sessions of a project by its folder's name, else by their directory."""
-    among = list(sessions)
-    by_folder = [one for one in among if is_of_project(one.project, project)]
+    """Returns the sessions of a project by its name or a folder's, else by their directory."""
+    among, project_of = list(sessions), request.archive.folding.project
+    by_folder = [one for one in among if is_of_project(one.project, project, project_of)]
     return by_folder or [one for one in among if is_in(request.archive.facts(one), project)]
 
 
@@ -80,10 +80,10 @@ def required(found: list[Session]) -> list[Session]:
     return found
 
 
-def is_in(row: Facts, project: str) -> bool:
-    """Tells whether a session is of a project: by its folder's name or its directory."""
+def is_in(row: Facts, project: str, project_of: Callable[[str], str] = str) -> bool:
+    """Tells whether a session is of a project: by its name, its folder's or its directory."""
     directory = (row.cwd or "").casefold()
-    return is_of_project(row.project, project) or project.casefold() in directory
+    return is_of_project(row.project, project, project_of) or project.casefold() in directory
 
 
 def is_within(row: Facts, start: datetime | None, end: datetime | None) -> bool:

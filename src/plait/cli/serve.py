@@ -1,28 +1,29 @@
 """`plait serve` and `plait open`: the archive as a page on this machine, live."""
 
 import os
-import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from plait.archive.live import LiveArchive
+from plait.archive import Meter
+from plait.archive.live import LiveArchive, Progress
 from plait.cli.desktop import open_in_browser
-from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, complete_session, global_options
 from plait.cli.output import write_bytes
-from plait.cli.settings import has_display, own_home
+from plait.cli.settings import claude_folder, expanded, has_display, own_home
+from plait.cli.text import to_type
 from plait.errors import SourceError, UserError
-from plait.redact import with_own_names
-from plait.web.guard import Keys, new_secret
-from plait.web.server import (
+from plait.web.guard import Commands, Keys, new_secret
+from plait.web.place import (
     PORT,
     Running,
     alive,
@@ -30,15 +31,21 @@ from plait.web.server import (
     is_local,
     listening,
     opening_file,
-    run,
     stopped,
 )
+from plait.web.server import run
+from plait.web.watcher import MUCH, Told
+
+if TYPE_CHECKING:
+    from plait.redact import Rules
 
 HOUR = 3600
 ENDS = ("SIGTERM", "SIGHUP")
 PATIENCE = 60.0
 IDLE_HOURS = 4
 """After so long without an open page, a server that was started here ends by itself."""
+STEP = 0.2
+"""How much more is read when it is said again, where nobody looks at a bar."""
 
 
 @click.command("serve")
@@ -55,6 +62,9 @@ IDLE_HOURS = 4
     help="End when no page was open for so many hours.",
 )
 @click.option("--read-only", "is_read_only", is_flag=True, help="Let nobody change a session.")
+@click.option("--lake", metavar="URL", help="Serve this lake instead of sessions here.")
+@click.option("--policy", metavar="FILE", help="Who may enter the lake, and what each sees.")
+@click.option("--new-key", metavar="NAME", help="Make a key for somebody; serve nothing.")
 @click.option("--stop", "is_stopped", is_flag=True, help="End the server that runs, if one does.")
 @click.option("--gallery", hidden=True, help="Show this folder where there are no sessions yet.")
 @click.option("--background", "is_background", is_flag=True, hidden=True, help="Say nothing.")
@@ -69,6 +79,9 @@ def serve_command(
     is_opened: bool | None,
     idle: float | None,
     is_read_only: bool,
+    lake: str | None,
+    policy: str | None,
+    new_key: str | None,
     is_stopped: bool,
     gallery: str | None,
     is_background: bool,
@@ -83,34 +96,119 @@ def serve_command(
             f"'{host}' can be reached from other machines",
             "`--allow-remote` says that this is meant",
         )
+    if lake or policy or new_key:
+        from plait.cli.lake.serving import LakeServing, serve_lake
+
+        place = LakeServing(lake, policy, new_key, host, port, names, idle, is_opened, is_stopped)
+        serve_lake(request, place)
+        return
     request = _with_gallery(request, gallery)
     if is_stopped:
-        _end(request)
+        end_server(request, _running_file(request))
         return
     known = alive(_running_file(request))
     if known is not None:
         _show_again(request, known, is_opened=is_opened)
         return
-    brought_up_to_date(request)
-    listener = listening(host, PORT if port is None else port)
+    listener = listener_on(request, host, PORT if port is None else port)
     place = listener.getsockname()
     running = Running(place[0], place[1], os.getpid(), new_secret())
-    with listener, announced(_running_file(request), running), _ended_by_signals():
+    with listener, announced(_running_file(request), running), ended_by_signals():
         if not is_background:
             _tell(request, running)
-            if _should_open(is_opened):
+            if should_open(is_opened):
                 show(request, running)
-        roots = tuple(root.path for root in request.archive.roots)
-        rules = with_own_names(None, own_home())
-        library = LiveArchive(
-            roots, request.settings.index, request.prices, rules, is_read_only, request.store
-        )
+        library = _library(request, is_read_only=is_read_only)
         known_as = frozenset(name.lower() for name in names)
-        run(library, listener, Keys(running.secret), known_as, idle * HOUR if idle else None)
+        keys, seconds = Keys(running.secret), idle * HOUR if idle else None
+        with reading_told(request, is_silent=is_background) as told:
+            run(library, listener, keys, known_as, seconds, told, _commands(request))
+
+
+def _own_rules() -> "Rules":
+    """Returns what is hidden from whatever is shared: the names of this machine, too."""
+    from plait.redact import with_own_names
+
+    return with_own_names(None, own_home())
+
+
+def _library(request: Request, *, is_read_only: bool) -> LiveArchive:
+    roots, settings = tuple(root.path for root in request.archive.roots), request.settings
+    roots = settings.roots if settings.is_default_root else roots  # which may come yet
+    return LiveArchive(
+        roots,
+        request.settings.index,
+        request.prices,
+        _own_rules,
+        is_read_only,
+        request.store,
+        expanded(claude_folder({}), {}),
+        settings.stars,
+    )
+
+
+def listener_on(request: Request, host: str, port: int) -> socket.socket:
+    """Returns what listens; says so where the port is taken and another one is used."""
+    listener = listening(host, port)
+    taken = listener.getsockname()[1]
+    if port not in (0, taken):
+        request.output.note(f"port {port} is taken: another one is used", is_whole=True)
+    return listener
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def reading_told(request: Request, *, is_silent: bool) -> Iterator[Told]:
+    """Gives what tells how far a reading has come: by a bar, by words where nobody looks."""
+    if is_silent:
+        yield lambda _: None
+        return
+    with ExitStack() as bars:
+        by = _by_bar if sys.stderr.isatty() else _by_words
+        yield by(request, bars)
+
+
+def _by_bar(request: Request, bars: ExitStack) -> Told:
+    drawn: list[Meter] = []
+
+    def told(progress: Progress | None) -> None:
+        if progress is None or progress.problem:
+            bars.close()
+            drawn.clear()
+            _tell_problem(request, progress)
+            return
+        if not progress.total:
+            return
+        if not drawn and (meter := bars.enter_context(request.output.watched())):
+            drawn.append(meter)
+        for meter in drawn:
+            meter(progress.done, progress.total)
+
+    return told
+
+
+def _by_words(request: Request, _: ExitStack) -> Told:
+    said: list[float] = []
+
+    def told(progress: Progress | None) -> None:
+        if progress is None or progress.problem:
+            if said and progress is None:
+                request.output.note("all sessions are read", is_whole=True)
+            said.clear()
+            _tell_problem(request, progress)
+        elif progress.total >= MUCH and (not said or progress.share >= said[-1] + STEP):
+            said.append(progress.share)
+            request.output.note(progress.words, is_whole=True)
+
+    return told
+
+
+def _tell_problem(request: Request, progress: Progress | None) -> None:
+    if progress:
+        request.output.note(progress.problem, is_whole=True)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
     """Ends in good order by Ctrl-C, which is no failure, and by what the system sends."""
     with suppress(KeyboardInterrupt):
         for name in ENDS:
@@ -128,30 +226,42 @@ def _tell(request: Request, running: Running) -> None:
 
 
 def _asking(request: Request) -> str:
-    roots = [part for root in request.roots for part in ("--root", root)]
-    return shlex.join(["plait", "open", "--print-key", *roots])
+    return to_type("plait", "open", "--print-key", *_roots(request))
+
+
+def _roots(request: Request) -> list[str]:
+    return [part for root in request.roots for part in ("--root", root)]
+
+
+def _commands(request: Request) -> Commands:
+    """Returns what is typed to come in, and to start the server again."""
+    roots = _roots(request)
+    return Commands(to_type("plait", "open", *roots), to_type("plait", "serve", *roots))
 
 
 def _show_again(request: Request, running: Running, *, is_opened: bool | None) -> None:
     request.output.note(f"Plait is served already at {running.place.address}", is_whole=True)
-    if _should_open(is_opened):
+    request.output.note(f"key      `{_asking(request)}` prints it", is_whole=True)
+    if should_open(is_opened):
         show(request, running)
 
 
 def show(request: Request, running: Running) -> None:
     """Opens the page in a browser, or says that none could be opened."""
-    if not open_in_browser(opening_file(_running_file(request).parent, running, "/")):
+    if not open_in_browser(opening_file(request.settings.state, running, "/")):
         request.output.note(
             "no browser could be opened: the address and the key will do", is_whole=True
         )
 
 
-def _should_open(is_opened: bool | None) -> bool:
+def should_open(is_opened: bool | None) -> bool:
+    """Tells whether a browser is opened: as was said, else where somebody sits before a screen."""
     return (sys.stdout.isatty() and has_display()) if is_opened is None else is_opened
 
 
-def _end(request: Request) -> None:
-    running = stopped(_running_file(request))
+def end_server(request: Request, file: Path) -> None:
+    """Ends the server that a file tells of, or says that none runs."""
+    running = stopped(file)
     if running is None:
         request.output.note("no server runs for these sessions")
     else:
@@ -226,7 +336,6 @@ def _place_of(request: Request, name: str, turn: int | None) -> str:
 
 
 def _started(request: Request) -> Running:
-    brought_up_to_date(request)
     log = request.settings.state / "serve.log"
     log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     request.output.note("starting the server")

@@ -23,6 +23,8 @@ An option beats the environment, the environment beats the file, the file beats 
     $NO_COLOR, $FORCE_COLOR  colours never, or always
     $DISPLAY, $BROWSER       whether a browser can be opened, and which
     $XDG_CONFIG_HOME         where systemd looks for units of the user
+    $PLAIT_LAKE              the lake that is asked where none is named
+    AWS_*, AZURE_*, GOOGLE_*  who may read and write in an object store, and where that is
 """
 
 import os
@@ -33,17 +35,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from plait.cli.chat_settings import ChatSettings, chosen_chat, one_of
+from plait.cli.lake_settings import LAKE_KEYS, LakeSettings, chosen_lake
 from plait.errors import ConfigError
 
 if TYPE_CHECKING:
     from plait.conversation.prices import Prices
-    from plait.trace.send.target import Target
 
 Colour = Literal["auto", "always", "never"]
 COLOURS = ("auto", "always", "never")
 STANDING = (
     *("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_CONFIG", "PLAIT_DATA_DIR", "PLAIT_CACHE_DIR"),
-    *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"),
+    *("PLAIT_STATE_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
 )
 CONTENTS = ("redacted", "strict", "all", "none")
 MOST_JOBS = 64
@@ -74,6 +76,7 @@ KEYS: dict[str, type] = {
     "engine": str,
     "editing_mode": str,
     "ask_above_usd": float,
+    **LAKE_KEYS,
 }
 
 NAMES: dict[type, str] = {
@@ -121,6 +124,7 @@ class Settings:
     hook_collector: Collector = Collector()
     """As the file says: a project's environment has no say in what is sent for all projects."""
     chat: ChatSettings = field(default_factory=ChatSettings)
+    lake: LakeSettings = field(default_factory=LakeSettings)
 
     @property
     def index(self) -> Path:
@@ -134,6 +138,11 @@ class Settings:
     def store(self) -> Path:
         """The folder of what is kept, of all roots."""
         return self.data / "keep"
+
+    @property
+    def stars(self) -> Path:
+        """The file of what the user has starred and pinned."""
+        return self.data / "stars.json"
 
     @property
     def shelf(self) -> Path:
@@ -170,6 +179,7 @@ def load_settings(
         collector=_chosen_collector(env, config),
         hook_collector=_chosen_collector({}, config),
         chat=chosen_chat(env, config, client),
+        lake=chosen_lake(env, config, lambda path: expanded(path, env)),
     )
 
 
@@ -231,6 +241,24 @@ def _chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Coll
         public, secret, host = (config.get(f"langfuse_{one}") for one in LANGFUSE)
     content = one_of("trace_content", config.get("trace_content", CONTENTS[0]), CONTENTS)
     return Collector(endpoint, headers, host, public, secret, content)
+
+
+def own_command() -> str:
+    """Returns what starts this program from where the user stands, as it is typed.
+
+    Its name, where the path leads to it; else where it lies.
+    """
+    from shlex import quote
+    from shutil import which
+
+    script, on_path = Path(sys.executable).with_name("plait"), which("plait")
+    is_there = script.exists()
+    if on_path and (not is_there or script.samefile(on_path)):
+        return "plait"
+    if not is_there:
+        return f"{quote(sys.executable)} -m plait"
+    near = os.path.relpath(script)
+    return quote(str(script) if near.startswith(os.pardir) else near)
 
 
 def has_display() -> bool:
@@ -355,20 +383,3 @@ def prices_with(own: Path | None) -> "Prices":
     except (OSError, UnicodeDecodeError) as error:
         said = getattr(error, "strerror", None) or "it is not text"
         raise ConfigError(f"cannot read the prices in '{own}': {said.lower()}") from error
-
-
-def target_in(collector: Collector) -> "Target | None":
-    """Returns where traces go, None where nobody said. An OTLP endpoint beats Langfuse."""
-    from plait.trace.send.target import LANGFUSE_CLOUD, headers_in, langfuse, otlp
-
-    if collector.otlp_endpoint:
-        return otlp(collector.otlp_endpoint, headers_in(collector.otlp_headers or ""))
-    public, secret = collector.langfuse_public_key, collector.langfuse_secret_key
-    if public and secret:
-        return langfuse(collector.langfuse_host or LANGFUSE_CLOUD, public, secret)
-    if public or secret or collector.langfuse_host:
-        raise ConfigError(
-            "Langfuse needs two keys",
-            "set `langfuse_public_key` and `langfuse_secret_key` in config.toml",
-        )
-    return None

@@ -4,12 +4,15 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from shlex import quote
 
-from plait.view.amounts import bytes_in_words, many, since, tokens_in_words
+from plait.cli.settings import own_command
+from plait.view.amounts import bytes_in_words, many, tokens_in_words
+from plait.view.forms import ago as ago
 from plait.view.text import UNSAFE
 from plait.view.text import clipped as clipped
 from plait.view.text import columns as columns
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+OWN, TYPED = "plait", "`plait "
 size, counted = bytes_in_words, many
 
 
@@ -24,8 +27,22 @@ def safe_line(text: str) -> str:
 
 
 def to_type(*words: str) -> str:
-    """Returns a command as it is typed: whatever a word holds, a shell takes it as that word."""
-    return " ".join(quote(safe_line(word)) for word in words)
+    """Returns a command as it is typed: whatever a word holds, a shell takes it as that word.
+
+    This program's own name is what starts it where the user stands.
+    """
+    typed = [quote(safe_line(word)) for word in words]
+    if words[0] == OWN and len(words) > 1:  # alone it is a name like others
+        typed[0] = own_command()
+    return " ".join(typed)
+
+
+def with_own_command(text: str) -> str:
+    """Returns words in which what is to be typed of this program starts it where the user stands.
+
+    That is what stands between backticks and begins with its name.
+    """
+    return text.replace(TYPED, f"`{own_command()} ") if TYPED in text else text
 
 
 def number(count: int) -> str:
@@ -43,11 +60,6 @@ def in_words(counts: Mapping[str, int]) -> str:
     return ", ".join(
         f"{safe_line(name)} {number(count)}" for name, count in by_count(counts).items()
     )
-
-
-def ago(time: datetime, now: datetime) -> str:
-    """Says how long ago a moment was, by its day where that is long."""
-    return since(time, now) or f"{time.astimezone():%Y-%m-%d}"
 
 
 def now() -> datetime:

@@ -32,6 +32,7 @@ from plait.cli.text import (
 )
 from plait.graph.outline import OutlineItem
 from plait.view.amounts import some_of
+from plait.view.forms import minute_of
 from plait.view.graph_text import branching
 from plait.view.words import one_line, plain_words
 
@@ -190,7 +191,7 @@ def _day(item: OutlineItem) -> str:
     time = local(item.started)
     if time is None:
         return ""
-    return f"{time:%Y-%m-%d %H:%M}" if item.depth == 0 else f"{time:%b %d %H:%M}"
+    return minute_of(time)
 
 
 PARTS = "part of another, or without a conversation"

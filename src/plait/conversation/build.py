@@ -272,7 +272,8 @@ class Teller:
     @cached_property
     def _prompts(self) -> set[str]:
         """The words of everything that was told on a line, so that the queue's are known."""
-        records = ((node, self.record_at(node.place)) for node in self.graph.nodes.values())
+        nodes = filter(_may_be_told, self.graph.nodes.values())
+        records = ((node, self.record_at(node.place)) for node in nodes)
         waiting = (one.place for one in self.graph.loose if one.kind == "queue-operation")
         return words_told(records, map(self.record_at, waiting))
 
@@ -284,8 +285,7 @@ def words_told(
     found: set[str] = set()
     several: list[str] = []
     for node, record in told:
-        is_waiting = node.is_human_prompt or node.subtype == QUEUED
-        if record is None or (node.preview is None and not is_waiting):
+        if record is None or not _may_be_told(node):
             continue
         for item in items_of(record, Responses()):
             if isinstance(item, Told):
@@ -293,6 +293,10 @@ def words_told(
                 several += [item.text] if item.kind == "prompt" and "\n" in item.text else []
     queued = _queued(waiting) if several else []
     return found | {squeezed(one) for text in several for one in joined_parts(text, queued)}
+
+
+def _may_be_told(node: Node) -> bool:
+    return node.preview is not None or node.subtype == QUEUED or node.is_human_prompt
 
 
 def _queued(records: Iterable[Record | None]) -> list[str]:

@@ -45,6 +45,8 @@ SAYING = ("summary", "description", "message", "content")
 """Where a notice that is an object has its words."""
 SENDERS = ("from-name", "from", "from-session-id", "source")
 TEAMMATE = re.compile(r"<teammate-message([^>]*)>(.*?)(?:</teammate-message>|\Z)", re.DOTALL)
+NAMED = re.compile(r"<([a-z][\w-]*)>([^<>]+)</\1>")
+"""What a notice says by its name, such as the file that holds the output of a task."""
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 TAGS: dict[str, re.Pattern[str]] = {
     name: re.compile(rf"<{name}>(.*?)(?:</{name}>|\Z)", re.DOTALL)
@@ -341,7 +343,7 @@ def _tag(text: str, name: str) -> str | None:
 def _rest_of(text: str, *names: str) -> str | None:
     for name in names:
         text = TAGS[name].sub("", text, count=1)
-    lines = (line.strip() for line in _plain(text).splitlines())
+    lines = (line.strip() for line in _plain(NAMED.sub(r"\n\1: \2\n", text)).splitlines())
     return "\n".join(line for line in lines if line) or None
 
 

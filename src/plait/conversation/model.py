@@ -44,6 +44,8 @@ Outcome: TypeAlias = Literal[
     "missing",  # no result is in the log
 ]
 WENT_WELL: frozenset[Outcome] = frozenset({"ok", "launched"})
+Notable: TypeAlias = Literal["failed", "rejected", "interrupted", "launched"]
+"""Outcomes that a reader asks for, in search and in a conversation."""
 Standing: TypeAlias = Literal[
     "own",  # answers a call of this conversation
     "repeat",  # the call was answered before

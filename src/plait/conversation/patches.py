@@ -140,7 +140,7 @@ def proposed_patch(called: Called) -> Patch | None:
     if not path or not (called.name in COMPUTED or "structuredPatch" in view):
         return None
     is_modified = view.get("userModified") is True
-    hunks = tuple(_logged_hunks(view.get("structuredPatch")))
+    hunks = tuple(logged_hunks(view.get("structuredPatch")))
     if hunks:
         return _patched(path, hunks, is_user_modified=is_modified)
     change = COMPUTED[called.name](given, view) if called.name in COMPUTED else None
@@ -170,7 +170,8 @@ def path_of(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _logged_hunks(value: object) -> Iterator[Hunk]:
+def logged_hunks(value: object) -> Iterator[Hunk]:
+    """Yields the stretches of a patch as the client logged it."""
     for one in value if isinstance(value, list) else ():
         view = mapping(one)
         lines = view.get("lines")

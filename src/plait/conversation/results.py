@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 from msgspec import to_builtins
 from msgspec.structs import replace
@@ -14,12 +14,14 @@ from plait.conversation.model import (
     Called,
     Enclosure,
     Item,
+    Notable,
     Outcome,
     Persisted,
     Result,
     Said,
     Standing,
     Thought,
+    Told,
 )
 from plait.errors import SourceError
 from plait.line import read_slice
@@ -96,7 +98,7 @@ def result_of(record: Record, block: ToolResult | AdvisorToolResult, detail: Any
     is_error = isinstance(block, ToolResult) and block.is_error is True
     return Result(
         text,
-        _outcome_of(record, text, detail, is_error=is_error),
+        outcome_said(text, detail, is_error=is_error, denial=_denial_of(record)),
         enclosures_of(one for one in blocks if not isinstance(one, Text)) if blocks else (),
         detail,
         _persisted_of(text, detail),
@@ -105,9 +107,13 @@ def result_of(record: Record, block: ToolResult | AdvisorToolResult, detail: Any
     )
 
 
-def _outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Outcome:
+def _denial_of(record: Record) -> str | None:
+    return (record.spoken or record).tool_denial_kind if isinstance(record, User) else None
+
+
+def outcome_said(text: str, detail: Any, *, is_error: bool, denial: str | None = None) -> Outcome:
+    """Returns what became of a call by its result, the client's view of it, and who said no."""
     view = detail if isinstance(detail, Mapping) else {}
-    denial = (record.spoken or record).tool_denial_kind if isinstance(record, User) else None
     if denial == "interrupted":
         return "interrupted"
     if is_error and (text.startswith(REJECTED) or (denial and "user" in denial)):
@@ -120,6 +126,20 @@ def _outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Ou
     if (isinstance(status, str) and status in RUNNING) or view.get("isAsync") is True:
         return "launched"
     return "launched" if view.get("backgroundTaskId") else "ok"
+
+
+NOTABLE: dict[Outcome, Notable] = {name: name for name in get_args(Notable)}
+
+
+def notable_outcome(item: Item) -> Notable | None:
+    """Returns the outcome by which a reader asks for an item, None for one that is as usual."""
+    match item:
+        case Called(outcome=outcome) | Answered(result=Result(outcome=outcome)):
+            return NOTABLE.get(outcome)
+        case Told(kind="interruption"):
+            return "interrupted"
+        case _:
+            return None
 
 
 def _is_cut_short(text: str, *, is_error: bool) -> bool:

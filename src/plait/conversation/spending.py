@@ -120,6 +120,11 @@ class Spending(Struct, frozen=True):
     totals: SpendingRow
 
 
+def by_session(responses: Iterable[BilledResponse], prices: Prices) -> dict[str, SpendingSum]:
+    """Returns what each session came to, by id."""
+    return {row.key or "": row.total for row in spending(responses, "session", prices).rows}
+
+
 def spending(
     responses: Iterable[BilledResponse],
     by: By,
@@ -132,7 +137,7 @@ def spending(
     Abandoned are the responses with these uuids.
     """
     held: dict[Slot, list[BilledResponse]] = {}
-    key_of = _key_function(by, zone)
+    key_of = key_function(by, zone)
     for response in responses:
         model, is_abandoned = response.model or NO_MODEL, response.uuid in abandoned
         slot = (key_of(response), model, response.kind, is_abandoned)
@@ -141,10 +146,10 @@ def spending(
             held[slot] = [response]
         else:
             known.append(response)
-    return _rows_of({slot: _sum_of(found, prices) for slot, found in held.items()})
+    return _rows_of({slot: sum_of(found, prices) for slot, found in held.items()})
 
 
-def _sum_of(responses: list[BilledResponse], prices: Prices) -> SpendingSum:
+def sum_of(responses: list[BilledResponse], prices: Prices) -> SpendingSum:
     """Returns the figures of many responses: as if each were added, column by column."""
     found = SpendingSum(len(responses), _together([one.tokens for one in responses]))
     price, cost = prices.cost, 0.0
@@ -186,7 +191,8 @@ def _rows_of(slots: dict[Slot, SpendingSum]) -> Spending:
     return Spending(tuple(ordered), totals)
 
 
-def _key_function(by: By, zone: tzinfo | None) -> Callable[[BilledResponse], str | None]:
+def key_function(by: By, zone: tzinfo | None) -> Callable[[BilledResponse], str | None]:
+    """Returns what names the row that a response belongs to."""
     if by == "session":
         return lambda response: response.session
     if by == "project":
@@ -236,13 +242,12 @@ def within(responses: Sequence[T], start: datetime | None, end: datetime | None)
     """Returns the responses of a span of time; those without a time are in none."""
     if start is None and end is None:
         return responses
-    return [
-        one
-        for one in responses
-        if one.time is not None
-        and (start is None or one.time >= start)
-        and (end is None or one.time < end)
-    ]
+    return [one for one in responses if is_within(one.time, start, end)]
+
+
+def is_within(time: datetime | None, start: datetime | None, end: datetime | None) -> bool:
+    """Tells whether a moment is in a span of time; what has none is in no span."""
+    return time is not None and (start is None or time >= start) and (end is None or time < end)
 
 
 LEAST = 1e-6

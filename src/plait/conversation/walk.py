@@ -18,6 +18,7 @@ from plait.conversation.model import (
     Folded,
     Item,
     Left,
+    Notable,
     Noted,
     Response,
     Said,
@@ -27,6 +28,7 @@ from plait.conversation.model import (
     ToldKind,
     Turn,
 )
+from plait.conversation.results import key_of, notable_outcome
 from plait.conversation.timing import timed
 from plait.conversation.tools import tool_named
 from plait.conversation.turns import responses_in
@@ -61,6 +63,44 @@ def calls_of(conversation: Conversation) -> Iterator[tuple[int, Called]]:
     for number, item in walk(conversation):
         if isinstance(item, Called) and not item.is_intermediate:
             yield number, item
+
+
+def turns_with_calls(
+    turns: Iterable[Turn], outcome: Notable | None = None, tool: str | None = None
+) -> tuple[Turn, ...]:
+    """Returns the turns with a call that ended so, or of a tool: their openers and such calls."""
+    found: list[Turn] = []
+    for turn in turns:
+        wanted = list(_such_calls(turn.items, outcome, tool))
+        if wanted:
+            opener = (turn.opener,) if turn.opener and turn.opener not in wanted else ()
+            found.append(replace(turn, items=(*opener, *wanted)))
+    return tuple(found)
+
+
+def _such_calls(items: Iterable[Item], outcome: Notable | None, tool: str | None) -> Iterator[Item]:
+    names = {name.strip().casefold() for name in tool.split(",")} if tool else None
+    told = set[tuple[str, str | None]]()
+    for item in opened(items):
+        is_told = isinstance(item, Answered) and key_of(item) in told
+        if is_told or _is_such(item, outcome, names):
+            yield item
+            if isinstance(item, Called):
+                told.add(key_of(item))
+
+
+def _is_such(item: Item, outcome: Notable | None, names: Collection[str] | None) -> bool:
+    if _is_again(item) or (outcome and notable_outcome(item) != outcome):
+        return False
+    if isinstance(item, Told):
+        return outcome is not None and names is None
+    if not isinstance(item, Called | Answered):
+        return False
+    return names is None or (item.name or "").casefold() in names
+
+
+def _is_again(item: Item) -> bool:
+    return isinstance(item, Called) and item.is_intermediate
 
 
 Depth: TypeAlias = Literal[
@@ -125,8 +165,7 @@ def _is_visible(item: Item, level: int, sending: Collection[str], *, thinking: b
         case Thought():
             return has_answers and thinking and not item.is_intermediate
         case Called() | Answered():
-            is_again = isinstance(item, Called) and item.is_intermediate
-            return not is_again and (has_tools or (has_agents and item.call in sending))
+            return not _is_again(item) and (has_tools or (has_agents and item.call in sending))
         case Compacted() | Left():
             return True
         case Folded():

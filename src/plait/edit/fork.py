@@ -5,13 +5,15 @@ clone, active only   the same to where the session goes on already
 """
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from uuid import uuid4
 
+from plait.conversation.prices import Prices
 from plait.edit.clone import copy_plan, title_lines
 from plait.edit.copying import LogCopy, chosen
 from plait.edit.held import HeldLog, followed_by, held
 from plait.edit.ids import Ids
-from plait.edit.measure import measures
+from plait.edit.measure import measures, with_break_even
 from plait.edit.model import Operation, Plan, Subject
 from plait.edit.side_files import SideFile, belonging, side_files
 from plait.edit.standing import Standing, kept_records, standing_at, standing_now
@@ -27,11 +29,22 @@ ACTIVE = "not on the way to where it goes on"
 POINTER = "where the session goes on"
 
 
-def fork(subject: Subject, at: str, *, is_before: bool = False, title: str | None = None) -> Plan:
-    """Returns the plan of a session that ends with a record, or with what stands before it."""
+def fork(
+    subject: Subject,
+    at: str,
+    *,
+    is_before: bool = False,
+    title: str | None = None,
+    prices: Prices | None = None,
+) -> Plan:
+    """Returns the plan of a session that ends with a record, or with what stands before it.
+
+    With prices, also what its next prompt costs, and how soon the shorter way has paid.
+    """
     log = held(subject.log)
     standing = standing_at(log.records, at, is_before=is_before)
-    return copied_to(subject, log, standing, "fork", LEFT, title)
+    plan = copied_to(subject, log, standing, "fork", LEFT, title, prices)
+    return with_break_even(plan, log.records, datetime.now(UTC)) if prices else plan
 
 
 def active_only(subject: Subject, *, title: str | None = None) -> Plan:
@@ -50,6 +63,7 @@ def copied_to(
     operation: Operation,
     why_not: str,
     title: str | None,
+    prices: Prices | None = None,
 ) -> Plan:
     """Returns the plan of a session that holds the way to where the client would stand."""
     session = str(uuid4())
@@ -61,8 +75,8 @@ def copied_to(
     choice = chosen(standing.lines, why_not)
     copy = LogCopy(log.file, log.stamp.size, ids, choice, added=added)
     there = [last_prompt(session, standing.leaf, is_explicit=True)] if pointer else []
-    says = measures(log.file, followed_by(kept, there), lines=0, size=0)
-    return copy_plan(operation, subject, copy, log.stamp, beside, log.measures, says)
+    says = measures(log.file, followed_by(kept, there), lines=0, size=0, prices=prices)
+    return copy_plan(operation, subject, copy, log.stamp, beside, log.measured(prices), says)
 
 
 def ids_of_some(

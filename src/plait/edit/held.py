@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from plait.conversation.prices import Prices
 from plait.edit.measure import measures
 from plait.edit.model import Measures
 from plait.errors import SourceError
@@ -26,7 +27,12 @@ class HeldLog:
     @cached_property
     def measures(self) -> Measures:
         """How large the session is."""
-        return measures(self.file, self.records, lines=self.lines, size=self.stamp.size)
+        return self.measured(None)
+
+    def measured(self, prices: Prices | None) -> Measures:
+        """Returns the same, and with prices what its next prompt costs."""
+        size = self.stamp.size
+        return measures(self.file, self.records, lines=self.lines, size=size, prices=prices)
 
 
 def held(file: LogFile) -> HeldLog:

@@ -4,7 +4,6 @@ The side of a fork that the client would go on from keeps the line of its host; 
 become branches. A line is drafted by number first; names and values come last.
 """
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -87,15 +86,27 @@ class Assignment:
         self.below = below(steps.parent)
         self.descent = Descent(walks.up)
         self.adopted: dict[int, list[int]] = {}
-        self.waiting: deque[int] = deque()
+        self.waiting: list[int] = []
 
     def run(self) -> None:
         """Gives every step its line, then every node."""
         for walk, roots in self.roots().items():
             self.divide(roots, self.trunks[walk], NOWHERE)
-        while self.waiting:
-            self.descend(self.waiting.popleft())
+        self.hand_down()
         self.place_nodes()
+
+    def hand_down(self) -> None:
+        """Hands the lines down, level by level; most steps have one child and nothing to decide."""
+        line, fold, adopted, waiting = self.line, self.fold, self.adopted, self.waiting
+        first, following = self.below.first, self.below.following
+        for step in waiting:  # grows while it is read
+            only = first[step]
+            is_plain = only >= 0 and following[only] < 0
+            if is_plain and step not in fold and step not in adopted:
+                line[only] = line[step]
+                waiting.append(only)
+            else:
+                self.descend(step)
 
     def roots(self) -> dict[int, list[int]]:
         """Returns the steps that begin walks."""
@@ -108,16 +119,10 @@ class Assignment:
 
     def descend(self, step: int) -> None:
         """Hands a line down from a step to its children."""
-        only = self.below.first[step]
-        adopted = self.adopted.get(step) if self.adopted else None
-        if only < 0 and not adopted:
+        children = [*self.below(step), *self.adopted.get(step, ())]
+        if not children:
             return
-        folding = self.fold.get(step) if self.fold else None
-        if folding is None and not adopted and self.below.following[only] < 0:
-            self.line[only] = self.line[step]
-            self.waiting.append(only)
-            return
-        children = [*self.below(step), *(adopted or ())]
+        folding = self.fold.get(step)
         if folding is None:
             self.divide(children, self.line[step], step)
         elif folding.reason != "replay":  # what hangs on a replay hangs on the original
@@ -224,15 +229,15 @@ class Assignment:
         lines, fold, drafts = self.drafts.lines, self.fold, self.drafts
         of, host = self.steps.of, self.steps.host
         inline = [draft.nodes for draft in lines]
+        place = drafts.of.append
         for number, own in enumerate(of):
             step = of[host[number]] if own < 0 and host[number] >= 0 else own
             line = line_of[step] if step >= 0 else trunks[walk_of[number]]
-            drafts.of.append(line)
-            folding = fold.get(step) if fold else None
-            if folding is None:
+            place(line)
+            if step not in fold:
                 inline[line].append(number)
             else:
-                drafts.folds[number] = folding
+                folding = drafts.folds[number] = fold[step]
                 lines[line].folded.setdefault(folding.under, []).append(number)
 
 

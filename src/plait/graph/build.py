@@ -1,6 +1,6 @@
 """A graph's parts to the account: where every node and every tool result has gone."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -129,39 +129,40 @@ def accounts_of(
     loose: Iterable[Loose],
 ) -> tuple[Account, dict[str, Account]]:
     """Returns the account of all, and of each session."""
-    tallies: dict[str, RunningAccount] = {}
+    tallies: dict[str, RunningAccount] = defaultdict(RunningAccount)
     _count_nodes(index, drafts, tallies)
     _count_lines(lines, folds, tallies)
     for verdict in verdicts:
-        tallies.setdefault(verdict.session, RunningAccount()).rungs[verdict.rung] += 1
+        tallies[verdict.session].rungs[verdict.rung] += 1
     for session, found in strays.items():
         tally = tallies[session]
         tally.orphaned += len(found)
         tally.reachable -= len(found)
     for finding in findings:
-        session = _session_of(index, drafts, finding)
-        tallies.setdefault(session, RunningAccount()).findings[finding.code] += 1
+        tallies[_session_of(index, drafts, finding)].findings[finding.code] += 1
     for one in loose:
-        tallies.setdefault(index.sessions[one.place.file], RunningAccount()).loose += 1
+        tallies[index.sessions[one.place.file]].loose += 1
     whole = _total(tallies.values())
     return whole.account(), {name: tally.account() for name, tally in sorted(tallies.items())}
 
 
 def _count_nodes(index: Index, drafts: LineDrafts, tallies: dict[str, RunningAccount]) -> None:
-    by_line = [tallies.setdefault(line.walk.session, RunningAccount()) for line in drafts.lines]
+    by_line = [tallies[line.walk.session] for line in drafts.lines]
+    for line, count in Counter(drafts.of).items():
+        by_line[line].nodes += count
     for node, line in zip(index.nodes, drafts.of, strict=True):
-        tally = by_line[line]
-        tally.nodes += 1
-        tally.copies += len(node.copies)
-        tally.results += len(node.results)
-        tally.reachable += len(node.results)
+        if node.results or node.copies:
+            tally = by_line[line]
+            tally.copies += len(node.copies)
+            tally.results += len(node.results)
+            tally.reachable += len(node.results)
 
 
 def _count_lines(
     lines: Iterable[DagLine], folds: Mapping[str, Fold], tallies: dict[str, RunningAccount]
 ) -> None:
     for line in lines:
-        tally = tallies.setdefault(line.session, RunningAccount())
+        tally = tallies[line.session]
         tally.dag_lines += 1
         tally.branches += line.kind == "branch"
         tally.inline += len(line.nodes)

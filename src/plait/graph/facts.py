@@ -10,7 +10,7 @@ from plait.graph.model import PREVIEW, Call, Node, Spawned, Trait
 from plait.record import Attachment, Record, System, ToolUse
 from plait.record.codec import encode
 from plait.record.model import BlockHead, ForkedFrom
-from plait.record.prompt import is_human_prompt, is_typed_in_queue, without_notes
+from plait.record.prompt import EDITORS, is_human_prompt, is_typed_in_queue, without_notes
 from plait.record.record import content_blocks, content_of, has_message, timestamp_of
 from plait.record.spawn import named_by
 
@@ -20,7 +20,6 @@ SPAWNERS = frozenset({"Task", "Agent", "Workflow"})
 INTERRUPTED = "[Request interrupted"
 CLEARS = "<command-name>/clear"
 OUTPUTS = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")
-EDITORS = "<ide_"
 TEAMMATE = re.compile(r"\s*<teammate-message[^>]*>(.*)</teammate-message>\s*", re.DOTALL)
 SYNTHETIC = "<synthetic>"
 
@@ -36,6 +35,9 @@ def node_of(record: Record, file: int, line: int, before: str = "") -> Node | No
         return None
     kind = envelope.type or record.kind
     parent = envelope.parent_uuid
+    facts = FACTS.get(kind, _other_facts)(record)
+    if envelope.forked_from:
+        facts.update(_origin(envelope.forked_from, uuid))
     return Node(
         uuid,
         before if parent == before else parent,
@@ -47,8 +49,7 @@ def node_of(record: Record, file: int, line: int, before: str = "") -> Node | No
         intern(kind),
         timestamp=timestamp_of(envelope),
         agent=envelope.agent_id,
-        **(_origin(envelope.forked_from, uuid) if envelope.forked_from else {}),
-        **FACTS.get(kind, _other_facts)(record),
+        **facts,
     )
 
 
@@ -143,10 +144,11 @@ def _prompt_traits(record: Record, text: str) -> int:
 
 def _assistant_facts(record: Record) -> dict[str, Any]:
     envelope = record.envelope
-    message, heads = envelope.message, _heads_of(record)
+    message, content = envelope.message, content_of(envelope)
+    heads = _heads_of(record) if content is None else content
     is_error = bool(envelope.is_api_error_message)
     traits = Trait.ERROR if is_error else 0
-    if not is_error and (not message or message.model != SYNTHETIC) and _says_something(record):
+    if not is_error and (not message or message.model != SYNTHETIC) and _says_something(content):
         traits |= Trait.ANSWER
     else:
         traits |= _mute(record)
@@ -161,8 +163,7 @@ def _assistant_facts(record: Record) -> dict[str, Any]:
     }
 
 
-def _says_something(record: Record) -> bool:
-    content = content_of(record.envelope)
+def _says_something(content: str | list[BlockHead] | None) -> bool:
     if isinstance(content, str):
         return bool(content.strip())
     return bool(content) and not ANSWERS.isdisjoint([head.type for head in content or ()])

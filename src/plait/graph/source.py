@@ -138,11 +138,16 @@ def sources(given: Iterable[Readable]) -> Iterator[Source]:
         elif isinstance(one, Record):
             yield Source(LOOSE, (one,))
         elif isinstance(one, LogFile):
-            meta = agent_meta(one.path) if one.kind == "agent" else None
-            title = title_file(one.folder) if one.kind == "session" else None
-            yield Source(source_file(one), read_if_there(one.path), meta, title)
+            yield source_of(one, read_if_there(one.path))
         else:
             yield Source(source_file(one[0]), one[1])
+
+
+def source_of(file: LogFile, records: Iterable[Record]) -> Source:
+    """Returns records with the name of their file and what lies beside it."""
+    meta = agent_meta(file.path) if file.kind == "agent" else None
+    title = title_file(file.folder) if file.kind == "session" else None
+    return Source(source_file(file), records, meta, title)
 
 
 def source_file(name: Name) -> SourceFile:

@@ -46,18 +46,18 @@ def _by_parents(known: Index, parents: Parents, leaf: int) -> list[int] | None:
     """
     nodes, up, edges = known.nodes, parents.up, parents.edges
     found: list[int] = []
-    here = leaf
-    while here >= 0:
+    here, boundary = leaf, Trait.BOUNDARY
+    for _ in nodes:  # even a circle ends
         found.append(here)
-        if len(found) > len(nodes):
-            return None
         node, edge = nodes[here], edges.get(here)
-        if node.traits & Trait.BOUNDARY or (edge and edge.kind in CUTS):
-            break
+        if node.traits & boundary or (edge and edge.kind in CUTS):
+            return found
         if edge or node.kind not in LINKS:
             return None
         here = up[here]
-    return found
+        if here < 0:
+            return found
+    return None
 
 
 def _by_client(known: Index, leaf: str) -> list[int]:

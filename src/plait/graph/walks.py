@@ -44,13 +44,12 @@ def walks_of(index: Index, parents: Parents) -> Walks:
     roots = _sidechain_roots(index, parents)
     found: dict[tuple[int, str, str], Walk] = {}
     of: list[int] = []
-    last: tuple[int, str] | None = None
+    file, session, current = NOWHERE, "", NOWHERE
     held: list[int] = []
-    for number, node in enumerate(index.nodes):
-        is_aside = parents.is_aside[number]
-        if not is_aside and last == (node.file, node.session):
+    for number, (node, is_aside) in enumerate(zip(index.nodes, parents.is_aside, strict=True)):
+        if not is_aside and node.file == file and node.session == session:
             held.append(number)
-            of.append(of[-1])
+            of.append(current)
             continue
         key = _agent_key(index, number, roots) if is_aside else (node.file, node.session, "")
         walk = found.get(key)
@@ -58,9 +57,10 @@ def walks_of(index: Index, parents: Parents) -> Walks:
             agent = key[2] if is_aside else None
             walk = Walk(len(found), node.file, _session_of(index, key[0], key[1]), agent, [])
             found[key] = walk
-        held, last = walk.nodes, None if is_aside else (node.file, node.session)
+        held, current = walk.nodes, walk.number
+        file, session = NOWHERE if is_aside else node.file, node.session
         held.append(number)
-        of.append(walk.number)
+        of.append(current)
     walks = _without_scraps(index, parents, list(found.values()), of)
     return Walks(walks, of, _inner_parents(parents.up, of))
 

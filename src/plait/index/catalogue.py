@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,7 +37,7 @@ def from_bytes(data: bytes, kind: type[T]) -> T:
     return msgspec.msgpack.decode(data, type=kind)
 
 
-VERSION = 9
+VERSION = 11
 """Of everything that the index holds: another one is built anew."""
 CATALOGUE = "catalogue.sqlite"
 WAIT = 2.0
@@ -68,6 +68,7 @@ CREATE TABLE IF NOT EXISTS bills (file INTEGER PRIMARY KEY, sid INTEGER NOT NULL
 CREATE INDEX IF NOT EXISTS bills_of ON bills (sid);
 CREATE TABLE IF NOT EXISTS abandoned (sid INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS losses (sid INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS wasted (sid INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS kin (sid INTEGER PRIMARY KEY, began TEXT NOT NULL, ties BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS sharing (
     sid INTEGER NOT NULL, other INTEGER NOT NULL, PRIMARY KEY (sid, other)) WITHOUT ROWID;
@@ -112,6 +113,7 @@ OWNED = ("lines", "turns", "files", "sessions")
 DERIVED = (
     "abandoned",
     "losses",
+    "wasted",
     "kin",
     "sharing",
     "detailed",
@@ -172,6 +174,8 @@ class Catalogue:
     def __init__(self, folder: Path, *, is_reader: bool = True) -> None:
         self.connection = _connect(folder, is_reader=is_reader)
         self._codes: dict[tuple[str, str], int] = {}
+        self.project_of: Callable[[str], str] = str
+        """Gives the project that a folder of sessions is of."""
 
     def close(self) -> None:
         """Closes the connection."""
@@ -235,6 +239,11 @@ class Catalogue:
         """Returns the numbers of all sessions by key."""
         rows = self.connection.execute("SELECT key, sid FROM sessions")
         return {os.fsdecode(key): sid for key, sid in rows}
+
+    def facts_by_project(self) -> list[tuple[str, str, bytes]]:
+        """Returns key, folder and what a list shows of each session, the newest last."""
+        rows = self.connection.execute("SELECT key, project, facts FROM sessions ORDER BY ended")
+        return [(os.fsdecode(key), project, facts) for key, project, facts in rows]
 
     def facts(self) -> dict[str, bytes]:
         """Returns what a list shows of each session, by key."""

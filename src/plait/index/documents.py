@@ -10,7 +10,7 @@ from itertools import starmap
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from plait.index.model import KINDS, STATES, LineState, Passage, PassageKind
+from plait.index.model import KINDS, SORTS, STATES, LineState, Passage, PassageKind
 from plait.index.texts import LENGTH, PART, SCALE, TURN, CodeOf, cut, recency, seconds
 
 WEIGHTS: dict[PassageKind, float] = {
@@ -33,7 +33,7 @@ ASIDE: dict[LineState, float] = {
 }
 """What people saw comes before what agents said among themselves."""
 BASE = {(kind, state): WEIGHTS[kind] * ASIDE[state] for kind in KINDS for state in STATES}
-KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+SORT_CODES = {sort: code for code, sort in enumerate(SORTS)}
 STATE_CODES = {state: code for code, state in enumerate(STATES)}
 LEAST, MOST = 1.0, 126.0
 """The text index takes the logarithm of a weight, in a small float: so far it can tell apart."""
@@ -98,12 +98,12 @@ def _document(one: Passage, sid: int, first: int) -> _Document:
     return _Document(
         text,
         sid,
-        KIND_CODES[one.kind],
+        SORT_CODES[one.kind, one.outcome, one.is_with_call],
         STATE_CODES[one.state],
         first + one.file,
-        _two_in_one(one.line, one.part, PART),
-        _two_in_one(one.offset, one.length, LENGTH),
-        _two_in_one(one.dag, one.turn, TURN),
+        two_in_one(one.line, one.part, PART),
+        two_in_one(one.offset, one.length, LENGTH),
+        two_in_one(one.dag, one.turn, TURN),
         _weight_of(BASE[one.kind, one.state], when),
         pairs or UNSET,
         cut(one.path)[0] if one.path else UNSET,
@@ -111,7 +111,8 @@ def _document(one: Passage, sid: int, first: int) -> _Document:
     )
 
 
-def _two_in_one(upper: int, lower: int, bits: int) -> int:
+def two_in_one(upper: int, lower: int, bits: int) -> int:
+    """Returns two numbers as one: the lower one in so many bits, 0 where it needs more."""
     return upper << bits | (lower if lower >> bits == 0 else 0)
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from plait.errors import SourceError
 from plait.index.catalogue import Catalogue
+from plait.index.documents import WEIGHTS
 from plait.index.model import Hit, LineRow, PassageKind, PassagePlace, SessionKnown, Snippet
 from plait.index.texts import SCALE, recency
 from plait.index.usual_lines import block_at, kind_of, usual_texts
@@ -183,6 +184,12 @@ class Hits:
     catalogue: Catalogue
     marks: "Sequence[Mark]"
     context: int = 0
+    is_each: bool = False
+    """True where every passage is a hit of its own."""
+    is_weighed: bool = False
+    """True where a turn shows what people wrote rather than what came first."""
+    has_rest: bool = False
+    """True where there are more hits than were made."""
     sessions: dict[int, SessionKnown] = field(default_factory=dict)
     lines: dict[int, list[LineRow]] = field(default_factory=dict)
 
@@ -191,36 +198,42 @@ class Hits:
         first: Callable[[int], list[PassagePlace]],
         limit: int,
         best: list[PassagePlace] | None = None,
-    ) -> list[Hit]:
-        """Returns the first hits, one a turn; looks further where turns are few."""
+    ) -> tuple[list[Hit], bool]:
+        """Returns the first hits, one a turn, and whether these are all; looks far enough."""
         count = limit * ENOUGH
         best = first(count) if best is None else best
         while True:
             hits = list(self.made(best, limit))
+            is_whole = not self.has_rest and len(best) < count
             if len(hits) >= limit or len(best) < count or count >= MOST_LOOKED:
-                return hits
+                return hits, is_whole
             count *= ENOUGH
             best = first(count)
 
     def made(self, found: Iterable[PassagePlace], limit: int) -> Iterator[Hit]:
         """Yields a hit for each turn, up to a limit; what stands in a copy of it too is one."""
-        turns = _by_turn(found)
+        self.has_rest = False
+        turns = [[one] for one in found] if self.is_each else _by_turn(found)
+        if self.is_weighed:
+            turns = [sorted(group, key=_lightness) for group in turns]
         self.sessions |= self.catalogue.sessions({group[0].sid for group in turns})
         paths = self.catalogue.paths({group[0].file for group in turns})
         now = SCALE * recency(int(datetime.now(UTC).timestamp()))
-        seen: set[tuple[str, str]] = set()
-        for group in turns:
+        seen: set[tuple[str, str, int]] = set()
+        for number, group in enumerate(turns, 1):
             session = self.sessions.get(group[0].sid)
             if session is None:  # of a batch that is being written
                 continue
             hit = self.hit(group[0], session, paths.get(group[0].file), len(group) - 1, now)
             if hit.uuid:
-                if (hit.uuid, hit.kind) in seen:
+                name = hit.uuid, hit.kind, group[0].part
+                if name in seen:
                     continue
-                seen.add((hit.uuid, hit.kind))
+                seen.add(name)
             yield hit
             limit -= 1
             if limit <= 0:
+                self.has_rest = number < len(turns)
                 return
 
     def hit(
@@ -245,6 +258,7 @@ class Hits:
             branch=line.id if line and place.line else None,
             state=place.state,
             tool=lying.tool if lying and place.kind == "input" else None,
+            outcome=place.outcome,
             path=path or session.key,
             line=place.line,
             more=more,
@@ -272,7 +286,7 @@ def _by_turn(found: Iterable[PassagePlace]) -> list[list[PassagePlace]]:
     """Returns places by turn, in their order.
 
     A title is shown above the turns of its session: where one of them answers too, it stands
-    in the place of the title.
+    in the place of the title, which counts as one more of its passages.
     """
     turns: dict[tuple[int, ...], list[PassagePlace]] = {}
     for place in found:
@@ -282,9 +296,17 @@ def _by_turn(found: Iterable[PassagePlace]) -> list[list[PassagePlace]]:
         if key[1]:
             first.setdefault(key[0], key)
     scores = dict[tuple[int, ...], float]()
-    for key, group in turns.items():
-        scores.setdefault(key if key[1] else first.get(key[0], key), group[0].score)
+    for key, group in list(turns.items()):
+        shown = key if key[1] else first.get(key[0], key)
+        if shown != key:
+            turns[shown] = [*turns[shown], *group]
+        scores.setdefault(shown, group[0].score)
     return [[replace(turns[key][0], score=score), *turns[key][1:]] for key, score in scores.items()]
+
+
+def _lightness(place: PassagePlace) -> tuple[bool, float]:
+    """Orders what people wrote before what tools printed, a title last: it stands above."""
+    return not place.line, -WEIGHTS[place.kind]
 
 
 def stamp_of(seconds: int | None) -> str | None:

@@ -8,6 +8,9 @@ from msgspec import Struct
 PassageKind: TypeAlias = Literal[
     "prompt", "answer", "thinking", "command", "input", "output", "summary", "title", "note"
 ]
+PassageOutcome: TypeAlias = Literal["failed", "rejected", "interrupted", "launched"]
+"""As `plait.conversation` has them, which takes long to load."""
+SearchSort: TypeAlias = Literal["relevance", "time"]
 LineState: TypeAlias = Literal["active", "abandoned", "agent", "service", "recovered"]
 
 KINDS: Final[tuple[PassageKind, ...]] = (
@@ -22,6 +25,16 @@ KINDS: Final[tuple[PassageKind, ...]] = (
     "note",
 )
 """In the order of their numbers in the index."""
+OUTCOMES: Final[tuple[PassageOutcome, ...]] = ("failed", "rejected", "interrupted", "launched")
+PassageSort: TypeAlias = tuple[PassageKind, PassageOutcome | None, bool]
+"""A kind, a notable outcome, and whether it is a result that is read with its call."""
+SORTS: Final[tuple[PassageSort, ...]] = (
+    *((kind, None, False) for kind in KINDS),
+    *((kind, outcome, False) for kind in ("input", "output") for outcome in OUTCOMES),
+    *(("output", outcome, True) for outcome in (None, *OUTCOMES)),
+    ("note", "interrupted", False),
+)
+"""In the order of their numbers in the index, as one number: each costs time."""
 STATES: Final[tuple[LineState, ...]] = ("active", "abandoned", "agent", "service", "recovered")
 
 
@@ -46,6 +59,10 @@ class Passage(Struct, frozen=True, gc=False):
     model: str | None = None
     path: str | None = None
     """The file that a tool was asked to read or to change."""
+    outcome: PassageOutcome | None = None
+    """What became of the call, where that is notable."""
+    is_with_call: bool = False
+    """True for a result that is read together with its call."""
 
 
 class FileMark(Struct, frozen=True, gc=False):
@@ -130,6 +147,7 @@ class PassagePlace(Struct, frozen=True, gc=False):
     state: LineState
     time: int | None
     score: float
+    outcome: PassageOutcome | None = None
 
 
 class Snippet(Struct, frozen=True, gc=False):
@@ -150,17 +168,21 @@ class Hit(Struct, frozen=True, kw_only=True):
     snippet: str
     score: float
     project: str
+    folder: str = ""
+    """The one that the log lies in; a project may have several."""
     title: str | None
     branch: str | None
     """The DAG-line."""
     state: LineState | None
     tool: str | None = None
+    outcome: PassageOutcome | None = None
+    """What became of the call: failed, rejected, interrupted or launched."""
     path: str
     line: int
     marks: tuple[tuple[int, int], ...] = ()
     """Where the words stand in the snippet."""
     more: int = 0
-    """Other passages of the same turn that answer too."""
+    """Other passages of the same turn that answer too, and its session's title."""
     before: tuple[str, ...] = ()
     """Lines of the text before the snippet's."""
     after: tuple[str, ...] = ()
@@ -172,6 +194,15 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     hits: tuple[Hit, ...]
     total: int
     """Passages that answer; several may stand in one turn."""
+    listed: int = 0
+    """Passages that the hits stand for, each with those that it says are in its turn too."""
+    is_whole: bool = True
+    """False where there are more hits than were asked for."""
+    sort: SearchSort = "relevance"
+    looks: tuple[str, ...] = ()
+    """The words and phrases that are wanted, as a query writes them."""
+    is_each: bool = False
+    """True where every passage is a hit of its own, not every turn."""
     took_ms: float
     facets: dict[str, dict[str, int]] = {}
     by: Literal["index", "scan"] = "index"

@@ -24,7 +24,7 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
-from plait.conversation.results import REJECTED, persisted_text
+from plait.conversation.results import REJECTED, outcome_said, persisted_text
 from plait.index.model import PassageKind
 from plait.index.usual_lines import (
     has_output_beside,
@@ -156,6 +156,11 @@ def _output_of(result: Result) -> str:
     return with_beside(result.text, result.detail, result.feedback)
 
 
+def is_read_with_call(item: Item) -> bool:
+    """Tells a result whose call stands in the same conversation."""
+    return isinstance(item, Answered) and item.standing in ("own", "repeat")
+
+
 def path_in(given: Any) -> str | None:
     """Returns the file that a tool is asked about."""
     if not isinstance(given, Mapping):
@@ -283,19 +288,18 @@ def _of_block(block: WordedBlock, number: int, place: dict[str, Any]) -> Item:
 def _of_user(
     record: Record, line: Worded, blocks: list[WordedBlock], place: dict[str, Any]
 ) -> list[Item]:
-    if has_output_beside(line):
+    if has_output_beside(line) or b'"toolDenialKind"' in record.raw:
         return []
     found: list[Item] = []
     for block in blocks:
         text = result_words(block)
         if text is None or (block.is_error and _is_rejected(record, text)):
             return []
-        if not found:  # the client's view is of one result
-            view = line.view
-            if view is UNSET:
-                return []
-            text = with_beside(text, view)
-        result = Result(text, "ok")
+        view = None if found else line.view  # the client's view is of one result
+        if view is UNSET:
+            return []
+        outcome = outcome_said(text, view, is_error=block.is_error is True)
+        result = Result(with_beside(text, view), outcome)
         found.append(Answered(**place, call=block.tool_use_id or "", name=None, result=result))
     return found
 

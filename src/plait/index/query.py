@@ -8,10 +8,11 @@ pars*  *arse*             words that begin so, that hold this
 parcer~  parcer~2         words that differ by a letter or two
 lexer OR parser           either; AND binds stronger; ( ) group
 NOT test  -test           without
-tool:Bash in:prompt       fields, see FIELDS
+tool:Bash outcome:failed  fields, see FIELDS
 """
 
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TypeAlias
 
@@ -23,6 +24,7 @@ FIELDS = {
     "tool": "tool",
     "in": "kind",
     "kind": "kind",
+    "outcome": "outcome",
     "project": "project",
     "branch": "branch",
     "before": "before",
@@ -36,7 +38,7 @@ FIELDS = {
 """Names that a query may use, and what they mean."""
 TOKEN = re.compile(
     r"""\s*(?:
-        (?P<open>\() | (?P<close>\)) |
+        (?P<open>-?\() | (?P<close>\)) |
         (?P<minus>-(?=[\w"(*]))? (?:(?P<field>[A-Za-z]+):)? (?:
             "(?P<phrase>[^"]*)"(?P<after>\S*?)(?=[\s()]|$) | (?P<word>[^\s()"]+)
         ))""",
@@ -47,7 +49,10 @@ DEEPEST = 30
 MOST_PARTS = 256
 MOST_OPEN = 32
 """Words with a star or a tilde: each goes through all words of the index."""
-NAMES = ("tool", "in", "project", "branch", "before", "after", "file", "model", "session")
+NAMES = (
+    *("tool", "in", "outcome", "project", "branch", "before", "after", "file", "model"),
+    "session",
+)
 TEXTUAL = re.compile(r"[\d/\\:=]")
 """What follows the colon of a text that is no field: `localhost:8080`, `http://`, `std::map`."""
 
@@ -99,6 +104,11 @@ class Either(Struct, frozen=True):
 Wanted: TypeAlias = Word | Phrase | Field | Not | All | Either
 
 
+def of_sessions(ids: Iterable[str]) -> Either:
+    """Returns what is asked for, so that a search looks in these sessions alone."""
+    return Either(tuple(Field("session", one) for one in sorted(ids)))
+
+
 def parse(text: str) -> Wanted:
     """Returns what a query wants, or says what is wrong with it."""
     reader = QueryParser(text)
@@ -111,6 +121,28 @@ def parse(text: str) -> Wanted:
             "put text with parentheses in quotes, or use `--exact`",
         )
     return found
+
+
+def looks_of(wanted: Wanted | None) -> tuple[str, ...]:
+    """Returns the words and phrases that are wanted as a query writes them, each once."""
+    found, waiting = dict[str, None](), [wanted]
+    while waiting:
+        one = waiting.pop()
+        match one:
+            case Word():
+                found[_written_word(one)] = None
+            case Phrase():
+                slop = f"~{one.slop}" if one.slop else ""
+                found[f'"{one.text}"{"*" if one.is_prefix else slop}'] = None
+            case All(parts) | Either(parts):
+                waiting.extend(reversed(parts))
+    return tuple(found)
+
+
+def _written_word(word: Word) -> str:
+    if word.distance:
+        return f"{word.text}~{word.distance}"
+    return f"*{word.text}*" if word.is_inner else f"{word.text}{'*' * word.is_prefix}"
 
 
 def short(text: str) -> str:
@@ -188,11 +220,8 @@ class QueryParser:
                 'to look for the word itself, put it in quotes: `"NOT"`',
             )
         self.place += 1
-        if token["open"]:
-            found = self.group(depth)
-        else:
-            negations += bool(token["minus"])
-            found = _part_of(token)
+        negations += bool(token["minus"] or token["open"] == "-(")
+        found = self.group(depth) if token["open"] else _part_of(token)
         return Not(found) if negations % 2 else found
 
     def group(self, depth: int) -> Wanted:

@@ -210,6 +210,16 @@ def keeping_losses(found: Mapping[int, bytes]) -> RowChange:
     return _inserting({"losses": found.items()})
 
 
+def kept_waste(catalogue: Catalogue) -> dict[int, bytes]:
+    """Returns what is kept of the same with its prices, by session."""
+    return dict(catalogue.connection.execute("SELECT sid, data FROM wasted").fetchall())
+
+
+def keeping_waste(found: Mapping[int, bytes]) -> RowChange:
+    """Returns the change that keeps what sessions could have cost less."""
+    return _inserting({"wasted": found.items()})
+
+
 def detailed_sessions(catalogue: Catalogue) -> set[int]:
     """Returns the sessions whose responses, calls, files and findings are there as rows."""
     return {sid for (sid,) in catalogue.connection.execute("SELECT sid FROM detailed")}
@@ -295,7 +305,8 @@ SELECT key,
 FROM lines JOIN sessions USING (sid) GROUP BY sid
 """
 BEGINNINGS = """
-SELECT max(turns.time) FROM turns JOIN lines USING (sid, dag)
+SELECT sessions.key, max(turns.time), number, uuid FROM turns JOIN lines USING (sid, dag)
+JOIN sessions USING (sid)
 WHERE turns.kind = 'prompt' AND lines.kind IN ('trunk', 'branch', 'foreign')
     AND uuid IS NOT NULL AND turns.time IS NOT NULL GROUP BY uuid
 """
@@ -328,10 +339,10 @@ def session_shapes(catalogue: Catalogue) -> dict[str, SessionShape]:
     return {os.fsdecode(key): SessionShape(*counts) for key, *counts in rows}
 
 
-def prompt_times(catalogue: Catalogue) -> Iterator[str]:
-    """Yields when each turn that a person began was begun; copies of one count once."""
-    for (time,) in catalogue.connection.execute(BEGINNINGS):
-        yield time
+def begun_turns(catalogue: Catalogue) -> Iterator[tuple[str, str, int, str]]:
+    """Yields the turns that people began: session, time, number, uuid; copies of one count once."""
+    for key, time, number, uuid in catalogue.connection.execute(BEGINNINGS):
+        yield os.fsdecode(key), time, number, uuid
 
 
 def turns_in_order(catalogue: Catalogue, keys: Iterable[str]) -> dict[str, list[ListedTurn]]:

@@ -14,9 +14,9 @@ from plait.conversation.results import OUTPUTS
 from plait.index.catalogue import Catalogue
 from plait.index.expression import Sought, finder_of, line_finders, of_bytes
 from plait.index.hits import stamp_of
-from plait.index.model import KINDS, PassagePlace
+from plait.index.model import PassagePlace
 from plait.index.passages import texts_of_line
-from plait.index.search import FACETS, MOST_NAMES
+from plait.index.search import FACETS, by_sort, most
 from plait.index.texts import LENGTH, PART, places, text_schema, values
 from plait.line import Line
 from plait.line.discover import session_folder
@@ -247,12 +247,20 @@ class Newest:
         columns = {name: values(self.searcher, name, self.at) for name in FACETS}
         counts = {name: Counter(column).most_common() for name, column in columns.items()}
         names = {sort: catalogue.names(sort) for sort in ("project", "tool")}
-        names["kind"] = dict(enumerate(KINDS))
+        folded = {code: catalogue.project_of(name) for code, name in names["project"].items()}
+        names["project"] = folded
         months = Counter((stamp_of(time) or "")[:7] for time in self.times if time is not None)
         return {
-            name: dict([(known[code], n) for code, n in counts[name] if code in known][:MOST_NAMES])
+            name: most(_summed((known[code], n) for code, n in counts[name] if code in known))
             for name, known in names.items()
-        } | {"month": dict(sorted(months.items()))}
+        } | {**by_sort(dict(counts["kind"])), "month": dict(sorted(months.items()))}
+
+
+def _summed(counts: Iterable[tuple[str, int]]) -> Counter[str]:
+    found = Counter[str]()
+    for name, count in counts:
+        found[name] += count
+    return found
 
 
 def _sighted(file: int, one: Sighting) -> tuple[int, int, int]:

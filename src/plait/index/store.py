@@ -26,17 +26,18 @@ from msgspec import Struct
 from plait.errors import SourceError
 from plait.index.access import is_refused, locked, unwritable
 from plait.index.catalogue import CATALOGUE, VERSION, Catalogue, broken_catalogue
-from plait.index.documents import SessionWords, documents, words_to_index
+from plait.index.documents import SessionWords, documents, two_in_one, words_to_index
 from plait.index.model import KINDS, Passage, SessionRows
 from plait.index.rows import RowChange, Tables, forgetting, growing, keeping
-from plait.index.texts import TEXT_FOLDER, open_texts, text_schema, unusable
+from plait.index.texts import PART, TEXT_FOLDER, open_texts, text_schema, unusable
 from plait.line.cores import cores
 
 if TYPE_CHECKING:
     from tantivy import IndexWriter
 
-BATCH = 64_000_000
-"""Characters of text after which a batch is written, while the processes that read go on."""
+FIRST_BATCH, BATCH = 4_000_000, 64_000_000
+"""Characters of text after which a batch is written, while the processes that read go on: soon
+the first time, so that something is found."""
 HEAP = 200_000_000
 """With less it writes, and joins, what it could have held."""
 MOST_THREADS = 4
@@ -130,6 +131,7 @@ class Writer:
         self._later: list[RowChange] = []
         self._sids: set[int] = set()
         self._held = 0
+        self._batch = FIRST_BATCH
         try:
             index = open_texts(folder, is_new=True)
             threads = max(1, min(MOST_THREADS, cores() - 1)) if is_large else 1
@@ -166,8 +168,9 @@ class Writer:
             self._add(entry.words, entry.project)
         for table, rows in entry.tables.items():
             self._tables[table] += rows
-        if self._held > BATCH:
+        if self._held > self._batch:
             self.commit()
+            self._batch = BATCH
 
     def extend(
         self, sid: int, file: int, grown: SessionRows, passages: Iterable[Passage], dag: int
@@ -181,6 +184,20 @@ class Writer:
     def forget_title(self, sid: int) -> None:
         """Forgets the words of a session's title."""
         self._delete({"sid": sid, "kind": KINDS.index("title")})
+
+    def forget_passage(self, sid: int, file: int, line: int, part: int) -> None:
+        """Forgets the words at one place."""
+        from tantivy import FieldType, Occur, Query
+
+        fields, at = text_schema(), two_in_one(line, part, PART)
+        ranges = (
+            Query.range_query(fields, name, FieldType.Unsigned, value, value)
+            for name, value in (("file", file), ("at", at))
+        )
+        found = (Query.term_query(fields, "sid", sid), *ranges)
+        with _as_our_errors(self.folder):
+            query = Query.boolean_query([(Occur.Must, one) for one in found])
+            self.texts.delete_documents_by_query(query)
 
     def forget(self, sid: int) -> None:
         """Forgets a session."""

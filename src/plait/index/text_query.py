@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from plait.errors import UserError
 from plait.index.catalogue import Catalogue
-from plait.index.model import KINDS, STATES
+from plait.index.model import KINDS, OUTCOMES, SORTS, STATES
 from plait.index.query import All, Either, Field, Not, Phrase, Wanted, Word, short
 from plait.index.texts import UNSPACED, pairs_in, text_schema, words_of
 from plait.line import slug_of
@@ -67,6 +67,8 @@ class TextQuery:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     marks: list[re.Pattern[str]] = field(default_factory=list)
     has_words: bool = False
+    has_kind: bool = False
+    has_outcome: bool = False
 
     def of(self, wanted: Wanted, *, is_shown: bool = True) -> "Query":
         """Returns the query; what is not wanted is not marked."""
@@ -194,8 +196,37 @@ class TextQuery:
                     f"no passage is of kind '{part}'",
                     f"known are {', '.join((*KINDS, *BESIDE))}",
                 )
-            codes += [KINDS.index(kind) for kind in KINDS if kind in kinds]
+            codes += [code for code, (kind, *_) in enumerate(SORTS) if kind in kinds]
+        self.has_kind = True
         return _one_of("kind", codes)
+
+    def outcome(self, value: str) -> "Query":
+        """Returns the query for calls by what became of them, and for their results."""
+        wanted = value.casefold().split(",")
+        if not set(wanted) <= set(OUTCOMES):
+            raise UserError(f"no call ends '{value}'", f"known are {', '.join(OUTCOMES)}")
+        self.has_outcome = True
+        return _one_of("kind", [code for code, sort in enumerate(SORTS) if sort[1] in wanted])
+
+    @property
+    def is_of_calls(self) -> bool:
+        """Tells whether outcomes are those of calls, each once, and not of their results too."""
+        return not (self.has_words or self.has_kind)
+
+    @property
+    def is_list_of_calls(self) -> bool:
+        """Tells whether calls are asked for by their outcome alone."""
+        return self.has_outcome and self.is_of_calls
+
+    def whole(self, wanted: Wanted) -> "Query":
+        """Returns the query; a call that is asked for by its outcome alone answers once."""
+        from tantivy import Occur, Query
+
+        found = self.of(wanted)
+        if not self.is_list_of_calls:
+            return found
+        with_calls = _one_of("kind", [code for code, sort in enumerate(SORTS) if sort[2]])
+        return Query.boolean_query([(Occur.Must, found), (Occur.MustNot, with_calls)])
 
     def branch(self, value: str) -> "Query":
         """Returns the query for active, abandoned and other lines."""
@@ -205,12 +236,11 @@ class TextQuery:
         return _one_of("state", [STATES.index(state) for state in STATES if state in wanted])
 
     def project(self, value: str) -> "Query":
-        """Returns the query for projects by their folder's name or a part of it."""
-        names = self.catalogue.names("project")
+        """Returns the query for projects by their name, a folder's of theirs, or a part of one."""
+        names, project_of = self.catalogue.names("project"), self.catalogue.project_of
         wanted = [slug_of(part.strip("*")).casefold() for part in value.split(",")]
-        codes = [
-            code for code, name in names.items() if any(part in name.casefold() for part in wanted)
-        ]
+        told = {code: f"{name}\n{project_of(name)}".casefold() for code, name in names.items()}
+        codes = [code for code, name in told.items() if any(part in name for part in wanted)]
         if not codes:
             raise UserError(
                 f"no project is called '{value}'", "`plait ls` lists the projects there are"
@@ -248,6 +278,7 @@ FIELDS: dict[str, Callable[[TextQuery, str], "Query"]] = {
     "tool": TextQuery.tool,
     "model": TextQuery.model,
     "kind": TextQuery.kind,
+    "outcome": TextQuery.outcome,
     "branch": TextQuery.branch,
     "project": TextQuery.project,
     "session": TextQuery.session,
@@ -302,6 +333,13 @@ def _pairs_query(run: str) -> "Query":
     if len(run) == 1:
         return Query.regex_query(text_schema(), "pairs", f".?{re.escape(run)}.?")
     return _words_query("pairs", pairs_in(run))
+
+
+def at_second(query: "Query", second: int) -> "Query":
+    """Returns a query for what of another was at one second."""
+    from tantivy import Occur, Query
+
+    return Query.boolean_query([(Occur.Must, query), (Occur.Must, _in_time(second, second + 1))])
 
 
 def _in_time(start: int | None, end: int | None) -> "Query":

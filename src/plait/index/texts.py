@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from plait.errors import SourceError
 from plait.index.access import is_refused, refusal
-from plait.index.model import KINDS, STATES, PassagePlace
+from plait.index.model import SORTS, STATES, PassagePlace
 from plait.record.time import moment
 
 if TYPE_CHECKING:
@@ -237,10 +237,11 @@ def _place_of(
         length=(length or 0) & (1 << LENGTH) - 1,
         dag=(turn or 0) >> TURN,
         turn=(turn or 0) & (1 << TURN) - 1,
-        kind=KINDS[kind or 0],
+        kind=SORTS[kind or 0][0],
         state=STATES[state or 0],
         time=time,
         score=float(score),
+        outcome=SORTS[kind or 0][1],
     )
 
 

@@ -9,19 +9,58 @@ Only what we wrote is known as ours, and taken away again to the byte.
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from plait.errors import UserError
 
-MINUTE = 17
-MARK = "# plait keep"
-OURS = re.compile(rf"^[^\n]*[ \t]{MARK}[ \t]*(?:\n|$)", re.MULTILINE)
-"""A line of a crontab that we wrote."""
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-SERVICE, TIMER = "plait-keep.service", "plait-keep.timer"
-SIGN = "# Written by `plait keep --install`; `plait keep --uninstall` takes it away."
-TIMER_UNIT = f"""{SIGN}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is done every hour."""
+
+    unit: str
+    """What systemd knows it by."""
+    typed: str
+    """The command that does it, and that installs it."""
+    says: str
+    minute: int
+    ways: tuple[str, ...] = ("systemd", "cron")
+    """What can have it done."""
+
+    @property
+    def service(self) -> str:
+        """The name of the unit that does it."""
+        return f"{self.unit}.service"
+
+    @property
+    def timer(self) -> str:
+        """The name of the unit that says when."""
+        return f"{self.unit}.timer"
+
+    @property
+    def mark(self) -> str:
+        """What ends the line of a crontab that is ours."""
+        return f"# {self.typed}"
+
+    @cached_property
+    def ours(self) -> "re.Pattern[str]":
+        """A line of a crontab that we wrote."""
+        return re.compile(rf"^[^\n]*[ \t]{self.mark}[ \t]*(?:\n|$)", re.MULTILINE)
+
+    @property
+    def sign(self) -> str:
+        """What begins units that are ours."""
+        return f"# Written by `{self.typed} --install`; `{self.typed} --uninstall` takes it away."
+
+    @property
+    def timer_unit(self) -> str:
+        """The unit that says when."""
+        return f"""{self.sign}
 [Unit]
-Description=Keep the sessions of Claude Code every hour
+Description={self.says} every hour
 
 [Timer]
 OnCalendar=hourly
@@ -33,39 +72,53 @@ WantedBy=timers.target
 """
 
 
-def crontab_with(text: str, command: Sequence[str], environment: Mapping[str, str]) -> str:
+KEEPING = Task(
+    "plait-keep",
+    "plait keep",
+    "Keep the sessions of Claude Code",
+    17,
+    ("hook", "systemd", "cron"),
+)
+SHIPPING = Task("plait-ship", "plait lake ship", "Ship the sessions of Claude Code to a lake", 37)
+
+
+def crontab_with(
+    text: str, command: Sequence[str], environment: Mapping[str, str], task: Task = KEEPING
+) -> str:
     """Returns a crontab in which a command runs every hour, as it was else."""
-    line = _crontab_line(command, environment)
-    if OURS.search(text):
-        return OURS.sub(lambda _: line, text, count=1)
+    line = _crontab_line(command, environment, task)
+    if task.ours.search(text):
+        return task.ours.sub(lambda _: line, text, count=1)
     gap = "" if not text or text.endswith("\n") else "\n"
     return f"{text}{gap}{line}"
 
 
-def _crontab_line(command: Sequence[str], environment: Mapping[str, str]) -> str:
+def _crontab_line(command: Sequence[str], environment: Mapping[str, str], task: Task) -> str:
     words = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
     told = " ".join([*words, shlex.join(command)])
     _check_is_one_line(told)
-    return f"{MINUTE} * * * * {told.replace('%', chr(92) + '%')} {MARK}\n"
+    return f"{task.minute} * * * * {told.replace('%', chr(92) + '%')} {task.mark}\n"
 
 
-def crontab_without(text: str) -> str:
+def crontab_without(text: str, task: Task = KEEPING) -> str:
     """Returns a crontab without our line."""
-    return OURS.sub("", text)
+    return task.ours.sub("", text)
 
 
-def has_line(text: str) -> bool:
+def has_line(text: str, task: Task = KEEPING) -> bool:
     """Tells whether our line is in a crontab."""
-    return bool(OURS.search(text))
+    return bool(task.ours.search(text))
 
 
-def service_unit(command: Sequence[str], environment: Mapping[str, str]) -> str:
+def service_unit(
+    command: Sequence[str], environment: Mapping[str, str], task: Task = KEEPING
+) -> str:
     """Returns the unit that runs a command once, in nobody's way."""
     told = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in environment.items()]
     words = " ".join(_quoted(word).replace("$", "$$") for word in command)
-    return f"""{SIGN}
+    return f"""{task.sign}
 [Unit]
-Description=Keep the sessions of Claude Code
+Description={task.says}
 
 [Service]
 Type=oneshot
@@ -75,9 +128,9 @@ IOSchedulingClass=idle
 """
 
 
-def is_our_unit(text: str) -> bool:
+def is_our_unit(text: str, task: Task = KEEPING) -> bool:
     """Tells whether we wrote a unit."""
-    return text.startswith(SIGN)
+    return text.startswith(task.sign)
 
 
 def _quoted(word: str) -> str:

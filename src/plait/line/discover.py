@@ -9,6 +9,7 @@ A root may also be a projects folder, any folder with logs somewhere in it, or o
 """
 
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -170,8 +171,17 @@ def config_above(log: Path) -> Path | None:
     return above[2] if len(above) > 2 and above[1].name == PROJECTS else None
 
 
+WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+
+
+def is_foreign(path: str) -> bool:
+    """Tells a directory of another system than this, which cannot be looked up here."""
+    return os.sep == "/" and WINDOWS.match(path) is not None
+
+
 LONGEST = 200
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+UNPLAIN = re.compile("[^a-zA-Z0-9]")
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 
 
@@ -180,6 +190,8 @@ def slug_of(directory: str) -> str:
 
     It cannot be turned back: different paths may share a slug.
     """
+    if len(directory) <= LONGEST and directory.isascii():
+        return UNPLAIN.sub("-", directory)
     path = unicodedata.normalize("NFC", directory)
     units = utf16_units(path)
     slug = "".join(chr(unit) if chr(unit) in PLAIN else "-" for unit in units)

@@ -4,6 +4,7 @@ A frame is its length in eight bytes and a pickle. In comes the name of a functi
 it is called with, out go its results in order: bytes, so that nothing is packed twice.
 """
 
+import os
 import pickle
 import sys
 from collections.abc import Callable
@@ -69,4 +70,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     results = sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever prints does not print between the frames
-    serve(sys.stdin.buffer, results)
+    try:
+        serve(sys.stdin.buffer, results)
+    except BrokenPipeError:  # nobody asks any more, and nobody is to be told
+        os._exit(1)

@@ -6,18 +6,20 @@
 
 Items are dealt in runs of some megabytes, the largest of those that are due next first, so that
 memory is bounded by the number of workers. What a worker held that dies is dealt again to a new
-one; what kills three is an error that names it.
+one; what kills three is an error that names it, unless something is said to stand for it.
 """
 
+import atexit
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Condition, Lock, Thread
 from types import TracebackType
-from typing import IO, Any, Protocol, Self
+from typing import IO, Any, Protocol, Self, TypeAlias
+from weakref import WeakSet
 
 from plait import errors
 from plait.errors import PlaitError, SourceError
@@ -31,6 +33,10 @@ PATIENCE = 3
 """How many workers may die at the same run."""
 AHEAD = 3
 """Runs for each worker that may be done before their turn has come."""
+
+
+Dead: TypeAlias = Callable[[Any], bytes]
+"""What stands for an item that three processes died at."""
 
 
 class _Process(Protocol):
@@ -62,6 +68,7 @@ class _Deal:
     task: str
     items: Sequence[Any]
     waiting: list[_Run]
+    dead: Dead | None = None
     changed: Condition = field(default_factory=Condition)
     done: dict[int, list[bytes] | BaseException] = field(default_factory=dict)
     turn: int = 0
@@ -136,17 +143,22 @@ class Workers:
         self._end()
 
     def _begin(self) -> None:
+        _pools.add(self)
         for _ in range(self.jobs):
             self._processes.append(_forked(self._processes) if _may_fork() else _spawned())
         self._is_ended = False
 
-    def _end(self) -> None:
+    def abandon(self) -> None:
+        """Ends the processes, whatever they are doing; nobody waits for what they were asked."""
         with self._lock:  # from now on no other takes the place of one that dies
             self._is_ended = True
-        if self._deal:
-            self._deal.close()
         for process in self._processes:
             process.end()
+
+    def _end(self) -> None:
+        if self._deal:
+            self._deal.close()
+        self.abandon()
         self._wait()
         self._processes.clear()
 
@@ -156,12 +168,14 @@ class Workers:
                 thread.join()
         self._threads.clear()
 
-    def each(self, task: str, items: Sequence[Any], sizes: Sequence[int]) -> Iterator[bytes]:
+    def each(
+        self, task: str, items: Sequence[Any], sizes: Sequence[int], dead: Dead | None = None
+    ) -> Iterator[bytes]:
         """Yields what a function makes of each item, in their order."""
         if self._is_ended:
             self._begin()
         runs = _runs(sizes)
-        deal = self._deal = _Deal(task, items, [*runs])
+        deal = self._deal = _Deal(task, items, [*runs], dead)
         try:
             for number in range(self.jobs):
                 self._threads.append(Thread(target=self._work, args=(deal, number), daemon=True))
@@ -202,8 +216,21 @@ class Workers:
         if run.attempts < PATIENCE:
             deal.again(run)
             return
+        if deal.dead:
+            deal.finish(run, [deal.dead(one) for one in deal.items[run.first : run.last]])
+            return
         died = f"{PATIENCE} processes died while they read '{first}'"
         deal.finish(run, SourceError(died, "`--jobs 1` reads without others"))
+
+
+_pools: "WeakSet[Workers]" = WeakSet()
+
+
+@atexit.register
+def _abandon_all() -> None:
+    """Leaves no process behind where this one ends while others work for it."""
+    for pool in list(_pools):
+        pool.abandon()
 
 
 def _name(item: Any) -> str:
@@ -251,6 +278,9 @@ class _Spawned:
             [sys.executable, "-c", f"{begin}; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # In a group of its own: a Ctrl-C at the terminal would meet it while it loads.
+            process_group=0 if os.name == "posix" else None,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
         assert self._process.stdin and self._process.stdout
         self.pid = self._process.pid

@@ -198,9 +198,13 @@ class Account:
     def _add_broken(self, entry: Broken, path: Path) -> None:
         self.broken += 1
         self.recovered += len(entry.recovered)
-        saved = f"; {len(entry.recovered)} recovered" if entry.recovered else ""
-        sentence = f"{entry.reason}{saved}"
-        self.findings.append(Finding(BROKEN, sentence, path, entry.line.number))
+        self.findings.append(broken_line(entry, path))
+
+
+def broken_line(entry: Broken, path: Path) -> Finding:
+    """Returns what is said of a broken line."""
+    saved = f"; {len(entry.recovered)} recovered" if entry.recovered else ""
+    return Finding(BROKEN, f"{entry.reason}{saved}", path, entry.line.number)
 
 
 def account_of(file: LogFile) -> FileAccount:

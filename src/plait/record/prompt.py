@@ -25,6 +25,7 @@ from plait.record.read import read_if_there
 from plait.record.record import Record
 from plait.record.types.kinds import User
 
+EDITORS = "<ide_"
 EDITOR_NOTES = re.compile(r"\A(?:\s*<(ide_\w+)>.*?</\1>)+", re.DOTALL)
 
 
@@ -54,6 +55,8 @@ def prompt_text(record: Record) -> str:
 
 def without_notes(text: str) -> str:
     """Returns a text without the notes of the editor that it begins with."""
+    if EDITORS not in text:  # the expression would be tried at every letter
+        return text.strip()
     return EDITOR_NOTES.sub("", text).strip()
 
 

@@ -37,6 +37,23 @@ class Texts:
             self.lists[len(self.texts)] = lines
             self.texts.append("\n".join(lines))
 
+    def leave_out_copies(self) -> None:
+        """Leaves out texts that stand there already: a tool's result stands twice in a line."""
+        if len({*self.texts}) == len(self.texts):
+            return
+        texts: list[str] = []
+        lists: dict[int, list[str]] = {}
+        known: set[str] = set()
+        for number, text in enumerate(self.texts):
+            lines = self.lists.get(number)
+            if lines is None and text in known:
+                continue
+            if lines is not None:
+                lists[len(texts)] = lines
+            known.add(text)
+            texts.append(text)
+        self.texts, self.lists = texts, lists
+
     @cached_property
     def data(self) -> bytes:
         """All texts, joined."""
@@ -83,6 +100,7 @@ def texts_at_once(fields: Any) -> Texts | None:
                 waiting += [part for part in one if type(part) is dict or type(part) is list]
             elif not _take(one, fixed, found, waiting, free):
                 return None
+    found.leave_out_copies()
     return found
 
 

@@ -1,8 +1,11 @@
 """Values to what stands in for them, and back."""
 
+import re
 from typing import NamedTuple
 
 from plait.redact.model import Hit, Kind
+
+WRITTEN = re.compile(r"‹[^‹›]+ \d+(?:\.\d+)?(?:: [^‹›]*)?›")
 
 
 class Naming(NamedTuple):
@@ -109,6 +112,11 @@ class Ledger:
 
 def _written(kind: Kind, number: str, label: str) -> str:
     return f"‹{kind} {number}: {label}›" if label else f"‹{kind} {number}›"
+
+
+def holds_stand_in(text: str) -> bool:
+    """Tells whether something stands in for a value in a text."""
+    return WRITTEN.search(text) is not None
 
 
 def restored(text: str, key: dict[str, str]) -> str:

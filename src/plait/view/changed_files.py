@@ -1,11 +1,12 @@
 """Conversations of a session to the files they touched: by file and by turn."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
 from plait.conversation.changes import CHANGING, Touch, touches_of
-from plait.conversation.model import Called, Conversation, Conversations
+from plait.conversation.model import Conversations
+from plait.conversation.versions.model import NetChange
 from plait.graph.paths import SPOKEN
 from plait.view.text import shortened
 from plait.view.words import plain_words
@@ -45,6 +46,8 @@ class FileStory(Struct, frozen=True, kw_only=True):
     added: int = 0
     removed: int = 0
     is_new: bool = False
+    net: NetChange | None = None
+    """What became of it in all; None where it was not changed."""
 
 
 class TurnStory(Struct, frozen=True, kw_only=True):
@@ -65,14 +68,17 @@ class ChangedFiles(Struct, frozen=True, kw_only=True):
     """Of the conversation that Claude would go on with."""
 
 
-def changed_files(told: Conversations) -> ChangedFiles:
-    """Returns what all conversations of a session did to files."""
+def changed_files(told: Conversations, net: Mapping[str, NetChange] | None = None) -> ChangedFiles:
+    """Returns what all conversations of a session did to files, with what came of it in all."""
     handled = tuple(_all_handled(told))
-    return ChangedFiles(files=tuple(_stories(handled)), turns=tuple(_turns_of(told, handled)))
+    stories = tuple(_stories(handled, net or {}))
+    return ChangedFiles(files=stories, turns=tuple(_turns_of(told, handled)))
 
 
 def _all_handled(told: Conversations) -> Iterator[Handled]:
-    turns = _sending_turns(told)
+    from plait.conversation.versions.events import sending_turns
+
+    turns = {name: turn for name, (_, turn) in sending_turns(told).items()}
     others = [one for one in told.by_line.values() if one.id != told.main]
     number = 0
     for one in (told.active, *others):
@@ -90,31 +96,18 @@ def _all_handled(told: Conversations) -> Iterator[Handled]:
             )
 
 
-def _sending_turns(told: Conversations) -> dict[str, int]:
-    found: dict[str, int] = {}
-    spoken = [one for one in told.by_line.values() if one.kind in SPOKEN]
-    waiting: list[tuple[Conversation, int | None]] = [(one, None) for one in spoken]
-    while waiting:
-        one, above = waiting.pop()
-        for turn in one.turns:
-            for item in turn.items:
-                for name in item.agents if isinstance(item, Called) else ():
-                    if name in told.by_line and name not in found:
-                        found[name] = turn.number if above is None else above
-                        waiting.append((told.by_line[name], found[name]))
-    return found
+def _stories(handled: tuple[Handled, ...], net: Mapping[str, NetChange]) -> Iterator[FileStory]:
+    from plait.conversation.versions.events import whole_path
 
-
-def _stories(handled: tuple[Handled, ...]) -> Iterator[FileStory]:
     by_path: dict[str, list[Handled]] = {}
     for one in handled:
         by_path.setdefault(one.touch.path, []).append(one)
     ordered = sorted(by_path.items(), key=lambda pair: not any(one.is_change for one in pair[1]))
     for number, (path, found) in enumerate(ordered, 1):
-        yield _story(number, path, found)
+        yield _story(number, path, found, net.get(whole_path(path, None)))
 
 
-def _story(number: int, path: str, found: list[Handled]) -> FileStory:
+def _story(number: int, path: str, found: list[Handled], net: NetChange | None) -> FileStory:
     done = [one for one in found if one.touch.outcome == "ok"]
     patches = [one.touch.patch for one in done if one.touch.patch]
     return FileStory(
@@ -127,6 +120,7 @@ def _story(number: int, path: str, found: list[Handled]) -> FileStory:
         added=sum(patch.added for patch in patches),
         removed=sum(patch.removed for patch in patches),
         is_new=any(one.touch.action == "created" for one in done),
+        net=net,
     )
 
 

@@ -19,6 +19,7 @@ from plait.graph.client.weigh import tokens_in
 from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
 from plait.view.context_fill import Fill, Written, fills_of
 from plait.view.edits import NextCost
+from plait.view.forms import minute_of
 from plait.view.words import block_names, first_words
 
 WindowPart: TypeAlias = Literal[
@@ -83,7 +84,7 @@ class NextSent(Struct, frozen=True):
         if self.cold_at is None or self.cost_usd.warm is None:
             return ""
         if not self.is_warm(now):
-            return f"it is cold since {self.cold_at.astimezone():%Y-%m-%d %H:%M}"
+            return f"it is cold since {minute_of(self.cold_at.astimezone())}"
         left = time_in_words((self.cold_at - now).total_seconds() * 1000) or "a moment"
         return f"it is warm for {left} more"
 

@@ -142,6 +142,20 @@ def total_figures(own: Figures, others: Iterable[Figures]) -> Figures:
 Who: TypeAlias = Literal["main", "agents", "service", "abandoned"]
 WHO: tuple[Who, ...] = ("main", "agents", "service", "abandoned")
 CostOf: TypeAlias = Callable[[Response], float | None]
+"""What a response costs, None where that is not known."""
+
+
+def cost_by(prices: Pricing | None) -> CostOf:
+    """Returns what tells the cost of responses; none where there are no prices."""
+
+    def cost(response: Response) -> float | None:
+        if prices is None or response.usage is None or response.is_synthetic:
+            return None
+        return prices.cost(response.model, response.tokens, moment(response.started))
+
+    return cost
+
+
 LONGEST = 120
 
 
@@ -217,7 +231,7 @@ def _all_paid(told: Conversations, cost_of: CostOf) -> Iterator[ResponseCost]:
 def _paid_by(
     line: Conversation, response: Response, number: int, turn: int, cost: float | None
 ) -> ResponseCost:
-    who = _who_asked(line)
+    who = who_asked(line)
     words = shortened(line.label or line.agent or line.id, LONGEST)
     return ResponseCost(
         number=number,
@@ -235,7 +249,8 @@ def _paid_by(
     )
 
 
-def _who_asked(line: Conversation) -> Who:
+def who_asked(line: Conversation) -> Who:
+    """Returns who the responses of a conversation are counted to."""
     if not line.is_active:
         return "abandoned"
     if line.kind == "service":

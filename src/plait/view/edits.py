@@ -183,12 +183,14 @@ def size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
 NO_COST = NextCost(None, None)
 CUTS = ("trim", "compress")
 """What makes a session cost less."""
+SHORTER = (*CUTS, "fork")
+"""What may send less than the session that it is made of."""
 
 
 def saving_words(report: EditReport) -> str | None:
     """Says what a cut saves and when it has paid for itself; None where nothing is cut."""
     before, after = report.before, report.after
-    if report.operation not in CUTS or before.tokens is None or after.tokens is None:
+    if report.operation not in SHORTER or before.tokens is None or after.tokens is None:
         return None
     if after.tokens >= before.tokens:
         return None

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from plait.record.time import moment
+from plait.view.forms import second_of
 
 ESCAPE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # a control sequence, colours among them
@@ -112,7 +113,7 @@ def when(stamp: str | None) -> str:
     if len(stamp) == 24 and stamp[10] == "T" and stamp[-1] == "Z":
         return clean(f"{stamp[:10]} {stamp[11:19]}")
     time = moment(stamp)
-    return f"{time:%Y-%m-%d %H:%M:%S}" if time else clean(stamp)
+    return second_of(time) if time else clean(stamp)
 
 
 def short(text: str, most: int) -> str:
@@ -125,9 +126,6 @@ def short(text: str, most: int) -> str:
     return (whole if len(whole) > most // 2 else kept).rstrip() + "…"
 
 
-DATED = re.compile(r"-20\d{6}$")
-
-
 def shortened(text: str, most: int = 160) -> str:
     """Returns the beginning of a text on one line; no word is cut where it can be helped."""
     words = " ".join(text[: 4 * most].split())
@@ -135,13 +133,6 @@ def shortened(text: str, most: int = 160) -> str:
         return words
     cut = words[:most].rpartition(" ")[0] or words[:most]
     return cut.rstrip(" ,;:") + " …"
-
-
-def model_names(models: tuple[str, ...]) -> str:
-    """Returns the models of a session without the days they are from, at most two by name."""
-    names = list(dict.fromkeys(DATED.sub("", model) for model in models))
-    rest = f" +{len(names) - 2}" if len(names) > 2 else ""
-    return ", ".join(names[:2]) + rest
 
 
 def clipped(text: str, width: int) -> str:

@@ -1,15 +1,11 @@
 """Rows of figures to JSON, and figures to the words of a table."""
 
-import re
-from collections import Counter
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from plait.conversation.spending import BillingBlock, SpendingRow, SpendingSum
 from plait.conversation.usage import Tokens
 
-DATED = re.compile(r"[-@]20\d{6}.*$|-v\d+(?::\d+)?$")
 DECIMALS = 9
 """So that dollars add up and carry no dust."""
 BEYOND = "compactions and other requests that no log holds"
@@ -30,7 +26,8 @@ def tokens_object(tokens: Tokens) -> dict[str, int]:
     }
 
 
-def _figures(tally: SpendingSum) -> dict[str, Any]:
+def figures_value(tally: SpendingSum) -> dict[str, Any]:
+    """Returns figures under the names they have in all JSON."""
     return {
         "responses": tally.responses,
         **tokens_object(tally.tokens),
@@ -44,14 +41,14 @@ def _figures(tally: SpendingSum) -> dict[str, Any]:
 def row_value(row: SpendingRow, *, is_full: bool) -> dict[str, Any]:
     """Returns a row with its parts; in full, model by model."""
     value = {
-        **_figures(row.total),
+        **figures_value(row.total),
         "models": list(row.models),
-        "agents": _figures(row.agents),
-        "service": _figures(row.service),
-        "abandoned": _figures(row.abandoned),
+        "agents": figures_value(row.agents),
+        "service": figures_value(row.service),
+        "abandoned": figures_value(row.abandoned),
     }
     if is_full:
-        value["breakdown"] = {name: _figures(tally) for name, tally in row.models.items()}
+        value["breakdown"] = {name: figures_value(tally) for name, tally in row.models.items()}
     return value
 
 
@@ -72,23 +69,6 @@ def block_value(block: BillingBlock, now: datetime, *, is_full: bool) -> dict[st
         "projected_cost_usd": round(projected[1], DECIMALS) if projected else None,
         **row_value(block.row, is_full=is_full),
     }
-
-
-def _short_model(name: str) -> str:
-    last = name.rpartition("/")[2].rpartition("anthropic.")[2]
-    return DATED.sub("", DATED.sub("", last.removesuffix("[1m]"))).removeprefix("claude-") or name
-
-
-def told_apart(names: Iterable[str]) -> dict[str, str]:
-    """Returns short names of models; those that would read the same are written in full."""
-    short = {name: _short_model(name) for name in names}
-    counts = Counter(short.values())
-    return {name: one if counts[one] == 1 else name for name, one in short.items()}
-
-
-def model_names(names: Iterable[str]) -> str:
-    """Returns the short names of models, each once."""
-    return ", ".join(dict.fromkeys(map(_short_model, names)))
 
 
 def money(amount: float) -> str:

@@ -24,7 +24,7 @@ from plait.view.page.tabs.head import Head
 S = TypeVar("S", bound=msgspec.Struct)
 log = logging.getLogger("plait.web")
 PLAIN = {404: "there is nothing here", 405: "this address cannot be asked so"}
-READ_ONLY = b".edits { display: none !important; }\n"
+READ_ONLY = b".marking, .edits { display: none !important; }\n"
 """A rule of style for a server that only reads: what would change something is not offered."""
 ALWAYS_ASK = {"Cache-Control": "private, no-cache"}
 
@@ -115,7 +115,8 @@ def serve_asset(request: Request) -> Response:
     """Returns one of them."""
     name = request.path_params["name"]
     if name == "plait.css":
-        rest = READ_ONLY if library_in(request).is_read_only else b""
+        library = getattr(request.app.state, "library", None)
+        rest = READ_ONLY if library is None or library.is_read_only else b""
         return tagged(request, _sheet() + rest, "text/css; charset=utf-8")
     if text := _scripts().get(name):
         return tagged(request, text, "text/javascript; charset=utf-8")
@@ -129,7 +130,7 @@ def _sheet() -> bytes:
 
 @lru_cache
 def _scripts() -> dict[str, bytes]:
-    ours = {name: script(name).encode() for name in ("app.js", "tabs.js")}
+    ours = {name: script(name).encode() for name in ("app.js", "tabs.js", "lake.js")}
     return {**ours, "highlight.js": asset("highlight.js").encode()}
 
 

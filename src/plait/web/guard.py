@@ -11,7 +11,7 @@ from base64 import b32encode
 from collections.abc import Awaitable, Callable, MutableMapping
 from hashlib import sha256
 from ipaddress import ip_address
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.exceptions import HTTPException
@@ -20,8 +20,14 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from plait.view.page.frame import passing_page, sign_in_page
 
+PRIVATE = "This page is private."
+WRONG = "That key is not right, or was used already."
 LIFE = 120
 """Seconds for which a ticket is good."""
+OWNER = ""
+"""Whose the key is where there is only one."""
+PERSON = "plait.person"
+"""Where a request says whose it is, once it was let pass."""
 
 
 class Keys:
@@ -66,9 +72,25 @@ class Keys:
         """Tells whether the key is right."""
         return equal(given.strip().lower(), self.key)
 
+    def cookie_for(self, given: str) -> str | None:
+        """Returns the cookie that a ticket or a key is changed for, None where it is not right."""
+        return self.cookie if self.takes(given) else None
+
+    def whose_cookie(self, given: str) -> str | None:
+        """Returns whose a cookie is, None where it is nobody's: here all are the owner's."""
+        return OWNER if equal(given, self.cookie) else None
+
+    def whose_key(self, given: str) -> str | None:
+        """Returns whose a key is, in the same way."""
+        return OWNER if self.is_key(given) else None
+
     def proves(self, challenge: str) -> str:
         """Returns what only this server can answer."""
         return self._sign(f"proof {challenge}")
+
+    def signed(self, text: str) -> str:
+        """Returns what only who has the secret can make of a text."""
+        return self._sign(f"for {text}")
 
     def _sign(self, text: str) -> str:
         return hmac.new(self._secret, text.encode(), sha256).hexdigest()
@@ -84,31 +106,55 @@ def new_secret() -> str:
     return secrets.token_hex(32)
 
 
-HINTS = {401: ("`plait open --print-key` prints the key for `Authorization: Bearer KEY`",)}
+class Commands(NamedTuple):
+    """What is typed where the server was started."""
+
+    open: str = "plait open"
+    serve: str = "plait serve"
+
+    @property
+    def hint(self) -> str:
+        """Tells a program how it comes in."""
+        if not self.open:
+            return "`Authorization: Bearer KEY` with the key that you were given"
+        words = self.open.split(" ")
+        at = words.index("open") + 1
+        asked = " ".join([*words[:at], "--print-key", *words[at:]])
+        return f"`{asked}` prints the key for `Authorization: Bearer KEY`"
+
+
+USUAL = Commands()
 MOST, MOST_FIELDS = 4096, 10
 """Bytes that a request to enter may have."""
 
 
-def refusing(status: int, reason: str) -> Callable[[Any, Any, Any], Awaitable[None]]:
+def refusing(
+    status: int, reason: str, commands: Commands
+) -> Callable[[Any, Any, Any], Awaitable[None]]:
     """Returns what answers a request that may not pass: the door, where a person asks."""
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
-        response = _refusal(status, reason, is_page=_wants_page(scope))
+        response = _refusal(status, reason, commands, _asked_for(scope))
         response.headers["Connection"] = "close"
         await response(scope, receive, send)
 
     return answer
 
 
-def _wants_page(scope: Any) -> bool:
+def _asked_for(scope: Any) -> str | None:
+    """Returns the page that a person has asked for, None where a program asks."""
     accepted = dict(scope["headers"]).get(b"accept", b"")
-    return b"text/html" in accepted and not scope["path"].startswith("/api/")
+    if b"text/html" not in accepted or scope["path"].startswith("/api/"):
+        return None
+    query = scope["query_string"].decode("latin-1")
+    return f"{scope['path']}?{query}" if query else str(scope["path"])
 
 
-def _refusal(status: int, reason: str, *, is_page: bool) -> Response:
-    if is_page:
-        return HTMLResponse(sign_in_page(reason, can_enter=status == 401), status)
-    value = {"error": reason, "hints": list(HINTS.get(status, ()))}
+def _refusal(status: int, reason: str, commands: Commands, page: str | None) -> Response:
+    if page is not None:
+        to = local_place(page) if status == 401 else None
+        return HTMLResponse(sign_in_page(reason, commands.open, to), status)
+    value = {"error": reason, "hints": [commands.hint] if status == 401 else []}
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     return JSONResponse(value, status, headers)
 
@@ -116,9 +162,10 @@ def _refusal(status: int, reason: str, *, is_page: bool) -> Response:
 class Door:
     """Changes a ticket or the key for a cookie."""
 
-    def __init__(self, keys: Keys, cookie: str) -> None:
+    def __init__(self, keys: Keys, cookie: str, commands: Commands = USUAL) -> None:
         self.keys = keys
         self.cookie = cookie
+        self.commands = commands
 
     async def enter(self, request: Request) -> Response:
         """Lets a browser in and leads it on; the next page is asked for by ours.
@@ -127,12 +174,14 @@ class Door:
         answer is a page that goes on by itself.
         """
         if request.method != "POST":
-            return HTMLResponse(sign_in_page("This page is private."), 401)
+            return HTMLResponse(sign_in_page(PRIVATE, self.commands.open, "/"), 401)
         given = await small_form(request)
-        if not self.keys.takes(given.get("ticket", "")):
-            return HTMLResponse(sign_in_page("That key is not right, or was used already."), 401)
-        response = HTMLResponse(passing_page(local_place(given.get("to", "/"))))
-        response.set_cookie(self.cookie, self.keys.cookie, httponly=True, samesite="strict")
+        to = local_place(given.get("to", "/"))
+        cookie = self.keys.cookie_for(given.get("ticket", ""))
+        if cookie is None:
+            return HTMLResponse(sign_in_page(WRONG, self.commands.open, to), 401)
+        response = HTMLResponse(passing_page(to))
+        response.set_cookie(self.cookie, cookie, httponly=True, samesite="strict")
         return response
 
     async def alive(self, request: Request) -> Response:
@@ -193,8 +242,16 @@ class Guard:
     """Lets pass what may, and sees to it that every answer is a careful one."""
 
     def __init__(
-        self, app: App, keys: Keys, port: int, names: frozenset[str], *, is_remote: bool = False
+        self,
+        app: App,
+        keys: Keys,
+        port: int,
+        names: frozenset[str],
+        *,
+        is_remote: bool = False,
+        commands: Commands = USUAL,
     ) -> None:
+        self.commands = commands
         self.app = app
         self.keys = keys
         self.names = names
@@ -214,7 +271,8 @@ class Guard:
         refused = self.refusal(scope)
         if refused is None:
             self.last = time.monotonic()
-        app: App = refusing(*refused) if refused else self.app
+            scope[PERSON] = self.whose(scope["path"], _headers_of(scope))
+        app: App = refusing(*refused, self.commands) if refused else self.app
         await app(scope, receive, _carefully(send))
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
@@ -230,9 +288,9 @@ class Guard:
             return 431, "The request says too much of itself."
         path = scope["path"]
         is_open = path in OPEN or path.startswith(ASSETS)
-        if is_open or self.has_cookie(headers.get("cookie", "")) or self.has_key(path, headers):
+        if is_open or self.whose(path, headers) is not None:
             return None
-        return 401, "This page is private."
+        return 401, PRIVATE
 
     def is_host(self, host: str) -> bool:
         """Tells whether a Host header names this server, by whatever port it is reached."""
@@ -266,18 +324,16 @@ class Guard:
             return site == "same-origin" or "sec-fetch-site" not in headers
         return site in ("none", "same-origin") or headers.get("sec-fetch-mode") == "navigate"
 
-    def has_cookie(self, header: str) -> bool:
-        """Tells whether a browser has been let in."""
-        for pair in header.split(";"):
+    def whose(self, path: str, headers: dict[str, str]) -> str | None:
+        """Returns whose a request is: of a browser that was let in, or of who shows a key."""
+        for pair in headers.get("cookie", "").split(";"):
             name, _, value = pair.strip().partition("=")
-            if name == self.cookie and equal(value, self.keys.cookie):
-                return True
-        return False
-
-    def has_key(self, path: str, headers: dict[str, str]) -> bool:
-        """Tells whether a program shows the key."""
+            if name == self.cookie and (person := self.keys.whose_cookie(value)) is not None:
+                return person
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        return path.startswith(API) and scheme.lower() == "bearer" and self.keys.is_key(given)
+        if path.startswith(API) and scheme.lower() == "bearer":
+            return self.keys.whose_key(given)
+        return None
 
 
 def _is_origin(origin: str, host: str) -> bool:

@@ -392,7 +392,7 @@ def test_a_cleared_session_begins_anew(
         (["--demo"], "the demo has a session and a model of its own"),
         (["--allowed-tools", "Bash("], "'Bash(' is no rule for a tool"),
         (["--max-turns", "0"], "invalid value for '--max-turns'"),
-        (["--permission-mode", "x"], "invalid value for '--permission-mode'"),
+        (["--permission-mode", "x"], "--permission-mode: 'x' is not one of"),
     ],
 )
 def test_what_cannot_be_asked_for(

@@ -72,7 +72,7 @@ def test_the_graph_and_a_copy(
     lines = "/graph\n/export\nhello\n/graph\n/export talk.txt\n/export talk.txt\n/export x.doc\n"
     text = told(chat, typed, capsys, f"{lines}/export\n/export page.html\n")
     assert text.count("nothing was said yet") == 2
-    assert re.search(r"◉ +\w+ \d\d \d\d:\d\d +hello", text)
+    assert re.search(r"◉ +\d{4}-\d\d-\d\d \d\d:\d\d +hello", text)
     assert "1 prompt" in text
     assert re.search(r"written to \S+/app/talk.txt \(\d+ B\)", text)
     assert "talk.txt' is there already\nname another file\n" in text

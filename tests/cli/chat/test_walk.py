@@ -109,7 +109,7 @@ MASKS = (
     (r"--resume [0-9a-f]{8}", "--resume SESSION1"),
     (r"(?<=ID: )b\w{8}|^b\w{8}(?= · )", "TASKTASK1"),
     (r"/tmp/plait-\w+/tasks/\S+", "OUTPUT"),
-    (r"[A-Z][a-z]{2} \d\d (?=\d\d:\d\d)", "DAY DD "),
+    (r"\d{4}-\d\d-\d\d (?=\d\d:\d\d)", "YYYY-MM-DD "),
     (r"\b\d\d:\d\d\b", "HH:MM"),
     (r"just now |\d+ s ago ", "JUST NOW "),
     (r"[\d.]+k? tokens", "TOKENS"),

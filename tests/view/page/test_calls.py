@@ -58,7 +58,8 @@ HITS = [
 CASES = [
     pytest.param(
         drawn("Bash", {"command": "make", "description": "Build"}, "\x1b[31mred\x1b[0m"),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="obj">make</span>'
         '<span class="res">1 line</span><span class="took">5 s</span></summary>'
         '<div class="body"><p class="about">Build</p><pre class="out">'
@@ -67,7 +68,8 @@ CASES = [
     ),
     pytest.param(
         drawn("Bash", {"command": "make"}, "Exit 2", outcome="failed", exit_code=2),
-        '<details class="call failed" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call failed" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="obj">make</span>'
         '<span class="res">exit 2</span><span class="took">5 s</span></summary>'
         '<div class="body"><pre class="out bad">Exit 2</pre></div></details>',
@@ -75,7 +77,7 @@ CASES = [
     ),
     pytest.param(
         drawn("Bash", {"command": "true"}, ""),
-        '<div class="call ok" id="u1" data-l="0.7"><div class="line">'
+        '<div class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1"><div class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="obj">true</span>'
         '<span class="res">no output</span><span class="took">5 s</span></div></div>',
         id="a command without output",
@@ -87,7 +89,8 @@ CASES = [
             "",
             {"type": "text", "file": FILE},
         ),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-file"></i><b>Read</b> <span class="obj">a.py (lines 4–5)</span>'
         '<span class="took">5 s</span></summary><div class="body">'
         '<ol class="code" start="4"><li>x<li>y</ol></div></details>',
@@ -99,7 +102,8 @@ CASES = [
             {"file_path": "/home/dev/shop/a.py", "old_string": "a = 1", "new_string": "a = 2"},
             "done",
         ),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-pen"></i><b>Edit</b> <span class="obj">a.py</span>'
         '<span class="res">+1 −1</span><span class="took">5 s</span></summary>'
         '<div class="body"><table class="diff"><tbody><tr class="del"><td></td>'
@@ -109,7 +113,8 @@ CASES = [
     ),
     pytest.param(
         drawn("Write", {"file_path": "/home/dev/shop/b.py", "content": "x\n"}, "done"),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-pen"></i><b>Write</b> <span class="obj">b.py</span>'
         '<span class="res">+1</span><span class="took">5 s</span></summary>'
         '<div class="body"><table class="diff"><tbody><tr class="ins"><td>1</td><td>x'
@@ -118,7 +123,8 @@ CASES = [
     ),
     pytest.param(
         drawn("Grep", {"pattern": "x<y"}, "a.py\nb.py"),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-find"></i><b>Grep</b> <span class="obj">“x&lt;y”</span>'
         '<span class="res">2 lines</span><span class="took">5 s</span></summary>'
         '<div class="body"><pre class="out">a.py\nb.py</pre></div></details>',
@@ -126,7 +132,8 @@ CASES = [
     ),
     pytest.param(
         drawn("Glob", {"pattern": "*.py"}, "a.py"),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-find"></i><b>Glob</b> <span class="obj">*.py</span>'
         '<span class="res">1 line</span><span class="took">5 s</span></summary>'
         '<div class="body"><pre class="out">a.py</pre></div></details>',
@@ -142,7 +149,8 @@ CASES = [
                 ]
             },
         ),
-        '<details class="call ok" id="u1" data-l="0.7" open><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
+        '<summary class="line">'
         '<i class="i i-list"></i><b>TodoWrite</b> <span class="obj">1/2 done</span>'
         '<span class="took">5 s</span></summary><div class="body"><ul class="todos">'
         '<li class="completed"><span class="state">done: </span>tests</li>'
@@ -152,7 +160,8 @@ CASES = [
     ),
     pytest.param(
         drawn("AskUserQuestion", {"questions": [QUESTION]}, "", answered("Red")),
-        '<details class="call ok" id="u1" data-l="0.7" open><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
+        '<summary class="line">'
         '<i class="i i-ask"></i><b>AskUserQuestion</b> <span class="obj"></span>'
         '<span class="took">5 s</span></summary><div class="body"><div class="ask">'
         '<p>Which?</p><ul><li class="chosen">Red</li><li>Blue</li></ul></div></div>'
@@ -161,7 +170,8 @@ CASES = [
     ),
     pytest.param(
         drawn("AskUserQuestion", {"questions": [QUESTION]}, "", answered("Both")),
-        '<details class="call ok" id="u1" data-l="0.7" open><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
+        '<summary class="line">'
         '<i class="i i-ask"></i><b>AskUserQuestion</b> <span class="obj"></span>'
         '<span class="took">5 s</span></summary><div class="body"><div class="ask">'
         '<p>Which?</p><ul><li>Red</li><li>Blue</li></ul><p class="chosen">Both</p>'
@@ -170,7 +180,8 @@ CASES = [
     ),
     pytest.param(
         drawn("ExitPlanMode", {"plan": "1. go"}),
-        '<details class="call ok" id="u1" data-l="0.7" open><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
+        '<summary class="line">'
         '<i class="i i-plan"></i><b>ExitPlanMode</b> <span class="obj"></span>'
         '<span class="res">accepted</span><span class="took">5 s</span></summary>'
         '<div class="body"><div class="prose plan"><ol>\n<li>go</li>\n</ol>\n</div></div>'
@@ -179,7 +190,7 @@ CASES = [
     ),
     pytest.param(
         drawn("ExitPlanMode", {"plan": "go"}, "no", None, "rejected", feedback="<not> yet"),
-        '<details class="call rejected" id="u1" data-l="0.7" open>'
+        '<details class="call rejected" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
         '<summary class="line"><i class="i i-plan"></i><b>ExitPlanMode</b> '
         '<span class="obj"></span><span class="res">rejected</span>'
         '<span class="took">5 s</span></summary><div class="body">'
@@ -189,7 +200,8 @@ CASES = [
     ),
     pytest.param(
         drawn("WebFetch", {"url": "https://example.com/a", "prompt": "What?"}, "Words"),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-web"></i><b>WebFetch</b> <span class="obj">https://example.com/a'
         '</span><span class="res">1 line</span><span class="took">5 s</span></summary>'
         '<div class="body"><p class="about"><a href="https://example.com/a" rel="norefe'
@@ -199,7 +211,8 @@ CASES = [
     ),
     pytest.param(
         drawn("WebFetch", {"url": "javascript:alert(1)"}, "Words"),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-web"></i><b>WebFetch</b> <span class="obj">javascript:alert(1)'
         '</span><span class="res">1 line</span><span class="took">5 s</span></summary>'
         '<div class="body"><p class="about">javascript:alert(1)</p>'
@@ -208,7 +221,8 @@ CASES = [
     ),
     pytest.param(
         drawn("WebSearch", {"query": "colours"}, "", {"query": "colours", "results": HITS}),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-web"></i><b>WebSearch</b> <span class="obj">“colours”</span>'
         '<span class="res">2 results</span><span class="took">5 s</span></summary>'
         '<div class="body"><ul class="links"><li>'
@@ -222,7 +236,8 @@ CASES = [
             {"description": "Look", "prompt": "Look at it", "subagent_type": "Explore"},
             "Two.",
         ),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-agent"></i><b>Task</b> <span class="obj">“Look”</span>'
         '<span class="res">Explore</span><span class="took">5 s</span></summary>'
         '<div class="body"><div class="prose task"><p>Look at it</p></div>'
@@ -231,18 +246,20 @@ CASES = [
     ),
     pytest.param(
         drawn("mcp__browser__screenshot", {"page": "x"}, "saved", enclosures=(PICTURE,)),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
+        '<summary class="line">'
         '<i class="i i-plug"></i><b>browser › screenshot</b> <span class="obj">x'
         '</span><span class="res">1 line</span><span class="took">5 s</span></summary>'
         '<div class="body"><pre class="json">{\n  &quot;page&quot;: &quot;x&quot;\n}'
-        '</pre><pre class="out">saved</pre><button class="enclosed" data-l="0.8" data-p'
-        '="enclosed/c1/0"><i class="i i-image"></i>image/png, 774 B</button></div>'
+        '</pre><pre class="out">saved</pre><button class="enclosed picture" data-l="0.8" '
+        'data-p="enclosed/c1/0"><i class="i i-image"></i>image/png, 774 B</button></div>'
         "</details>",
         id="a tool of a server",
     ),
     pytest.param(
         drawn("Future", {"a": ["<b>"]}, "ok"),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-tool"></i><b>Future</b> <span class="obj">&lt;b&gt;</span>'
         '<span class="res">1 line</span><span class="took">5 s</span></summary>'
         '<div class="body"><pre class="json">{\n  &quot;a&quot;: [\n    &quot;&lt;b&gt;&q'
@@ -259,7 +276,8 @@ CASES = [
     ),
     pytest.param(
         drawn("Bash", {"command": "rm"}, "", None, "rejected", feedback="do not"),
-        '<details class="call rejected" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call rejected" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="obj">rm</span>'
         '<span class="res">rejected</span><span class="took">5 s</span></summary>'
         '<div class="body"><div class="feedback"><i class="i i-note"></i>do not</div>'
@@ -268,7 +286,8 @@ CASES = [
     ),
     pytest.param(
         drawn("Read", "odd", "text"),
-        '<details class="call ok" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
+        '<summary class="line">'
         '<i class="i i-file"></i><b>Read</b> <span class="obj"></span>'
         '<span class="took">5 s</span></summary><div class="body">'
         '<pre class="out">text</pre></div></details>',
@@ -285,7 +304,8 @@ def test_a_call(drawing: str, html: str) -> None:
 def test_a_result_that_arrived_later_stands_apart() -> None:
     answered = Answered(call="c1", name="Bash", result=Result("late", "ok"), uuid="u3", line=9)
     assert result_apart(answered, SETTING) == (
-        '<details class="call ok apart" id="u3" data-l="0.9" open><summary class="line">'
+        '<details class="call ok apart" id="u3" data-l="0.9" data-out="0.9" data-call="c1" open>'
+        '<summary class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="res">arrived later</span></summary>'
         '<div class="body"><pre class="out">late</pre></div></details>'
     )

@@ -72,7 +72,7 @@ CASES = [
     pytest.param(
         told("prompt", "Look", enclosures=(PICTURE,)),
         '<div class="prompt prompt" id="u1" data-l="0.7"><div class="prose"><p>Look'
-        '</p></div><button class="enclosed" data-l="0.7" data-p="block/0">'
+        '</p></div><button class="enclosed picture" data-l="0.7" data-p="block/0">'
         '<i class="i i-image"></i>image/png, 774 B</button></div>',
         id="prompt with a picture",
     ),
@@ -136,7 +136,7 @@ CASES = [
     ),
     pytest.param(
         told("interruption", "[Request interrupted by user]"),
-        '<div class="event" id="u1" data-l="0.7"><i class="i i-stop">'
+        '<div class="event interrupted" id="u1" data-l="0.7"><i class="i i-stop">'
         "</i>Request interrupted by user</div>",
         id="interruption",
     ),
@@ -151,10 +151,18 @@ CASES = [
     ),
     pytest.param(
         told("notice", "Agent completed", name="b1", output="50 runs"),
-        '<div class="prompt notice" id="u1" data-l="0.7"><span class="tag">notice b1'
+        '<div class="prompt notice" id="u1" data-l="0.7"><span class="tag">notice'
         '</span><div class="prose"><p>Agent completed</p></div>'
-        '<pre class="out">50 runs</pre></div>',
+        '<div class="prose report"><p>50 runs</p></div>'
+        '<p class="about">task <code>b1</code></p></div>',
         id="notice",
+    ),
+    pytest.param(
+        told("notice", "Done", context="tool-use-id: c1\nSee: it\noutput_file: /tmp/<a>"),
+        '<div class="prompt notice" id="u1" data-l="0.7"><span class="tag">notice</span>'
+        '<div class="prose"><p>Done</p></div><p class="about">tool use id <code>c1</code>'
+        " · See <code>it</code> · output file <code>/tmp/&lt;a&gt;</code></p></div>",
+        id="notice that names a call and a file",
     ),
     pytest.param(
         told("teammate", "I am done", name="alice"),
@@ -196,11 +204,11 @@ CASES = [
     ),
     pytest.param(
         told("document", "a page", enclosures=(PICTURE,)),
-        '<details class="note" id="u1" data-l="0.7"><summary class="line">'
+        '<details class="note" id="u1" data-l="0.7" open><summary class="line">'
         '<i class="i i-note"></i><span class="kind">document</span> '
         '<span class="obj">a page</span></summary><div class="body">'
-        '<pre class="out words">a page</pre><button class="enclosed" data-l="0.7" data-'
-        'p="block/0"><i class="i i-image"></i>image/png, 774 B</button></div></details>',
+        '<pre class="out words">a page</pre><button class="enclosed picture" data-l="0.7" '
+        'data-p="block/0"><i class="i i-image"></i>image/png, 774 B</button></div></details>',
         id="document",
     ),
     pytest.param(
@@ -356,6 +364,18 @@ def test_notes_are_told_by_their_kinds() -> None:
     assert '<span class="kind">3 notes</span>' in html
     assert '<span class="obj">b ×2, turn duration</span>' in html
     assert html.count('class="row"') == 3
+
+
+def test_what_was_thought_and_not_recorded_is_told_on_the_line_of_notes() -> None:
+    thoughts = [Thought(response=0, text="", line=n) for n in (1, 2)]
+    unseen = Thought(response=0, text="", is_encrypted=True)
+    html = entries.notes([*thoughts, Noted(kind="mode"), told("reminder", "Be brief"), unseen])
+    head = html[: html.index("</summary>")]
+    assert "2 notes · thinking, not recorded ×2 · thinking, encrypted</span>" in head
+    assert '<span class="obj">mode, reminder</span>' in head
+    assert html.count("think empty") == 3
+    alone = entries.notes(thoughts)
+    assert '<i class="i i-think"></i><span class="kind">thinking, not recorded ×2</span><' in alone
 
 
 def test_a_long_answer_is_cut_and_says_so() -> None:

@@ -91,6 +91,7 @@ def test_something_has_a_bar_and_nothing_has_none(value: float, most: float, wid
 
 def test_totals_say_that_they_are_still_counted() -> None:
     assert 'data-counting="1"' in strip([("Cost", "$1", "so far")], is_counting=True)
-    assert strip([("Cost", "<", "")], "cards") == (
-        '<dl class="cards"><div><dt>Cost</dt><dd>&lt;<small></small></dd></div></dl>'
+    linked = '<a href="/x">&lt;1 %</a>'
+    assert strip([("Cost", linked, "")], "cards") == (
+        f'<dl class="cards"><div><dt>Cost</dt><dd>{linked}<small></small></dd></div></dl>'
     )

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.view.text import model_names, shortened
+from plait.view.forms import few_models
+from plait.view.text import shortened
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,6 @@ def test_what_is_shortened_is_short_and_on_one_line(text: str, most: int) -> Non
 
 
 def test_models_are_told_without_their_days() -> None:
-    assert model_names(("claude-opus-4-5-20251101",)) == "claude-opus-4-5"
-    assert model_names(("a-20250101", "a-20260101", "b", "c")) == "a, b +1"
-    assert model_names(()) == ""
+    assert few_models(("claude-opus-4-5-20251101",)) == "opus-4-5"
+    assert few_models(("a-20250101", "a-20260101", "b", "c")) == "a, b +1"
+    assert few_models(()) == ""

@@ -67,14 +67,17 @@ async def _tell(process: Process, told: bytes) -> None:
 
 
 async def _listen(process: Process, which: int) -> bytes:
+    """Returns what a hook says. One that says too much is ended, and what is still on its way is
+    taken: some Pythons wait for a process until all that it said was read.
+    """
     stream = process.stdout if which == 1 else process.stderr
-    heard = bytearray()
+    heard, is_ended = bytearray(), False
     with suppress(asyncio.CancelledError):
         while stream and (chunk := await stream.read(CHUNK)):
             heard += chunk[: max(MOST_OUTPUT - len(heard), 0)]
-            if len(heard) >= MOST_OUTPUT:
+            if len(heard) >= MOST_OUTPUT and not is_ended:
+                is_ended = True
                 _end(process)
-                break
     return bytes(heard)
 
 

@@ -6,16 +6,20 @@ itself. The key stays with whoever exports, so that nobody can guess from a mark
 A source that was written a moment ago has no mark: it may be written again within the same tick.
 """
 
+import os
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from plait import __version__
 from plait.archive.export.drawing import Drawing, Members
 from plait.archive.export.formats import Form, Told
 from plait.archive.model import Session
@@ -33,7 +37,7 @@ SETTLED_NS = 2_000_000_000
 """How long ago a source must have been written for its times to tell whether it was again."""
 StampOf: TypeAlias = Callable[[str], FileStamp | None]
 """A file of the export to what the system says of it."""
-FORM = 1
+FORM = 2
 
 
 class _Family(msgspec.Struct, array_like=True):
@@ -49,6 +53,7 @@ class _Family(msgspec.Struct, array_like=True):
     names: list[str]
     changed: int
     found: msgspec.Raw
+    left_out: dict[str, int]
 
 
 class _State(msgspec.Struct):
@@ -178,13 +183,16 @@ def _form_of(form: Form) -> tuple[Any, ...]:
 
 def _plait() -> tuple[Any, ...]:
     """Returns which Plait this is, and how its files are: who works on it changes them."""
-    from importlib.metadata import version
-
-    import plait
-
-    places = Path(plait.__file__).parent.rglob("*")
-    files = sorted(one for one in places if one.suffix in (".py", ".js", ".css", ".json"))
-    return version("plait"), version("comrak"), [(one.name, stamp_of(one)) for one in files]
+    kinds = (".py", ".js", ".css", ".json")
+    files = [
+        f"{folder}/{name}"
+        for folder, _, names in os.walk(Path(__file__).parents[2])
+        for name in names
+        if name.endswith(kinds)
+    ]
+    comrak = find_spec("comrak")
+    files += [comrak.origin] if comrak and comrak.origin else []
+    return __version__, [(one, stamp_of(Path(one))) for one in sorted(files)]
 
 
 def _decoded(data: bytes) -> _State | None:
@@ -212,11 +220,13 @@ def _family_of(one: _Drawn, stamp: StampOf) -> dict[str, Any] | list[Any] | None
         drawing.names,
         drawing.changed,
         found,
+        told.left_out,
     ]
 
 
 def _drawing_of(one: _Family) -> Drawing:
-    told = Told(one.entries, _pages(one.pages), one.copies, one.unspoken, one.coverage)
+    left_out = Counter(one.left_out)
+    told = Told(one.entries, _pages(one.pages), one.copies, one.unspoken, one.coverage, left_out)
     sizes = {name: stamp.size for name, stamp in one.files.items()}
     return Drawing(told, sizes, one.names, one.changed, _outcome(one.found), bool(one.mark))
 

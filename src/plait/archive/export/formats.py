@@ -1,5 +1,6 @@
 """A family of sessions to its files in one format, and all families to what lists them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -13,14 +14,17 @@ from plait.conversation.walk import Depth
 from plait.graph.model import Place
 from plait.graph.paths import Path as GraphPath
 from plait.graph.paths import uuids
+from plait.view.costs import cost_by
+from plait.view.interchange import ENDINGS
 from plait.view.passages.stream import Manner
 from plait.view.transcript.coverage import Coverage
 from plait.view.transcript.heading import Entry, Transcript, entry_of, index_of
-from plait.view.transcript.json_form import json_of
+from plait.view.transcript.json_form import encoded, json_of
 from plait.view.transcript.markdown import KeptTurns, markdown_of, text_of
 from plait.view.transcript.plain import plain_of
 
 if TYPE_CHECKING:
+    from plait.view.interchange import toolpath
     from plait.view.page.lists.rows import SiteEntry
 
 Branches: TypeAlias = Literal["active", "all"]
@@ -52,6 +56,8 @@ class Told:
     """Sessions without a conversation, in words."""
     coverage: Coverage = field(default_factory=Coverage)
     """How the sessions are told."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """What a format of others cannot hold, or was not asked to."""
 
     def add(self, other: "Told") -> None:
         """Takes what was told of others."""
@@ -60,6 +66,7 @@ class Told:
         self.copies += other.copies
         self.unspoken += other.unspoken
         self.coverage = self.coverage.plus(other.coverage)
+        self.left_out.update(other.left_out)
 
     def count(self, family: Family) -> None:
         """Takes what is said of a family before any of it is told."""
@@ -151,6 +158,68 @@ def _page_files(form: Form, family: Family, told: Told) -> Iterator[File]:
         told.entries.append(replace(entry, name=f"{FOLDER}/{family.pages[path.session]}"))
 
 
+def _trajectory_files(form: Form, family: Family, told: Told) -> Iterator[File]:
+    for one in transcripts_of(family, form.manner, told):
+        yield from trajectory_of(one, form.manner, form.pricing, told, f"{one.name}.pictures")
+
+
+def trajectory_of(
+    one: Transcript, manner: Manner, pricing: Pricing | None, told: Told, folder: str | None = None
+) -> Iterator[File]:
+    """Yields a transcript in ATIF, and its pictures where there is a folder for them."""
+    from plait.view.interchange import atif
+
+    made = atif.trajectory_of(one, manner, cost_by(pricing), folder)
+    told.left_out.update(made.left_out)
+    yield f"{one.name}.{ENDINGS['atif']}", encoded(made.document) + b"\n"
+    yield from made.pictures.files.items()
+
+
+def _graph_files(form: Form, family: Family, told: Told) -> Iterator[File]:
+    if not family.chosen:
+        return
+    first = family.chosen[0][1].session
+    name = family.names.free(f"graph_{first}")
+    for number, path in family.chosen:
+        told.entries.append(replace(entry_of(family.transcript(number, path)), name=name))
+    made = graph_of(family, form.manner, form.pricing, told, name, set())
+    yield f"{name}.{ENDINGS['toolpath']}", encoded(made.document) + b"\n"
+
+
+def graph_of(
+    family: Family,
+    manner: Manner,
+    pricing: Pricing | None,
+    told: Told,
+    name: str,
+    taken: set[str],
+) -> "toolpath.Graph":
+    """Returns a family as a graph of steps in Toolpath."""
+    from plait.view.interchange import toolpath
+
+    lines = family.lines_told(has_agents=manner.has_tools)
+    agents = frozenset(family.agents)
+    woven = toolpath.Woven(
+        {one: family.by_line[one] for one in lines},
+        {one: _session_facts(family, one) for one in family.graph.sessions},
+        family.hangs_on,
+        Counter(
+            "agents" if one in agents else "branches" for one in family.by_line if one not in lines
+        ),
+    )
+    made = toolpath.graph_of(woven, manner, cost_by(pricing), name, taken)
+    told.left_out.update(made.left_out)
+    return made
+
+
+def _session_facts(family: Family, name: str) -> "toolpath.SessionFacts":
+    from plait.view.interchange import toolpath
+
+    one, place = family.graph.sessions[name], family.places[name]
+    around = place.directory, place.branch, place.versions
+    return toolpath.SessionFacts(one.lines, one.leaf, one.title, *around)
+
+
 Draw: TypeAlias = Callable[[Form, Family, Told], Iterator[File]]
 EXPORTERS: dict[str, Draw] = {
     "md": _markdown_files,
@@ -158,7 +227,14 @@ EXPORTERS: dict[str, Draw] = {
     "txt": _plain_files,
     "json": _json_files,
     "jsonl": _record_files,
+    "atif": _trajectory_files,
+    "toolpath": _graph_files,
 }
+
+
+def ending_of(format_: str) -> str:
+    """Returns what the names of a format's files end with."""
+    return ENDINGS.get(format_, format_)
 
 
 def last_files(form: Form, told: Told, *, is_redacted: bool) -> Iterator[File]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from plait import __version__
 from plait.archive.export.drawing import Drawer, Drawing, Members
 from plait.archive.export.formats import (
     EXPORTERS,
@@ -20,10 +21,13 @@ from plait.archive.export.formats import (
     File,
     Form,
     Told,
+    ending_of,
+    graph_of,
     in_bytes,
     last_files,
     plain_text,
     records_of,
+    trajectory_of,
     transcripts_of,
 )
 from plait.archive.export.transcripts import Family, Names
@@ -35,8 +39,8 @@ from plait.conversation.walk import Depth
 from plait.errors import UserError
 from plait.view.passages.stream import Manner
 from plait.view.transcript.coverage import Coverage
-from plait.view.transcript.heading import Entry, Transcript
-from plait.view.transcript.json_form import FORMAT, json_of
+from plait.view.transcript.heading import Entry, Transcript, entry_of
+from plait.view.transcript.json_form import FORMAT, encoded, json_of
 from plait.view.transcript.markdown import markdown_of, text_of
 
 if TYPE_CHECKING:
@@ -225,9 +229,15 @@ def _mark(plan: ExportPlan, drawer: Drawer, members: Members) -> str:
 
 def _combined_file(plan: ExportPlan, form: Form) -> Iterator[File]:
     """Yields the one file that holds everything."""
-    data = {"md": _joined_markdown, "json": _joined_json, "jsonl": _joined_records}
+    data = {
+        "md": _joined_markdown,
+        "json": _joined_json,
+        "jsonl": _joined_records,
+        "atif": _joined_trajectories,
+        "toolpath": _joined_graphs,
+    }
     text = data.get(form.format, _joined_text)(plan, form.manner)
-    yield f"{COMBINED}.{form.format}", text
+    yield f"{COMBINED}.{ending_of(form.format)}", text
 
 
 def _joined_markdown(plan: ExportPlan, manner: Manner) -> bytes:
@@ -244,6 +254,27 @@ def _joined_json(plan: ExportPlan, manner: Manner) -> bytes:
     return b"[" + b",\n".join(json_of(one, manner) for one in plan.transcripts()) + b"]\n"
 
 
+def _joined_trajectories(plan: ExportPlan, manner: Manner) -> bytes:
+    """Returns all trajectories as a list; one alone as it is, for who reads a trajectory."""
+    found = [
+        data.rstrip()
+        for one in plan.transcripts()
+        for _, data in trajectory_of(one, manner, plan.pricing, plan.told)
+    ]
+    return found[0] + b"\n" if len(found) == 1 else b"[" + b",\n".join(found) + b"]\n"
+
+
+def _joined_graphs(plan: ExportPlan, manner: Manner) -> bytes:
+    from plait.view.interchange.toolpath import Graph, joined
+
+    taken: set[str] = set()
+    found: list[Graph] = []
+    for family in plan.families():
+        plan.told.entries += [entry_of(one) for one in family.transcripts()]
+        found.append(graph_of(family, manner, plan.pricing, plan.told, "", taken))
+    return encoded(joined(found, COMBINED)) + b"\n"
+
+
 def _joined_records(plan: ExportPlan, manner: Manner) -> bytes:
     found = (records_of(family, manner, plan.told) for family in plan.families())
     return b"".join(data for files in found for _, data in files)
@@ -251,18 +282,16 @@ def _joined_records(plan: ExportPlan, manner: Manner) -> bytes:
 
 def manifest_of(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[str, Any]:
     """Returns what an export holds."""
-    from importlib.metadata import version
-
     sessions: dict[tuple[str | None, str], dict[str, Any]] = {}
     for entry in plan.written:
         facts = {"session": entry.session, "project": entry.project, "title": entry.title}
         known = sessions.setdefault((entry.project, entry.session), {**facts, "transcripts": []})
-        file = f"{COMBINED if plan.is_combined else entry.name}.{format_}"
+        file = f"{COMBINED if plan.is_combined else entry.name}.{ending_of(format_)}"
         told = {name: getattr(entry, name) for name in TOLD}
         known["transcripts"].append({"file": file, "bytes": sizes.get(file), **told})
     return {
         "format": EXPORT_FORMAT,
-        "plait": version("plait"),
+        "plait": __version__,
         "transcript_format": FORMAT if format_ == "json" else format_,
         "is_redacted": plan.redactor is not None,
         "options": {
@@ -281,6 +310,7 @@ def manifest_of(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[s
         },
         "files": sizes,
         "copies": plan.told.copies,
+        "left_out": dict(plan.told.left_out),
         "sessions": list(sessions.values()),
     }
 

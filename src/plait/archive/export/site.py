@@ -7,21 +7,20 @@ from typing import TypeAlias
 
 from plait.archive.export.transcripts import Family
 from plait.archive.open_session import rows_of
-from plait.archive.resume import Resume
 from plait.conversation.model import Conversations, Response, Told
 from plait.conversation.totals import Pricing, totals_over
 from plait.conversation.walk import Depth
 from plait.graph.model import Session as GraphSession
 from plait.graph.paths import SPOKEN
-from plait.graph.rows import RowShape
-from plait.record.time import moment
+from plait.view.agents import AgentCosts
+from plait.view.costs import cost_by
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.column import spoken
 from plait.view.page.conversation.page import PageHeading, SessionPage, session_page
 from plait.view.page.frame import Assets, page, script
-from plait.view.page.graph_svg import mini
 from plait.view.page.lists.rows import SiteEntry, search_table, site_page
 from plait.view.page.markup import icon_rules
+from plait.view.page.small_graph import SmallTurn, side_of, small_graph
 from plait.view.page.tabs.raw import PackedLines, packed_lines, part_script, script_of
 from plait.view.text import shortened
 
@@ -66,7 +65,7 @@ class Site:
         home = None if self.is_single else "../index.html"
         drawn = session_page(told, shapes, heading, setting, lines, home=home)
         name = f"{FOLDER}/{family.pages[session.id]}"
-        self.entries.append(_entry_of(told, heading, shapes, family, f"{name}.html"))
+        self.entries.append(_entry_of(told, heading, family, f"{name}.html"))
         yield from self.written(name, heading.title, drawn, lines)
 
     def setting(self, family: Family, session: GraphSession, told: Conversations) -> Setting:
@@ -79,14 +78,12 @@ class Site:
             self.has_thinking,
             self.cost_of,
             pages.get,
+            AgentCosts(told, self.cost_of),
         )
 
     def cost_of(self, response: Response) -> float | None:
         """Returns what a response costs."""
-        if self.pricing is None or response.usage is None or response.is_synthetic:
-            return None
-        when = moment(response.started)
-        return self.pricing.cost(response.model, response.tokens, when)
+        return cost_by(self.pricing)(response)
 
     def heading(self, family: Family, session: GraphSession, told: Conversations) -> PageHeading:
         """Returns what the head of a page says."""
@@ -103,7 +100,8 @@ class Site:
             models=tuple(models),
             turns=sum(turn.number > 0 for line in spoken(told) for turn in line.turns),
             totals=totals_over(told.by_line.values(), self.pricing),
-            resume=_resume_line(family, session.id, place.directory),
+            resume=family.resume_line(session.id),
+            again=f"plait resume {session.id} --at" if family.resume_line(session.id) else None,
         )
 
     def written(
@@ -149,11 +147,6 @@ def conversations_in(
     return Conversations(session.id, main, found) if main else None
 
 
-def _resume_line(family: Family, session: str, directory: str | None) -> str | None:
-    """Returns the line that continues a session in Claude Code, None where it knows it not."""
-    return Resume(session, None, directory, None).line if family.is_resumable(session) else None
-
-
 def _packed(family: Family, file: int) -> Iterator[PackedLines]:
     records = family.opened.records_of(family.graph.files[file].path)
     return packed_lines(file, ((record.line, record.raw) for record in records))
@@ -162,7 +155,6 @@ def _packed(family: Family, file: int) -> Iterator[PackedLines]:
 def _entry_of(
     told: Conversations,
     heading: PageHeading,
-    shapes: list[RowShape],
     family: Family,
     href: str,
 ) -> SiteEntry:
@@ -175,11 +167,24 @@ def _entry_of(
         href=href,
         branches=sum(one.kind == "branch" for one in lines),
         agents=sum(one.kind == "agent" for one in lines),
-        drawing=mini(shapes),
+        drawing=small_graph(_turns_of(told)),
         prompts=tuple(opener.text for opener in prompts),
         prompt_times=tuple(opener.time for opener in prompts if opener.time),
         parent=above.session if above and above.session != told.session else None,
     )
+
+
+def _turns_of(told: Conversations) -> Iterator[SmallTurn]:
+    """Yields the turns of a session as time went, as the index has them."""
+    begun = [
+        (turn.opener.time or "", number, turn.number, side)
+        for number, one in enumerate(told.by_line.values())
+        for side in (side_of(one.kind, is_abandoned=one.kind in SPOKEN and not one.is_active),)
+        for turn in one.turns
+        if side and turn.opener
+    ]
+    for _, number, _, side in sorted(begun):
+        yield SmallTurn(number, side)
 
 
 def _embedded_parts(drawn: SessionPage, lines: Iterable[PackedLines]) -> Iterator[str]:

@@ -174,6 +174,27 @@ class Family:
             line = parent_of(line, self.by_line.get)
         return found
 
+    def lines_told(self, *, has_agents: bool) -> dict[str, None]:
+        """Returns the conversations that are wanted: on chosen paths, and the agents of those."""
+        ways = {line for _, path in self.chosen for line in self.way(path)}
+        found = {line: None for line, one in self.by_line.items() if line in ways}
+        waiting = [line for number, _ in self.chosen for line in self.unnamed.get(number, ())]
+        if not has_agents:
+            return found
+        if not self.is_active_only:
+            return dict.fromkeys(self.by_line)
+        waiting += [name for line in found for name in agents_called(self.by_line[line].items())]
+        while waiting:
+            name = waiting.pop()
+            if name not in found and name in self.by_line:
+                found[name] = None
+                waiting += agents_called(self.by_line[name].items())
+        return {line: None for line in self.by_line if line in found}
+
+    def hangs_on(self, uuid: str) -> str | None:
+        """Returns the record that another really hangs on."""
+        return self.graph.edge_of(uuid).parent if uuid in self.graph.nodes else None
+
     @cached_property
     def named(self) -> dict[int, str]:
         """The name of each path's transcript, by the path's place."""
@@ -275,7 +296,6 @@ class Family:
         place = self.places[path.session]
         models = (one.model for one in told.responses if one.model and not one.is_synthetic)
         started = next((turn.started for turn in told.turns if turn.started), told.started)
-        can_resume = path.status == "ACTIVE" and self.is_resumable(path.session)
         return Heading(
             session=path.session,
             path=path.path,
@@ -294,10 +314,17 @@ class Family:
             started=started,
             ended=told.ended,
             totals=self._totals(told, unnamed),
-            resume=Resume(path.session, None, place.directory, None).line if can_resume else None,
+            resume=self.resume_line(path.session) if path.status == "ACTIVE" else None,
         )
 
-    def is_resumable(self, session: str) -> bool:
+    def resume_line(self, session: str) -> str | None:
+        """Returns what continues a session in Claude Code; None where nobody could run it."""
+        from plait.redact.stand_ins import holds_stand_in
+
+        line = Resume(session, None, self.places[session].directory, None).line
+        return line if self._is_resumable(session) and not holds_stand_in(line) else None
+
+    def _is_resumable(self, session: str) -> bool:
         """Tells whether the client knows a session: it has a file of its own, and a uuid."""
         files = (self.graph.files[number] for number in self.graph.sessions[session].files)
         return is_uuid(session) and any(file.kind == "session" for file in files)

@@ -5,45 +5,73 @@ All three take a whole reading of its logs, so they are worked out together.
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened
 from plait.conversation.changes import touches_of
-from plait.conversation.model import Conversation
+from plait.conversation.items import Responses, items_of
+from plait.conversation.model import Conversation, Told
 from plait.conversation.stats.model import SessionCounts, digest
 from plait.conversation.stats.session import SessionCounter
 from plait.conversation.walk import calls_of, walk
+from plait.errors import SourceError
 from plait.graph.build import Builder
 from plait.graph.model import Node, SessionGraph
 from plait.graph.source import FileFacts, sources
 from plait.index.model import LineRow
 from plait.index.rows import RowChange, keeping_rows
+from plait.line import lines
 from plait.record import Record
+from plait.record.codec import encode
+from plait.record.read import Broken, entries, record_of
 
-NONE = frozenset(("", "session ", "session None", "agent None", "run None"))
+NONE = frozenset(("", "loose ", "session ", "session None", "agent None", "run None"))
 """What stands for nothing."""
+TELLING = frozenset(("user", "attachment", "queue-operation"))
+"""Lines that may hold what a person typed."""
 
 
 def read_facts(session: Session) -> tuple[list[FileFacts], set[str]]:
-    """Reads what the graph knows of a session's files, and the times of its loose lines."""
+    """Reads what the graph knows of a session's files, and what its loose lines are known by."""
     builder, loose = Builder(), set[str]()
-    for source in sources(session.files):
-        builder.add(replace(source, records=_noticing(source.records, loose)))
+    for file, source in zip(session.files, sources(session.files), strict=True):
+        builder.add(replace(source, records=_noticing(file.path, loose)))
     return list(builder.facts.values()), loose
 
 
-def _noticing(records: Iterable[Record], loose: set[str]) -> Iterator[Record]:
-    for record in records:
-        if record.uuid is None and record.timestamp:
-            loose.add(record.timestamp)
-        yield record
+def _noticing(path: Path, loose: set[str]) -> Iterator[Record]:
+    with suppress(SourceError):
+        for entry in entries(lines(path)):
+            if isinstance(entry, Record):
+                if entry.uuid is None:
+                    loose.update(_references_of_loose(entry))
+                yield entry
+            elif isinstance(entry, Broken):
+                for one in entry.recovered:
+                    loose.update(_references_of_loose(record_of(encode(one.fields))))
+
+
+def _references_of_loose(record: Record) -> Iterator[str]:
+    """Yields what a record outside the graph is known by: one that has no uuid, or a broken line.
+
+    Two that neither an id nor a time tells apart are the same where they say the same.
+    """
+    yield from filter(None, (record.uuid, record.message_id, record.request_id))
+    if record.timestamp:
+        yield f"loose {record.timestamp}"
+    elif record.kind in TELLING:
+        told = items_of(record, Responses(), 0)
+        yield from (f"loose {item.text}" for item in told if isinstance(item, Told))
 
 
 def references_of(facts: Iterable[FileFacts], loose: Iterable[str]) -> "array[int]":
-    """Returns digests of all that a session holds or names."""
-    found = {f"loose {time}" for time in loose}
+    """Returns digests of all that a session holds or names, in its graph and outside it."""
+    found = set(loose)
     for one in facts:
         found.update(_references_of_file(one))
         for node in one.nodes:
@@ -97,13 +125,9 @@ class Details(NamedTuple):
 def details_of(session: Session, sid: int, lines: Sequence[LineRow]) -> Details:
     """Reads a session that the catalogue knows by a number, with these DAG-lines."""
     read = opened(session)
-    loose = (
-        record.timestamp
-        for source in read.sources
-        for record in source.records
-        if record.uuid is None and record.timestamp
-    )
-    ties = references_of(read.file_facts, loose)
+    held = (record for source in read.sources for record in source.records if not record.uuid)
+    outside = chain(held, (record for _, record in read.recovered()))
+    ties = references_of(read.file_facts, chain.from_iterable(map(_references_of_loose, outside)))
     return Details(
         ties,
         SessionCounter().counts_of(read.conversations, read.copied),

@@ -6,7 +6,7 @@ up to date first, where that is little work; one that is not there, or broken, i
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from plait.archive.facts import LogFacts
 from plait.archive.model import Facts, Session
 from plait.errors import SourceError
 from plait.index.catalogue import CATALOGUE, Catalogue, from_bytes
-from plait.index.freshness import FileStamp, is_fresh
+from plait.index.freshness import TITLE, FileStamp, is_fresh
 from plait.index.rows import RowChange, keep_rows
 from plait.line.discover import SUFFIX, session_folder
 
@@ -168,6 +168,36 @@ def listed_facts(archive: Archive, folder: Path) -> dict[Path, Facts] | None:
         if is_fresh(folder, stamps_of(archive)):
             return _facts_in(archive, folder)
     return None
+
+
+def known_facts(archive: Archive, folder: Path) -> dict[Path, Facts]:
+    """Returns the facts of the sessions whose files are as an index knows them, by path.
+
+    It need not be up to date, nor whole.
+    """
+    with suppress(*TROUBLE):
+        if (folder / CATALOGUE).exists():
+            return _unchanged_facts(archive, folder)
+    return {}
+
+
+def _unchanged_facts(archive: Archive, folder: Path) -> dict[Path, Facts]:
+    with closing(Catalogue(folder)) as catalogue:
+        if not catalogue.is_current():
+            return {}
+        stamps, known = catalogue.stamps(), catalogue.facts()
+    now = stamps_of(archive)
+
+    def is_same(session: Session) -> bool:
+        title = session.path.with_suffix("") / TITLE
+        keys = [key_of(path) for path in (*(file.path for file in session.files), title)]
+        return keys[0] in known and all(stamps.get(key) == now.get(key) for key in keys)
+
+    return {
+        session.path: _facts_from(known[key_of(session.path)], session, archive)
+        for session in archive.sessions
+        if is_same(session)
+    }
 
 
 def _facts_in(archive: Archive, folder: Path) -> dict[Path, Facts]:

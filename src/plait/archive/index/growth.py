@@ -20,10 +20,12 @@ from plait.archive.checkpoint import (
     goes_on_straight,
 )
 from plait.archive.facts import LogFacts
+from plait.archive.index.call_ends import CallEnd, call_end, calls_in
 from plait.archive.index.lines import WordedLine, WordedSession, title_passage
 from plait.conversation.branching import Branching, role_on_line
 from plait.conversation.items import Responses, items_of, squeezed
 from plait.conversation.model import Answered, Called, Item, Noted, Told
+from plait.conversation.results import notable_outcome
 from plait.conversation.turns import SPOKEN
 from plait.conversation.walk import opened
 from plait.errors import SourceError
@@ -31,12 +33,12 @@ from plait.graph.model import SessionGraph
 from plait.index.catalogue import Catalogue, from_bytes, to_bytes
 from plait.index.freshness import FileStamp, has_grown, mark_of
 from plait.index.model import FileMark, LineState, Passage, SessionRows, TurnRow
-from plait.index.passages import path_in, words_in
+from plait.index.passages import is_read_with_call, words_in
 from plait.line import lines, read_slice
 from plait.record import Record
 from plait.record.codec import NotAnObject
 from plait.record.prompt import SURE
-from plait.record.read import Blank, entry_of
+from plait.record.read import Blank, entry_of, record_of
 from plait.record.sidecar import title_file
 
 MOST = 4 << 20
@@ -51,8 +53,8 @@ class LineEnd(Struct, gc=False, array_like=True):
     turn: int
     state: LineState
     lines: int
-    calls: dict[str, tuple[str, str | None]]
-    """The tools that were called in the last turn, with the files that they were asked about."""
+    calls: dict[str, CallEnd]
+    """By their ids."""
     queued: list[bytes]
     """First lines of what stands in the queue alone: a later prompt may be it, or begin with it."""
     checkpoint: Checkpoint
@@ -68,6 +70,8 @@ class Growth:
     rows: SessionRows
     passages: list[Passage]
     has_new_title: bool
+    replaced: list[CallEnd]
+    """Calls whose passages are there anew, with what became of them."""
 
 
 def growth_of(catalogue: Catalogue, path: str, now: FileStamp) -> Growth | None:
@@ -94,6 +98,9 @@ class Grower:
     tail: LineEnd
     turns: list[TurnRow] = field(default_factory=list)
     passages: list[Passage] = field(default_factory=list)
+    called: dict[str, int] = field(default_factory=dict)
+    """Where the passages of new calls stand, by their ids."""
+    replaced: list[CallEnd] = field(default_factory=list)
 
     def grown(self, file: int, sid: int, mark: FileMark, now: FileStamp) -> Growth | None:
         """Returns what was added."""
@@ -127,7 +134,7 @@ class Grower:
         has_new_title = (kept.title, kept.started) != (before.title, before.started)
         if has_new_title and kept.title:
             self.passages.append(title_passage(kept.title, kept.started))
-        return Growth(sid, file, self.tail.dag, rows, self.passages, has_new_title)
+        return Growth(sid, file, self.tail.dag, rows, self.passages, has_new_title, self.replaced)
 
     def new_records(self, mark: FileMark) -> list[Record] | None:
         """Returns the records of the whole new lines; None where one cannot be read.
@@ -157,7 +164,7 @@ class Grower:
 
     def adds(self, record: Record, part: int, item: Item) -> bool:
         """Takes in one item; False where it may open a turn later, or belongs elsewhere."""
-        tool, path = None, None
+        call = None
         if isinstance(item, Told):
             if not _opens(item, is_agent=self.tail.state == "agent"):
                 return False
@@ -165,27 +172,47 @@ class Grower:
                 return False
             self.begin(item)
         elif isinstance(item, Called):
-            tool, path = item.name, path_in(item.input)
-            self.tail.calls[item.call] = (tool, path)
-        elif isinstance(item, Answered):
-            if item.call not in self.tail.calls or item.result.persisted:
+            if item.call in self.tail.calls:
                 return False
-            tool, path = self.tail.calls[item.call]
+            call = self.tail.calls[item.call] = call_end(item, record, part)
+            self.called[item.call] = len(self.passages)
+        elif isinstance(item, Answered):
+            call = self.tail.calls.get(item.call)
+            if call is None or item.result.persisted:
+                return False
+            self.answer(item, call)
         elif not isinstance(item, Noted) and record.kind != "assistant":
             return False
-        self.add(record, part, item, tool, path)
+        self.add(record, part, item, call)
         return True
+
+    def answer(self, item: Answered, call: CallEnd) -> None:
+        """Tells a call what became of it, where that is notable; the first answer counts."""
+        outcome = notable_outcome(item)
+        if outcome and not call.is_answered:
+            place = self.called.get(item.call)
+            if place is None:
+                place = len(self.passages)
+                self.add_again(call)
+            self.passages[place] = replace(self.passages[place], outcome=outcome)
+        call.is_answered = True
+
+    def add_again(self, call: CallEnd) -> None:
+        """Keeps the words of a call that is in the index already."""
+        data = read_slice(Path(self.path), call.offset, call.length)
+        record = record_of(data, call.line, call.offset)
+        self.add(record, call.part, items_of(record, Responses())[call.part], call)
+        self.replaced.append(call)
 
     def begin(self, opener: Told) -> None:
         """Begins a turn."""
         self.tail.turn += 1
         self.tail.calls.clear()
+        self.called.clear()
         tail = self.tail
         self.turns.append(TurnRow(tail.dag, tail.turn, opener.kind, opener.time, opener.uuid))
 
-    def add(
-        self, record: Record, part: int, item: Item, tool: str | None, path: str | None
-    ) -> None:
+    def add(self, record: Record, part: int, item: Item, call: CallEnd | None) -> None:
         """Keeps the words of an item."""
         found = words_in(item)
         if found is None:
@@ -206,9 +233,11 @@ class Grower:
                 len(record.raw),
                 part,
                 item.time,
-                tool,
+                call.tool if call else None,
                 model,
-                path,
+                call.path if call else None,
+                notable_outcome(item),
+                is_read_with_call(item),
             )
         )
 
@@ -327,17 +356,12 @@ def _is_one_line(graph: SessionGraph, records: Iterable[Record], line: str) -> b
 def _line_end(
     read: WordedLine, judge: Branching, records: list[Record], dag: int, queued: list[bytes]
 ) -> LineEnd:
-    calls = {
-        item.call: (item.name, path_in(item.input))
-        for item in read.last_turn
-        if isinstance(item, Called)
-    }
     return LineEnd(
         dag,
         len(read.openers),
         "agent" if read.line.kind == "agent" else "active",
         records[-1].line,
-        calls,
+        calls_in(read.last_turn, records),
         queued,
         Checkpoint.of(judge),
     )

@@ -20,8 +20,10 @@ from plait.conversation.results import paired
 from plait.conversation.turns import openers_of
 from plait.conversation.walk import opened
 from plait.graph.model import DagLine, SourceFile
+from plait.graph.paths import SPOKEN
 from plait.index.model import Passage
 from plait.index.passages import ResponseModels, light_items
+from plait.index.rows import SessionShape
 from plait.line.split import read_whole
 from plait.record.read import read_with_words, records_with_words
 
@@ -125,6 +127,14 @@ def _recovered_line(read: WordedSession) -> WordedLine | None:
     told = paired(items, lambda _: None, lambda _: True)
     line = DagLine(f"{read.id}~recovered", "foreign", read.id, ())
     return WordedLine(line, told, list(openers_of(told, is_agent=False)), models.models, True)
+
+
+def shape_of(session: Session) -> SessionShape:
+    """Returns how large a session is, as the index would keep it."""
+    lines = WordedSession(session).lines
+    kinds = [one.line.kind for one in lines]
+    turns = sum(len(one.openers) for one in lines if one.line.kind in SPOKEN)
+    return SessionShape(turns, kinds.count("branch"), kinds.count("agent"))
 
 
 def title_passage(title: str, started: str | None) -> Passage:

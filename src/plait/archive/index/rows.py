@@ -8,12 +8,12 @@ from plait.archive.facts import LogFacts, log_facts
 from plait.archive.index.growth import line_ends
 from plait.archive.index.lines import WordedLine, WordedSession, title_passage
 from plait.conversation.model import Answered, Called, Told
-from plait.conversation.results import persisted_text
+from plait.conversation.results import notable_outcome, persisted_text
 from plait.conversation.turns import SPOKEN
 from plait.index.catalogue import to_bytes
 from plait.index.freshness import FileStamp, mark_of
 from plait.index.model import FileMark, LineRow, LineState, Passage, SessionRows, TurnRow
-from plait.index.passages import MOST_OUTPUT, words_in
+from plait.index.passages import MOST_OUTPUT, is_read_with_call, words_in
 
 NO_STAMP = FileStamp(0, 0, 0)
 
@@ -62,15 +62,19 @@ class IndexedSession(WordedSession):
         ]
         folder = self.session.path.with_suffix("")
         for dag, line in enumerate(self.lines):
-            yield from _passages_in(line, dag, places, folder)
+            yield from passages_in(line, dag, places, folder)
 
 
-def _passages_in(
+def passages_in(
     read: WordedLine,
     dag: int,
     places: list[dict[int, tuple[int, int]]],
-    folder: Path,
+    folder: Path | None,
 ) -> Iterator[Passage]:
+    """Yields the words of a DAG-line; records are told by where they lie, by file and line.
+
+    Outputs that lie beside the log are read where it is said in which folder.
+    """
     state, models = _state_of(read), read.models
     parts: dict[tuple[int, int], int] = {}
     paths: dict[str, str | None] = {}
@@ -85,7 +89,7 @@ def _passages_in(
         tool, model = None, None
         if isinstance(item, Answered):
             tool, path = item.name, paths.get(item.call)
-            if item.result.persisted:
+            if item.result.persisted and folder:
                 text = persisted_text(folder, item.result.persisted, MOST_OUTPUT) or text
         elif isinstance(item, SPOKEN):
             model = models[item.response]
@@ -93,7 +97,8 @@ def _passages_in(
                 tool, paths[item.call] = item.name, path
         offset, length = places[file].get(line, (0, 0))
         where = (dag, turn, file, line, offset, length, part)
-        yield Passage(kind, text, state, *where, item.time, tool, model, path)
+        said = (item.time, tool, model, path, notable_outcome(item), is_read_with_call(item))
+        yield Passage(kind, text, state, *where, *said)
 
 
 def _state_of(read: WordedLine) -> LineState:

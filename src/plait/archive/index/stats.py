@@ -6,16 +6,17 @@ counted anew, and so is one of which only some members are asked about.
 
 from collections.abc import Callable, Iterable, Sequence
 
+from plait.archive.families import CountedSessions
 from plait.archive.index.fresh import FreshIndex
 from plait.archive.index.tree import KnownFamilies
 from plait.archive.model import Session
-from plait.conversation.stats.model import Figures, SessionCounts
+from plait.conversation.stats.model import SessionCounts
 from plait.conversation.stats.statistics import Statistics, settled_counts
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.index.rows import RowChange, detailed_sessions, group_results, keeping_group_result
 from plait.record.time import stamp_of
 
-SORT = "stats"
+SORT = "stats, failures by day"
 BATCH = 50
 """Sessions after which their rows are written."""
 Family = tuple[int, ...]
@@ -24,7 +25,7 @@ Watch = Callable[[Sequence[Session]], Iterable[Session]]
 
 def indexed_figures(
     warm: FreshIndex, sessions: Sequence[Session], tally: Statistics, watch: Watch
-) -> Figures:
+) -> CountedSessions:
     """Returns what sessions come to, in the order in which they began.
 
     Where only a span of time counts, the families that reach beyond it are read.
@@ -34,7 +35,8 @@ def indexed_figures(
     for family in counting.families:
         if not all(_is_within(shares[sid], tally) for sid in family):
             outside.update(family)
-    for session in counting.ordered():
+    ordered = counting.ordered()
+    for session in ordered:
         sid = warm.number(session)
         if sid in outside:
             from plait.archive.open_session import opened
@@ -44,7 +46,7 @@ def indexed_figures(
         else:
             tally.take(shares[sid])
     counting.keep()
-    return tally.figures()
+    return CountedSessions(tally.figures(), tuple(zip(ordered, tally.parts(), strict=True)))
 
 
 def _is_within(share: SessionCounts, tally: Statistics) -> bool:

@@ -131,6 +131,8 @@ class Update:
         """Takes in what was added to a file."""
         if one.has_new_title:
             self.writer.forget_title(one.sid)
+        for call in one.replaced:
+            self.writer.forget_passage(one.sid, one.file, call.line, call.part)
         self.writer.extend(one.sid, one.file, one.rows, one.passages, one.dag)
 
     def read_anew(self, changed: set[str], *, rebuild: bool) -> tuple[int, int, int]:
@@ -144,7 +146,7 @@ class Update:
         for key in left:
             self.writer.forget(known[key])
         due = []
-        for session in chosen:
+        for session in reversed(chosen):  # the newest are found first
             paths = _paths_of(session, sides)
             key = str(session.path)
             if key not in known or held.get(known[key]) != paths or paths & changed:

@@ -128,8 +128,9 @@ class _Sources:
 
 
 def _is_stranger(kept: "KeptSession", place: StorePlace) -> bool:
-    """Tells a session that comes from a folder which is not on this machine."""
-    return place.has_strangers and not os.path.isdir(kept.root)  # noqa: PTH112
+    """Tells a session that comes from a folder which is not on this machine, or may be shown."""
+    is_elsewhere = place.has_strangers and not os.path.isdir(kept.root)  # noqa: PTH112
+    return is_elsewhere or place.is_whole
 
 
 def _session_of(kept: "KeptSession", folder: Path, root: Root | None) -> Session | None:

@@ -96,12 +96,18 @@ class RunningSum(Generic[S, T]):
     """A sum over something that changes, counted in a thread of its own.
 
     Who asks waits for a moment only. What takes longer is counted on, and the last sum stands
-    in for it.
+    in for it. Nothing is counted before it is ready to be.
     """
 
-    def __init__(self, now: Callable[[], S], work: Callable[[S], T]) -> None:
+    def __init__(
+        self,
+        now: Callable[[], S],
+        work: Callable[[S], T],
+        is_ready: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._now = now
         self._work = work
+        self._is_ready = is_ready
         self._cache = Cache(1)
         self._lock = Lock()
         self._thread: Thread | None = None
@@ -110,6 +116,9 @@ class RunningSum(Generic[S, T]):
 
     def ask(self, patience: float = PATIENCE) -> SumSoFar[T]:
         """Returns the newest sum that there is within a moment."""
+        known = self._cache.last("sum")
+        if not self._is_ready():
+            return SumSoFar(known.value if known else None, is_counting=True)
         with self._lock:
             thread = self._begun(self._now())
         if thread is not None:

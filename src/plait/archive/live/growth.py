@@ -10,7 +10,7 @@ from threading import Lock
 from msgspec.structs import replace
 
 from plait.archive.checkpoint import goes_on_straight, with_judged
-from plait.archive.open_session import OpenSession, is_still_there, source_of
+from plait.archive.open_session import OpenSession, is_still_there
 from plait.conversation.branching import Branching
 from plait.conversation.model import (
     Answered,
@@ -22,6 +22,7 @@ from plait.conversation.model import (
     Noted,
 )
 from plait.errors import SourceError
+from plait.graph.source import source_of
 from plait.line.split import Follower
 from plait.record import Record
 from plait.record.read import Blank, entry_of

@@ -3,10 +3,13 @@
 What is drawn is kept as long as the session is: until its files change.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from shlex import quote
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,21 +23,25 @@ from plait.archive.kept_pages import mark_of
 from plait.archive.live.growth import Growing
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened
-from plait.archive.resume import Resumption
+from plait.archive.resume import Resumption, client_line, line_to_turn
 from plait.conversation.model import Conversation, Conversations
 from plait.conversation.prices import Prices
 from plait.conversation.xray import XrayColumn, xray
 from plait.errors import NoSuchSession
 from plait.graph.client import Context
 from plait.graph.paths import SPOKEN
+from plait.view.agents import AgentCosts
 from plait.view.changed_files import ChangedFiles, changed_files
 from plait.view.context_window import Weighed, context_window
-from plait.view.costs import SessionCost, session_cost
+from plait.view.costs import SessionCost
 from plait.view.page.conversation.column import ReadingColumn
 from plait.view.page.conversation.page import PageHeading
 from plait.view.page.conversation.places import Places
 from plait.view.text import shortened
 from plait.view.timeline import Timeline, timeline_of
+
+if TYPE_CHECKING:
+    from plait.conversation.versions.model import NetChange
 
 NO_FILE = "it has no file of its own, only its agents are left"
 NO_CONTEXT = Context(False, NO_FILE, None, (), [], [], ())
@@ -49,6 +56,10 @@ class LiveSession:
     prices: Prices = field(default_factory=Prices)
     took: float = 0.0
     """Seconds that it took to read it."""
+    roots: tuple[Path, ...] = ()
+    """Those that it was found under."""
+    default: Path | None = None
+    """The client's own folder, where it is known."""
     _timelines: dict[str, Timeline] = field(default_factory=dict)
     _presets: tuple[PresetEffect, ...] | None = None
 
@@ -95,7 +106,11 @@ class LiveSession:
         if kept.is_kept:
             resume = f"plait resume {quote(kept.id)} --restore"
             found = msgspec.structs.replace(found, mark=kept.mark, resume=resume)
-        return msgspec.structs.replace(found, session=self.name)
+        elif found.resume:
+            resume = client_line(kept, found.directory, self.default)
+            found = msgspec.structs.replace(found, resume=resume)
+        again = line_to_turn(kept, self.roots, self.default) if found.resume else None
+        return msgspec.structs.replace(found, session=self.name, again=again)
 
     @property
     def directory(self) -> str | None:
@@ -172,12 +187,25 @@ class LiveSession:
     @cached_property
     def files(self) -> ChangedFiles:
         """What it did to files."""
-        return changed_files(self.conversations)
+        return changed_files(self.conversations, self.net)
+
+    @cached_property
+    def net(self) -> "Mapping[str, NetChange]":
+        """What became of each file that it changed, in all."""
+        from plait.archive.files.reading import session_events
+        from plait.conversation.versions.net import net_changes
+
+        return net_changes(session_events(self.opened))
 
     @cached_property
     def spent(self) -> SessionCost:
         """What it took."""
-        return session_cost(self.conversations, Site(self.prices).cost_of)
+        return self.agents.spent
+
+    @cached_property
+    def agents(self) -> AgentCosts:
+        """What its agents took, each by itself."""
+        return AgentCosts(self.conversations, Site(self.prices).cost_of)
 
     def why(self, owned: Owned) -> Why:
         """Returns what its requests cost and why, where responses are counted to files so."""
@@ -206,13 +234,18 @@ class LiveSession:
 
 
 def live_session(
-    name: str, session: Session, prices: Prices, before: LiveSession | None = None
+    name: str,
+    session: Session,
+    prices: Prices,
+    before: LiveSession | None = None,
+    roots: tuple[Path, ...] = (),
+    default: Path | None = None,
 ) -> LiveSession:
     """Reads a session; where it was read before, only what is new."""
     start = perf_counter()
     with without_collector():
         found = before.opened.grown(session) if before else opened(session)
-        one = LiveSession(name, found, prices)
+        one = LiveSession(name, found, prices, roots=roots, default=default)
         _ = one.told, one.heading
     one.took = perf_counter() - start
     return one

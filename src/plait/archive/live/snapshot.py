@@ -11,40 +11,42 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from plait.archive.accounting import Owned
 from plait.archive.archive import Archive
-from plait.archive.index.fresh import listed_facts
+from plait.archive.folding import Folding, archive_folding, refolded
+from plait.archive.index.fresh import key_of, known_facts, listed_facts
 from plait.archive.model import Facts, Session
 from plait.archive.usage import Counted
 from plait.conversation.prices import Prices
-from plait.conversation.spending import BeyondLog, SpendingSum, beyond_log, spending
-from plait.conversation.stats.model import Figures
+from plait.conversation.spending import BeyondLog, SpendingSum, beyond_log, by_session
 from plait.conversation.usage import BilledResponse, known_time
-from plait.conversation.waste.findings import Waste
 from plait.errors import NoSuchSession, SourceError
-from plait.graph.rows import Mark, RowShape
 from plait.index.catalogue import CATALOGUE, Catalogue
 from plait.index.model import LineRow
 from plait.index.rows import (
     ListedTurn,
     SessionShape,
+    begun_turns,
     lines_of_session,
-    prompt_times,
     session_shapes,
     turns_in_order,
 )
 from plait.record.time import moment
-from plait.view.page.graph_svg import MOST_MINI, mini
+from plait.view.page.figures.heat import BegunTurn
 from plait.view.page.lists.rows import ListedSession
+from plait.view.page.small_graph import SmallTurn, side_of, small_graph
 
 if TYPE_CHECKING:
+    from plait.archive.families import CountedSessions
+    from plait.archive.files.touched import TouchedPath
     from plait.archive.keeping import KeepStatus
+    from plait.archive.wasting import CountedWaste
+    from plait.index.touches import TouchRow
 
 NO_SHAPE = SessionShape(0, 0, 0)
-LEAST = 2
-"""Turns from which on a drawing says something."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,24 +73,61 @@ class Money:
 class Snapshot:
     """An archive as it was at one moment."""
 
-    def __init__(self, archive: Archive, known: dict[Path, Facts] | None = None) -> None:
+    def __init__(
+        self,
+        archive: Archive,
+        known: dict[Path, Facts] | None = None,
+        patience: float | None = None,
+    ) -> None:
         self.archive = archive
         self._known = known or {}
         """What lists showed of sessions a moment ago."""
+        self._patience = patience
+        """Seconds for which logs are read before lists do without the rest; None for ever."""
 
     @cached_property
     def facts(self) -> dict[Path, Facts]:
         """What a list shows of every session, from the index where it is up to date.
 
-        Where it is not, what was known a moment ago will do until it is.
+        Where it is not, what was known a moment ago will do until it is; of others the log is
+        read, of the newest first, as long as there is patience for it.
         """
         found, index = None, self.archive.index
         with suppress(SourceError):  # an index that is being made is none yet
             found = listed_facts(self.archive, index) if index else None
-        return found or {
-            one.path: self._known.get(one.path) or self.archive.read_facts(one)
-            for one in self.archive.sessions
-        }
+        if found is not None:
+            return found
+        sessions = self.archive.sessions
+        found = {one.path: self._known[one.path] for one in sessions if one.path in self._known}
+        if len(found) < len(sessions) and index:
+            found = known_facts(self.archive, index) | found
+        found.update(self._read([one for one in sessions if one.path not in found]))
+        return found
+
+    def _read(self, unread: Sequence[Session]) -> Iterator[tuple[Path, Facts]]:
+        end = None if self._patience is None else monotonic() + self._patience
+        for one in reversed(unread):
+            yield one.path, self.archive.read_facts(one)
+            if end is not None and monotonic() > end:
+                return
+
+    @property
+    def unread(self) -> int:
+        """How many sessions lists do not show yet."""
+        return len(self.archive.sessions) - len(self.facts)
+
+    def facts_of(self, session: Session) -> Facts:
+        """Returns what a list shows of a session, whether one shows it yet or not."""
+        return self.facts.get(session.path) or self.archive.read_facts(session)
+
+    @cached_property
+    def folding(self) -> Folding:
+        """The projects that folders of sessions belong to, as far as is known."""
+        return archive_folding(self.archive, self.facts)
+
+    def is_of(self, session: Session, project: str | None) -> bool:
+        """Tells whether a session is of a project, by its name or by that of its folder."""
+        return project in (None, session.project, self.folding.project(session.project))
 
     @property
     def known_facts(self) -> dict[Path, Facts]:
@@ -111,10 +150,14 @@ class Snapshot:
     def name_of(self) -> dict[str, str]:
         """The name in addresses of the session that each file belongs to, by absolute path."""
         return {
-            str(file.path.absolute()): name
+            key_of(file.path): name
             for name, session in self.names.items()
             for file in session.files
         }
+
+    def named(self, session: Session) -> str:
+        """Returns the name of a session in addresses; its id where it is not here."""
+        return self.name_of.get(key_of(session.path), session.id)
 
     def session(self, name: str) -> Session:
         """Returns the session of a name."""
@@ -128,7 +171,7 @@ class Snapshot:
         for session in reversed(self.archive.sessions):
             facts = self.facts.get(session.path)
             if facts is not None:
-                yield self.name_of[_key(session)], facts
+                yield self.name_of[key_of(session.path)], facts
 
     def changed_since(self, before: "Snapshot") -> dict[str, int]:
         """Returns how large the sessions are that have changed since, 0 where one has gone."""
@@ -158,31 +201,46 @@ class Snapshot:
             return session_shapes(catalogue) if catalogue else {}
 
     @cached_property
-    def begun(self) -> Sequence[datetime]:
-        """When people began turns, by the clock of this machine; nothing without an index."""
+    def begun(self) -> Sequence[BegunTurn]:
+        """The turns that people began, by the clock of this machine; nothing without an index."""
         with self._catalogue() as catalogue:
-            times = [known_time(time) for time in prompt_times(catalogue)] if catalogue else []
-        return [time.astimezone() for time in times if time]
+            found = list(begun_turns(catalogue)) if catalogue else []
+        return [
+            BegunTurn(self.name_of.get(key, key), time.astimezone(), number, uuid)
+            for key, stamp, number, uuid in found
+            if (time := known_time(stamp))
+        ]
 
     def lines(self, name: str) -> list[tuple[LineRow, str | None]]:
         """Returns the branches and agents of a session, each with the record it begins with."""
-        key = _key(self.session(name))
+        key = key_of(self.session(name).path)
         with self._catalogue() as catalogue:
             return lines_of_session(catalogue, key) if catalogue else []
 
     def drawings(self, rows: Iterable[ListedSession]) -> dict[str, str]:
         """Returns the drawings of some sessions by name; there is none of what is not indexed."""
         found = [one.name for one in rows if one.name in self.names]
-        chosen = {_key(self.names[name]): name for name in found}
+        chosen = {key_of(self.names[name].path): name for name in found}
         with self._catalogue() as catalogue:
             turns = turns_in_order(catalogue, chosen) if catalogue else {}
         return {chosen[key]: _drawing_of(begun) for key, begun in turns.items()}
+
+    def touched(self) -> "list[TouchedPath]":
+        """Returns all paths that sessions touched."""
+        with self.archive as archive:
+            return archive.touched_files()
+
+    def touches(self, path: str) -> "list[TouchRow]":
+        """Returns what sessions did to one path."""
+        with self.archive as archive:
+            return archive.touches(path)
 
     def money(self) -> Money:
         """Returns what was paid for."""
         with self.archive as archive:
             counted = archive.responses()
-            found = counted.responses
+            found = refolded(counted.responses, archive.folding)
+            counted = counted._replace(responses=found)
             beyond = beyond_log(found, counted.own_costs, Prices()) if counted.own_costs else ()
             return Money(counted, archive.sessions, archive.abandoned(found), beyond)
 
@@ -209,14 +267,14 @@ class Snapshot:
 
     def figures(
         self, project: str | None, since: datetime | None, until: datetime | None
-    ) -> Figures:
+    ) -> "CountedSessions":
         """Returns what was done: in all sessions, in those of a project, in a span of time."""
         chosen = [
             one
             for one in self.archive.sessions
-            if project in (None, one.project) and self._is_within(one, since, until)
+            if self.is_of(one, project) and self._is_within(one, since, until)
         ]
-        return self.archive.stats(chosen, since=since, until=until)
+        return self.archive.stats_by_session(chosen, since=since, until=until)
 
     def waste(
         self,
@@ -225,17 +283,18 @@ class Snapshot:
         project: str | None,
         since: datetime | None,
         until: datetime | None,
-    ) -> Waste:
+    ) -> "CountedWaste":
         """Returns what was paid for in vain: in all sessions, of a project, in a span of time."""
         chosen = [
             one
             for one in self.archive.sessions
-            if project in (None, one.project) and (since is None or _written_since(one, since))
+            if self.is_of(one, project) and (since is None or _written_since(one, since))
         ]
         with self.archive as archive:
-            from plait.archive.wasting import waste_of
+            from plait.archive.wasting import CountedWaste, summed, wasted_in
 
-            return waste_of(archive, prices, since, until, chosen, owned)
+            each = wasted_in(archive, chosen, prices, since, until, owned)
+            return CountedWaste(summed(each), tuple(zip(chosen, each, strict=True)))
 
     def _is_within(self, session: Session, since: datetime | None, until: datetime | None) -> bool:
         if since is None and until is None:
@@ -250,27 +309,26 @@ class Snapshot:
         self, money: Money | None, parents: Mapping[str, str], prices: Prices
     ) -> list[ListedSession]:
         """Returns all sessions as lists show them, the newest first."""
-        spent = None
-        if money is not None:
-            found = spending(money.responses, "session", prices)
-            spent = {row.key: row.total for row in found.rows}
+        spent = None if money is None else by_session(money.responses, prices)
         return [self._row(name, facts, spent, parents) for name, facts in self.listed()]
 
     def _row(
         self,
         name: str,
         facts: Facts,
-        spent: Mapping[str | None, SpendingSum] | None,
+        spent: Mapping[str, SpendingSum] | None,
         parents: Mapping[str, str],
     ) -> ListedSession:
-        shape = self._shapes.get(str(facts.path.absolute()))
+        shape = self._shapes.get(key_of(facts.path))
         total = (spent or {}).get(name)
         return ListedSession(
             name=name,
             title=facts.title,
             prompt=facts.first_prompt,
-            project=facts.project,
+            project=(project := self.folding.project(facts.project)),
+            folder=facts.project,
             place=facts.cwd or facts.project,
+            root=self.folding.directory(project) or facts.cwd or facts.project,
             branch=facts.git_branch,
             started=facts.started,
             ended=facts.ended,
@@ -292,42 +350,6 @@ def _written_since(session: Session, since: datetime) -> bool:
     return any(file.modified >= since.timestamp() for file in session.files)
 
 
-def _key(session: Session) -> str:
-    return str(session.path.absolute())
-
-
-def _drawing_of(turns: Sequence[ListedTurn]) -> str:
-    shown = [one for one in turns if one.kind != "service"]
-    return mini([_shape_of(one) for one in fewer_turns(shown)]) if len(shown) >= LEAST else ""
-
-
-def fewer_turns(turns: Sequence[ListedTurn]) -> Sequence[ListedTurn]:
-    """Returns as many turns as a small drawing has room for, with where others leave the line."""
-    if len(turns) <= MOST_MINI:
-        return turns
-    begun = {one.dag: place for place, one in reversed(list(enumerate(turns)))}
-    leaving = [place for place in begun.values() if _is_aside(turns[place])]
-    aside = _spread(leaving, MOST_MINI // 3)
-    main = [place for place, one in enumerate(turns) if not _is_aside(one)]
-    kept = _spread(main, MOST_MINI - len(aside))
-    return [turns[place] for place in sorted({*aside, *kept})]
-
-
-def _spread(places: Sequence[int], most: int) -> Sequence[int]:
-    if len(places) <= most:
-        return places
-    return [places[number * len(places) // most] for number in range(most)]
-
-
-def _is_aside(one: ListedTurn) -> bool:
-    return one.kind == "agent" or one.state == "abandoned"
-
-
-def _shape_of(one: ListedTurn) -> RowShape:
-    marks: tuple[Mark, ...] = ("active",)
-    column = 0
-    if one.kind == "agent":
-        marks, column = ("agent",), 2
-    elif one.state == "abandoned":
-        marks, column = ("abandoned",), 1
-    return RowShape("", "", (), "", column, (), (), marks)
+def _drawing_of(turns: Iterable[ListedTurn]) -> str:
+    sides = ((one.dag, side_of(one.kind, is_abandoned=one.state == "abandoned")) for one in turns)
+    return small_graph(SmallTurn(line, side) for line, side in sides if side)

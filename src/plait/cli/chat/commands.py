@@ -11,6 +11,7 @@ from plait.agent.permission import Mode
 from plait.cli.chat import looking
 from plait.errors import UserError
 from plait.view.amounts import dotted, many, money_in_words, tokens_in_words
+from plait.view.forms import CACHE_READ, CACHE_WRITE, INPUT, OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,10 +23,10 @@ Tell: TypeAlias = Callable[[Engine, str], Awaitable[list[str]]]
 """Does something with a session, and returns what is said of it."""
 Do: TypeAlias = "Callable[[Talk, str], Awaitable[None]]"
 SHARES = (
-    ("input", "input"),
-    ("cache_write", "written to the cache"),
-    ("cache_read", "read from the cache"),
-    ("output", "output"),
+    ("input", INPUT),
+    ("cache_write", CACHE_WRITE),
+    ("cache_read", CACHE_READ),
+    ("output", OUTPUT),
 )
 OFFERED: tuple[Mode, ...] = ("default", "acceptEdits", "plan", "dontAsk")
 """Modes that one can change to; to bypass everything is said when it begins, or not at all."""

@@ -23,6 +23,7 @@ from plait.cli.chat.talk import Talk
 from plait.cli.output import Output
 from plait.cli.settings import Settings, own_home
 from plait.cli.text import short, to_type
+from plait.view.forms import model_name
 
 if TYPE_CHECKING:
     from plait.cli.chat.completion import Offer
@@ -128,7 +129,7 @@ def _greeting(opening: Opener, client: Engine) -> list[str]:
     what = "goes on" if opening.old else "begins"
     return [
         *opening.greeting,
-        f"{opening.model_name} in {opening.directory}",
+        f"{model_name(opening.model_name)} in {opening.directory}",
         f"session {client.session} {what}; /help lists commands",
         "",
     ]

@@ -58,7 +58,8 @@ def work(folder: Path, **limits: float) -> None:
 
 def _work_with_settings(folder: Path, limits: dict[str, float]) -> None:
     from plait.archive import HookLimits, HookWorker
-    from plait.cli.settings import load_settings, prices_with, target_in
+    from plait.cli.collector import target_in
+    from plait.cli.settings import load_settings, prices_with
     from plait.trace.hook.jobs import WorkerLog, take_jobs
 
     settings = load_settings()

@@ -9,10 +9,10 @@ from typing import Any
 import click
 from msgspec import to_builtins
 
+from plait.cli.collector import target_in
 from plait.cli.hook.event import FOLDER
 from plait.cli.options import Request, global_options, grouped, json_option
 from plait.cli.output import write_bytes
-from plait.cli.settings import target_in
 from plait.cli.text import counted, safe
 from plait.errors import PlaitError, UserError
 from plait.line import read_small

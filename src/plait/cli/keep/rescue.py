@@ -7,6 +7,7 @@ import click
 
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.text import clipped, counted, safe_line
+from plait.view.forms import day_of
 
 if TYPE_CHECKING:
     from plait.keep.rescue import LostSession, Rescued
@@ -94,7 +95,7 @@ def _line(one: "LostSession") -> str:
 
 
 def _day(moment: datetime | None) -> str:
-    return f"{moment.astimezone():%Y-%m-%d}" if moment else "(no time)"
+    return day_of(moment.astimezone()) if moment else "(no time)"
 
 
 def _found(one: "LostSession") -> str:

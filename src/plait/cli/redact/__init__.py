@@ -126,7 +126,7 @@ def command(
 
 
 def _rules_of(rules_file: str | None, groups: tuple[Group, ...], *, is_strict: bool) -> Rules:
-    rules = replace(with_own_names(_rules_in(rules_file), own_home()), strict=is_strict)
+    rules = rules_with(rules_file, strict=is_strict)
     return rules.only(groups) if groups else rules
 
 
@@ -243,7 +243,12 @@ def _second_look(sources: list[Source], redactor: Redactor) -> list[dict[str, ob
 
 def redactor_with(rules: str | None, *, strict: bool = False) -> Redactor:
     """Returns what replaces that which should not be shared, with a file of rules besides."""
-    return Redactor(replace(with_own_names(_rules_in(rules), own_home()), strict=strict))
+    return Redactor(rules_with(rules, strict=strict))
+
+
+def rules_with(rules: str | None, *, strict: bool = False) -> Rules:
+    """Returns what to replace: the families, the names of this machine, a file of rules."""
+    return replace(with_own_names(_rules_in(rules), own_home()), strict=strict)
 
 
 def _rules_in(name: str | None) -> Rules:

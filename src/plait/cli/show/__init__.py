@@ -1,10 +1,10 @@
 """`plait show`: a conversation in the terminal, as deep as one wants to read."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -12,11 +12,11 @@ from plait.archive import Session, chosen_conversation, short_name
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.selection import chosen_turns
 from plait.cli.text import counted, safe
-from plait.conversation.model import Called, Conversation, Conversations, Turn
+from plait.conversation.model import Called, Conversation, Conversations, Notable, Turn
 from plait.conversation.prices import Prices
 from plait.conversation.results import output_path, persisted_text
 from plait.conversation.totals import Totals, agents_below, totals_over
-from plait.conversation.walk import DEPTHS, Depth
+from plait.conversation.walk import DEPTHS, Depth, turns_with_calls
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.costs import Figures, SessionFigures, total_figures
 from plait.view.terminal.teller import TerminalTeller
@@ -44,6 +44,12 @@ MOST_NAMED = 4
     show_default=True,
     help="How much to show, each with all before it.",
 )
+@click.option(
+    "--outcome",
+    type=click.Choice(get_args(Notable)),
+    help="Only calls that ended so, each with the prompt of its turn.",
+)
+@click.option("--tool", metavar="NAME", help="Only calls of this tool, or of these: Read,Edit.")
 @click.option("--thinking", is_flag=True, help="Show the model's thinking too.")
 @click.option("--raw", is_flag=True, help="The records behind it, as they lie in the files.")
 @json_option
@@ -55,6 +61,8 @@ def command(
     branch: str | None,
     turn: str | None,
     depth: Depth,
+    outcome: Notable | None,
+    tool: str | None,
     thinking: bool,
     raw: bool,
     as_json: bool,
@@ -65,6 +73,9 @@ def command(
     compactions are marked where they happened; `--branch` reads what was left.
     """
     chosen = _chosen_by(request, session, branch, turn)
+    if outcome or tool:
+        calls = turns_with_calls(chosen.turns, outcome, tool)
+        chosen = replace(chosen, turns=calls, is_whole=False)
     if as_json:
         _print_json(request, chosen, has_data=raw)
     elif raw:
@@ -115,7 +126,9 @@ def _print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: boo
         print_heading(output, chosen.session, facts, found, shown)
         print_totals(output, shown, _totals_of(found, shown, prices))
         page.print(reading.passages(shown, chosen.turns))
-        if page.before is None:
+        if not (chosen.turns or chosen.is_whole):
+            output.print("no call here is like that: `--branch` looks at branches and agents")
+        elif page.before is None:
             output.print(f"nothing to show at depth {depth}: `plait doctor` accounts for each line")
         if chosen.is_whole and shown.id == found.main:
             if found.recovered:

@@ -17,9 +17,9 @@ from plait.view.amounts import (
     duration_in_words,
     money_in_words,
     time_in_words,
-    tokens_in_words,
 )
 from plait.view.costs import Figures
+from plait.view.forms import minute_of, second_of, tokens_out
 from plait.view.passages.tools import CallLine
 from plait.view.terminal.model import (
     Changed,
@@ -273,15 +273,15 @@ def _figures(spent: Figures) -> list[str]:
     return [
         duration_in_words(spent.duration_ms, spent.asking_ms),
         cost + ("+" if cost and spent.is_partly_priced else ""),
-        f"{tokens_in_words(spent.written)} out" if spent.written else "",
+        tokens_out(spent.written),
     ]
 
 
 def _day_and_time(stamp: str | None) -> str:
     time = local(stamp)
-    return f"{time:%b %d %H:%M}" if time else ""
+    return minute_of(time) if time else ""
 
 
 def _moment_of(stamp: str | None) -> str:
     time = local(stamp)
-    return f"{time:%Y-%m-%d %H:%M:%S}" if time else ""
+    return second_of(time) if time else ""

@@ -15,6 +15,7 @@ from plait.cli.text import clipped, columns, counted, local, safe
 from plait.conversation.model import Conversation, Conversations, Left
 from plait.conversation.totals import Totals
 from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
+from plait.view.forms import minute_of, model_names, span_of
 from plait.view.terminal.model import (
     AnyBlock,
     Changed,
@@ -259,7 +260,7 @@ def _facts_of(shown: Conversation, totals: Totals) -> Iterator[str]:
         one.model for one in shown.responses if one.model and not one.is_synthetic
     )
     if models:
-        yield clipped(pieces(", ".join(models)), 60)
+        yield clipped(pieces(model_names(models)), 60)
     if when := _span_of(shown):
         yield when
     yield counted(sum(turn.number > 0 for turn in shown.turns), "turn")
@@ -277,9 +278,5 @@ def _facts_of(shown: Conversation, totals: Totals) -> Iterator[str]:
 def _span_of(shown: Conversation) -> str:
     first, last = local(shown.started), local(shown.ended)
     if first is None or last is None:
-        return f"{first:%Y-%m-%d %H:%M}" if first else ""
-    if first.date() != last.date():
-        return f"{first:%Y-%m-%d %H:%M} – {last:%Y-%m-%d %H:%M}"
-    if f"{first:%H:%M}" == f"{last:%H:%M}":
-        return f"{first:%Y-%m-%d %H:%M}"
-    return f"{first:%Y-%m-%d %H:%M}–{last:%H:%M}"
+        return minute_of(first) if first else ""
+    return span_of(first, last)

@@ -21,10 +21,11 @@ from plait.cli.options import (
 )
 from plait.cli.output import Output
 from plait.cli.selection import is_within, point_in_time, selected, zone_named
-from plait.cli.stats.panels import Panels, day_in_words, local_day, short_count
+from plait.cli.stats.panels import Panels, local_day, short_count
 from plait.cli.text import counted, now
 from plait.conversation.stats.model import Figures
 from plait.view.amounts import hours_in_words, some_of
+from plait.view.forms import day_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -153,8 +154,8 @@ def _between(first: date | None, last: date | None) -> str:
     if first is None or last is None:
         return ""
     if first == last:
-        return day_in_words(first)
-    return f"{day_in_words(first)} to {day_in_words(last)}"
+        return day_of(first)
+    return f"{day_of(first)} to {day_of(last)}"
 
 
 def _side_by_side(

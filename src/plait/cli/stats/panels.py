@@ -1,6 +1,5 @@
 """Figures to panels: a heading, a chart or a table, as wide as there is room."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
@@ -13,6 +12,7 @@ from plait.record.time import moment
 from plait.view.amounts import hours_in_words, moments_in_words
 from plait.view.charts import bar, between_ends, scale, stepped_counts
 from plait.view.charts import columns as charts_columns
+from plait.view.forms import day_of, told_apart
 from plait.view.words import one_line
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-DAY_OF_MODEL = re.compile(r"-20\d{6}$")
 MILLION, BILLION = 1_000_000, 1_000_000_000
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 TALL = 3
@@ -68,11 +67,6 @@ def local_day(stamp: str | None, zone: tzinfo | None) -> date | None:
         return None
 
 
-def day_in_words(day: date) -> str:
-    """Writes a day."""
-    return f"{day.day} {day:%b} {day.year}"
-
-
 def path_tail(path: str, room: int, ellipsis: str = "…") -> str:
     """Shortens a path at its beginning, between two names where that can be."""
     if columns(path) <= room:
@@ -88,15 +82,6 @@ def tool_name(name: str) -> str:
     """Returns what a tool is called, one of a server with the server's name."""
     server, parted, tool = name.removeprefix("mcp__").partition("__")
     return f"{server}: {tool}" if name.startswith("mcp__") and parted else name
-
-
-def model_names(names: Sequence[str]) -> list[str]:
-    """Returns models without the day of their making, where that tells none from another."""
-    shorter = [DAY_OF_MODEL.sub("", name) for name in names]
-    return [
-        short if shorter.count(short) == 1 else name
-        for name, short in zip(names, shorter, strict=True)
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +117,7 @@ class Panels:
         yield from map(
             self.chart, charts_columns(stretch.counts, TALL, width, ascii_only=self.ascii_only)
         )
-        ends = (day_in_words(stretch.first), day_in_words(stretch.last))
+        ends = (day_of(stretch.first), day_of(stretch.last))
         yield self.text(between_ends(*ends, len(stretch.counts) * width), "dim")
         yield ""
 
@@ -185,7 +170,7 @@ class Panels:
     def models(self) -> "Iterator[RenderableType]":
         """Yields the models that answered."""
         models = self.figures.models
-        names = model_names([model.model for model in models[:MOST_ROWS]])
+        names = told_apart(model.model for model in models[:MOST_ROWS])
         rows = [
             (
                 self.shown(name, self.room - BAR - 32),

@@ -11,6 +11,7 @@ import click
 from msgspec.structs import replace
 
 from plait.archive import TracePlan, batched
+from plait.cli.collector import target_in
 from plait.cli.options import (
     Request,
     filter_options,
@@ -23,7 +24,7 @@ from plait.cli.options import (
 )
 from plait.cli.output import write_bytes
 from plait.cli.selection import all_named
-from plait.cli.settings import Collector, target_in
+from plait.cli.settings import Collector
 from plait.cli.text import counted, in_words
 from plait.errors import ConfigError, SourceError, UserError
 from plait.trace.model import Content, Convention, Span

@@ -1,6 +1,5 @@
 """`plait trace show`: a session's spans as a waterfall in the terminal, or as JSON."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from plait.errors import UserError
 from plait.trace.model import Content, Span
 from plait.trace.spans.waterfall import WaterfallRow, waterfall, without_quiet_hooks
 from plait.view.amounts import money_in_words, thousands_in_words, tokens_in_words
+from plait.view.forms import model_name
 from plait.view.words import one_line
 
 SECOND, MILLISECOND = 1_000_000_000, 1_000_000
@@ -34,7 +34,6 @@ TELLING = """subject description command file_path pattern query url skill promp
     notebook_path name""".split()
 """The inputs of a tool that say in a few words what a call is for, the best first."""
 FULL, MOMENT, EARLY, LATE = "█", "│", "‹", "›"
-DATE = re.compile(r"-20\d{6}$")
 PATHS = ("file_path", "path", "notebook_path")
 
 
@@ -165,7 +164,7 @@ def _bar(row: WaterfallRow, width: int) -> Text:
 def _short_name(span: Span) -> str:
     if span.kind != "generation":
         return span.name
-    return DATE.sub("", span.name.removeprefix("claude-"))
+    return model_name(span.name)
 
 
 def _words_in(said: Any) -> str:

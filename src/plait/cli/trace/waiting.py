@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from plait.cli.collector import target_in
 from plait.cli.hook.event import FOLDER
 from plait.cli.options import Request, global_options, json_option
-from plait.cli.settings import Collector, target_in
+from plait.cli.settings import Collector
 from plait.cli.text import SHORT, ago, counted, number, size
 from plait.errors import ConfigError, SourceError
 from plait.record.time import moment
 from plait.trace.send.delivery import Delivered, flush
 from plait.trace.send.spool import SendingStatus, SessionStatus, Spool, sending_status
 from plait.trace.send.target import Target
+from plait.view.forms import second_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -93,7 +95,9 @@ def _lines_of(found: SendingStatus, target: str | None) -> list[str]:
     if found.last_error:
         when = datetime.fromtimestamp(found.next_try or 0, UTC).astimezone()
         tries = counted(found.tries, "time")
-        lines.append(f"last error: {found.last_error}, {tries} in a row; next try {when:%H:%M:%S}")
+        lines.append(
+            f"last error: {found.last_error}, {tries} in a row; next try {second_of(when)}"
+        )
     if found.waiting:
         lines.append("`plait trace flush` tries at once")
     if found.refused:

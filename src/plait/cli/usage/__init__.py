@@ -11,6 +11,7 @@ from plait.archive import Counted, Session, without_collector
 from plait.cli.options import (
     Request,
     filter_options,
+    fold_option,
     global_options,
     json_option,
     no_index_option,
@@ -57,10 +58,18 @@ class Asked(NamedTuple):
     is_full: bool
     order: str | None
     limit: int | None
+    of: str
+    form: str
+    """How it is written: `text`, `json` or `csv`."""
+
+    @property
+    def is_newest_last(self) -> bool:
+        """Tells whether the rows go from the oldest to the newest because nobody said how."""
+        return self.order is None and self.report in TIMES
 
 
 @click.command("usage")
-@click.argument("report", type=click.Choice(REPORTS), default="daily", required=False)
+@click.argument("report", type=click.Choice(REPORTS), required=False)
 @filter_options
 @click.option("--timezone", "-z", metavar="ZONE", help="Whose days: Europe/Rome, UTC.")
 @click.option(
@@ -72,6 +81,12 @@ class Asked(NamedTuple):
 @click.option(
     "-n", "--limit", type=click.IntRange(1), help="Only the newest or dearest so many rows."
 )
+@click.option("--by", metavar="LIST", help="A cross table: project,model,week.")
+@click.option(
+    "--of", type=click.Choice(["cost", "tokens"]), default="cost", help="What its cells show."
+)
+@click.option("--csv", "as_csv", is_flag=True, help="Write CSV: a line for each row or cell.")
+@fold_option
 @no_index_option
 @json_option
 @global_options
@@ -79,13 +94,16 @@ class Asked(NamedTuple):
 def command(
     request: Request,
     /,
+    report: str | None,
     since: str | None,
     until: str | None,
     timezone: str | None,
     statusline: bool,
     own: str | None,
+    by: str | None,
     no_index: bool,
     as_json: bool,
+    as_csv: bool,
     **rest: Any,
 ) -> None:
     """Show tokens and cost: by day, or by week, month, session, project, model, 5-hour block.
@@ -95,6 +113,12 @@ def command(
     """
     zone, time = zone_named(timezone), now()
     start, end = point_in_time(since, time, zone), point_in_time(until, time, zone)
+    if as_csv and as_json:
+        raise UserError("either CSV or JSON", "leave out `--csv` or `--json`")
+    if by is not None and report is not None:
+        raise UserError(f"either '{report}' or `--by`", "`plait usage --by project,week`")
+    form = "csv" if as_csv else "json" if as_json else "text"
+    rest |= {"report": report or "daily", "form": form}
     asked = Asked(zone=zone, time=time, since=start, until=end, **rest)
     given = own or request.settings.prices
     prices = prices_with(Path(given) if given else None)
@@ -102,20 +126,54 @@ def command(
         _print_statusline(request, asked.time, zone, prices)
     else:
         with without_collector(), request.answering(no_index=no_index):
+            if by is not None:
+                _show_cross(request, asked, prices, by)
+                return
             show = _show_blocks if asked.report == "blocks" else _show_rows
-            show(request, asked, prices, as_json=as_json)
+            show(request, asked, prices)
 
 
-def _show_rows(request: Request, asked: Asked, prices: Prices, *, as_json: bool) -> None:
+def _show_cross(request: Request, asked: Asked, prices: Prices, by: str) -> None:
+    from plait.cli.usage.cross import cross_value, dimensions_in, print_cross
+    from plait.conversation.cross import crossed
+
+    dimensions = dimensions_in(by)
+    if len(dimensions) == 1:
+        from plait.conversation.cross import REPORTS as NAMED
+
+        _show_rows(request, asked._replace(report=NAMED[dimensions[0]]), prices)
+        return
+    responses = _chosen(request, _read_all(request), asked)
+    if "project" in dimensions:
+        responses = _by_project(request, responses)
+    table = crossed(responses, dimensions, prices, asked.zone)
+    if asked.form == "json":
+        request.output.json(cross_value(table))
+    elif asked.form == "csv":
+        from plait.view.usage_csv import cross_csv
+
+        request.output.text(cross_csv(table))
+    else:
+        from plait.cli.usage.table import row_names
+
+        names = {str(one): row_names(request, one, table.names(one)) for one in dimensions}
+        print_cross(request, table, names, asked.of, asked.limit)
+
+
+def _show_rows(request: Request, asked: Asked, prices: Prices) -> None:
     found = _read_all(request)
     responses = _chosen(request, found, asked)
     left = _left_behind(request, asked, responses)
     by = cast(By, asked.report)
-    result = spending(responses, by, prices, asked.zone, left or ())
+    told = _by_project(request, responses) if by == "project" else responses
+    result = spending(told, by, prices, asked.zone, left or ())
     beyond = _beyond_log(request, found, asked)
     shown = _arranged(result.rows, asked, lambda row: (row.total.cost, row.total.tokens.total))
     cut = Spending(tuple(shown), result.totals)
-    if as_json:
+    if asked.form == "csv":
+        _write_rows(request, asked, shown)
+        return
+    if asked.form == "json":
         value = _listed(request, asked, cut, found, beyond) | _coverage(request, responses)
         request.output.json(value if left is not None else _untold(value))
         return
@@ -133,7 +191,18 @@ def _show_rows(request: Request, asked: Asked, prices: Prices, *, as_json: bool)
         hidden=hidden,
         beyond=whole,
         covered=covered,
+        newest_last=asked.is_newest_last,
     )
+
+
+def _write_rows(request: Request, asked: Asked, rows: Sequence[SpendingRow]) -> None:
+    from plait.view.usage_csv import rows_csv
+
+    titles = None
+    if asked.report == "session":
+        facts = request.archive.facts
+        titles = {one.id: facts(one).title for one in request.archive.sessions}
+    request.output.text(rows_csv(NAMES.get(asked.report, asked.report), rows, titles))
 
 
 def _beyond_log(request: Request, found: Counted, asked: Asked) -> dict[str, float]:
@@ -170,7 +239,7 @@ def _untold(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: bool) -> None:
+def _show_blocks(request: Request, asked: Asked, prices: Prices) -> None:
     from plait.conversation.spending import billing_blocks, untimed_row
 
     responses = _chosen(request, _read_all(request), asked)
@@ -182,7 +251,12 @@ def _show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: boo
     if asked.order == "cost":
         found = [one for one in found if not one.is_gap]
     shown = _arranged(found, asked, lambda one: (one.total.cost, one.total.tokens.total))
-    if as_json:
+    if asked.form == "csv":
+        from plait.view.usage_csv import blocks_csv
+
+        request.output.text(blocks_csv(shown))
+        return
+    if asked.form == "json":
         rows = [block_value(one, asked.time, is_full=asked.is_full) for one in shown]
         whole = row_value(totals, is_full=asked.is_full)
         rest = row_value(untimed, is_full=False)
@@ -190,10 +264,17 @@ def _show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: boo
         return
     from plait.cli.usage.table import print_blocks
 
-    print_blocks(request, shown, totals, asked.time, asked.zone)
+    last = asked.is_newest_last
+    print_blocks(request, shown, totals, asked.time, asked.zone, newest_last=last)
     if untimed.total.responses:
         words = counted(untimed.total.responses, "response")
         request.output.note(f"{words} without a time: in no block")
+
+
+def _by_project(request: Request, responses: Sequence[BilledResponse]) -> Sequence[BilledResponse]:
+    from plait.archive import refolded
+
+    return refolded(responses, request.archive.folding)
 
 
 def _read_all(request: Request) -> Counted:
@@ -268,7 +349,8 @@ def _session_value(request: Request, session: Session | None, found: Counted) ->
     if session is None:
         return {}
     return {
-        "project": session.project,
+        "project": request.archive.folding.project(session.project),
+        "folder": session.project,
         "title": request.archive.facts(session).title,
         "path": session.path,
         "kept": session.is_kept,

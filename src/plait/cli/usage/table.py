@@ -1,15 +1,28 @@
 """Rows of figures to tables that fit the page: whole numbers where there is room, else short."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
-from plait.archive import Session, marked
+from plait.archive import marked
 from plait.cli.options import Request
 from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe_line, short, thousands
 from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
 from plait.view.amounts import some_of
-from plait.view.usage import BEYOND, cost_of, model_names, money, told_apart
+from plait.view.forms import (
+    CACHE_READ,
+    CACHE_WRITE,
+    INPUT,
+    OUTPUT,
+    READ,
+    WRITE,
+    clock_of,
+    day_of,
+    minute_of,
+    model_names,
+    told_apart,
+)
+from plait.view.usage import BEYOND, cost_of, money
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -22,8 +35,11 @@ LEAST = 12
 """The narrowest that a column of words becomes."""
 ROOMY = 24
 CENT = 0.01
-WHOLE = ("input", "output", "cache write", "cache read", "tokens", "cost ")
-BRIEF = ("input", "output", "written", "read", "tokens", "cost ")
+TWO_DAYS = 48
+FRAME = 6
+"""Lines around the rows of a table: its head, a rule, the total, what is said below."""
+WHOLE = (INPUT, OUTPUT, CACHE_WRITE, CACHE_READ, "tokens", "cost ")
+BRIEF = (INPUT, OUTPUT, WRITE, READ, "tokens", "cost ")
 PARTS = (("agents", "agents"), ("service", "service agents"), ("abandoned", "abandoned branches"))
 TITLES = {
     "daily": ("date", "models"),
@@ -53,24 +69,28 @@ def print_spending(
     hidden: int = 0,
     beyond: float = 0.0,
     covered: Mapping[str, int] | None = None,
+    newest_last: bool = False,
 ) -> None:
     """Prints a report; the totals are of the rows that are hidden, too, and not of what Claude
     Code counted beyond the logs.
+
+    In a pager, which shows the first lines, those are the totals and the newest rows.
     """
     output = request.output
     if not result.rows:
         output.print("no responses")
         return
     name = _namer(request, report, result.rows, zone)
+    is_paged = output.is_paged(len(result.rows) + FRAME)
     lines: list[Line] = []
-    for row in result.rows:
+    for row in reversed(result.rows) if is_paged and newest_last else result.rows:
         lines.append(Line(name(row), row.total))
         if is_full:
             lines.extend(_parts_of(row, len(TITLES[report]), by_model=report != "model"))
     total = Line(("total", *[""] * (len(TITLES[report]) - 1)), result.totals.total, "bold")
     extra = list(_parts_of(result.totals, len(TITLES[report]), by_model=True)) if is_full else []
     with output.paged():
-        _print_lines(request, TITLES[report], lines, [total, *extra])
+        _print_lines(request, TITLES[report], lines, [total, *extra], totals_first=is_paged)
         if covered:
             output.print("")
             output.print(_covered_in_words(**covered), style="dim")
@@ -93,8 +113,7 @@ def _namer(
         names = told_apart(row.key or "unnamed" for row in rows)
         return lambda row: (names[row.key or "unnamed"],)
     if report == "project":
-        homes = {one.project: one for one in request.archive.sessions}
-        return lambda row: (_directory(request, homes, row.key or ""),)
+        return lambda row: (_directory(request, row.key or ""),)
     if report != "session":
         return lambda row: (row.key or "no date", model_names(row.models))
     sessions = {one.id: one for one in request.archive.sessions}
@@ -106,16 +125,27 @@ def _namer(
     def words(row: SpendingRow) -> tuple[str, ...]:
         key = row.key or ""
         last = row.total.last
-        time = f"{last.astimezone(zone):%Y-%m-%d}" if last else ""
+        time = day_of(last.astimezone(zone)) if last else ""
         return short(key), " ".join((titles.get(key) or "(no title)").split()), time
 
     return words
 
 
-def _directory(request: Request, homes: dict[str, Session], project: str) -> str:
-    session = homes.get(project)
-    facts = request.archive.facts(session) if session else None
-    return facts.cwd if facts and facts.cwd else project
+def row_names(request: Request, dimension: str, keys: Sequence[str | None]) -> dict[str, str]:
+    """Returns what projects and sessions are called in a table; of the rest nothing."""
+    if dimension == "project":
+        return {key: _directory(request, key) for key in keys if key}
+    if dimension != "session":
+        return {}
+    return {
+        one.id: f"{short(one.id)}  {' '.join((request.archive.facts(one).title or '').split())}"
+        for one in request.archive.sessions
+        if one.id in keys
+    }
+
+
+def _directory(request: Request, project: str) -> str:
+    return request.archive.folding.directory(project) or project
 
 
 def _parts_of(row: SpendingRow, width: int, *, by_model: bool) -> Iterator[Line]:
@@ -131,7 +161,12 @@ def _parts_of(row: SpendingRow, width: int, *, by_model: bool) -> Iterator[Line]
 
 
 def _print_lines(
-    request: Request, titles: tuple[str, ...], rows: list[Line], totals: list[Line]
+    request: Request,
+    titles: tuple[str, ...],
+    rows: list[Line],
+    totals: list[Line],
+    *,
+    totals_first: bool,
 ) -> None:
     from rich.text import Text
 
@@ -146,8 +181,9 @@ def _print_lines(
         for one, found in zip(every, cells, strict=True)
     ]
     rule = Text("─" * min(max(one.cell_len for one in drawn), room), style="dim")
-    rest = [Text(head.rstrip(), style="dim"), *drawn[: len(rows)], rule, *drawn[len(rows) :]]
-    request.output.lines(rest)
+    body, sums = drawn[: len(rows)], drawn[len(rows) :]
+    parts = [*sums, rule, *body] if totals_first else [*body, rule, *sums]
+    request.output.lines([Text(head.rstrip(), style="dim"), *parts])
 
 
 def _fitted(
@@ -206,8 +242,14 @@ def _laid_out(words: tuple[str, ...], widths: list[int]) -> str:
 
 def _padded(text: str, width: int) -> str:
     text = safe_line(text)
-    shown = clipped(text, width) if columns(text) > width else text
+    shown = _cut(text, width) if columns(text) > width else text
     return shown + " " * (width - columns(shown))
+
+
+def _cut(text: str, width: int) -> str:
+    """Shortens a text; of a path what tells it from others stays, its end."""
+    is_path = text.startswith("/") and " " not in text
+    return f"…{text[1 - width :]}" if is_path and width > 1 else clipped(text, width)
 
 
 def _styled(words: str, figures: Sequence[str], widths: Sequence[int], style: str) -> "Text":
@@ -252,16 +294,20 @@ def print_blocks(
     totals: SpendingRow,
     now: datetime,
     zone: tzinfo | None,
+    *,
+    newest_last: bool = False,
 ) -> None:
-    """Prints blocks and the gaps between them."""
+    """Prints blocks and the gaps between them; in a pager the newest first."""
     output = request.output
     if not found:
         output.print("no responses")
         return
+    is_paged = output.is_paged(len(found) + FRAME)
+    shown = [*reversed(found)] if is_paged and newest_last else found
     with output.paged():
-        lines = [Line(_block_words(one, now, zone), one.total, _block_style(one)) for one in found]
+        lines = [Line(_block_words(one, now, zone), one.total, _block_style(one)) for one in shown]
         total = Line(("total", "", ""), totals.total, "bold")
-        _print_lines(request, ("block", "", "models"), lines, [total])
+        _print_lines(request, ("block", "", "models"), lines, [total], totals_first=is_paged)
         _print_notes(request, totals, is_full=False)
         for one in found:
             if one.is_active:
@@ -271,10 +317,15 @@ def print_blocks(
 def _block_words(block: BillingBlock, now: datetime, zone: tzinfo | None) -> tuple[str, ...]:
     start, end = block.start.astimezone(zone), block.end.astimezone(zone)
     if block.is_gap:
-        hours = (block.end - block.start).total_seconds() / 3600
-        return f"{start:%Y-%m-%d %H:%M}", "gap", f"{hours:.0f} h without a response"
-    state = "now" if block.is_active else f"{end:%H:%M}"
-    return f"{start:%Y-%m-%d %H:%M}", state, model_names(block.row.models)
+        return minute_of(start), "gap", f"{gap_in_words(end - start)} without a response"
+    state = "now" if block.is_active else clock_of(end)
+    return minute_of(start), state, model_names(block.row.models)
+
+
+def gap_in_words(length: timedelta) -> str:
+    """Says how long nothing was asked, as people say it: hours, then days."""
+    hours = round(length / timedelta(hours=1))
+    return f"{hours} h" if hours < TWO_DAYS else counted(round(hours / 24), "day")
 
 
 def _block_style(block: BillingBlock) -> str:

@@ -18,6 +18,7 @@ from plait.cli.text import clipped, counted, number, safe_line, thousands
 from plait.errors import UserError
 from plait.view.amounts import money_in_words
 from plait.view.causes import NAMES, REASONS, jumps_in, reason_in_words, rounded
+from plait.view.forms import CACHE_READ, INPUT, OUTPUT, minute_of
 
 if TYPE_CHECKING:
     from plait.archive import Why
@@ -115,11 +116,11 @@ def _print_totals(request: Request, totals: WhyTotals) -> None:
 
 def _split(totals: WhyTotals) -> str:
     parts = (
-        ("read from the cache", totals.read),
+        (CACHE_READ, totals.read),
         ("new", totals.new),
         ("written again", totals.again),
-        ("uncached", totals.uncached),
-        ("answered", totals.output),
+        (INPUT, totals.uncached),
+        (OUTPUT, totals.output),
     )
     return ", ".join(f"{thousands(count)} {name}" for name, count in parts if count)
 
@@ -138,7 +139,7 @@ def _print_requests(request: Request, requests: tuple[WhyRequest, ...]) -> None:
 
 
 def _time(time: datetime | None) -> str:
-    return f"{time.astimezone():%Y-%m-%d %H:%M}" if time else ""
+    return minute_of(time.astimezone()) if time else ""
 
 
 def _print_carried(request: Request, told: "Why") -> None:
@@ -151,7 +152,7 @@ def _print_carried(request: Request, told: "Why") -> None:
         cost = "?" if one.cost_usd is None else money_in_words(one.cost_usd)
         since = f"turn {one.turn}" if one.turn else "the start"
         kind = one.kind.removesuffix("s")
-        words = clipped(safe_line(one.words), max(output.width - 40, 20))
+        words = clipped(safe_line(one.words), max(output.width - 50, 20))
         table.add_row(thousands(one.tokens), cost, since, kind, words)
     output.print(table)
 

@@ -18,6 +18,7 @@ from plait.cli.text import SEPARATOR, clipped, counted, now, number, safe_line, 
 from plait.errors import UserError
 from plait.view.amounts import money_in_words
 from plait.view.causes import WASTE, rounded, saving_in_words
+from plait.view.forms import minute_of
 
 if TYPE_CHECKING:
     from plait.archive import Evidence, Session, Waste, WasteFinding
@@ -115,7 +116,7 @@ def _print_finding(
 
 
 def _evidence(one: "Evidence", titles: dict[str, str]) -> str:
-    time = f"{one.time.astimezone():%Y-%m-%d %H:%M}" if one.time else ""
+    time = minute_of(one.time.astimezone()) if one.time else ""
     what = safe_line(one.about or titles.get(one.session, ""))
     return "  ".join(
         part for part in (money_in_words(one.cost_usd), short(one.session), time, what) if part

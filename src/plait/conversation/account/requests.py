@@ -20,6 +20,7 @@ from plait.conversation.usage import (
     supersedes,
     tokens_of,
 )
+from plait.graph.repair import NOWHERE, cycles
 from plait.record.billing import ASSISTANT, Figures
 from plait.record.lineage import CLEARING, Sent, Thinking
 from plait.record.time import moment
@@ -91,7 +92,9 @@ def requests_in(lines: Iterable[tuple[int, Sent]]) -> list[Asked]:
     for asked in found.values():
         asked.tokens = tokens_of(asked.figures)
         _connect(asked, entries, found)
-    return [*found.values()]
+    ordered = [*found.values()]
+    _cut_circles(ordered)
+    return ordered
 
 
 def key_of(line: Sent, number: int = 0) -> str | None:
@@ -139,6 +142,17 @@ def _connect(asked: Asked, entries: dict[str, Sent], found: dict[str, Asked]) ->
         since.is_taken_up |= line.begins_process
         since.thinking = since.thinking or line.thinking_metadata
     asked.sent = asked.sent or moment(asked.first.timestamp)
+
+
+def _cut_circles(asked: list[Asked]) -> None:
+    """Lets no request go on from itself: the first of a circle in the file begins it."""
+    numbers = {one.key: number for number, one in enumerate(asked)}
+    up = [numbers[one.before.key] if one.before else NOWHERE for one in asked]
+    for circle in cycles(up):
+        first = asked[min(circle)]
+        if first.before:
+            first.before.follows.remove(first)
+        first.before = None
 
 
 def _preserved_behind(

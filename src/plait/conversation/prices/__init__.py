@@ -6,9 +6,12 @@ service tier or a speed that the data does not cover.
 """
 
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from plait.conversation.prices.table import ModelPrices, PriceList, Rate, model_prices
+from msgspec.json import encode
+
+from plait.conversation.prices.table import TABLE, ModelPrices, PriceList, Rate, model_prices
 from plait.conversation.usage import Tokens
 
 if TYPE_CHECKING:
@@ -55,6 +58,19 @@ class Prices:
         self.cards: dict[str, ModelPrices | None] = {}
         """What is known of models by now, and of which ones there is nothing to know."""
         self._units: dict[tuple[object, ...], list[tuple[int, Unit]]] = {}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What stands for these prices today: what has no time is priced by the day."""
+        return f"{self.lists}-{datetime.now(UTC).toordinal()}"
+
+    @cached_property
+    def lists(self) -> str:
+        """What stands for these prices whatever the day."""
+        from hashlib import blake2b
+
+        own = encode(list(self.own.prices.items()) if self.own else [])
+        return blake2b(TABLE.read_bytes() + own, digest_size=8).hexdigest()
 
     def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
         """Returns the dollars of one response, None where it cannot be priced."""

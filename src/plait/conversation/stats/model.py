@@ -59,6 +59,7 @@ class DayFigures(Struct, frozen=True):
     prompts: int
     responses: int
     calls: int
+    failed: int = 0
 
 
 class LongTurn(Struct, frozen=True):
@@ -136,7 +137,7 @@ class Figures(Struct, frozen=True, kw_only=True):
     longest_sessions: tuple[LongSession, ...] = ()
 
 
-Happening: TypeAlias = Literal["prompt", "response", "call"]
+Happening: TypeAlias = Literal["prompt", "response", "call", "failed"]
 QUARTER = 15 * 60
 """Clocks go by quarters of an hour everywhere: so do hours and days."""
 UNNAMED = "unnamed"
@@ -229,6 +230,25 @@ class SessionCounts(Struct, array_like=True):
         if quarter is not None:
             counts = self.moments.setdefault(quarter, {})
             counts[what] = counts.get(what, 0) + 1
+
+
+class SessionPart(Struct, frozen=True, kw_only=True, gc=False):
+    """The part that one session has in the figures of many: all parts add up to them."""
+
+    session: LongSession | None
+    """None where it owns nothing."""
+    counts: dict[str, int]
+    spent: dict[str, int | float]
+    tools: dict[str, dict[str, int]]
+    """Calls by tool and outcome."""
+    agents: dict[str, AgentCounts]
+    files: dict[str, FileCounts]
+    prompts: dict[int, int]
+    """By the quarter of an hour in which they were typed."""
+    models: dict[str, tuple[int, Tokens]] = {}
+    """Responses and what they took, by model."""
+    agent_tokens: dict[str, Tokens] = {}
+    """By the kind of agent."""
 
 
 class SessionShare(Struct, frozen=True, array_like=True):

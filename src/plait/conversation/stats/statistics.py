@@ -29,6 +29,7 @@ from plait.conversation.stats.model import (
     ModelFigures,
     ResponseCount,
     SessionCounts,
+    SessionPart,
     ToolCounts,
     ToolFigures,
 )
@@ -89,13 +90,15 @@ class ResponseCounts:
 
     def __init__(self) -> None:
         self._known: dict[int | str, ResponseCount] = {}
+        self._owners: dict[int | str, int] = {}
 
-    def add(self, answer: ResponseCount) -> bool:
-        """Takes in a response and tells whether it is new."""
+    def add(self, answer: ResponseCount, owner: int = 0) -> bool:
+        """Takes in a response of a session, the how-many-th, and tells whether it is new."""
         mark = f"{len(self._known)}" if answer.key is None else answer.key
         known = self._known.get(mark)
         if known is None:
             self._known[mark] = answer
+            self._owners[mark] = owner
         elif supersedes(answer, known):
             self._known[mark] = replace(known, tokens=answer.tokens)
         return known is None
@@ -107,6 +110,14 @@ class ResponseCounts:
             ResponseCount(None, model, agents, count.tokens, None, count.responses)
             for (model, agents), count in summed.items()
         ]
+
+    def owned(self, name_of: Callable[[ResponseCount], K]) -> dict[int, dict[K, ResponseSum]]:
+        """Returns them added up by session and by what a function says of each."""
+        found: dict[int, dict[K, ResponseSum]] = {}
+        for mark, answer in self._known.items():
+            named = found.setdefault(self._owners[mark], {})
+            named.setdefault(name_of(answer), ResponseSum()).add(answer)
+        return found
 
     def by(self, name_of: Callable[[ResponseCount], K]) -> dict[K, ResponseSum]:
         """Returns them added up by what a function says of each."""
@@ -141,7 +152,9 @@ class Calendar:
     def days(self) -> tuple[DayFigures, ...]:
         """Returns the days on which something happened, in order."""
         return tuple(
-            DayFigures(day.isoformat(), what["prompt"], what["response"], what["call"])
+            DayFigures(
+                day.isoformat(), what["prompt"], what["response"], what["call"], what["failed"]
+            )
             for day, what in sorted(self._days.items())
         )
 
@@ -182,6 +195,7 @@ class Statistics:
         self._answers = ResponseCounts()
         self._turns: list[LongTurn] = []
         self._sessions: list[LongSession] = []
+        self._parts: list[SessionPart] = []
 
     @cached_property
     def _counter(self) -> "SessionCounter":
@@ -203,7 +217,8 @@ class Statistics:
             self._spent[name] += spent
         self._take_parts(counted)
         for answer in counted.answers:
-            if self._answers.add(answer) and answer.quarter is not None:
+            is_new = self._answers.add(answer, len(self._parts))
+            if is_new and answer.quarter is not None:
                 self._calendar.add(answer.quarter, {"response": 1})
         for quarter, happened in counted.moments.items():
             self._calendar.add(quarter, happened)
@@ -211,6 +226,7 @@ class Statistics:
             self._span = [min([*self._span, counted.first]), max([*self._span, counted.last])]
         self._turns = nlargest(LONGEST, (*self._turns, *counted.turns), lambda one: one.working_ms)
         self._counts["all_sessions"] += 1
+        self._parts.append(_part_of(counted))
         if counted.session:
             self._take_session(counted.session)
         elif counted.has_records:
@@ -259,6 +275,19 @@ class Statistics:
             longest_sessions=tuple(self._sessions),
         )
 
+    def parts(self) -> tuple[SessionPart, ...]:
+        """Returns the part of each session in the figures, in the order in which they came."""
+        models = self._answers.owned(lambda one: one.model)
+        agents = self._answers.owned(lambda one: one.agents)
+        return tuple(
+            replace(
+                part,
+                models={n: (c.responses, c.tokens) for n, c in models.get(place, {}).items()},
+                agent_tokens={n: c.tokens for n, c in agents.get(place, {}).items() if n},
+            )
+            for place, part in enumerate(self._parts)
+        )
+
     def _model_figures(self) -> Iterator[ModelFigures]:
         for name, count in self._answers.by(lambda one: one.model).items():
             yield ModelFigures(name, count.responses, count.tokens)
@@ -271,6 +300,19 @@ class Statistics:
             for spoken in [answers.get(name, ResponseSum())]
         ]
         return tuple(sorted(_by_size(found, "agents"), key=lambda one: one.type == SERVICE))
+
+
+def _part_of(counted: SessionCounts) -> SessionPart:
+    prompts = {quarter: what.get("prompt", 0) for quarter, what in counted.moments.items()}
+    return SessionPart(
+        session=counted.session,
+        counts=counted.counts,
+        spent=counted.spent,
+        tools={name: one.outcomes for name, one in counted.tools.items()},
+        agents=counted.agents,
+        files=counted.files,
+        prompts={quarter: count for quarter, count in prompts.items() if count},
+    )
 
 
 def settled_counts(counted: SessionCounts) -> SessionCounts:

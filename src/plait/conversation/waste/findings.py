@@ -43,11 +43,26 @@ class WasteFinding(Struct, kw_only=True):
         self.entrypoints[way] = self.entrypoints.get(way, 0.0) + one.cost_usd
         self.evidence.append(one)
 
-    def finish(self, advice: str) -> "WasteFinding":
-        """Leaves the dearest things, and says what to do."""
+    def join(self, other: "WasteFinding") -> None:
+        """Takes in what was lost for the same reason elsewhere."""
+        self.count += other.count
+        self.cost_usd += other.cost_usd
+        self.least_usd += other.least_usd
+        for way, cost in other.entrypoints.items():
+            self.entrypoints[way] = self.entrypoints.get(way, 0.0) + cost
+        self.evidence += other.evidence
+
+    def shorten(self) -> None:
+        """Leaves the dearest things."""
         self.evidence = sorted(self.evidence, key=lambda one: -one.cost_usd)[:MOST_EVIDENCE]
-        self.advice = advice
-        return self
+
+
+class SessionWaste(Struct, kw_only=True):
+    """What one session could have cost less."""
+
+    input_usd: float = 0.0
+    """What everything cost that was sent."""
+    findings: list[WasteFinding] = field(default_factory=list)
 
 
 class Waste(Struct, frozen=True, kw_only=True):

@@ -4,9 +4,9 @@ What a result takes is told by usage: between a request and the one that it goes
 many characters, and the input has grown by so many tokens. The median is the file's measure.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from statistics import median
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from plait.conversation.account.account import paid_request
 from plait.conversation.account.model import PaidRequest
@@ -27,21 +27,34 @@ USUAL = 0.29
 """Tokens to a character, where a file does not tell."""
 
 
+class PaidFile(NamedTuple):
+    """What the requests of one file took, and what of it was paid for in vain."""
+
+    requests: Collection[PaidRequest]
+    losses: list[Loss]
+
+
 def losses_in(lines: Iterable[tuple[int, Sent]], *, is_agent: bool = False) -> list[Loss]:
     """Returns what was paid for in vain in one file."""
+    return paid_in(lines, is_agent=is_agent).losses
+
+
+def paid_in(lines: Iterable[tuple[int, Sent]], *, is_agent: bool = False) -> PaidFile:
+    """Returns what the requests of one file took, and what of it was paid for in vain."""
     notes = CallNotes()
     asked = requests_in(notes.over(lines))
     paid = {one.key: paid_request(one) for one in asked}
     carried = _Carried(asked, notes)
     again, results = list(_again(asked, paid)), list(carried.results())
     counted = {one.response: paid[one.response].again for one in again}
-    return [
+    losses = [
         *again,
         *results,
         *oversized(asked, counted, notes, carried.measure, carried.lost),
         *carried.retries(),
         *(_startup(asked) if is_agent and asked else ()),
     ]
+    return PaidFile(paid.values(), losses)
 
 
 def _again(asked: Iterable[Asked], paid: dict[str, PaidRequest]) -> Iterator[Loss]:

@@ -3,21 +3,16 @@
 Git is asked as it is; a directory that is gone, no repository, or not ours to ask says nothing.
 """
 
-import shutil
-import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from plait.keep.rescue.model import Commit
+from plait.line.git import asked
 
 BETWEEN, WITHIN = "\x1e", "\x1f"
 FORMAT = f"--format={BETWEEN}%H{WITHIN}%ct{WITHIN}%s{WITHIN}%B{WITHIN}"
-CAREFUL = ("core.fsmonitor=false", "core.quotePath=false", "log.showSignature=false")
-"""Settings of a repository that would start other programs, or change what is printed."""
-LONGEST = 30
-"""Seconds that Git may take."""
 MOST_COMMITS, MOST_FILES = 20_000, 50_000
 
 
@@ -57,19 +52,3 @@ def repository_at(directory: str) -> Repository | None:
         return None
     top = asked(directory, "rev-parse", "--show-toplevel")
     return Repository(top.rstrip("\n")) if top and top.strip() else None
-
-
-def asked(directory: str, *question: str) -> str | None:
-    """Returns what Git answers, None where it does not."""
-    program = shutil.which("git")
-    if program is None:
-        return None
-    settings = [part for one in CAREFUL for part in ("-c", one)]
-    command = [program, "--no-pager", "--no-optional-locks", "-C", directory, *settings, *question]
-    try:
-        done = subprocess.run(  # noqa: S603  Git, with a question of ours
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

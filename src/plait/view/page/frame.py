@@ -10,18 +10,19 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.view.page.markup import PATHS, attribute, esc, icon, icon_address
+from plait.view.page.markup import PATHS, attribute, esc, icon, icon_address, with_code
 
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; {more}"
     "base-uri 'none'; form-action 'none'"
 )
 ICON = f'<link rel="icon" href="{icon_address(PATHS["plait"], "%230b6e7d")}">'
-Here: TypeAlias = Literal["home", "sessions", "search", "usage", "insights"]
+Here: TypeAlias = Literal["home", "sessions", "search", "files", "usage", "insights"]
 PLACES: tuple[tuple[Here, str, str], ...] = (
     ("home", "/", "Home"),
     ("sessions", "/sessions", "Sessions"),
     ("search", "/search", "Search"),
+    ("files", "/files", "Files"),
     ("usage", "/usage", "Usage"),
     ("insights", "/insights", "Insights"),
 )
@@ -44,6 +45,7 @@ def page(
     inlined: Assets | None = None,
     is_served: bool = False,
     head: str = "",
+    script: str = "app.js",
 ) -> str:
     """Returns a whole page; with its assets inside where one file should do.
 
@@ -51,7 +53,7 @@ def page(
     """
     scripts = styles = "'self'"
     more = "connect-src 'self'; "
-    script = "app.js" if is_served else "plait.js"
+    script = script if is_served else "plait.js"
     links = (
         f'<link rel="stylesheet" href="{root}assets/plait.css">'
         f'<script src="{root}assets/{script}" defer></script>'
@@ -96,32 +98,48 @@ def framed(
     """
     name = title if title == "Plait" else f"{title} · Plait"
     body = main if side is None else _beside(side, main)
-    return page(
-        name, f"{_top_bar(here, query, is_asking=is_asking)}{body}", root="/", is_served=True
-    )
+    kind = "bar" if side is None else "bar in-session"
+    bar = top_bar(PLACES, here, query, kind, _KEYS, _PALETTE, is_asking=is_asking)
+    return page(name, f"{bar}{body}", root="/", is_served=True)
 
 
-def _top_bar(here: Here | None, query: str = "", *, is_asking: bool = False) -> str:
-    links = "".join(_link(name, href, words, here) for name, href, words in PLACES)
+_PALETTE = (
+    '<button type="button" class="opener" data-open="palette" aria-label="Go to or find '
+    'anything" aria-keyshortcuts="Control+K" title="Go to or find anything">'
+    "<kbd>Ctrl K</kbd></button>"
+)
+_KEYS = (
+    '<button data-do="help" title="Keys (?)" aria-label="Keys" '
+    'aria-keyshortcuts="?"><b>?</b></button>'
+)
+
+
+def top_bar(
+    places: Iterable[tuple[str, str, str]],
+    here: str | None,
+    query: str,
+    kind: str,
+    own: str = "",
+    opener: str = "",
+    *,
+    is_asking: bool = False,
+) -> str:
+    """Returns the bar of a page: its places, what is searched, and what else a server offers."""
+    links = "".join(_link(name, href, words, here) for name, href, words in places)
     focus = " autofocus" if is_asking else ""
     return (
         '<a class="skip" href="#main">To the content</a>'
-        f'<header class="bar"><a class="brand" href="/">{icon("plait")}<b>Plait</b></a>'
+        f'<header class="{kind}"><a class="brand" href="/">{icon("plait")}<b>Plait</b></a>'
         f'<nav class="places" aria-label="Places">{links}</nav>'
         '<form class="asking" action="/search" role="search">'
         f'{icon("find")}<input type="search" name="q" placeholder="{ASKING}" autocomplete="off" '
-        f'spellcheck="false" aria-label="{ASKING}" value="{esc(query)}"{focus}>'
-        '<button type="button" class="opener" data-open="palette" aria-label="Go to or find '
-        'anything" aria-keyshortcuts="Control+K" title="Go to or find anything">'
-        "<kbd>Ctrl K</kbd></button></form>"
+        f'spellcheck="false" aria-label="{ASKING}" value="{esc(query)}"{focus}>{opener}</form>'
         '<div class="actions"><button data-do="theme" title="Light or dark (t)" '
-        f'aria-label="Light or dark">{icon("moon")}</button>'
-        '<button data-do="help" title="Keys (?)" aria-label="Keys" '
-        'aria-keyshortcuts="?"><b>?</b></button></div></header>'
+        f'aria-label="Light or dark">{icon("moon")}</button>{own}</div></header>'
     )
 
 
-def _link(name: Here, href: str, words: str, here: Here | None) -> str:
+def _link(name: str, href: str, words: str, here: str | None) -> str:
     current = ' aria-current="page"' if name == here else ""
     return f'<a href="{href}"{current}>{words}</a>'
 
@@ -139,7 +157,7 @@ def _beside(session: str, main: str) -> str:
 def error_page(message: str, hints: Iterable[str]) -> str:
     """Returns the page of an error."""
     told = message[:1].upper() + message[1:]
-    help_ = "".join(f"<li>{esc(hint)}</li>" for hint in hints)
+    help_ = "".join(f"<li>{with_code(hint)}</li>" for hint in hints)
     main = (
         f'<main class="trouble"><h1>{esc(told)}</h1>{f"<ul>{help_}</ul>" if help_ else ""}'
         '<p><a href="/">All sessions</a></p></main>'
@@ -147,26 +165,40 @@ def error_page(message: str, hints: Iterable[str]) -> str:
     return framed(told, main)
 
 
-def sign_in_page(reason: str, *, can_enter: bool = True) -> str:
-    """Returns the page that says how to come in."""
-    form = (
+def sign_in_page(reason: str, command: str = "plait open", to: str | None = "/") -> str:
+    """Returns the page that says how to come in, and leads on to a place; None: by another way."""
+    if to is None:
+        return _door(f'<p class="reason">{esc(reason)}</p><p>Open the address Plait printed.</p>')
+    return _door(
+        f'<p class="reason">{esc(reason)} Your sessions are shown to you alone.</p>'
         '<form method="post" action="/enter"><label for="ticket">Key</label>'
-        '<input id="ticket" name="ticket" autocomplete="off" autofocus spellcheck="false">'
-        "<button>Enter</button></form>"
+        '<input id="ticket" name="ticket" autocomplete="off" autocapitalize="off" autofocus '
+        f'spellcheck="false" required><input type="hidden" name="to" value="{esc(to)}">'
+        f"<button>Enter</button></form>{_without_key(command)}"
     )
-    ways = (
-        "<p>Your sessions are shown to you alone. <code>plait open</code> in a terminal opens this "
-        "page; or enter the key that <code>plait serve</code> printed.</p>"
+
+
+def _without_key(command: str) -> str:
+    """Returns how to come in without a key; nobody does where no command opens the page."""
+    if not command:
+        return "<p>Whoever started Plait here has it, and gives each person their own.</p>"
+    return (
+        "<p>It was printed where Plait was started. No key at hand? This opens the page without "
+        f'one:</p><p><button class="resume" data-copy="{esc(command)}" title="Copy">{icon("copy")}'
+        f"<code>{esc(command)}</code></button></p>"
     )
-    body = f'<main class="door"><h1>Plait</h1><p class="reason">{esc(reason)}</p>'
-    body += ways + form if can_enter else "<p>Open the address that Plait printed.</p>"
-    return page("Plait", f"{body}</main>", root="/", is_served=True)
+
+
+def _door(inner: str) -> str:
+    head = f"<h1>{icon('plait')}Plait</h1>"
+    return page("Plait", f'<main class="door">{head}{inner}</main>', root="/", is_served=True)
 
 
 def passing_page(to: str) -> str:
     """Returns the page that goes on to another by itself."""
     head = f'<meta http-equiv="refresh" content="0;url={esc(to)}">'
-    body = f'<main class="door"><h1>Plait</h1><p><a href="{esc(to)}">Go on</a></p></main>'
+    inner = f'<h1>{icon("plait")}Plait</h1><p><a href="{esc(to)}">Go on</a></p>'
+    body = f'<main class="door">{inner}</main>'
     return page("Plait", body, root="/", is_served=True, head=head)
 
 

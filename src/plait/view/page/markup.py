@@ -49,6 +49,9 @@ PATHS = {
     "image": "M1.5 2.5h13v11h-13zM1.5 11l4-4 3.5 3.5 2-2 3.5 3M11 5.8v.4",
     "copy": "M5.5 5.5h8v9h-8zM3.5 10.5h-1v-9h8v1.5",
     "link": "M6.5 9.5l3-3M7 5l2-2a2.8 2.8 0 014 4l-2 2M9 11l-2 2a2.8 2.8 0 01-4-4l2-2",
+    "resume": "M2.5 2.5v6h8M7.5 5.5l3 3-3 3M13.5 4v9",
+    "star": "M8 1.8l1.9 3.9 4.3.6-3.1 3 .7 4.3L8 11.6l-3.8 2 .7-4.3-3.1-3 4.3-.6z",
+    "pin": "M5.5 1.5h5M6.5 1.5v4.5l-2.5 3h8l-2.5-3V1.5M8 9v5.5",
     "raw": "M5.5 3L2 8l3.5 5M10.5 3L14 8l-3.5 5",
     "moon": "M13.5 9.5A6 6 0 016.5 2.5a6 6 0 107 7z",
     "menu": "M2 4h12M2 8h12M2 12h12",
@@ -75,6 +78,12 @@ def clean(text: str) -> str:
 def with_breaks(path: str) -> str:
     """Returns a path that may be broken behind its slashes."""
     return esc(path).replace("/", "/<wbr>")
+
+
+def with_code(text: str) -> str:
+    """Returns a text in which what stands between backticks is code."""
+    parts = esc(text).split("`")
+    return "".join(f"<code>{one}</code>" if at % 2 else one for at, one in enumerate(parts))
 
 
 def attribute(name: str, value: str | None) -> str:

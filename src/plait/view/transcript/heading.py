@@ -12,6 +12,7 @@ from plait.conversation.model import Compacted, Conversation, Left, Turn
 from plait.conversation.totals import Totals
 from plait.graph.paths import Status
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
+from plait.view.forms import CACHE_READ, model_names, tokens_in, tokens_out
 from plait.view.passages.stream import (
     AnyPassage,
     Manner,
@@ -90,6 +91,7 @@ def passages_of(transcript: Transcript, stream: Stream) -> Iterator[AnyPassage]:
 COMPACTED = "{0}Contains Compact Operation(s){0} - Full conversation including compacted segments"
 AGENTS_ONLY = "Only its agents are left: it has no path and cannot be resumed"
 TITLE_LENGTH = 80
+TITLE = "Title"
 LinkTo: TypeAlias = Callable[[str, str | None], str]
 """The name of a transcript and an anchor in it to where a link leads."""
 
@@ -103,11 +105,12 @@ class Fact(NamedTuple):
 
 
 def heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]:
-    """Yields the header and a table of facts in Markdown."""
+    """Yields the title, the header and a table of facts in Markdown."""
     head = transcript.heading
-    yield "# CLAUDE CODE SESSION TRANSCRIPT"
+    yield f"# {phrase(short(head.title or '', TITLE_LENGTH) or f'Session {head.session}')}"
+    yield "## CLAUDE CODE SESSION TRANSCRIPT"
     yield "\n".join([f"Session ID: {phrase(head.session)}", *path_lines(head, phrase, "**")])
-    rows = [(fact.name, _cell(fact)) for fact in facts_of(head)]
+    rows = [(fact.name, _cell(fact)) for fact in facts_of(head) if fact.name != TITLE]
     rows.insert(-1, ("Branch", _backlink(transcript, link_to)))
     yield _table(rows)
 
@@ -126,11 +129,11 @@ def path_lines(head: Heading, written: Callable[[str], str] = str, strong: str =
 
 def facts_of(head: Heading) -> Iterator[Fact]:
     """Yields what else is known of a path."""
-    yield Fact("Title", head.title or "")
+    yield Fact(TITLE, head.title or "")
     yield Fact("Project", head.project or "")
     yield Fact("Directory", head.directory or "", is_code=True)
     yield Fact("Git branch", head.branch or "", is_code=True)
-    yield Fact("Models", ", ".join(head.models))
+    yield Fact("Models", model_names(head.models))
     yield Fact("Claude Code", ", ".join(head.versions))
     yield Fact("Time", _span(head))
     yield Fact("Turns", _counts(head))
@@ -172,8 +175,8 @@ def _tokens(totals: Totals) -> str:
     if not totals.tokens.total:
         return ""
     read, cached = totals.tokens.total_input, totals.tokens.cache_read
-    share = f" ({tokens_in_words(cached)} of them from the cache)" if cached else ""
-    return f"{tokens_in_words(read)} in{share}, {tokens_in_words(totals.tokens.output)} out"
+    share = f" ({tokens_in_words(cached)} {CACHE_READ})" if cached else ""
+    return f"{tokens_in(read)}{share}, {tokens_out(totals.tokens.output)}"
 
 
 def _cost(totals: Totals) -> str:

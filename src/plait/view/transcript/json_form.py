@@ -57,12 +57,17 @@ def json_of(transcript: Transcript, manner: Manner) -> bytes:
         transcript.name,
         transcript.heading,
         _conversation_form(transcript.conversation, stream),
-        [_conversation_form(one, stream) for one in _agents_of(transcript, manner)],
+        [_conversation_form(one, stream) for one in agents_of(transcript, manner)],
     )
+    return encoded(found)
+
+
+def encoded(value: object) -> bytes:
+    """Returns a value as one line of JSON, lone surrogates as their escapes."""
     try:
-        return msgspec.json.encode(found)
+        return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        plain = msgspec.to_builtins(found)
+        plain = msgspec.to_builtins(value)
         text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
         return without_surrogates(text).encode()
 
@@ -112,7 +117,8 @@ def _item_form(entry: Entry, *, has_detail: bool) -> Item:
             return item
 
 
-def _agents_of(transcript: Transcript, manner: Manner) -> list[Conversation]:
+def agents_of(transcript: Transcript, manner: Manner) -> list[Conversation]:
+    """Returns the agents of a transcript, and theirs, those that no call names last."""
     if manner.agents == "files" or not manner.has_tools:
         return []
     found: dict[str, Conversation] = {}

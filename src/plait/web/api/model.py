@@ -33,6 +33,9 @@ class SessionItem(Struct, frozen=True, kw_only=True):
     """By which it is asked for; the id where no other session has the same."""
     id: str
     project: str
+    """That of its repository, where it was begun in a worktree or a sub-directory."""
+    folder: str
+    """The one that its log lies in."""
     title: str | None
     first_prompt: str | None
     started: str | None
@@ -60,12 +63,15 @@ class SessionList(Struct, frozen=True):
 
 
 class ProjectItem(Struct, frozen=True):
-    """A folder of sessions."""
+    """The sessions of a repository, or of a folder that belongs to none."""
 
     name: str
     sessions: int
     bytes: int
     modified: datetime
+    directory: str | None = None
+    folded: tuple[str, ...] = ()
+    """The other folders whose sessions it has."""
 
 
 class ProjectList(Struct, frozen=True):
@@ -366,7 +372,12 @@ class Spending(Struct, frozen=True, forbid_unknown_fields=True):
 class Search(Struct, frozen=True, forbid_unknown_fields=True):
     """What is looked for."""
 
-    q: Words
+    q: Words = ""
     way: Literal["words", "exact", "regex"] = "words"
+    tool: Words = ""
+    outcome: Words = ""
+    project: Words = ""
+    sort: Literal["relevance", "time"] | None = None
+    each: bool = False
     limit: Annotated[int, Meta(ge=1, le=200)] = 20
     facets: bool = False

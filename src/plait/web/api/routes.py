@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from plait.errors import UserError
 from plait.web.answers import SessionRequest, json, library_in
-from plait.web.api import edits, keeping, model, sessions
+from plait.web.api import edits, keeping, marks, model, sessions
 from plait.web.api.writes import WRITES, write_operation, write_routes
 from plait.web.events import Event, serve_events
 
@@ -65,6 +65,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("/doctor", "The account of all lines", sessions.doctor),
     Entry("/edits", "What was changed, the newest first", edits.edits),
     Entry("/keep", "What is kept, and what will be lost when", keeping.status),
+    Entry("/marks", "What is starred and pinned, the newest first", marks.marks),
     Entry(ONE, "A session: its conversations, files and totals", sessions.session),
     Entry(f"{ONE}/conversation", "Turns of a conversation", sessions.conversation, model.Talk),
     Entry(f"{ONE}/tree", "A session as it is drawn", sessions.tree),

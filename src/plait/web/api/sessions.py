@@ -1,6 +1,6 @@
 """Questions about all sessions together to their answers."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 
-from plait.archive import Facts, Session
+from plait.archive import Facts, Folding, Project
 from plait.archive.live import LiveArchive, Snapshot
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.spending import SpendingRow, spending
@@ -21,6 +21,7 @@ from plait.errors import SourceError, UserError
 from plait.graph.model import Account as GraphAccount
 from plait.graph.model import SessionGraph
 from plait.graph.paths import paths as paths_in
+from plait.index.query import Field
 from plait.line import Finding, LogFile
 from plait.record.account import Account
 from plait.view.changed_files import ChangedFiles, FileStory
@@ -41,18 +42,21 @@ SORTS: dict[str, Callable[[Facts], str | int]] = {
 
 def sessions(library: LiveArchive, asked: model.Sessions) -> model.SessionList:
     """Returns the sessions that were asked for."""
-    found = [one for one in library.now.listed() if _is_meant(one[1], asked)]
+    state = library.whole
+    folding = state.folding
+    found = [one for one in state.listed() if _is_meant(one[1], asked, folding)]
     key = SORTS[asked.sort]
     if asked.sort != "ended":
         found.sort(key=lambda one: key(one[1]), reverse=asked.sort != "title")
     part = found[asked.offset : asked.offset + asked.limit]
     return model.SessionList(
-        len(found), asked.offset, tuple(session_item(name, facts) for name, facts in part)
+        len(found), asked.offset, tuple(session_item(name, facts, folding) for name, facts in part)
     )
 
 
-def _is_meant(facts: Facts, asked: model.Sessions) -> bool:
-    if asked.project and asked.project.lower() not in facts.project.lower():
+def _is_meant(facts: Facts, asked: model.Sessions, folding: Folding) -> bool:
+    names = f"{facts.project}\n{folding.project(facts.project)}".lower()
+    if asked.project and asked.project.lower() not in names:
         return False
     if asked.since and (facts.ended or "") < asked.since:
         return False
@@ -65,13 +69,15 @@ def _is_meant(facts: Facts, asked: model.Sessions) -> bool:
     return all(word in held for word in (asked.q or "").lower().split())
 
 
-def session_item(name: str, facts: Facts) -> model.SessionItem:
+def session_item(name: str, facts: Facts, folding: Folding) -> model.SessionItem:
     """Returns what a list says of a session, under its name in addresses."""
     return filled(
         model.SessionItem,
         facts,
         name=name,
         id=facts.session,
+        project=folding.project(facts.project),
+        folder=facts.project,
         agents=facts.subagents,
         directory=facts.cwd,
     )
@@ -79,23 +85,31 @@ def session_item(name: str, facts: Facts) -> model.SessionItem:
 
 def projects(library: LiveArchive, asked: model.Nothing) -> model.ProjectList:
     """Returns all projects."""
-    return model.ProjectList(
-        tuple(_project_of(one.name, one.sessions) for one in library.now.archive.projects)
-    )
+    return model.ProjectList(tuple(map(_project_item, library.now.archive.projects)))
 
 
-def _project_of(name: str, held: Iterable[Session]) -> model.ProjectItem:
-    found = list(held)
-    modified = datetime.fromtimestamp(max(one.modified for one in found), UTC)
-    return model.ProjectItem(name, len(found), sum(one.bytes for one in found), modified)
+def _project_item(one: Project) -> model.ProjectItem:
+    modified = datetime.fromtimestamp(max(held.modified for held in one.sessions), UTC)
+    size = sum(held.bytes for held in one.sessions)
+    return model.ProjectItem(one.name, len(one.sessions), size, modified, one.directory, one.folded)
 
 
 def search(library: LiveArchive, asked: model.Search) -> model.SearchAnswer:
     """Returns the turns that answer."""
-    if not asked.q.strip():
+    fields = {"tool": asked.tool, "outcome": asked.outcome, "project": asked.project}
+    filters = [Field(name, value) for name, value in fields.items() if value]
+    if not (asked.q.strip() or filters):
         raise UserError("there is nothing to look for", "say what: `?q=words`")
     state = library.now
-    found = state.archive.search(asked.q, way=asked.way, limit=asked.limit, has_facets=asked.facets)
+    found = state.archive.search(
+        asked.q,
+        filters,
+        way=asked.way,
+        limit=asked.limit,
+        has_facets=asked.facets,
+        sort=asked.sort,
+        is_each=asked.each or None,
+    )
     hits = tuple(model.SearchHit(state.name_of.get(hit.path), hit) for hit in found.hits)
     return filled(model.SearchAnswer, found, hits=hits)
 
@@ -119,7 +133,7 @@ def _usage_row(row: SpendingRow) -> model.UsageRow:
 
 def stats(library: LiveArchive, asked: model.Nothing) -> Figures:
     """Returns what was done in all sessions."""
-    return library.figures().whole()
+    return library.figures().whole().figures
 
 
 def doctor(library: LiveArchive, asked: model.Nothing) -> model.Health:
@@ -160,11 +174,11 @@ def health(account: Account, graph: GraphAccount) -> model.Health:
 def session(look: SessionRequest, asked: model.Nothing) -> model.SessionFacts:
     """Returns a session with its conversations, its files and its totals."""
     state = look.library.now
-    facts = state.facts.get(look.session.path) or state.archive.facts(look.session)
+    facts = state.facts_of(look.session)
     told = look.opened.told
     lines = told.by_line.values() if told else ()
     return model.SessionFacts(
-        session_item(look.name, facts),
+        session_item(look.name, facts, state.folding),
         told.main if told else None,
         tuple(_line_item(one, told) for one in lines),
         tuple(_file_item(at, file) for at, file in enumerate(look.session.files)),

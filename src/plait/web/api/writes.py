@@ -19,7 +19,7 @@ from starlette.routing import Route
 from plait.errors import UserError
 from plait.view.edits import EditEntry
 from plait.web.answers import SessionRequest, json, library_in
-from plait.web.api import edit_model, edits, keeping
+from plait.web.api import edit_model, edits, keeping, marks
 
 HEADER = "plait-edit"
 MEANT = "yes"
@@ -70,6 +70,14 @@ def _restore(request: Request, asked: keeping.ToRestore) -> keeping.NowRestored:
     return keeping.restore(SessionRequest(request), asked)
 
 
+def _star(request: Request, asked: marks.ToStar) -> marks.NowStarred:
+    return marks.star(library_in(request), asked)
+
+
+def _pin(request: Request, asked: marks.ToPin) -> marks.NowPinned:
+    return marks.pin(library_in(request), asked)
+
+
 def _held(request: Request) -> edits.HeldPlans:
     found: edits.HeldPlans = request.app.state.plans
     return found
@@ -98,6 +106,16 @@ WRITES = (
         keeping.ToRestore,
         keeping.NowRestored,
         _restore,
+    ),
+    WriteEntry(
+        "/marks/star",
+        "Star a session, or take its star away",
+        marks.ToStar,
+        marks.NowStarred,
+        _star,
+    ),
+    WriteEntry(
+        "/marks/pin", "Pin a turn, or take its pin away", marks.ToPin, marks.NowPinned, _pin
     ),
 )
 

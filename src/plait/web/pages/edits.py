@@ -23,7 +23,7 @@ def _listed(library: LiveArchive) -> Iterator[ListedEdit]:
     state = library.now
     for entry in edits.edits(library, model.Nothing()).edits:
         name = state.name_of.get(entry.path)
-        facts = state.facts.get(state.names[name].path) if name else None
+        facts = state.facts_of(state.names[name]) if name else None
         title = (facts.title or facts.first_prompt) if facts else None
         yield ListedEdit(entry, name, title)
 

@@ -5,17 +5,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plait.archive.live import ListedSessions, LiveArchive, Snapshot
+from plait.archive.live import LiveArchive, Snapshot
 from plait.errors import UserError
-from plait.index.query import Field
-from plait.view.page.figures.insights import Insights, insights_figures
-from plait.view.page.figures.period import USUAL, FiguresPage, Period, figures_page, period_in
-from plait.view.page.figures.usage import usage_figures, usage_in
-from plait.view.page.figures.waste import waste_figures
+from plait.index.query import Field, of_sessions
 from plait.view.page.lists.choice import (
     OFFERED,
     Choice,
@@ -26,8 +23,9 @@ from plait.view.page.lists.choice import (
     side_list,
 )
 from plait.view.page.lists.home import Home, KeptFigures, home_page, monday_of, two_weeks
-from plait.view.page.lists.rows import ListedSession, short_place
+from plait.view.page.lists.rows import ListedSession
 from plait.view.page.lists.search import (
+    SORTS,
     SearchHit,
     SearchQuery,
     SearchResults,
@@ -43,7 +41,9 @@ from plait.view.page.lists.sessions import (
     sessions_page,
     shown_of,
 )
+from plait.view.page.lists.starred import MOST as MOST_STARRED
 from plait.web.answers import filled, html, library_in, page_or_part
+from plait.web.pages.starred import marked_in, starred_order, starred_rows
 
 RECENT = 12
 SOON = timedelta(days=7)
@@ -53,6 +53,7 @@ LEAST = 2
 """Letters from which on the words of sessions are looked for."""
 UNFINISHED = re.compile(r"\w{2,}$")
 HIDDEN = ("service",)
+UNREAD = "Your sessions are still being read: more may be found."
 
 
 def _serve_home(request: Request) -> Response:
@@ -62,19 +63,21 @@ def _serve_home(request: Request) -> Response:
 
 def _home_of(library: LiveArchive) -> Home:
     now = datetime.now(UTC)
-    rows, money, is_counting = library.rows()
+    known, money, is_counting, unread = library.rows()
+    rows = starred_rows(library, known)
+    marked = marked_in(library, rows)
     newest = sorted(rows, key=lambda one: one.ended or "", reverse=True)
     running = [one for one in newest if one.is_live]
     recent = [one for one in newest if not one.is_live][:RECENT]
     days = library.days()
     make = partial(two_weeks, money.responses if money else None, days, library.prices, now)
     wasted, is_weighing = library.waste(since=monday_of(now)).ask(patience=0)
-    weeks = library.made.of(("weeks", f"{now:%Y-%m-%d %H}"), (money, rows), make)
+    weeks = library.made.of(("weeks", now.date(), now.hour), (money, known), make)
     return Home(
         now=now,
         running=running,
         recent=recent,
-        drawings=library.now.drawings([*running, *recent]),
+        drawings=library.now.drawings([*running, *recent, *marked.sessions[:MOST_STARRED]]),
         days=days,
         week=weeks[0],
         last_week=weeks[1],
@@ -83,10 +86,11 @@ def _home_of(library: LiveArchive) -> Home:
         settings=[
             str(config / "settings.json") for config in library.now.archive.inventory.configs
         ],
-        total=len(rows),
+        total=len(rows) + unread,
         looked=[str(root) for root in library.roots],
         is_counting=is_counting or is_weighing,
-        wasted=wasted,
+        wasted=wasted.waste if wasted else None,
+        marked=marked,
     )
 
 
@@ -115,7 +119,8 @@ def _kept_figures(library: LiveArchive, rows: Sequence[ListedSession]) -> KeptFi
 def _serve_sessions(request: Request) -> Response:
     library = library_in(request)
     choice = choice_in(request.query_params)
-    rows, _, is_counting = library.rows()
+    known, _, is_counting, unread = library.rows()
+    rows = starred_rows(library, known)
     start = _start_in(request.query_params.get("from", ""))
     page = SessionList(
         rows,
@@ -125,6 +130,7 @@ def _serve_sessions(request: Request) -> Response:
         is_counting,
         [str(root) for root in library.roots],
         start,
+        unread,
     )
     part, whole = partial(results, page), partial(sessions_page, page)
     return page_or_part(request, "Sessions", part, whole, here="sessions")
@@ -179,7 +185,9 @@ def _asked_of(request: Request, name: str) -> str:
 def _serve_search(request: Request) -> Response:
     library = library_in(request)
     asked = search_query_in(request.query_params)
-    answers = _answered(library.now, asked) if asked.q.strip() else None
+    answers = _answered(library.now, asked) if asked.is_asking else None
+    if answers and library.reading.is_under_way:
+        answers = replace(answers, note=UNREAD)
     given = asked, answers, datetime.now(UTC), library.rows().places
     part, page = partial(search_results, *given), partial(search_page, *given)
     title = asked.q.strip()[:80] or "Search"
@@ -187,19 +195,25 @@ def _serve_search(request: Request) -> Response:
 
 
 def _answered(state: Snapshot, asked: SearchQuery) -> SearchResults:
+    starred = starred_order(state) if asked.starred else ()
+    if asked.starred and not starred:
+        return SearchResults(note="No session is starred.")
     try:
         found = state.archive.search(
             asked.q,
-            _filters_of(asked),
+            [*_filters_of(asked), *([of_sessions(starred)] if starred else ())],
             way=asked.way,
             limit=asked.n,
             has_facets=True,
+            sort=asked.sort if asked.sort in SORTS and asked.way == "words" else None,
+            is_each=True if asked.each else None,
             is_updating=False,
         )
     except UserError as error:
         return SearchResults(error=error.message, hints=error.hints)
     hits = [
-        filled(SearchHit, hit, name=state.name_of.get(hit.path, hit.session)) for hit in found.hits
+        filled(SearchHit, hit, name=state.name_of.get(hit.path, hit.session), looks=found.looks)
+        for hit in found.hits
     ]
     return filled(SearchResults, found, hits=hits, error=None, hints=())
 
@@ -207,6 +221,7 @@ def _answered(state: Snapshot, asked: SearchQuery) -> SearchResults:
 def _filters_of(asked: SearchQuery) -> list[Field]:
     told = {
         "kind": asked.kind,
+        "outcome": asked.outcome,
         "project": asked.project,
         "tool": asked.tool,
         "branch": asked.branch,
@@ -230,66 +245,4 @@ ROUTES = (
     Route("/search", _serve_search),
     Route("/side", _serve_side),
     Route("/palette", _serve_palette),
-)
-
-
-def _serve_insights(request: Request) -> Response:
-    library = library_in(request)
-    span = period_in(request.query_params)
-    bounds = span.bounds(datetime.now(UTC), USUAL["insights"])
-    figures, is_counting = library.figures(span.project or None, *bounds).ask()
-    insights, rows = None, library.rows()
-    if figures is not None:
-        known = {one.name: one for one in rows.sessions}
-        insights = Insights(figures, library.hours(), known, is_counting)
-    told = insights_figures(insights, is_counting=is_counting)
-    return _answered_figures(request, "insights", span, told, rows)
-
-
-def _serve_usage(request: Request) -> Response:
-    library = library_in(request)
-    span, now = period_in(request.query_params), datetime.now(UTC)
-    rows = library.rows()
-    usage = None
-    if rows.money is not None:
-        known = {one.name: one for one in rows.sessions}
-        given = rows.money.responses, rows.money.left, span, now, library.prices
-        make = partial(
-            usage_in,
-            *given,
-            known,
-            rows.places,
-            is_counting=rows.is_counting,
-            beyond=rows.money.beyond,
-        )
-        name = "usage page", span, f"{now:%d %H:%M}"
-        usage = library.made.of(name, (rows.money, rows.sessions), make)
-    told = usage_figures(usage, is_counting=rows.is_counting)
-    return _answered_figures(request, "usage", span, told, rows)
-
-
-def _serve_waste(request: Request) -> Response:
-    library = library_in(request)
-    span = period_in(request.query_params)
-    bounds = span.bounds(datetime.now(UTC), USUAL["waste"])
-    found, is_counting = library.waste(span.project or None, *bounds).ask()
-    rows = library.rows()
-    known = {one.name: one for one in rows.sessions}
-    told = waste_figures(found, known, is_counting=is_counting)
-    return _answered_figures(request, "waste", span, told, rows)
-
-
-def _answered_figures(
-    request: Request, here: FiguresPage, span: Period, told: str, rows: ListedSessions
-) -> Response:
-    names = {name: short_place(place) for name, place in rows.places.items()}
-    page = partial(figures_page, here, span, told, names)
-    place = "usage" if here == "waste" else here
-    return page_or_part(request, here.capitalize(), lambda: told, page, here=place)
-
-
-FIGURE_ROUTES = (
-    Route("/usage", _serve_usage),
-    Route("/insights", _serve_insights),
-    Route("/waste", _serve_waste),
 )

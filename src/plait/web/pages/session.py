@@ -42,8 +42,8 @@ def _serve_session(request: Request) -> Response:
 def pieces(library: LiveArchive, name: str) -> Iterator[str]:
     """Yields the page: what is known of the session, then what is in it."""
     session = library.now.session(name)
-    facts = library.now.facts.get(session.path)
-    title = shortened((facts and (facts.title or facts.first_prompt)) or session.id)
+    facts = library.now.facts_of(session)
+    title = shortened(facts.title or facts.first_prompt or session.id)
     before, after = page_beginning(Glance(name, title, sum(one.size for one in session.files)))
     yield before
     try:

@@ -1,8 +1,12 @@
-"""The tabs of a session: context, timeline, files, usage, raw lines, two branches side by side."""
+"""The tabs of a session: context, timeline, files, usage, raw lines, two branches side by side.
+
+What draws the larger ones is loaded when one is asked for.
+"""
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -11,13 +15,17 @@ from starlette.routing import Route
 
 from plait.errors import UserError
 from plait.line import LogFile
-from plait.view.changed_files import ChangedFiles, Handled
+from plait.view.changed_files import ChangedFiles, FileStory, Handled
 from plait.view.page.frame import framed
-from plait.view.page.tabs.compare import compare_page, compared
-from plait.view.page.tabs.context import context_body, message_html
-from plait.view.page.tabs.files import files_body, handled_html, whole_patch
+from plait.view.page.tabs.files import (
+    LARGE,
+    files_body,
+    handled_html,
+    net_html,
+    story_html,
+    whole_patch,
+)
 from plait.view.page.tabs.head import Head, tab_page
-from plait.view.page.tabs.paid_again import PaidRequests
 from plait.view.page.tabs.raw import (
     MOST_PRETTY,
     SHOWN,
@@ -27,12 +35,16 @@ from plait.view.page.tabs.raw import (
     line_html,
     raw_body,
 )
-from plait.view.page.tabs.timeline import timeline_body, waterfall_body
-from plait.view.page.tabs.usage import usage_body
-from plait.view.timeline import Timeline, waterfall
 from plait.web.answers import SessionRequest, html, number_in, tagged
 
+if TYPE_CHECKING:
+    from plait.view.timeline import Timeline
+
 ASKED_BY_SCRIPT = "x-plait-part"
+NOTHING = "nothing was touched there"
+
+LONGEST = 300
+"""Characters of one thing that is asked."""
 
 
 def _fragment(request: Request, head: Head, tab: str, body: str) -> Response:
@@ -44,6 +56,8 @@ def _fragment(request: Request, head: Head, tab: str, body: str) -> Response:
 
 
 def _serve_context(request: Request) -> Response:
+    from plait.view.page.tabs.context import context_body
+
     look = SessionRequest(request)
     opened, start = look.opened, number_in(request, "from") or 1
     body = context_body(look.head, opened.weighed, start, opened.xray)
@@ -52,6 +66,8 @@ def _serve_context(request: Request) -> Response:
 
 def _serve_message(request: Request) -> Response:
     """Returns one message with all its blocks."""
+    from plait.view.page.tabs.context import message_html
+
     look = SessionRequest(request)
     number, messages = request.path_params["number"], look.opened.resumption.context.request
     if not 0 < number <= len(messages):
@@ -79,23 +95,34 @@ def _serve_changes(request: Request) -> Response:
 def _changes_html(request: Request, head: Head, found: ChangedFiles) -> str:
     file, turn = number_in(request, "file"), number_in(request, "turn")
     if file is not None:
-        return handled_html(head, _chosen(found, "files", file), has_path=False)
+        return story_html(head, _story_of(found, file))
+    if (net := number_in(request, "net")) is not None:
+        return net_html(head, _story_of(found, net), LARGE)
     if turn is not None:
-        return handled_html(head, _chosen(found, "turns", turn), has_path=True)
-    wanted = number_in(request, "touch")
-    every = (one for story in found.files for one in story.handled)
-    touch = next((one for one in every if one.number == wanted), None)
-    if touch is None:
-        raise HTTPException(404, "there is no such change")
-    return whole_patch(touch)
+        for story in found.turns:
+            if story.number == turn:
+                return handled_html(head, story.handled, has_path=True)
+        raise HTTPException(404, NOTHING)
+    return whole_patch(_touch_of(request, found))
 
 
-def _chosen(found: ChangedFiles, part: str, number: int) -> tuple[Handled, ...]:
-    stories = found.files if part == "files" else found.turns
-    for story in stories:
+def _story_of(found: ChangedFiles, number: int) -> FileStory:
+    for story in found.files:
         if story.number == number:
-            return story.handled
-    raise HTTPException(404, "nothing was touched there")
+            return story
+    raise HTTPException(404, NOTHING)
+
+
+def _touch_of(request: Request, found: ChangedFiles) -> Handled:
+    """Returns a change by its number, or by its record and path."""
+    wanted, uuid = number_in(request, "touch"), request.query_params.get("uuid")
+    path = request.query_params.get("path")
+    for story in found.files:
+        for one in story.handled:
+            is_named = uuid is not None and (one.touch.uuid, story.path) == (uuid, path)
+            if is_named or one.number == wanted:
+                return one
+    raise HTTPException(404, "there is no such change")
 
 
 PLAIN = "text/plain; charset=utf-8"
@@ -176,40 +203,54 @@ def _safe_name(path: Path) -> str:
 
 
 def _serve_spent(request: Request) -> Response:
+    from plait.view.page.tabs.paid_again import PaidRequests
+    from plait.view.page.tabs.usage import OnlyThose, usage_body
+
     look = SessionRequest(request)
     by, start = request.query_params.get("by", "time"), number_in(request, "from") or 1
     found, is_counting = look.library.why(look.name)
     why = PaidRequests(is_counting=is_counting)
     if found is not None:
         why = PaidRequests(found.requests, found.totals, is_counting)
-    body = usage_body(look.head, look.opened.spent, why, by=by, start=start)
+    asked = request.query_params
+    only = OnlyThose(asked.get("model", "")[:LONGEST], asked.get("who", "")[:LONGEST])
+    given = look.head, look.opened.spent, why, look.opened.agents
+    body = usage_body(*given, by=by, start=start, only=only)
     return html(request, tab_page(look.head, "usage", body))
 
 
 def _serve_timeline(request: Request) -> Response:
     """Returns a conversation in time, or one turn of it."""
+    from plait.view.page.tabs.timeline import timeline_body
+
     look = SessionRequest(request)
     line = look.opened.line(request.query_params.get("line"))
     timeline, number = look.opened.timeline(line.id), number_in(request, "turn")
     if number is None:
         ways = {**look.opened.ways}
         ways.setdefault(line.id, "this agent")
-        body = timeline_body(look.head, timeline, list(ways.items()))
+        body = timeline_body(look.head, timeline, list(ways.items()), look.opened.agents)
     else:
         start = number_in(request, "from") or 1
         body = _one_turn(look, timeline, number, start)
     return html(request, tab_page(look.head, "timeline", body))
 
 
-def _one_turn(look: SessionRequest, timeline: Timeline, number: int, start: int) -> str:
+def _one_turn(look: SessionRequest, timeline: "Timeline", number: int, start: int) -> str:
+    from plait.view.page.tabs.timeline import waterfall_body
+    from plait.view.timeline import waterfall
+
     turn = next((one for one in timeline.turns if one.number == number), None)
     if turn is None:
         raise HTTPException(404, "there is no such turn")
     bars, agents = waterfall(look.opened.conversations, timeline, number, look.opened.directory)
-    return waterfall_body(look.head, timeline, turn, bars, agents, start)
+    return waterfall_body(look.head, timeline, turn, bars, agents, look.opened.agents, start)
 
 
 def _serve_comparison(request: Request) -> Response:
+    from plait.view.comparison import compared
+    from plait.view.page.tabs.compare import compare_page
+
     look = SessionRequest(request)
     one = look.opened
     told, reading, heading = one.told, one.reading, one.heading

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -11,18 +11,22 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from plait.archive import Branches, ExportPlan, Session, without_collector
+from plait.archive import Branches, ExportPlan, Session, ending_of, without_collector
 from plait.archive.live import LiveArchive
 from plait.errors import UserError
-from plait.redact import Redactor, Rules
 from plait.view.passages.stream import Manner
 from plait.web.answers import library_in
 from plait.web.guard import small_form
+
+if TYPE_CHECKING:
+    from plait.redact import Redactor
 
 FORMATS = {
     "html": ("text/html; charset=utf-8", "sessions/"),
     "md": ("text/markdown; charset=utf-8", "transcripts"),
     "json": ("application/json", "transcripts"),
+    "atif": ("application/json", "transcripts"),
+    "toolpath": ("application/json", "transcripts"),
 }
 MOST_BYTES = 200_000_000
 IN_MEMORY = 4_000_000
@@ -35,6 +39,8 @@ async def _serve_export(request: Request) -> Response:
 
 
 def _answered(request: Request, asked: dict[str, str]) -> Response:
+    from plait.redact import Redactor, Rules
+
     format_ = asked.get("format", "html")
     if format_ not in FORMATS:
         raise UserError(f"there is no format '{format_[:20]}'", f"choose {', '.join(FORMATS)}")
@@ -43,7 +49,8 @@ def _answered(request: Request, asked: dict[str, str]) -> Response:
         raise UserError("nothing would be redacted", "say `sure=yes` where that is meant")
     library = library_in(request)
     session = library.now.session(request.path_params["name"])
-    rules = replace(library.rules or Rules(), strict=asked.get("strict") == "yes")
+    own = library.rules() if library.rules else Rules()
+    rules = replace(own, strict=asked.get("strict") == "yes")
     redactor = Redactor(rules) if is_redacted else None
     branches: Branches = "all" if asked.get("branches") == "all" else "active"
     file, size = _written(library, session, format_, branches, redactor)
@@ -63,7 +70,7 @@ def _written(
     session: Session,
     format_: str,
     branches: Branches,
-    redactor: Redactor | None,
+    redactor: "Redactor | None",
 ) -> tuple[IO[bytes], int]:
     plan = ExportPlan(
         (session,),
@@ -98,14 +105,14 @@ def _chunks(file: IO[bytes]) -> Iterator[bytes]:
             yield data
 
 
-def _redacted_kinds(redactor: Redactor | None) -> str:
+def _redacted_kinds(redactor: "Redactor | None") -> str:
     kinds = redactor.report.kinds if redactor else None
     return msgspec.json.encode(kinds).decode().encode("ascii", "replace").decode()
 
 
 def _file_name(session: Session, format_: str, is_redacted: bool) -> str:
     short = "".join(letter for letter in session.id[:8] if letter.isascii() and letter.isalnum())
-    return f"session-{short or 'plait'}{'-redacted' if is_redacted else ''}.{format_}"
+    return f"session-{short or 'plait'}{'-redacted' if is_redacted else ''}.{ending_of(format_)}"
 
 
 ROUTES = (Route("/s/{name}/export", _serve_export, methods=["POST"]),)

@@ -13,6 +13,7 @@ import comrak
 
 from plait.conversation.model import Called, Conversation, Response, Spot
 from plait.conversation.walk import Depth
+from plait.view.agents import AgentCost
 from plait.view.amounts import bytes_in_words, many
 from plait.view.page.markup import clean, esc
 from plait.view.passages.stream import Manner, Stream
@@ -157,6 +158,8 @@ class Setting:
     has_thinking: bool = True
     cost_of: CostOf = _nothing
     page_of: PageOf = _nothing
+    agents: Mapping[str, AgentCost] = field(default_factory=dict)
+    """What each agent took, by its line."""
 
     @property
     def stream(self) -> Stream:

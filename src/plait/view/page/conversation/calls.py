@@ -9,7 +9,9 @@ import msgspec
 from plait.conversation.model import Answered, Called, Enclosure, Spot
 from plait.conversation.patches import Hunk, Patch
 from plait.conversation.results import as_called, beside
-from plait.view.amounts import bytes_in_words, many, time_in_words
+from plait.conversation.tools import tool_named
+from plait.view.agents import AgentCost, agents_together, spent_in_words
+from plait.view.amounts import bytes_in_words, dotted, many, time_in_words
 from plait.view.page.conversation.blocks import (
     EVERYTHING,
     Cut,
@@ -146,6 +148,7 @@ def _drawn(row: CallRow, *, has_numbers: bool) -> str:
 
 
 SLOW_MS = 2000
+PICTURES = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "jpg", "gif", "webp"))
 CHOSEN = ' class="chosen"'
 STATES = {"pending": "to do", "in_progress": "in progress", "completed": "done"}
 
@@ -155,16 +158,37 @@ def call(called: Called, setting: Setting, *, has_result: bool, inner: str = "")
     seen = CallView(called, setting.directory)
     tool = tool_view(called.name)
     body = _body(tool.body(seen), seen, setting) if has_result else _given_json(seen)
-    head = _headline(seen, has_result=has_result)
+    head = _headline(seen, setting, has_result=has_result)
     if setting.depth == "all":
         body += _untold(seen, setting, head + body, has_result=has_result)
     return box(
         f"call {called.outcome}",
-        mark(called),
+        mark(called) + (_output_place(called, called.call) if has_result else ""),
         head,
         body + _rejected(called) + _enclosed(called, has_result=has_result) + inner,
-        is_open=tool.is_open,
+        is_open=tool.is_open or stands_open(called, has_result=has_result),
     )
+
+
+def stands_open(called: Called, *, has_result: bool = True) -> bool:
+    """Tells calls that are read where they stand: plans, questions, pictures."""
+    if tool_named(called.name).is_answered_by_person:
+        return True
+    enclosures = called.result.enclosures if has_result and called.result else ()
+    return any(map(is_picture, enclosures))
+
+
+def is_picture(one: Enclosure) -> bool:
+    """Tells a picture that browsers draw."""
+    return one.kind == "image" and one.media_type in PICTURES
+
+
+def _output_place(spot: Called | Answered, call: str) -> str:
+    """Returns the attributes that say where the output of a call stands, whole."""
+    place = (spot.file, spot.line) if isinstance(spot, Answered) else spot.answered_in
+    if place is None or spot.result is None:
+        return ""
+    return f' data-out="{place[0]}.{place[1]}" data-call="{esc(call)}"'
 
 
 def _untold(seen: CallView, setting: Setting, told: str, *, has_result: bool) -> str:
@@ -189,15 +213,23 @@ def spelled_out(values: Iterable[tuple[str, str]], spot: Spot, told: str) -> str
     return printed("\n".join(found), spot, "raw", EVERYTHING, "out words")
 
 
-def _headline(seen: CallView, *, has_result: bool) -> str:
+def _headline(seen: CallView, setting: Setting, *, has_result: bool) -> str:
     line = call_line(seen, has_result=has_result)
-    took = seen.called.took_ms or 0
+    sent = [setting.agents[name] for name in seen.called.agents if name in setting.agents]
+    took = 0 if sent else seen.called.took_ms or 0
     slow = f'<span class="took">{time_in_words(took)}</span>' if took >= SLOW_MS else ""
     result = f'<span class="res">{esc(line.result)}</span>' if line.result else ""
+    spent = f'<span class="res by-agents">{_spent_by(sent)}</span>' if sent else ""
     return (
         f"{tool_icon(seen.called.name)}<b>{esc(line.tool)}</b> "
-        f'<span class="obj">{esc(line.subject)}</span>{result}{slow}'
+        f'<span class="obj">{esc(line.subject)}</span>{result}{spent}{slow}'
     )
+
+
+def _spent_by(agents: Sequence[AgentCost]) -> str:
+    if len(agents) < 2:
+        return "".join(map(spent_in_words, agents))
+    return dotted(many(len(agents), "agent"), spent_in_words(agents_together(agents)))
 
 
 def _body(parts: Iterable[Part], seen: CallView, setting: Setting) -> str:
@@ -308,12 +340,13 @@ def _enclosed(called: Called, *, has_result: bool) -> str:
 
 
 def enclosure(one: Enclosure, place: str) -> str:
-    """Shows a picture or a document by its kind and size; the page fetches it on click."""
+    """Shows a picture or a document by its kind and size; the page draws pictures that are near."""
     if one.kind == "tool_reference":
         return f'<span class="ref">{esc(one.title or "")}</span> '
     words = one.title or one.media_type or one.kind
     size = f", {bytes_in_words(one.size)}" if one.size else ""
-    return f'<button class="enclosed"{place}>{icon("image")}{esc(words)}{size}</button>'
+    kind = "enclosed picture" if is_picture(one) else "enclosed"
+    return f'<button class="{kind}"{place}>{icon("image")}{esc(words)}{size}</button>'
 
 
 STANDINGS = {
@@ -336,4 +369,5 @@ def result_apart(answered: Answered, setting: Setting) -> str:
     head = f'{tool_icon(name)}<b>{esc(name)}</b> <span class="res">{note}</span>'
     if setting.depth == "all":
         body += spelled_out(beside(as_called(answered, None)).items(), answered, body)
-    return box(f"call {result.outcome} apart", mark(answered), head, body, is_open=True)
+    place = mark(answered) + _output_place(answered, answered.call)
+    return box(f"call {result.outcome} apart", place, head, body, is_open=True)

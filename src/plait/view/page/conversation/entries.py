@@ -1,7 +1,8 @@
 """Items to HTML: each kind of entry in its own form, its line of the log one click away."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from plait.conversation.model import (
     Compacted,
@@ -28,7 +29,7 @@ from plait.view.page.conversation.blocks import (
     prose,
     typed,
 )
-from plait.view.page.conversation.calls import enclosure, spelled_out
+from plait.view.page.conversation.calls import enclosure, is_picture, spelled_out
 from plait.view.page.markup import esc, icon
 from plait.view.passages.call_view import named_values
 from plait.view.text import shortened
@@ -53,6 +54,11 @@ ASIDES: dict[ToldKind, str] = {
     "empty": "empty entry",
     "summary": "summary",
 }
+QUIET: frozenset[ToldKind] = frozenset({"reminder", "meta", "empty", "ide"})
+"""What the client puts in for the model; no reader waits for it."""
+CallAt: TypeAlias = Callable[[str], str | None]
+"""The record of a call, by the call's id; None where it is in no conversation."""
+Quiet: TypeAlias = Noted | Thought | Told
 INNER = ("attachment", "data")
 DULL = frozenset("type messageId leafUuid toolUseID parentToolUseID level timestamp key".split())
 FOLDS = {
@@ -62,6 +68,10 @@ FOLDS = {
 }
 
 
+def nowhere(_: str) -> None:
+    """Knows no call."""
+
+
 def clock(time: str | None) -> str:
     """Returns a time that the page tells in the reader's zone."""
     if not time:
@@ -69,19 +79,51 @@ def clock(time: str | None) -> str:
     return f'<time datetime="{esc(time)}">{esc(time[:16].replace("T", " "))}</time>'
 
 
-def told_entry(item: Told, setting: Setting) -> str:
+def told_entry(item: Told, setting: Setting, call_at: CallAt = nowhere) -> str:
     """Returns what stands in the user's place."""
     match item.kind:
         case "interruption":
             return (
-                f'<div class="event"{mark(item)}>{icon("stop")}{esc(item.text.strip("[]"))}</div>'
+                f'<div class="event interrupted"{mark(item)}>{icon("stop")}'
+                f"{esc(item.text.strip('[]'))}</div>"
             )
         case "command-output" | "bash-output":
             return _output_of(item, setting)
         case _ if item.kind in ASIDES:
             return _aside(item, setting)
+        case "notice":
+            return _notice(item, setting, call_at)
         case _:
             return prompt(item, setting)
+
+
+def _notice(item: Told, setting: Setting, call_at: CallAt) -> str:
+    """Returns the word of a background task: its report as an article, its call one click away."""
+    label = "notice, in the queue alone" if item.is_only_queued else "notice"
+    ids = [("task", item.name or ""), *map(_named_value, (item.context or "").splitlines())]
+    named = " · ".join(_id_html(name, value, setting, call_at) for name, value in ids if value)
+    about = f'<p class="about">{named}</p>' if named else ""
+    shown, hidden = beginning(item.output or "", setting.words)
+    rest = more(item.output or "", hidden, item, "output") if hidden else ""
+    report = f'<div class="prose report">{prose(shown)}{rest}</div>' if shown.strip() else ""
+    errors = printed(item.errors or "", item, "output", setting.output, "out bad")
+    return (
+        f'<div class="prompt notice"{mark(item)}><span class="tag">{label}</span>'
+        f'<div class="prose">{typed(item.text)}</div>{report}{errors}{about}{_pictures(item)}</div>'
+    )
+
+
+def _named_value(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(": ")
+    return (name, value) if colon and " " not in name else ("", line)
+
+
+def _id_html(name: str, value: str, setting: Setting, call_at: CallAt) -> str:
+    """Returns what a notice names: a task or a call as a link to where it stands."""
+    place = f"line-{value}" if value in setting.conversations else call_at(value)
+    told = f'<a href="#{esc(place)}">{esc(value)}</a>' if place else esc(value)
+    words = name.replace("-", " ").replace("_", " ")
+    return f"{esc(words)} <code>{told}</code>" if words else told
 
 
 def prompt(item: Told, setting: Setting) -> str:
@@ -134,7 +176,7 @@ def _aside(item: Told, setting: Setting) -> str:
     first = " ".join(item.text[:160].split())
     kind = f'<span class="kind">{esc(label + name)}</span>'
     head = f'{icon("note")}{kind} <span class="obj">{esc(first)}</span>'
-    return box("note", mark(item), head, body)
+    return box("note", mark(item), head, body, is_open=any(map(is_picture, item.enclosures)))
 
 
 def said(
@@ -155,14 +197,17 @@ def said(
 def thought(item: Thought, setting: Setting) -> str:
     """Returns a thought, closed; one that was not recorded says so."""
     if not item.text.strip():
-        words = "thinking, encrypted" if item.is_encrypted else "thinking, not recorded"
-        return box("think empty", mark(item), icon("think") + words, "")
+        return box("think empty", mark(item), icon("think") + _unseen_words(item), "")
     shown, hidden = beginning(item.text, setting.output)
     first = " ".join(item.text[:140].split())
     rest = more(item.text, hidden, item, "thinking") if hidden else ""
     kind = '<span class="kind">thinking</span>'
     head = f'{icon("think")}{kind} <span class="obj">{esc(first)}</span>'
     return box("think", mark(item), head, f'<div class="prose">{prose(shown)}</div>{rest}')
+
+
+def _unseen_words(item: Thought) -> str:
+    return "thinking, encrypted" if item.is_encrypted else "thinking, not recorded"
 
 
 def compacted(item: Compacted) -> str:
@@ -228,18 +273,38 @@ def _plain_item(item: Item, setting: Setting) -> str:
             return box("note", mark(item), icon("tool") + esc(str(name)), "")
 
 
-def notes(items: Sequence[Noted], *, is_full: bool = False) -> str:
-    """Returns notes of the client that follow one another, closed, by their kinds."""
-    counts = Counter(note.subtype or note.kind for note in items)
-    told = ", ".join(
-        kind.replace("_", " ") + (f" ×{count}" if count > 1 else "")
-        for kind, count in counts.most_common(4)
-    )
+def notes(items: Sequence[Quiet], setting: Setting | None = None) -> str:
+    """Returns what is quiet in a turn on one line, by its kinds, closed."""
+    setting = setting or Setting()
+    thoughts = Counter(_unseen_words(one) for one in items if isinstance(one, Thought))
+    counts = Counter(_kind_of(one) for one in items if not isinstance(one, Thought))
+    told = ", ".join(_times(kind, count) for kind, count in counts.most_common(4))
     rest = f" and {len(counts) - 4} more kinds" if len(counts) > 4 else ""
-    kinds = f'<span class="obj">{esc(told)}{rest}</span>'
-    count = f'<span class="kind">{many(len(items), "note")}</span>'
-    head = f"{icon('note')}{count} {kinds}"
-    return box("notes", "", head, "".join(note_row(one, is_full=is_full) for one in items))
+    kinds = f' <span class="obj">{esc(told)}{rest}</span>' if told else ""
+    count = [many(counts.total(), "note")] if counts else []
+    words = " · ".join([*count, *(_times(*one) for one in thoughts.items())])
+    head = f'{icon("note" if counts else "think")}<span class="kind">{words}</span>{kinds}'
+    return box("notes", "", head, "".join(_quiet_row(one, setting) for one in items))
+
+
+def _times(kind: str, count: int) -> str:
+    return f"{kind} ×{count}" if count > 1 else kind
+
+
+def _kind_of(item: Noted | Told) -> str:
+    if isinstance(item, Told):
+        return ASIDES[item.kind]
+    return (item.subtype or item.kind).replace("_", " ")
+
+
+def _quiet_row(item: Quiet, setting: Setting) -> str:
+    match item:
+        case Noted():
+            return note_row(item, is_full=setting.depth == "all")
+        case Thought():
+            return thought(item, setting)
+        case Told():
+            return told_entry(item, setting)
 
 
 def facts(value: object) -> str:

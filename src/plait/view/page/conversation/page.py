@@ -14,6 +14,7 @@ from plait.conversation.totals import Totals
 from plait.graph.paths import SPOKEN
 from plait.graph.rows import RowShape
 from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
+from plait.view.forms import few_models
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.column import (
     OUTLINED,
@@ -26,10 +27,10 @@ from plait.view.page.conversation.column import (
 from plait.view.page.conversation.entries import clock
 from plait.view.page.frame import framed
 from plait.view.page.graph_svg import rail
-from plait.view.page.markup import esc, icon, kept_badge, session_address
-from plait.view.page.tabs.head import share_dialog, tabs
+from plait.view.page.markup import attribute, esc, icon, kept_badge, session_address
+from plait.view.page.tabs.head import STAR, head_beginning, head_rest, share_dialog, tabs
 from plait.view.page.tabs.raw import PackedLines
-from plait.view.text import model_names, shortened
+from plait.view.text import shortened
 
 CUT = "\x00"
 """Stands in no page: texts of the log have lost it."""
@@ -54,6 +55,8 @@ class PageHeading(Struct, frozen=True, kw_only=True):
     totals: Totals
     resume: str | None = None
     """The line that continues it in Claude Code."""
+    again: str | None = None
+    """What is typed to go on from one of its turns, but for the turn."""
     mark: str = ""
     """`kept` or `incomplete` where it is no longer at its source."""
 
@@ -82,20 +85,24 @@ def session_page(
         '<div class="sheet3">'
         f'<nav class="outline" aria-label="Prompts">{outline(told.active)}</nav>'
         f'<main data-session="{esc(heading.session)}" data-lines="{as_attribute(places)}" '
-        f'data-main="{esc(told.main)}">{column.column()}</main>'
+        f'data-main="{esc(told.main)}"{attribute("data-again", heading.again)}>'
+        f"{_about(heading)}{column.column()}</main>"
         f'<aside class="rail" aria-label="Graph">{rail(rows)}</aside></div>'
     )
     return SessionPage(body, tuple(column.parts))
 
 
 def header(heading: PageHeading, told: Conversations, home: str | None) -> str:
-    """Returns the one line above everything."""
-    back = f'<a class="home" href="{home}" title="All sessions">{icon("back")}</a>' if home else ""
-    title = esc(heading.title)
-    return (
-        f'<header class="top">{back}<h1 title="{title}">{title}</h1>{_switch(told)}'
-        f'<div class="facts">{facts(heading)}</div>{ACTIONS}</header>{_about(heading)}'
-    )
+    """Returns the one band above everything."""
+    back = ""
+    if home:
+        back = (
+            f'<a class="home" href="{home}" title="All sessions" aria-label="All sessions">'
+            f"{icon('back')}</a>"
+        )
+    under = f'{_switch(told)}<div class="facts">{facts(heading)}</div>'
+    band = f"{head_beginning(heading.title, back)}{head_rest(under, '', actions=ACTIONS)}"
+    return f'<header class="banner">{band}</header>'
 
 
 def facts(heading: PageHeading) -> str:
@@ -103,7 +110,7 @@ def facts(heading: PageHeading) -> str:
     totals = heading.totals
     took = time_in_words(totals.working_ms)
     words = [
-        model_names(heading.models),
+        few_models(heading.models),
         many(heading.turns, "turn") if heading.turns else "",
         f"{took} of work" if took else "",
         f"{tokens_in_words(totals.tokens.total)} tokens" if totals.tokens.total else "",
@@ -129,8 +136,8 @@ def _about(heading: PageHeading, more: str = "") -> str:
     resume = ""
     if heading.resume:
         resume = (
-            f'<button class="resume" data-copy="{esc(heading.resume)}">{icon("copy")}'
-            f"<code>{esc(heading.resume)}</code></button>"
+            f'<button class="resume" data-copy="{esc(heading.resume)}" '
+            f'title="{esc(heading.resume)}">{icon("copy")}Copy the command that resumes it</button>'
         )
     first, last = clock(heading.totals.first), clock(heading.totals.last)
     times = f"{first} – {last}" if first and last else first
@@ -183,11 +190,8 @@ class Glance(Struct, frozen=True):
 def page_beginning(glance: Glance) -> tuple[str, str]:
     """Returns what goes out at once, and what ends the page."""
     size = bytes_in_words(glance.bytes)
-    title = esc(glance.title)
-    opening = (
-        f'<section class="top" aria-label="This session"><h1 title="{title}">{title}</h1>'
-        f'<span class="waiting" role="status">Reading {size} …</span>'
-    )
+    waiting = f'<span class="waiting" role="status">Reading {size} …</span>'
+    opening = f"{head_beginning(glance.title)}{waiting}"
     whole = framed(glance.title, f"{opening}{CUT}", side=glance.name)
     before, _, after = whole.partition(CUT)
     return before, after
@@ -197,27 +201,29 @@ def page_rest(reading: ReadingColumn, heading: PageHeading, rail: str, mark: str
     """Returns all that follows: the facts of the header, the tabs, the column, the graph."""
     told, name = reading.told, heading.session
     column = reading.column()
-    models = f'<span class="models">{esc(model_names(heading.models))}</span>'
+    models = f'<span class="models">{esc(few_models(heading.models))}</span>'
     if not column or _is_silent(told):
         column += EMPTY.format(raw=esc(session_address(name, "raw")))
     return (
-        f"{_head_rest(heading, told)}</section>{tabs(name, 'read')}"
-        f'<section aria-label="Where and when">{_about(heading, models)}</section>'
+        f"{_head_rest(heading, told)}"
         '<div class="sheet3 served">'
+        f'<nav class="outline" aria-label="Prompts">{outline(told.active)}</nav>'
         f'<main id="main" data-session="{esc(name)}" data-served="/s/{esc(quote(name))}" '
         f'data-main="{esc(told.main)}" data-mark="{esc(mark)}"'
-        f"{' data-kept' if heading.mark else ''}>{column}</main>"
-        f'<aside class="rail" aria-label="Graph">{rail}</aside>'
-        f'<nav class="outline" aria-label="Prompts">{outline(told.active)}</nav></div>'
+        f"{attribute('data-again', heading.again)}"
+        f"{' data-kept' if heading.mark else ''}>{_about(heading, models)}{column}</main>"
+        f'<aside class="rail" aria-label="Graph">{rail}</aside></div>'
         f"{share_dialog(name)}"
     )
 
 
 def _head_rest(heading: PageHeading, told: Conversations) -> str:
-    return (
-        f'{_switch(told)}{_compare_link(heading.session, told)}<div class="facts">{facts(heading)}'
-        f"</div>{RESTORE_ACTIONS if heading.mark else SERVED_ACTIONS}"
+    under = (
+        f"{_switch(told)}{_compare_link(heading.session, told)}"
+        f'<div class="facts">{facts(heading)}</div>'
     )
+    actions = RESTORE_ACTIONS if heading.mark else SERVED_ACTIONS
+    return head_rest(under, tabs(heading.session, "read"), "Read", actions)
 
 
 def _compare_link(name: str, told: Conversations) -> str:
@@ -226,7 +232,8 @@ def _compare_link(name: str, told: Conversations) -> str:
         return ""
     address = _compare_address(name, told.main, others[-1].id)
     return (
-        f'<a class="comparing" href="{esc(address)}" title="Two branches side by side (c)">'
+        f'<a class="comparing" href="{esc(address)}" aria-label="Compare" '
+        'title="Two branches side by side (c)">'
         f"{icon('compare')}<span>Compare</span></a>"
     )
 
@@ -244,11 +251,13 @@ def _is_silent(told: Conversations) -> bool:
 
 
 READING_ACTIONS = (
-    '<div class="actions"><input type="search" id="find" placeholder="Find" '
+    f'<div class="actions">{STAR}<input type="search" id="find" placeholder="Find" '
     'aria-label="Find in this session" autocomplete="off" spellcheck="false">'
     f'<button data-do="filter" title="Filter (f)" aria-label="Filter">{icon("filter")}</button>'
     f'<button data-do="outline" title="Prompts (o)" aria-label="Prompts">{icon("menu")}</button>'
     f'<button data-do="rail" title="Graph (g)" aria-label="Graph">{icon("fork")}</button>'
+    f'<button data-do="markdown" title="Copy as Markdown (Y)" aria-label="Copy as Markdown">'
+    f"{icon('copy')}</button>"
     f'<button data-do="share" title="Export and share (x)" aria-label="Export and share">'
     f"{icon('share')}</button>"
 )

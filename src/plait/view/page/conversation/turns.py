@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import TypeAlias
 
@@ -23,17 +24,17 @@ from plait.conversation.model import (
 )
 from plait.conversation.tools import tool_named
 from plait.conversation.walk import TROUBLE
+from plait.view.agents import spent_in_words
 from plait.view.amounts import (
     duration_in_words,
     many,
     money_in_words,
-    time_in_words,
-    tokens_in_words,
 )
 from plait.view.costs import agents_sent
+from plait.view.forms import tokens_out
 from plait.view.page.conversation import entries
 from plait.view.page.conversation.blocks import Setting, box
-from plait.view.page.conversation.calls import call, result_apart
+from plait.view.page.conversation.calls import call, result_apart, stands_open
 from plait.view.page.markup import esc, icon
 from plait.view.passages.call_view import text_field
 from plait.view.passages.stream import Entry, speaker_of, unseen_words
@@ -93,24 +94,27 @@ class TurnWriter:
         for agent in agents_sent(turn.items, self.setting.conversations):
             answers += self.setting.conversations[agent].responses
         written = sum(one.tokens.output for one in answers)
-        tokens = f"{tokens_in_words(written)} token{'s' if written > 1 else ''}" if written else ""
+        tokens = tokens_out(written)
         took = duration_in_words(turn.duration_ms, turn.asking_ms)
         words = _joined(took, tokens, _money(answers, self.setting))
         return f'<span class="spent">{esc(words)}</span>' if words else ""
 
     def _entries(self, conversation: Conversation, turn: Turn) -> Iterator[str]:
-        """Yields each entry of a turn, calls in a row together, its notes at the end."""
+        """Yields each entry of a turn, calls in a row together, what is quiet at the end."""
         passages = self.setting.stream.turn(conversation, turn)
         told = [passage for passage in passages if isinstance(passage, Entry)]
-        loud = [entry for entry in told if not _is_quiet(entry)]
-        for are_calls, group in groupby(loud, key=_is_call):
-            if are_calls:
+        quiet = [(entry, _quiet_item(entry, turn)) for entry in told]
+        for are_folded, group in groupby((e for e, note in quiet if note is None), key=_is_folded):
+            if are_folded:
                 yield self._calls(list(group))
             else:
                 yield from map(self._entry, group)
-        if len(loud) < len(told):
-            quiet = [note for entry in told if (note := _quiet_note(entry))]
-            yield entries.notes(quiet, is_full=self.setting.depth == "all")
+        notes = [note for _, note in quiet if note and self._is_wanted(note)]
+        if notes:
+            yield entries.notes(notes, self.setting)
+
+    def _is_wanted(self, note: entries.Quiet) -> bool:
+        return self.setting.has_thinking or not isinstance(note, Thought)
 
     def _calls(self, group: Sequence[Entry]) -> str:
         """Returns calls that follow one another; many are a group."""
@@ -135,13 +139,26 @@ class TurnWriter:
             case Thought():
                 return entries.thought(item, setting) if setting.has_thinking else ""
             case _:
-                return _other_html(item, setting)
+                return _other_html(item, setting, self._call_at)
+
+    def _call_at(self, call: str) -> str | None:
+        return self._calls_by_id.get(call)
+
+    @cached_property
+    def _calls_by_id(self) -> dict[str, str]:
+        told = self.setting.conversations.values()
+        items = (item for one in told for item in one.items())
+        return {one.call: one.uuid for one in items if isinstance(one, Called) and one.uuid}
 
 
-def _other_html(item: Told | Compacted | Left | Folded | Shown | Noted, setting: Setting) -> str:
+def _other_html(
+    item: Told | Compacted | Left | Folded | Shown | Noted,
+    setting: Setting,
+    call_at: entries.CallAt,
+) -> str:
     match item:
         case Told():
-            return entries.told_entry(item, setting)
+            return entries.told_entry(item, setting, call_at)
         case Compacted():
             return entries.compacted(item)
         case Left():
@@ -154,20 +171,23 @@ def _other_html(item: Told | Compacted | Left | Folded | Shown | Noted, setting:
             return entries.note_row(item, is_full=setting.depth == "all")
 
 
-def _is_quiet(entry: Entry) -> bool:
-    return _quiet_note(entry) is not None
+def _quiet_item(entry: Entry, turn: Turn) -> entries.Quiet | None:
+    """Returns what is read at the end of a turn, None for what has something to say."""
+    match entry.item:
+        case Noted() as note:
+            return None if note.subtype in TROUBLE or note.kind == "gone" else note
+        case Thought() as thought:
+            return None if thought.text.strip() else thought
+        case Told() as aside if aside.kind in entries.QUIET and aside is not turn.opener:
+            return None if aside.enclosures else aside
+        case _:
+            return None
 
 
-def _quiet_note(entry: Entry) -> Noted | None:
-    """Returns a note that is read at the end of a turn, None for what tells of trouble."""
+def _is_folded(entry: Entry) -> bool:
+    """Tells calls that many of make a group."""
     item = entry.item
-    if not isinstance(item, Noted) or item.subtype in TROUBLE or item.kind == "gone":
-        return None
-    return item
-
-
-def _is_call(entry: Entry) -> bool:
-    return isinstance(entry.item, Called)
+    return isinstance(item, Called) and not stands_open(item, has_result=entry.has_result)
 
 
 def _group_line(calls: Sequence[Called]) -> str:
@@ -241,14 +261,8 @@ def _agent_html(
 
 def agent_box(conversation: Conversation, setting: Setting, body: str) -> str:
     """Returns an agent, closed: who it was, what it came to."""
-    calls = sum(isinstance(item, Called) for item in conversation.items())
-    tokens = sum(one.tokens.total for one in conversation.responses)
-    totals = _joined(
-        many(calls, "call") if calls else "",
-        time_in_words(conversation.duration_ms),
-        f"{tokens_in_words(tokens)} tokens" if tokens else "",
-        _money(conversation.responses, setting),
-    )
+    spent = setting.agents.get(conversation.id)
+    totals = spent_in_words(spent) if spent else ""
     title = " ".join((conversation.label or conversation.title or "agent").split())[:200]
-    line = f'{icon("agent")}<b>{esc(title)}</b><span class="res">{esc(totals)}</span>'
+    line = f'{icon("agent")}<b>{esc(title)}</b><span class="res by-agents">{esc(totals)}</span>'
     return box("agent", f' id="line-{esc(conversation.id)}"', line, body)

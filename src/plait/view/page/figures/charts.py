@@ -5,10 +5,11 @@ beside it as text, so that they keep their size.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from plait.view.page.figures.slices import Slice
 from plait.view.page.markup import esc
 
 WIDTH, HEIGHT = 1000, 200
@@ -29,6 +30,8 @@ class Series(Struct, frozen=True):
 
     name: str
     values: tuple[float, ...]
+    key: str = ""
+    """What it is called in addresses: names with commas between them where several are meant."""
 
     @property
     def total(self) -> float:
@@ -47,6 +50,14 @@ class Chart(Struct, frozen=True, kw_only=True):
     write: Writer
     heading: str = "When"
     """What the columns are, above the first column of the table."""
+    to: Callable[[int | None, str], Slice]
+    """What one column, or all of them, counts; of one series, or of all."""
+    unit: str
+    """What it measures: `cost` or `tokens`."""
+
+    def link(self, words: str, value: float, column: int | None, key: str = "") -> str:
+        """Returns a figure that leads to what it counts."""
+        return self.to(column, key).link(esc(words), **{self.unit: value})
 
 
 def largest_series(series: Sequence[Series]) -> tuple[Series, ...]:
@@ -56,7 +67,7 @@ def largest_series(series: Sequence[Series]) -> tuple[Series, ...]:
         return tuple(ordered)
     kept, rest = ordered[: MOST_SERIES - 1], ordered[MOST_SERIES - 1 :]
     values = tuple(sum(column) for column in zip(*(one.values for one in rest), strict=True))
-    return (*kept, Series(REST, values))
+    return (*kept, Series(REST, values, ",".join(one.key for one in rest)))
 
 
 def columns_chart(chart: Chart) -> str:
@@ -94,7 +105,7 @@ def _columns(chart: Chart, totals: Sequence[float], top: float) -> str:
     )
     lines = f'<path class="grid" d="M0 0H{WIDTH}M0 {HEIGHT / 2:g}H{WIDTH}M0 {HEIGHT}H{WIDTH}"/>'
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="group" '
         f'aria-label="{esc(chart.title)}; the table below has the figures">{lines}{columns}</svg>'
     )
 
@@ -106,9 +117,14 @@ def _column(chart: Chart, place: int, total: float, top: float, across: float, w
         if height <= 0:
             continue
         base -= height
-        parts.append(
+        rect = (
             f'<rect class="c{number}" x="{across:.1f}" y="{base:.1f}" width="{width:.1f}" '
             f'height="{height:.1f}"/>'
+        )
+        words = esc(f"{chart.labels[place]}, {one.name}: {chart.write(one.values[place])}")
+        parts.append(
+            f'<a href="{esc(chart.to(place, one.key).address())}" tabindex="-1" '
+            f'aria-label="{words}" data-figure="{chart.unit}={one.values[place]!r}">{rect}</a>'
         )
     told = "".join(
         f"\n{one.name}: {chart.write(one.values[place])}"
@@ -122,7 +138,10 @@ def _column(chart: Chart, place: int, total: float, top: float, across: float, w
 def _legend(chart: Chart) -> str:
     if len(chart.series) < 2:
         return ""
-    keys = _keys((one.name, chart.write(one.total), "") for one in chart.series)
+    keys = _keys(
+        (one.name, chart.link(chart.write(one.total), one.total, None, one.key), "")
+        for one in chart.series
+    )
     return f"<figcaption>{keys}</figcaption>"
 
 
@@ -141,24 +160,32 @@ def _table_behind(chart: Chart, totals: Sequence[float]) -> str:
     is_stacked = len(chart.series) > 1
     heads = [one.name for one in chart.series] if is_stacked else []
     rows = [
-        [
-            label,
-            *(chart.write(one.values[place]) for one in chart.series if is_stacked),
-            chart.write(totals[place]),
-        ]
+        row(
+            esc(label),
+            *(
+                chart.link(chart.write(one.values[place]), one.values[place], place, one.key)
+                if one.values[place]
+                else ""
+                for one in chart.series
+                if is_stacked
+            ),
+            chart.link(chart.write(totals[place]), totals[place], place),
+        )
         for place, label in enumerate(chart.labels)
         if totals[place]
     ]
-    return plain_table([chart.heading, *heads, "Total"], rows, chart.title)
+    return behind(table([chart.heading, *heads, "Total"], rows), chart.title)
 
 
-def plain_table(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> str:
-    """Returns a table of words and figures, folded away behind a drawing that shows the same."""
-    inner = scrolled(table(heads, (row(*map(esc, one)) for one in rows)), title)
-    return f'<details class="behind"><summary>Table</summary>{inner}</details>'
+def behind(inner: str, title: str) -> str:
+    """Returns a table folded away behind a drawing that shows the same."""
+    told = scrolled(inner, title)
+    return f'<details class="behind"><summary>Table</summary>{told}</details>'
 
 
-def folded_table(heads: Sequence[str], rows: Sequence[str], name: str) -> str:
+def folded_table(
+    heads: Sequence[str], rows: Sequence[str], name: str, everything: Slice | None = None
+) -> str:
     """Returns a table with bars in its second column, of which only the first rows are shown."""
     names = (heads[0], None, *heads[1:])
     first, rest = rows[:MOST_ROWS], rows[MOST_ROWS:MOST_FOLDED]
@@ -168,6 +195,8 @@ def folded_table(heads: Sequence[str], rows: Sequence[str], name: str) -> str:
     left = len(rows) - len(first) - len(rest)
     words = f"{len(rest)} more" + (f", and {left} that are not shown" if left else "")
     more = scrolled(table(names, rest), f"More {name.lower()}s")
+    if left and everything:
+        more += f'<p class="onward">{everything.link("All of them")}</p>'
     return f'{shown}<details class="behind"><summary>{words}</summary>{more}</details>'
 
 
@@ -179,9 +208,7 @@ def table(
     is_silent: bool = False,
 ) -> str:
     """Returns a table of rows; the names of silent columns are for those who hear the page."""
-    names = "".join(
-        "<td></td>" if one is None else f'<th scope="col">{esc(one)}</th>' for one in heads
-    )
+    names = "".join(f'<th scope="col">{esc(one)}</th>' if one else "<td></td>" for one in heads)
     state = ' class="state"' if is_silent else ""
     head = f"<thead{state}><tr>{names}</tr></thead>" if heads else ""
     return f'<table class="{kind}">{head}<tbody>{"".join(rows)}</tbody></table>'
@@ -200,7 +227,7 @@ def cells(*found: Cell) -> str:
     )
 
 
-def bar_cell(value: float, most: float) -> Cell:
+def bar_cell(value: float, most: float, to: Slice | None = None) -> Cell:
     """Returns a cell with a bar as long as a value's share of the most."""
     share = 0.0 if most <= 0 or value <= 0 else max(value / most * 100, 0.8)
     drawn = (
@@ -208,6 +235,9 @@ def bar_cell(value: float, most: float) -> Cell:
         f'<rect class="rest" width="100" height="8"/><rect class="c0" width="{share:.1f}" '
         'height="8"/></svg>'
     )
+    if to is not None:
+        href = esc(to.address())
+        drawn = f'<a href="{href}" tabindex="-1" aria-hidden="true">{drawn}</a>'
     return "bar-cell", drawn
 
 
@@ -225,39 +255,55 @@ def scrolled(inner: str, name: str, kind: str = "scroll") -> str:
 def strip(
     figures: Iterable[tuple[str, str, str]], kind: str = "strip", *, is_counting: bool = False
 ) -> str:
-    """Returns totals in one line: what they are, the figure, a word on it."""
+    """Returns totals in one line: what they are, the figure, a word on it, all of them markup."""
     cells = "".join(
-        f"<div><dt>{name}</dt><dd>{esc(value)}<small>{esc(more)}</small></dd></div>"
+        f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>"
         for name, value, more in figures
     )
     counting = ' data-counting="1"' if is_counting else ""
     return f'<dl class="{kind}"{counting}>{cells}</dl>'
 
 
-def parts_bar(parts: Sequence[tuple[str, float]], write: Writer, title: str) -> str:
+class BarPart(NamedTuple):
+    """A part of a bar, and what it counts."""
+
+    name: str
+    value: float
+    to: Slice
+    unit: str
+
+
+def parts_bar(parts: Sequence[BarPart], write: Writer, title: str) -> str:
     """Returns one bar that is made up of parts, with what they are below it."""
-    whole = sum(value for _, value in parts)
+    whole = sum(one.value for one in parts)
     across, drawn_parts = 0.0, []
-    for number, (name, value) in enumerate(parts):
-        width = value / whole * WIDTH if whole else 0.0
-        drawn_parts.append(
-            f'<rect class="c{number}" x="{across:.1f}" width="{width:.1f}" height="16">'
-            f"<title>{esc(name)}: {esc(write(value))}</title></rect>"
-        )
+    for number, one in enumerate(parts):
+        width = one.value / whole * WIDTH if whole else 0.0
+        if one.value:
+            words = f"{esc(one.name)}: {esc(write(one.value))}"
+            drawn_parts.append(
+                f'<a href="{esc(one.to.address())}" tabindex="-1" aria-label="{words}">'
+                f'<rect class="c{number}" x="{across:.1f}" width="{width:.1f}" height="16">'
+                f"<title>{words}</title></rect></a>"
+            )
         across += width
     keys = _keys(
-        (name, write(value), f" <small>{share_in_words(value, whole)}</small>")
-        for name, value in parts
+        (
+            one.name,
+            one.to.link(esc(write(one.value)), **{one.unit: one.value}),
+            f" <small>{share_in_words(one.value, whole)}</small>",
+        )
+        for one in parts
     )
     return (
         f'<figure class="parts"><svg viewBox="0 0 {WIDTH} 16" preserveAspectRatio="none" '
-        f'role="img" aria-label="{esc(title)}">{"".join(drawn_parts)}</svg>{keys}</figure>'
+        f'role="group" aria-label="{esc(title)}">{"".join(drawn_parts)}</svg>{keys}</figure>'
     )
 
 
 def _keys(parts: Iterable[tuple[str, str, str]]) -> str:
     items = "".join(
-        f'<li><i class="key c{number}"></i>{esc(name)} <b>{esc(figure)}</b>{more}</li>'
+        f'<li><i class="key c{number}"></i>{esc(name)} <b>{figure}</b>{more}</li>'
         for number, (name, figure, more) in enumerate(parts)
     )
     return f'<ul class="legend">{items}</ul>'

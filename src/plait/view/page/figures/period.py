@@ -11,9 +11,11 @@ from plait.view.page.markup import address, asked_in, day, esc, hidden, select, 
 FiguresPage: TypeAlias = Literal["usage", "insights", "waste"]
 USUAL: dict[FiguresPage, str] = {"usage": "30d", "insights": "all", "waste": "7d"}
 """The range of a page where none is asked for."""
+NAMES: dict[FiguresPage, str] = {"usage": "Usage", "insights": "Insights", "waste": "Waste"}
 RANGES = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "1y": "Year", "all": "All time"}
 DAYS = {"7d": 7, "30d": 30, "90d": 90, "1y": 365}
 STEPS = {"day": "Day", "week": "Week", "month": "Month"}
+INSIDE = {"model": "Models", "session": "Sessions"}
 MEASURES = {"cost": "Cost", "tokens": "Tokens"}
 LONGEST = 300
 
@@ -28,6 +30,8 @@ class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: str = ""
     of: str = "cost"
     project: str = ""
+    inside: str = "model"
+    """What the areas of projects are made up of."""
 
     def address(self, page: FiguresPage, **changes: object) -> str:
         """Returns the address that asks a page for this, with some things changed."""
@@ -56,7 +60,7 @@ def midnight(day: str, later: int) -> datetime | None:
 def period_in(query: Mapping[str, str]) -> Period:
     """Returns what an address asks for; what makes no sense is as if it were not said."""
     told = asked_in(query, ("since", "until", "project"), LONGEST)
-    known = {"range": RANGES, "by": STEPS, "of": MEASURES}
+    known = {"range": RANGES, "by": STEPS, "of": MEASURES, "inside": INSIDE}
     told = {name: one for name, one in told.items() if name == "project" or midnight(one, 1)}
     told |= {name: query[name] for name, names in known.items() if query.get(name) in names}
     return Period(**told)
@@ -68,9 +72,25 @@ def figures_page(
     """Returns a page with its figures, and what chooses their range and their project."""
     return (
         f'<main class="page" id="main" data-live="{page}"><div class="heading">'
-        f"<h1>{page.capitalize()}</h1>{_chooser(page, period, projects)}</div>"
+        f'<h1 class="state">{page.capitalize()}</h1>{_pages(page, period)}'
+        f"{_chooser(page, period, projects)}</div>"
         f"<div data-results>{figures}</div></main>"
     )
+
+
+def _pages(here: FiguresPage, period: Period) -> str:
+    """Returns the ways to the other figures of the same time."""
+    has_days = bool(period.since or period.until)
+    span = "" if has_days else period.range or USUAL[here]
+    links = (
+        (
+            period.address(name, range="" if span == USUAL[name] else span, by=""),
+            words,
+            name == here,
+        )
+        for name, words in NAMES.items()
+    )
+    return switch("Figures", links)
 
 
 def _chooser(page: FiguresPage, period: Period, projects: Mapping[str, str]) -> str:
@@ -88,7 +108,7 @@ def _chooser(page: FiguresPage, period: Period, projects: Mapping[str, str]) -> 
         f'<form class="range filters" action="/{page}" data-chosen>{ranges}'
         f"{day('since', 'From', period.since)}{day('until', 'to', period.until)}"
         f"{select('project', 'Project', 'All projects', projects, period.project)}"
-        f"{kept}{hidden('of', period.of, 'cost')}"
+        f"{kept}{hidden('of', period.of, 'cost')}{hidden('inside', period.inside, 'model')}"
         '<button class="quiet" data-unscripted>Show</button></form>'
     )
 

@@ -2,26 +2,21 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from plait.conversation.prices import Prices
 from plait.conversation.spending import (
-    BeyondLog,
+    NO_MODEL,
     BillingBlock,
-    By,
     Spending,
     SpendingRow,
     SpendingSum,
-    billing_blocks,
-    spending,
-    within,
 )
-from plait.conversation.usage import BilledResponse
 from plait.view.amounts import many, time_in_words, tokens_in_words
+from plait.view.forms import CACHE_READ, CACHE_WRITE, INPUT, OUTPUT, minute_of, told_apart
 from plait.view.page.figures.charts import (
     MOST_ROWS,
+    BarPart,
     Cell,
     Chart,
     Series,
@@ -36,127 +31,21 @@ from plait.view.page.figures.charts import (
     strip,
     table,
 )
-from plait.view.page.figures.period import MEASURES, STEPS, USUAL, Period, nothing_in, uncounted
+from plait.view.page.figures.cross import cross_section, csv_link
+from plait.view.page.figures.period import INSIDE, MEASURES, STEPS, nothing_in, uncounted
+from plait.view.page.figures.slices import Slice, moment_in_words, narrowed
+from plait.view.page.figures.spent import Usage
+from plait.view.page.figures.treemap import Area, Group, treemap
 from plait.view.page.lists.rows import ListedSession, priced, short_place
 from plait.view.page.markup import esc, session_address, switch
 from plait.view.text import shortened
-from plait.view.usage import BEYOND, told_apart
+from plait.view.usage import BEYOND
 
 MOST_STEPS = 400
-BY: dict[str, By] = {"day": "daily", "week": "weekly", "month": "monthly"}
-MANY_DAYS = 120
 CENT = 0.01
+MOST_AREAS = 20
 BEYOND_THE_LOGS = "Not in the cost"
 HEADINGS = {"day": "Day", "week": "Week of", "month": "Month"}
-
-
-class CacheSavings(NamedTuple):
-    """What the cache was good for."""
-
-    paid: float
-    """Of what could be priced both ways."""
-    without: float
-    """What the same tokens would have cost without a cache."""
-
-
-class Usage(NamedTuple):
-    """What the page is made of."""
-
-    span: Period
-    now: datetime
-    step: str
-    periods: Spending
-    projects: Spending
-    sessions: Spending
-    blocks: Sequence[BillingBlock]
-    saved: CacheSavings
-    known: Mapping[str, ListedSession]
-    """The sessions that there are, by id."""
-    places: Mapping[str, str]
-    is_counting: bool = False
-    beyond: float = 0.0
-    """Dollars that Claude Code counted beyond the responses in its logs."""
-
-    @property
-    def answered(self) -> int:
-        """How many of the sessions that there are have responses in this span."""
-        keys = {row.key for row in self.sessions.rows}
-        return sum(name.partition("~")[0] in keys for name in self.looked_at)
-
-    @property
-    def looked_at(self) -> list[str]:
-        """The names of all sessions, or of those of the project that is asked for."""
-        wanted = self.span.project
-        return [name for name, one in self.known.items() if not wanted or one.project == wanted]
-
-    @property
-    def total(self) -> SpendingRow:
-        """Everything in this span."""
-        return self.periods.totals
-
-    def amount(self, tally: SpendingSum) -> float:
-        """Returns what is measured: money or tokens."""
-        return tally.cost if self.span.of == "cost" else float(tally.tokens.total)
-
-    def write(self, value: float) -> str:
-        """Writes what is measured."""
-        return priced(value) if self.span.of == "cost" else tokens_in_words(round(value))
-
-
-def usage_in(
-    responses: Sequence[BilledResponse],
-    left: frozenset[str],
-    span: Period,
-    now: datetime,
-    prices: Prices,
-    known: Mapping[str, ListedSession],
-    places: Mapping[str, str],
-    *,
-    is_counting: bool,
-    beyond: Sequence[BeyondLog] = (),
-) -> Usage:
-    """Returns what was spent in a span of time; some of it on branches that were left."""
-    bounds = span.bounds(now, USUAL["usage"])
-    chosen, more = within(responses, *bounds), within(beyond, *bounds)
-    if span.project:
-        chosen = [one for one in chosen if one.project == span.project]
-        more = [one for one in more if one.project == span.project]
-    step = span.by or _usual_step(chosen)
-    return Usage(
-        span=span,
-        now=now,
-        step=step,
-        periods=spending(chosen, BY[step], prices, None, left),
-        projects=spending(chosen, "project", prices),
-        sessions=spending(chosen, "session", prices),
-        blocks=billing_blocks(chosen, prices, now),
-        saved=_saved_by_cache(chosen, prices),
-        known=known,
-        places=places,
-        is_counting=is_counting,
-        beyond=sum(one.cost for one in more),
-    )
-
-
-def _usual_step(responses: Sequence[BilledResponse]) -> str:
-    times = [one.time for one in responses if one.time]
-    is_long = times and (max(times) - min(times)).days > MANY_DAYS
-    return "week" if is_long else "day"
-
-
-def _saved_by_cache(responses: Sequence[BilledResponse], prices: Prices) -> CacheSavings:
-    paid = without = 0.0
-    for one in responses:
-        tokens = one.tokens
-        cost = prices.cost(one.model, tokens, one.time)
-        plain = replace(
-            tokens, input=tokens.total_input, cache_write_5m=0, cache_write_1h=0, cache_read=0
-        )
-        full = prices.cost(one.model, plain, one.time)
-        if cost is not None and full is not None:
-            paid += cost
-            without += full
-    return CacheSavings(paid, without)
 
 
 def usage_figures(usage: Usage | None, *, is_counting: bool) -> str:
@@ -166,7 +55,7 @@ def usage_figures(usage: Usage | None, *, is_counting: bool) -> str:
     if not usage.total.total.responses:
         return nothing_in("usage", "No model answered in this time.")
     return (
-        f"{_totals(usage)}{_over_time(usage)}"
+        f"{_totals(usage)}{_over_time(usage)}{_areas(usage)}{cross_section(usage)}"
         f'<div class="columns2">{_models(usage)}<div>{_parts(usage)}{_cache(usage)}</div></div>'
         f'<div class="columns2">{_projects(usage)}{_blocks(usage)}</div>'
         f"{_sessions(usage)}{_unpriced(usage)}"
@@ -177,16 +66,28 @@ def _totals(usage: Usage) -> str:
     total = usage.total.total
     tokens = total.tokens
     saved = usage.saved.without - usage.saved.paid
+    cost = priced(total.cost) + ("*" if total.unpriced else "")
+    written = tokens_in_words(tokens.output)
+    read = _share(tokens.cache_read, tokens.total_input)
+    link = usage.base.link
+    responses = link(many(total.responses, "response"), responses=total.responses)
+    saving = link(priced(max(saved, 0)), saved=saved)
     figures = (
-        ("Cost", priced(total.cost) + ("*" if total.unpriced else ""), _per_step(usage)),
-        ("Tokens", tokens_in_words(tokens.total), many(total.responses, "response")),
-        ("Written by models", tokens_in_words(tokens.output), "output tokens"),
-        ("Read from cache", _share(tokens.cache_read, tokens.total_input), "of what models read"),
-        ("Saved by the cache", priced(max(saved, 0)), "against no cache at all"),
-        ("Sessions", str(usage.answered), _where(usage)),
+        ("Cost", link(cost, cost=total.cost), _per_step(usage)),
+        ("Tokens", link(tokens_in_words(tokens.total), tokens=tokens.total), responses),
+        (OUTPUT.capitalize(), link(written, output=tokens.output), "by models"),
+        (CACHE_READ.capitalize(), link(read, cache_read=tokens.cache_read), "of what was sent"),
+        ("Saved by the cache", saving, "against no cache at all"),
+        ("Sessions", link(str(usage.answered), sessions=usage.answered), _where(usage)),
     )
-    more = ((BEYOND_THE_LOGS, priced(usage.beyond), BEYOND),) if usage.beyond >= CENT / 2 else ()
-    return strip((*figures, *more), is_counting=usage.is_counting)
+    return strip((*figures, *_beyond(usage)), is_counting=usage.is_counting)
+
+
+def _beyond(usage: Usage) -> tuple[tuple[str, str, str], ...]:
+    if usage.beyond < CENT / 2:
+        return ()
+    told = usage.to(of="beyond").link(priced(usage.beyond), count=usage.beyond)
+    return ((BEYOND_THE_LOGS, told, esc(BEYOND)),)
 
 
 def _where(usage: Usage) -> str:
@@ -232,16 +133,31 @@ def _chart(usage: Usage) -> Chart | None:
     steps = list(between(min(rows), max(rows), step))[-MOST_STEPS:]
     names = told_apart(spent.totals.models)
     series = [
-        Series(names[model], tuple(_amount_in(usage, rows.get(key, {}), model) for key in steps))
+        Series(
+            names[model],
+            tuple(_amount_in(usage, rows.get(key, {}), model) for key in steps),
+            model,
+        )
         for model in spent.totals.models
     ]
     return Chart(
         title="Spent over time, by model",
-        labels=tuple(_label(key, step) for key in steps),
+        labels=tuple(steps),
         series=largest_series(series),
         write=usage.write,
         heading=HEADINGS[step],
+        to=lambda place, model: _column(usage, steps, place, model),
+        unit=usage.span.of,
     )
+
+
+def _column(usage: Usage, steps: Sequence[str], place: int | None, model: str) -> Slice:
+    """Returns what a column counts, or all that are drawn: what has no time is in none."""
+    if place is not None:
+        return usage.to(model=model, **narrowed(usage.base, steps[place], usage.step))
+    first = narrowed(usage.base, steps[0], usage.step)["since"]
+    last = narrowed(usage.base, steps[-1], usage.step)["until"]
+    return usage.to(model=model, since=first, until=last)
 
 
 def _amount_in(usage: Usage, models: Mapping[str, SpendingSum], model: str) -> float:
@@ -262,16 +178,56 @@ def between(first: str, last: str, step: str) -> Iterator[str]:
         day += timedelta(days=7 if step == "week" else 1)
 
 
-def _label(key: str, step: str) -> str:
-    if step == "month":
-        return f"{date.fromisoformat(f'{key}-01'):%b %Y}"
-    day = date.fromisoformat(key)
-    return f"{day.day} {day:%b %Y}"
+def _areas(usage: Usage) -> str:
+    """Returns the projects as areas, made up of models or of sessions."""
+    groups = [_group(usage, key) for key in usage.areas.names("project")]
+    groups.sort(key=lambda one: -one.area.value)
+    inside = switch("Inside of projects", _ways(usage, "inside", INSIDE, usage.span.inside))
+    title = f"Projects, and the {INSIDE[usage.span.inside].lower()} in them"
+    drawn = treemap(_fewer(usage, groups), usage.write, usage.span.of, title)
+    return section("Where it went", f'<div class="told">{inside}</div>{drawn}')
+
+
+def _group(usage: Usage, key: str | None) -> Group:
+    dimension = usage.areas.dimensions[1]
+    found = [(keys[1], one) for keys, one in usage.areas.cells.items() if keys[0] == key]
+    found.sort(key=lambda one: -usage.amount(one[1]))
+    names = told_apart(name or "unnamed" for name, _ in found)
+    to = usage.to(project=key or "")
+    parts = [
+        Area(
+            _inner_name(usage, name, names),
+            usage.amount(tally),
+            replace(to, **{dimension: name or NO_MODEL}),
+        )
+        for name, tally in found
+    ]
+    place = short_place(usage.places.get(key or "", key or "unknown"))
+    return Group(Area(place, sum(one.value for one in parts), to), parts)
+
+
+def _inner_name(usage: Usage, name: str | None, models: Mapping[str, str]) -> str:
+    if usage.span.inside == "model":
+        return models[name or "unnamed"]
+    one = usage.known.get(name or "")
+    return shortened(one.words, 60) if one else name or "unknown"
+
+
+def _fewer(usage: Usage, groups: Sequence[Group]) -> Sequence[Group]:
+    """Returns the largest projects; the small ones that are too many are one area."""
+    kept, rest = groups[:MOST_AREAS], groups[MOST_AREAS:]
+    if not rest:
+        return kept
+    whole = sum(one.area.value for one in rest)
+    return [*kept, Group(Area(f"{len(rest)} more projects", whole, usage.base), ())]
 
 
 def _models(usage: Usage) -> str:
     names = told_apart(usage.total.models)
-    rows = [(esc(names[name]), spent) for name, spent in usage.total.models.items()]
+    rows = [
+        (esc(names[name]), spent, usage.to(model=name))
+        for name, spent in usage.total.models.items()
+    ]
     return _sums("Model", rows, usage)
 
 
@@ -281,6 +237,7 @@ def _projects(usage: Usage) -> str:
             f'<a href="{esc(usage.span.address("usage", project=one.key or ""))}">'
             f"{esc(short_place(usage.places.get(one.key or '', one.key or 'unknown')))}</a>",
             one.total,
+            usage.to(project=one.key or ""),
         )
         for one in _largest(usage.projects, usage)
     ]
@@ -289,7 +246,11 @@ def _projects(usage: Usage) -> str:
 
 def _sessions(usage: Usage) -> str:
     rows = [
-        (_session_name(usage.known.get(one.key or ""), one.key), one.total)
+        (
+            _session_name(usage.known.get(one.key or ""), one.key),
+            one.total,
+            usage.to(session=one.key or ""),
+        )
         for one in _largest(usage.sessions, usage)
     ]
     return _sums("Session", rows, usage)
@@ -306,16 +267,23 @@ def _largest(spent: Spending, usage: Usage) -> list[SpendingRow]:
     return sorted(spent.rows, key=lambda one: (-usage.amount(one.total), one.key or ""))
 
 
-def _sums(name: str, rows: Sequence[tuple[str, SpendingSum]], usage: Usage) -> str:
+def _sums(name: str, rows: Sequence[tuple[str, SpendingSum, Slice]], usage: Usage) -> str:
     """Returns what each of something took; their names are markup already."""
-    most = max((usage.amount(spent) for _, spent in rows), default=0)
-    cells = [row(words, *_spent_cells(spent, most, usage)) for words, spent in rows]
-    return section(f"{name}s", folded_table((name, "Tokens", "Cost"), cells, name))
+    csv = csv_link(usage.span, name.lower())
+    most = max((usage.amount(spent) for _, spent, _ in rows), default=0)
+    cells = [row(words, *_spent_cells(spent, most, usage, to)) for words, spent, to in rows]
+    inner = folded_table((name, "Tokens", "Cost"), cells, name, usage.base)
+    return section(f"{name}s", inner, csv)
 
 
-def _spent_cells(spent: SpendingSum, most: float, usage: Usage) -> tuple[Cell, ...]:
+def _spent_cells(spent: SpendingSum, most: float, usage: Usage, to: Slice) -> tuple[Cell, ...]:
     cost = priced(spent.known_cost, is_partly=bool(spent.unpriced))
-    return bar_cell(usage.amount(spent), most), tokens_in_words(spent.tokens.total), cost
+    total = spent.tokens.total
+    return (
+        bar_cell(usage.amount(spent), most, to),
+        to.link(tokens_in_words(total), tokens=total),
+        to.link(cost, cost=spent.cost) if cost else "",
+    )
 
 
 def _blocks(usage: Usage) -> str:
@@ -330,9 +298,11 @@ def _blocks(usage: Usage) -> str:
 
 def _block_row(block: BillingBlock, most: float, usage: Usage) -> str:
     here, rate = block.start.astimezone(), block.rate
-    pace = priced(rate.cost_per_hour) if rate and rate.cost_per_hour else ""
-    begun = f"{here.day} {here:%b %H:%M}{_going_on(block, usage.now)}"
-    return row(begun, *_spent_cells(block.total, most, usage), pace)
+    first, last = block.total.first or block.start, block.total.last or block.end
+    to = usage.to(after=moment_in_words(first), before=moment_in_words(last))
+    pace = to.link(priced(rate.cost_per_hour)) if rate and rate.cost_per_hour else ""
+    begun = f"{minute_of(here)}{_going_on(block, usage.now)}"
+    return row(begun, *_spent_cells(block.total, most, usage, to), pace)
 
 
 def _going_on(block: BillingBlock, now: datetime) -> str:
@@ -349,12 +319,18 @@ def _parts(usage: Usage) -> str:
     whole = usage.amount(spent.total)
     agents, service = usage.amount(spent.agents), usage.amount(spent.service)
     left = usage.amount(spent.abandoned)
+    unit = usage.span.of
     runs = [
-        ("Main conversations", max(whole - agents - service, 0.0)),
-        ("Agents", agents),
-        ("Service", service),
+        BarPart(
+            "Main conversations", max(whole - agents - service, 0.0), _who(usage, "main"), unit
+        ),
+        BarPart("Agents", agents, _who(usage, "agents"), unit),
+        BarPart("Service", service, _who(usage, "service"), unit),
     ]
-    states = [("Kept", max(whole - left, 0.0)), ("On abandoned branches", left)]
+    states = [
+        BarPart("Kept", max(whole - left, 0.0), usage.to(branch="kept"), unit),
+        BarPart("On abandoned branches", left, usage.to(branch="abandoned"), unit),
+    ]
     return section(
         "What it was for",
         parts_bar(runs, usage.write, "Main conversations, agents and service")
@@ -362,12 +338,16 @@ def _parts(usage: Usage) -> str:
     )
 
 
+def _who(usage: Usage, who: str) -> Slice:
+    return usage.to(who=who)
+
+
 def _cache(usage: Usage) -> str:
     tokens = usage.total.total.tokens
     read = [
-        ("Read from cache", float(tokens.cache_read)),
-        ("Written to cache", float(tokens.cache_write)),
-        ("Not cached", float(tokens.input)),
+        BarPart(CACHE_READ.capitalize(), float(tokens.cache_read), usage.base, "cache_read"),
+        BarPart(CACHE_WRITE.capitalize(), float(tokens.cache_write), usage.base, "cache_write"),
+        BarPart(INPUT.capitalize(), float(tokens.input), usage.base, "input"),
     ]
     saved = usage.saved.without - usage.saved.paid
     words = (
@@ -376,7 +356,7 @@ def _cache(usage: Usage) -> str:
         if saved > 0
         else "The cache saved nothing in this time."
     )
-    drawn = parts_bar(read, lambda value: tokens_in_words(round(value)), "What models read")
+    drawn = parts_bar(read, lambda value: tokens_in_words(round(value)), "What was sent")
     return section("Cache", f'{drawn}<p class="note-line">{words}</p>')
 
 
@@ -385,7 +365,10 @@ def _unpriced(usage: Usage) -> str:
     if not found:
         return ""
     ordered = sorted(found.items(), key=lambda one: -one[1])
-    rows = (row(esc(name), many(count, "response")) for name, count in ordered)
+    rows = (
+        row(esc(name), usage.to(name=name).link(many(count, "response"), responses=count))
+        for name, count in ordered
+    )
     note = (
         '<p class="note-line">A file of your own prices helps: <code>prices = "prices.toml"</code> '
         "in the configuration.</p>"

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from plait.record.time import moment
 from plait.view.amounts import many, some
+from plait.view.forms import day_of
 from plait.view.page.figures.period import midnight
 from plait.view.page.frame import PLACES
 from plait.view.page.lists.rows import ListedSession, ago, joined, short_place, title_link
@@ -54,6 +55,7 @@ class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     live: str = ""
     branches: str = ""
     agents: str = ""
+    starred: str = ""
     since: str = ""
     until: str = ""
     sort: str = "ended"
@@ -72,7 +74,7 @@ class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def is_narrowed(self) -> bool:
         """Tells whether anything is left out."""
         told = (self.q, self.project, self.branch, self.live, self.branches, self.agents)
-        return any((*told, self.since, self.until))
+        return any((*told, self.starred, self.since, self.until))
 
     def address(self, **changes: object) -> str:
         """Returns the address that asks for this, with some things changed."""
@@ -98,11 +100,12 @@ def chosen(rows: Iterable[ListedSession], choice: Choice) -> list[ListedSession]
 
 def _is_wanted(one: ListedSession, choice: Choice) -> bool:
     passes = (
-        not choice.project or one.project == choice.project,
+        choice.project in ("", one.project, one.folder),
         not choice.branch or one.branch == choice.branch,
         not choice.live or one.is_live,
         not choice.branches or one.branches > 0,
         not choice.agents or one.agents > 0,
+        not choice.starred or one.is_starred,
         not choice.since or _day_of(one.ended) >= choice.since,
         not choice.until or "" < _day_of(one.started) <= choice.until,
     )
@@ -112,7 +115,7 @@ def _is_wanted(one: ListedSession, choice: Choice) -> bool:
 def _day_of(stamp: str | None) -> str:
     time = moment(stamp)
     try:
-        return f"{time.astimezone():%Y-%m-%d}" if time else ""
+        return day_of(time.astimezone()) if time else ""
     except (OverflowError, OSError, ValueError):  # a year that no clock knows
         return ""
 
@@ -120,7 +123,7 @@ def _day_of(stamp: str | None) -> str:
 def _has_words(one: ListedSession, words: Sequence[str]) -> bool:
     if not words:
         return True
-    told = (one.title, one.prompt, one.place, one.project, one.branch, one.name)
+    told = (one.title, one.prompt, one.place, one.project, one.folder, one.branch, one.name)
     text = "\n".join(part for part in told if part).casefold()
     return all(word in text for word in words)
 
@@ -140,6 +143,14 @@ def nested(rows: Sequence[ListedSession]) -> list[tuple[ListedSession, int]]:
         waiting += [(child, depth + 1) for child in reversed(children.get(one.name, []))]
     rest = [(one, 0) for one in rows if one.name not in found]  # each goes on from the other
     return [*found.values(), *rest]
+
+
+def part_link(one: ListedSession) -> str:
+    """Returns where in its project a session was held, leading to all that were held there."""
+    if not one.part:
+        return ""
+    only = esc(Choice(project=one.folder).address())
+    return f'<a class="within" href="{only}" title="{esc(one.place)}">{esc(one.part)}</a>'
 
 
 def by_project(rows: Iterable[ListedSession]) -> dict[str, list[ListedSession]]:
@@ -187,7 +198,7 @@ def _side_item(one: ListedSession, depth: int, here: str, now: datetime) -> str:
     current = ' aria-current="true"' if one.name == here else ""
     deep = f' class="d{min(depth, DEEPEST)}"' if depth else ""
     told = [
-        esc(short_place(one.place)),
+        esc(short_place(one.root)),
         ago(one.ended, now),
         some(one.branches, "branch", "branches"),
     ]
@@ -238,7 +249,7 @@ def _session_option(one: ListedSession, now: datetime) -> str:
     return _option(
         session_address(one.name),
         f"{icon('note')}<span>{live}{kept_badge(one.mark)}{esc(one.words)}</span>"
-        f"<small>{esc(short_place(one.place))}</small><small>{ago(one.ended, now)}</small>",
+        f"<small>{esc(short_place(one.root))}</small><small>{ago(one.ended, now)}</small>",
     )
 
 

@@ -4,16 +4,20 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from plait.conversation.prices import Prices
 from plait.conversation.spending import spending, within
 from plait.conversation.usage import BilledResponse
 from plait.conversation.waste.findings import Waste
 from plait.view.amounts import bytes_in_words, many, some, tokens_in_words, until
 from plait.view.causes import saving_in_words
+from plait.view.forms import day_of
 from plait.view.page.figures.charts import row, scrolled, share_in_words, table
-from plait.view.page.figures.heat import heat_map
+from plait.view.page.figures.heat import days_table, heat_map
 from plait.view.page.figures.period import Period, uncounted
-from plait.view.page.lists.choice import Choice
+from plait.view.page.figures.slices import Slice
+from plait.view.page.lists.choice import Choice, part_link
 from plait.view.page.lists.rows import (
     ListedSession,
     ago,
@@ -21,10 +25,12 @@ from plait.view.page.lists.rows import (
     joined,
     priced,
     short_place,
+    star_button,
     title_link,
 )
 from plait.view.page.lists.sessions import no_sessions
-from plait.view.page.markup import esc, icon, with_breaks
+from plait.view.page.lists.starred import MOST, Marked, pinned_part, starred_part
+from plait.view.page.markup import esc, icon, session_address, with_breaks
 
 WEEK = timedelta(days=7)
 SETTING = '"cleanupPeriodDays": 3650'
@@ -78,6 +84,8 @@ class Home(NamedTuple):
     is_counting: bool = False
     wasted: Waste | None = None
     """What this week could have cost less; None where nobody has counted yet."""
+    marked: Marked = Marked()
+    """What is starred and pinned."""
 
 
 def monday_of(now: datetime) -> datetime:
@@ -124,7 +132,7 @@ def home_page(home: Home) -> str:
     else:
         inner = (
             f'<div class="front"><div class="lately">{_activity(home)}{_running(home)}'
-            f"{_recent(home)}</div>"
+            f"{_marked(home)}{_recent(home)}</div>"
             f'<div class="figures-side">{_weeks(home)}{_keeping(home)}</div></div>'
         )
     return (
@@ -133,11 +141,16 @@ def home_page(home: Home) -> str:
 
 
 def _activity(home: Home) -> str:
-    drawn = heat_map(home.days, home.now.astimezone().date(), "turn")
+    drawn = heat_map(home.days, home.now.astimezone().date(), "turn", _begun_on)
     return (
         "<section><h2>Activity <small>turns begun, day by day</small></h2>"
-        f"{scrolled(drawn, 'Activity', 'scroll end')}</section>"
+        f"{scrolled(drawn, 'Activity', 'scroll end')}"
+        f"{days_table(home.days, 'turn', _begun_on)}</section>"
     )
+
+
+def _begun_on(day: date) -> Slice:
+    return Slice(of="begun", since=day.isoformat(), until=day.isoformat())
 
 
 def _running(home: Home) -> str:
@@ -147,6 +160,11 @@ def _running(home: Home) -> str:
         f"<section><h2>Running now <small>{len(home.running)}</small></h2>"
         f'<ol class="recent">{_items(home.running, home)}</ol></section>'
     )
+
+
+def _marked(home: Home) -> str:
+    drawn = _items(home.marked.sessions[:MOST], home)
+    return starred_part(home.marked, drawn) + pinned_part(home.marked, home.now)
 
 
 def _recent(home: Home) -> str:
@@ -167,7 +185,8 @@ def _items(rows: Sequence[ListedSession], home: Home) -> str:
 def _item(one: ListedSession, home: Home) -> str:
     told = [
         f'<a class="where" href="{esc(Choice(project=one.project).address())}">'
-        f"{esc(short_place(one.place))}</a>",
+        f"{esc(short_place(one.root))}</a>",
+        part_link(one),
         f'<span class="git">{icon("fork")}{esc(one.branch)}</span>' if one.branch else "",
         some(one.turns, "turn"),
         some(one.branches, "branch", "branches"),
@@ -177,22 +196,25 @@ def _item(one: ListedSession, home: Home) -> str:
         f'<li data-name="{esc(one.name)}"><div class="naming">{title_link(one)}'
         f'<div class="sub">{joined(told)}</div></div>'
         f'<span class="draw">{home.drawings.get(one.name, "")}</span>'
-        f'<span class="num">{cost_cell(one)}</span>'
-        f'<span class="num when">{ago(one.ended, home.now)}</span></li>'
+        f'<span class="num">{_cost_link(one)}</span>'
+        f'<span class="num when">{ago(one.ended, home.now)}</span>{star_button(one)}</li>'
     )
+
+
+def _cost_link(one: ListedSession) -> str:
+    cost = cost_cell(one)
+    place = session_address(one.name, "usage")
+    return f'<a class="fig" href="{esc(place)}">{cost}</a>' if cost else ""
 
 
 def _weeks(home: Home) -> str:
     if home.week is None or home.last_week is None:
         told = uncounted(is_counting=home.is_counting)
         return f'<section class="weeks"><h2>Usage</h2>{told}</section>'
-    now, before = home.week, home.last_week
-    rows = (
-        row("Cost", _spent(now), _spent(before)),
-        row("Tokens", tokens_in_words(now.tokens), tokens_in_words(before.tokens)),
-        row("Sessions", str(now.sessions), str(before.sessions)),
-        row("Turns", str(now.turns), str(before.turns)),
-    )
+    monday = monday_of(home.now)
+    cells = [_week(home.week, monday), _week(home.last_week, monday - WEEK)]
+    names = ("Cost", "Tokens", "Sessions", "Turns")
+    rows = (row(name, *found) for name, *found in zip(names, *cells, strict=True))
     counting = ' data-counting="1"' if home.is_counting else ""
     return (
         f'<section class="weeks"{counting}><h2>Usage '
@@ -201,12 +223,24 @@ def _weeks(home: Home) -> str:
     )
 
 
+def _week(found: WeekFigures, monday: datetime) -> tuple[str, str, str, str]:
+    sunday = monday + timedelta(days=6)
+    spent = Slice(since=day_of(monday), until=day_of(sunday))
+    begun = replace(spent, of="begun")
+    return (
+        spent.link(_spent(found), cost=found.cost or 0.0) if _spent(found) else "",
+        spent.link(tokens_in_words(found.tokens), tokens=found.tokens),
+        spent.link(str(found.sessions), sessions=found.sessions),
+        begun.link(str(found.turns), count=found.turns),
+    )
+
+
 def _saving(home: Home) -> str:
     """Returns what this week could have cost less, nothing where that is nothing."""
     found = home.wasted
     if found is None or not found.findings:
         return ""
-    place = Period(since=f"{monday_of(home.now):%Y-%m-%d}").address("waste")
+    place = Period(since=day_of(monday_of(home.now))).address("waste")
     words = saving_in_words(found.least_usd, found.total_usd)
     share = share_in_words(found.total_usd, found.input_usd)
     of = f" <small>{share} of what was sent</small>" if share else ""

@@ -8,8 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from plait.record.time import moment
+from plait.view import forms
 from plait.view.amounts import dotted, many, money_in_words, some, tokens_in_words
-from plait.view.amounts import since as since_in_words
+from plait.view.forms import stamp_of
 from plait.view.page.conversation.entries import clock
 from plait.view.page.conversation.page import PageHeading
 from plait.view.page.figures.heat import heat_map
@@ -24,19 +25,9 @@ def ago(stamp: str | None, now: datetime) -> str:
     time = moment(stamp)
     if time is None:
         return ""
-    exact = f"{time:%Y-%m-%dT%H:%M:%SZ}"
-    return f'<span class="ago" data-at="{exact}" title="{exact}">{esc(since(time, now))}</span>'
-
-
-def since(time: datetime, now: datetime) -> str:
-    """Says how long ago a moment was, by its day where that is long."""
-    return since_in_words(time, now) or _day_of(time, now)
-
-
-def _day_of(time: datetime, now: datetime) -> str:
-    here, today = time.astimezone(), now.astimezone()
-    year = "" if here.year == today.year else f" {here.year}"
-    return f"{here.day} {here:%b}{year}"
+    exact = stamp_of(time)
+    words = esc(forms.ago(time, now))
+    return f'<span class="ago" data-at="{exact}" title="{exact}">{words}</span>'
 
 
 class ListedSession(Struct, frozen=True, kw_only=True):
@@ -47,9 +38,12 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     title: str | None
     prompt: str | None
     project: str
-    """The name of its folder."""
+    folder: str
+    """The name of the folder that it lies in; a worktree has its own, and is of its repository."""
     place: str
     """The directory that it was held in, else its project."""
+    root: str
+    """The directory of its project."""
     branch: str | None = None
     started: str | None = None
     ended: str | None = None
@@ -67,11 +61,21 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     is_partly_priced: bool = False
     parent: str | None = None
     """The session that it goes on from."""
+    is_starred: bool = False
 
     @property
     def words(self) -> str:
         """What it is called where it has no title of its own."""
         return shortened(self.title or self.prompt or "", LONGEST) or "No title"
+
+    @property
+    def part(self) -> str:
+        """Where in its project it was held, nothing where that is the project itself."""
+        if self.place == self.root:
+            return ""
+        below = self.place.removeprefix(self.root)
+        is_below = below != self.place and below[:1] in ("/", "\\")
+        return clean(below[1:] if is_below else self.place)
 
     @property
     def has_parts(self) -> bool:
@@ -86,6 +90,15 @@ def title_link(one: ListedSession, most: int = LONGEST) -> str:
     told = esc(shortened(one.words, most)).replace(" …", "&nbsp;…")
     words = f"{live if one.is_live else ''}{kept_badge(one.mark)}{told}"
     return f'<a href="{session_address(one.name)}"{plain}>{words}</a>'
+
+
+def star_button(one: ListedSession) -> str:
+    """Returns what stars a session, and takes its star away."""
+    return (
+        f'<button class="marking rowbtn star" data-star="{esc(one.name)}" '
+        f'aria-pressed="{str(one.is_starred).lower()}" aria-label="Star {esc(one.words)}" '
+        f'title="Star">{icon("star")}</button>'
+    )
 
 
 def short_place(place: str) -> str:

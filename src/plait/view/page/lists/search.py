@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from plait.view.page.markup import (
     session_address,
     switch,
     tool_icon,
+    with_code,
 )
 from plait.view.text import shortened
 
@@ -34,7 +35,25 @@ KINDS = {
     "note": ("Note", "note"),
 }
 MOST = 400
+MOST_MARKS = 16
 LONGEST = 1000
+OUTCOMES = {
+    "failed": "Failed",
+    "rejected": "Rejected by you",
+    "interrupted": "Interrupted",
+    "launched": "In the background",
+}
+BAD = ("failed", "rejected", "interrupted")
+LISTS = (
+    ({"tool": "Bash", "outcome": "failed"}, "Failing commands"),
+    ({"tool": "ExitPlanMode", "outcome": "rejected"}, "Plans that you rejected"),
+    ({"outcome": "failed"}, "All that failed"),
+    ({"outcome": "rejected"}, "All that you rejected"),
+    ({"outcome": "interrupted"}, "All that was interrupted"),
+    ({"outcome": "launched"}, "All in the background"),
+)
+"""What is asked for without any word."""
+SORTS = {"relevance": "Relevance", "time": "Time"}
 WAYS = {"words": "Words", "exact": "Exact text", "regex": "Expression"}
 STATES = {
     "active": "Active line",
@@ -42,13 +61,20 @@ STATES = {
     "agent": "Agents",
     "service": "Service agents",
 }
-FACETS = {"kind": "Kind", "project": "Project", "tool": "Tool", "month": "Month"}
+FACETS = {
+    "kind": "Kind",
+    "outcome": "Outcome",
+    "project": "Project",
+    "tool": "Tool",
+    "month": "Month",
+}
 EXAMPLES = (
     ("parser error", "both words, anywhere in one passage"),
     ('"parse error"', "these words in this order"),
     ("pars*", "words that begin so; *arse* holds this, parcer~ is much like it"),
     ("lexer OR parser, NOT test", "either, without"),
     ("tool:Bash in:output", "what a tool was given or answered"),
+    ("tool:Bash outcome:failed", "what became of it: rejected, interrupted, launched, too"),
     ("branch:abandoned", "what was left behind"),
     ("after:7d file:app.py model:opus", "when, on which file, by whom"),
 )
@@ -60,10 +86,14 @@ class SearchQuery(Struct, frozen=True, kw_only=True, omit_defaults=True):
     q: str = ""
     way: str = "words"
     kind: str = ""
+    outcome: str = ""
     project: str = ""
     tool: str = ""
     month: str = ""
     branch: str = ""
+    starred: str = ""
+    sort: str = ""
+    each: str = ""
     n: int = STEP
 
     def address(self, **changes: object) -> str:
@@ -73,7 +103,13 @@ class SearchQuery(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def is_narrowed(self) -> bool:
         """Tells whether anything but words is asked for."""
-        return any((self.kind, self.project, self.tool, self.month, self.branch))
+        asked = (self.kind, self.outcome, self.project, self.tool, self.month, self.branch)
+        return any((*asked, self.starred))
+
+    @property
+    def is_asking(self) -> bool:
+        """Tells whether anything is asked for."""
+        return bool(self.q.strip()) or (self.is_narrowed and self.way == "words")
 
 
 class SearchHit(Struct, frozen=True, kw_only=True):
@@ -81,6 +117,7 @@ class SearchHit(Struct, frozen=True, kw_only=True):
 
     name: str
     """Of its session, in addresses."""
+    session: str = ""
     title: str | None
     project: str
     kind: str
@@ -92,6 +129,9 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     snippet: str
     marks: Sequence[tuple[int, int]]
     more: int
+    outcome: str | None = None
+    looks: Sequence[str] = ()
+    """What is marked where it opens, as a query writes it; without it, what the snippet marks."""
 
 
 def _hit_row(one: SearchHit, asked: SearchQuery, now: datetime, places: Mapping[str, str]) -> str:
@@ -101,10 +141,11 @@ def _hit_row(one: SearchHit, asked: SearchQuery, now: datetime, places: Mapping[
         f'<span class="kind">{sign}{esc(one.tool or words)}</span>',
         f'<span class="where">{esc(short_place(places.get(one.project, one.project)))}</span>',
         f"turn {one.turn}" if one.turn else "",
+        _outcome_told(one.outcome) if one.outcome else "",
         '<span class="left">abandoned</span>' if one.state == "abandoned" else "",
         "agent" if one.state in ("agent", "service") else "",
         ago(one.time, now),
-        many(one.more, "more place") if one.more else "",
+        _more_places(one, asked) if one.more else "",
     ]
     return (
         f'<li><a class="hit" href="{esc(place_of(one, asked))}">'
@@ -114,13 +155,25 @@ def _hit_row(one: SearchHit, asked: SearchQuery, now: datetime, places: Mapping[
     )
 
 
+def _outcome_told(outcome: str) -> str:
+    kind = "warn" if outcome in BAD else "kind"
+    return f'<span class="{kind}">{esc(OUTCOMES.get(outcome, outcome).lower())}</span>'
+
+
+def _more_places(one: SearchHit, asked: SearchQuery) -> str:
+    """Returns a link to every passage of a session that answers."""
+    within = f"session:{one.session[:8]}" if one.session else ""
+    href = asked.address(q=f"{asked.q} {within}".strip(), each="1", n=STEP)
+    return f'<a href="{esc(href)}">{many(one.more, "more place")}</a>'
+
+
 def place_of(one: SearchHit, asked: SearchQuery) -> str:
-    """Returns where a hit opens: at its turn, with its words marked."""
-    turn = f"turn={one.turn}&" if one.turn else ""
-    words = [one.snippet[start:end] for start, end in one.marks]
-    mark = max(words, key=len, default=asked.q)
+    """Returns where a hit opens: at its turn, with all words marked that were asked for."""
+    texts = dict.fromkeys(one.snippet[start:end] for start, end in one.marks)
+    marks = [("mark", look) for look in one.looks] or [("text", text) for text in texts]
+    told = urlencode([*([("turn", one.turn)] if one.turn else ()), *marks[:MOST_MARKS]])
     anchor = f"#{quote(one.uuid)}" if one.uuid else ""
-    return f"{session_address(one.name)}?{turn}mark={quote(mark)}{anchor}"
+    return f"{session_address(one.name)}{'?' if told else ''}{told}{anchor}"
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> str:
@@ -139,6 +192,10 @@ class SearchResults(Struct, frozen=True, kw_only=True):
 
     hits: Sequence[SearchHit] = ()
     total: int = 0
+    listed: int = 0
+    is_whole: bool = True
+    is_each: bool = False
+    sort: str = "relevance"
     took_ms: float = 0
     facets: Mapping[str, Mapping[str, int]] = {}
     note: str | None = None
@@ -169,7 +226,7 @@ def results(
 ) -> str:
     """Returns what answers, and the ways to ask for less or more."""
     if answers is None:
-        return f"{_ways(asked)}{_examples()}"
+        return f"{_ways(asked)}{_lists()}{_examples()}"
     if answers.error is not None:
         return f"{_ways(asked)}{_query_error(answers)}"
     return (
@@ -185,14 +242,51 @@ def _ways(asked: SearchQuery, answers: SearchResults | None = None) -> str:
     )
     told = shower = ""
     if answers:
-        told = f"{many(answers.total, 'passage')} · {answers.took_ms:.0f} ms"
+        told = f"{_counted(asked, answers)} · {answers.took_ms:.0f} ms"
         shower = (
             '<button class="quiet shower" data-show="facets" aria-expanded="false">'
             f"{icon('filter')}Narrow down</button>"
         )
     return (
-        f'<div class="told">{switch("What is looked for", links)}{shower}'
+        f'<div class="told">{switch("What is looked for", links)}{_sorts(asked, answers)}{shower}'
         f'<span role="status">{told}</span></div>'
+    )
+
+
+def _sorts(asked: SearchQuery, answers: SearchResults | None) -> str:
+    if answers is None or answers.error is not None or asked.way != "words":
+        return ""
+    links = (
+        (asked.address(sort=sort, n=STEP), words, sort == answers.sort)
+        for sort, words in SORTS.items()
+    )
+    return switch("Order", links)
+
+
+def _counted(asked: SearchQuery, answers: SearchResults) -> str:
+    """Returns how much is listed of how much there is, with a way to every passage."""
+    shown = len(answers.hits)
+    if answers.is_each:
+        are_calls = all(one.kind == "input" for one in answers.hits)
+        noun = "call" if are_calls and answers.hits else "passage"
+        first = many(shown, noun)
+        return first if answers.is_whole else f"First {shown} of {many(answers.total, noun)}"
+    count = answers.listed if answers.is_whole else answers.total
+    every = many(count, "passage")
+    if count > shown:
+        every = f'<a href="{esc(asked.address(each="1", n=STEP))}">{every}</a>'
+    turns = many(shown, "turn")
+    return f"{every} in {turns}" if answers.is_whole else f"First {turns} of {every}"
+
+
+def _lists() -> str:
+    rows = "".join(
+        f'<li><a href="{esc(SearchQuery().address(**asked))}">{esc(words)}</a></li>'
+        for asked, words in LISTS
+    )
+    return (
+        '<section class="empty"><h2>What became of it</h2>'
+        f'<ul class="choices">{rows}</ul></section>'
     )
 
 
@@ -210,15 +304,9 @@ def _examples() -> str:
 
 def _query_error(answers: SearchResults) -> str:
     told = (answers.error or "")[:1].upper() + (answers.error or "")[1:]
-    hints = "".join(f"<li>{_with_code(hint)}</li>" for hint in answers.hints)
+    named = (hint.replace("`--exact`", "“Exact text”") for hint in answers.hints)
+    hints = "".join(f"<li>{with_code(hint)}</li>" for hint in named)
     return f'<div class="empty" role="alert"><p>{esc(told)}.</p><ul>{hints}</ul></div>'
-
-
-def _with_code(hint: str) -> str:
-    parts = hint.replace("`--exact`", "“Exact text”").split("`")
-    return "".join(
-        f"<code>{esc(part)}</code>" if place % 2 else esc(part) for place, part in enumerate(parts)
-    )
 
 
 def _facets(asked: SearchQuery, answers: SearchResults, places: Mapping[str, str]) -> str:
@@ -230,6 +318,7 @@ def _facets(asked: SearchQuery, answers: SearchResults, places: Mapping[str, str
     states = "".join(
         _facet_link(asked, "branch", state, words, None) for state, words in STATES.items()
     )
+    states += _facet_link(asked, "starred", "1", "Starred sessions", None)
     clear = ""
     if asked.is_narrowed:
         plain = SearchQuery(q=asked.q, way=asked.way).address()
@@ -257,6 +346,8 @@ def _order(name: str, one: tuple[str, int]) -> tuple[int, str]:
 def _named(name: str, value: str, places: Mapping[str, str]) -> str:
     if name == "kind":
         return KINDS.get(value, (value, ""))[0]
+    if name == "outcome":
+        return OUTCOMES.get(value, value)
     return short_place(places.get(value, value)) if name == "project" else value
 
 
@@ -276,7 +367,7 @@ def _hits(
         return f"{note}{_nothing(asked)}"
     rows = "".join(_hit_row(one, asked, now, places) for one in answers.hits)
     more = ""
-    if len(answers.hits) >= asked.n and asked.n < MOST:
+    if not answers.is_whole and asked.n < MOST:
         href = asked.address(n=asked.n + STEP)
         more = f'<p class="more-rows"><a href="{esc(href)}" data-more>Show more</a></p>'
     return f'{note}<ol class="hits">{rows}</ol>{more}'
@@ -287,6 +378,8 @@ def _nothing(asked: SearchQuery) -> str:
     if asked.is_narrowed:
         plain = SearchQuery(q=asked.q, way=asked.way).address()
         wider = f'<li><a href="{esc(plain)}">Look everywhere</a></li>'
+    if not asked.q.strip():
+        return f'<div class="empty"><p>Nothing is like that.</p><ul>{wider}</ul></div>'
     return (
         f'<div class="empty"><p>Nothing matches “{esc(asked.q)}”.</p><ul>{wider}'
         "<li>Fewer words find more; <code>word*</code> finds what begins so.</li>"

@@ -6,12 +6,13 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from plait.view.amounts import bytes_in_words, dotted, many, money_in_words, some
-from plait.view.page.lists.choice import STEP, Choice, by_project, chosen, nested
+from plait.view.page.lists.choice import STEP, Choice, by_project, chosen, nested, part_link
 from plait.view.page.lists.rows import (
     ListedSession,
     ago,
     cost_cell,
     short_place,
+    star_button,
     title_link,
     tokens_cell,
 )
@@ -55,6 +56,8 @@ class SessionList(NamedTuple):
     """Where sessions were looked for."""
     start: int = 0
     """Rows that are there already, where only those after them are asked for."""
+    unread: int = 0
+    """Sessions that nobody has read yet."""
 
 
 def sessions_page(page: SessionList) -> str:
@@ -93,6 +96,7 @@ def _summary(found: Sequence[ListedSession], page: SessionList) -> str:
         many(len(found), "session"),
         many(len({one.project for one in found}), "project"),
         bytes_in_words(sum(one.bytes for one in found)),
+        f"{many(page.unread, 'more session')} to be read …" if page.unread else "",
         "counting tokens and cost …" if page.is_counting and not _is_counted(found) else "",
     )
     everything = '<a href="/sessions">Show all</a>' if page.choice.is_narrowed else ""
@@ -143,8 +147,26 @@ def _project_row(members: Sequence[ListedSession]) -> str:
     only = Choice(project=first.project).address()
     return (
         f'<tr class="group"><th scope="rowgroup" colspan="{len(COLUMNS)}">'
-        f'<a href="{esc(only)}">{with_breaks(first.place)}</a>'
-        f"<small>{esc(told)}</small></th></tr>"
+        f'<a href="{esc(only)}">{with_breaks(first.root)}</a>'
+        f"<small>{esc(told)}</small>{_folders(members)}</th></tr>"
+    )
+
+
+def _folders(members: Sequence[ListedSession]) -> str:
+    """Returns the folders that a project is made of, one click away; nothing where it is one."""
+    places: dict[str, list[ListedSession]] = {}
+    for one in members:
+        places.setdefault(one.folder, []).append(one)
+    if len(places) < 2:
+        return ""
+    items = "".join(
+        f'<li><a href="{esc(Choice(project=folder).address())}" title="{esc(folder)}">'
+        f"{with_breaks(held[0].place)}</a> <small>{many(len(held), 'session')}</small></li>"
+        for folder, held in sorted(places.items(), key=lambda one: one[1][0].place)
+    )
+    return (
+        f'<details class="folders"><summary>{many(len(places), "folder")}</summary>'
+        f"<ul>{items}</ul></details>"
     )
 
 
@@ -177,14 +199,18 @@ def _title_cell(one: ListedSession, page: SessionList) -> str:
     prompt = shortened(one.prompt or "", 200)
     if not one.title or prompt.startswith(one.words.removesuffix(" …")):
         prompt = ""
-    where = esc(short_place(one.place)) if page.choice.flat else ""
+    where = esc(short_place(one.root)) if page.choice.flat else ""
     git = f'<span class="git">{icon("fork")}{esc(one.branch)}</span>' if one.branch else ""
-    parts = [part for part in (where, git, f"<span>{esc(prompt)}</span>" if prompt else "") if part]
+    parts = [
+        part
+        for part in (where, part_link(one), git, f"<span>{esc(prompt)}</span>" if prompt else "")
+        if part
+    ]
     sub = f'<div class="sub">{"".join(parts)}</div>' if parts else ""
     return (
         f'<th scope="row"><div class="titled">{_opener(one)}<div class="naming">{title_link(one)}'
         f'{sub}</div><span class="draw">{page.drawings.get(one.name, "")}</span>'
-        f"{_edit_button(one)}</div></th>"
+        f"{star_button(one)}{_edit_button(one)}</div></th>"
     )
 
 
@@ -222,7 +248,7 @@ def _more(choice: Choice, count: int) -> str:
 
 def _filters(page: SessionList) -> str:
     choice = page.choice
-    projects = {one.project: short_place(one.place) for one in reversed(page.rows)}
+    projects = {one.project: short_place(one.root) for one in reversed(page.rows)}
     branches = {one: one for one in sorted({one.branch for one in page.rows if one.branch})}
     every_branch = "All git branches"
     return (
@@ -237,6 +263,7 @@ def _filters(page: SessionList) -> str:
         f"{select('branch', every_branch, every_branch, branches, choice.branch)}"
         f"{day('since', 'From', choice.since)}{day('until', 'to', choice.until)}"
         f"{toggle('live', 'Running', choice.live)}"
+        f"{toggle('starred', 'Starred', choice.starred)}"
         f"{toggle('branches', 'Branches', choice.branches)}"
         f"{toggle('agents', 'Agents', choice.agents)}{toggle('flat', 'One list', choice.flat)}"
         f"{hidden('sort', choice.sort, 'ended')}{hidden('turned', choice.turned)}"
@@ -245,7 +272,7 @@ def _filters(page: SessionList) -> str:
 
 
 def _nothing(page: SessionList) -> str:
-    if page.rows:
+    if page.rows or page.unread:
         return (
             '<div class="empty" role="status"><p>No session is like that.</p>'
             '<p><a href="/sessions">Show all sessions</a></p></div>'
@@ -259,7 +286,7 @@ def no_sessions(looked: Sequence[str]) -> str:
     return (
         '<div class="empty" role="status"><p>No sessions yet.</p><p>Plait looked in</p>'
         f"<ul>{places}</ul><p>Claude Code writes them there. To look elsewhere, start "
-        "<code>plait serve --root FOLDER</code>. This page fills by itself when the first one "
+        "Plait with <code>--root FOLDER</code>. This page fills by itself when the first one "
         "is written.</p></div>"
     )
 

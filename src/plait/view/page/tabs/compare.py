@@ -4,110 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from urllib.parse import quote
 
-from msgspec import Struct
-from msgspec.structs import replace
-
-from plait.conversation.changes import CHANGING, files_of
-from plait.conversation.model import Conversation, Conversations, Turn
-from plait.conversation.totals import (
-    Pricing,
-    Totals,
-    agents_below,
-    totals_over,
-    with_own_responses,
-)
-from plait.conversation.walk import path_to
-from plait.errors import UserError
-from plait.graph.paths import SPOKEN
-from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
-from plait.view.costs import agents_called
+from plait.conversation.model import Conversations, Turn
+from plait.view.amounts import many
+from plait.view.comparison import Comparison, Side, sums_of
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.column import spoken, weight
 from plait.view.page.conversation.page import way_name
 from plait.view.page.conversation.turns import TurnWriter
 from plait.view.page.markup import esc, icon, options, session_address, with_breaks
-from plait.view.page.tabs.head import tabs
+from plait.view.page.tabs.head import head_beginning, head_rest, tabs
 from plait.view.text import shortened
 
 ROOM = 400_000
 """About so many characters of each branch are drawn; what follows is read on its own page."""
 MOST_FILES, FEW_FILES = 200, 5
-
-
-class Side(Struct, frozen=True):
-    """One of two branches, from its root to its end."""
-
-    line: str
-    path: Conversation
-    """Its turns are numbered through."""
-    totals: Totals
-    """Of what it does not share with the other."""
-    files: Mapping[str, tuple[int, int]]
-    """The files changed there, with the lines that came and went."""
-
-
-class Comparison(Struct, frozen=True):
-    """Two branches, and how many turns they share."""
-
-    one: Side
-    two: Side
-    shared: int
-
-
-def compared(
-    told: Conversations, first: str | None, second: str | None, pricing: Pricing
-) -> Comparison:
-    """Returns two branches beside each other: those that are named, else the last ones."""
-    lines = _branches_in(told, first, second)
-    paths = [path_to(told.by_line[line], told.by_line.get) for line in lines]
-    shared = _shared_turns(*paths)
-    one, two = (
-        _side(told, line, path, shared, pricing) for line, path in zip(lines, paths, strict=True)
-    )
-    return Comparison(one, two, shared)
-
-
-def _branches_in(told: Conversations, first: str | None, second: str | None) -> tuple[str, str]:
-    ways = [line for line, one in told.by_line.items() if one.kind in SPOKEN and one.turns]
-    if len(ways) < 2:
-        raise UserError("this session has one way only", "it never forked: read it")
-    one = first or told.main
-    two = second or next(line for line in reversed(ways) if line != one)
-    for line in (one, two):
-        if line not in ways:
-            raise UserError(f"this session has no branch '{line[:80]}'", "choose one in its header")
-    return one, two
-
-
-def _shared_turns(one: Conversation, two: Conversation) -> int:
-    count = 0
-    for left, right in zip(one.turns, two.turns, strict=False):
-        if _records_of(left) != _records_of(right):
-            break
-        count += 1
-    return count
-
-
-def _records_of(turn: Turn) -> list[str]:
-    return [item.uuid for item in turn.items if item.uuid]
-
-
-def _side(
-    told: Conversations, line: str, path: Conversation, shared: int, pricing: Pricing
-) -> Side:
-    own = with_own_responses(replace(path, turns=path.turns[shared:]))
-    agents: dict[str, None] = {}
-    for name in agents_called(own.items()):
-        if name in told.by_line:
-            agents.update(dict.fromkeys((name, *agents_below(told, name))))
-    parts = [own, *(told.by_line[name] for name in agents)]
-    changed = {
-        file.path: (file.added, file.removed)
-        for part in parts
-        for file in files_of(part)
-        if any(touch.action in CHANGING and touch.outcome == "ok" for touch in file.touches)
-    }
-    return Side(line, path, totals_over(parts, pricing), changed)
 
 
 def compare_page(
@@ -120,10 +30,12 @@ def compare_page(
 ) -> str:
     """Returns what stands in the page."""
     drawn = ComparedPage(found, setting, agents, told)
+    back = (
+        f'<a class="home" href="{esc(session_address(name))}" title="To the session" '
+        f'aria-label="To the session">{icon("back")}</a>'
+    )
     return (
-        f'<section class="top" aria-label="This session"><a class="home" '
-        f'href="{esc(session_address(name))}" title="To the session">{icon("back")}</a>'
-        f'<h1 title="{esc(title)}">{esc(title)}</h1></section>{tabs(name, "read")}'
+        f"{head_beginning(title, back)}{head_rest('', tabs(name, 'read'), 'Compare')}"
         f'<main id="main" class="versus show-one" data-session="{esc(name)}" '
         f'data-served="/s/{esc(quote(name))}" data-versus>{_picks(name, told, found)}'
         f"{drawn.sums()}{drawn.shared(name)}{drawn.sides(name)}</main>"
@@ -159,14 +71,7 @@ class ComparedPage:
     def sums(self) -> str:
         """Returns what the branches came to after they parted, in a table."""
         sides = (self.found.one, self.found.two)
-        turns = [len(side.path.turns) - self.found.shared for side in sides]
-        rows = [
-            ("Turns", [str(count) for count in turns]),
-            ("Calls", [_calls_in_words(side.totals) for side in sides]),
-            ("Work time", [time_in_words(side.totals.working_ms) or "–" for side in sides]),
-            ("Tokens", [tokens_in_words(side.totals.tokens.total) for side in sides]),
-            ("Cost", [money_in_words(side.totals.cost_usd or 0) for side in sides]),
-        ]
+        rows = sums_of(self.found)
         names = "".join(f"<th>{esc(self._name(side))}</th>" for side in sides)
         body = "".join(_row(label, cells) for label, cells in rows)
         return (
@@ -261,11 +166,6 @@ def _row(label: str, cells: Sequence[str]) -> str:
     kind = ' class="differ"' if len(set(cells)) > 1 else ""
     told = "".join(f"<td>{esc(cell)}</td>" for cell in cells)
     return f"<tr{kind}><th>{label}</th>{told}</tr>"
-
-
-def _calls_in_words(totals: Totals) -> str:
-    failed = f", {totals.failed} failed" if totals.failed else ""
-    return f"{totals.calls}{failed}"
 
 
 def _file_list(

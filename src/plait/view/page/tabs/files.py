@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from urllib.parse import quote
 
+from plait.conversation.patches import Patch
 from plait.view.amounts import dotted, many
 from plait.view.changed_files import ChangedFiles, FileStory, Handled, TurnStory
 from plait.view.page.conversation.blocks import CODE, EVERYTHING, Cut
@@ -35,22 +37,37 @@ def files_body(
     """Returns all files, or all turns with theirs."""
     if not found.files:
         return '<p class="empty">This session touched no files.</p>'
-    place, is_by_turn = head.place("files"), by == "turn"
-    orders = [("By file", place, not is_by_turn), ("By turn", f"{place}?by=turn", is_by_turn)]
+    place = head.place("files")
+    ways = {"file": "By file", "turn": "By turn", "net": "Net change"}
+    by = by if by in ways else "file"
+    orders = [
+        (words, place if way == "file" else f"{place}?by={way}", way == by)
+        for way, words in ways.items()
+    ]
     lead = f'<div class="lead-line">{choice("Order", orders)}<p>{_summed(found)}</p></div>'
-    if is_by_turn:
+    if by == "turn":
         return lead + _by_turn(head, found.turns, start)
+    if by == "net":
+        return lead + _net_of_all(head, found.files, start, directory)
     return lead + _by_file(head, found.files, start, directory)
 
 
 def _summed(found: ChangedFiles) -> str:
     changed = [one for one in found.files if one.changes]
-    lines = _signed(sum(one.added for one in changed), sum(one.removed for one in changed))
+    came = [_net_lines(one) for one in changed]
+    lines = _signed(sum(added for added, _ in came), sum(removed for _, removed in came))
     others = len(found.files) - len(changed)
     return dotted(
         f"{many(len(changed), 'file')} changed{f', {lines}' if lines else ''}" if changed else "",
         f"{many(others, 'other')} looked at" if others else "",
     )
+
+
+def _net_lines(one: FileStory) -> tuple[int, int]:
+    """Returns how many lines came and went in all, those of all patches where only they tell."""
+    if one.net and one.net.is_known:
+        return one.net.added, one.net.removed
+    return one.added, one.removed
 
 
 def _near(path: str, directory: str | None) -> str:
@@ -91,9 +108,65 @@ def _file_row(head: Head, one: FileStory, directory: str | None) -> str:
         f"{icon('pen' if one.changes else 'file')}"
         f'<span class="path" title="{esc(one.path)}">{path}</span>'
         f'<span class="how {state}">{word}</span><span class="lines">'
-        f'{_signed(one.added, one.removed)}</span><span class="counts">{esc(told)} {failed}</span>'
+        f'{_signed(*_net_lines(one))}</span><span class="counts">{esc(told)} {failed}</span>'
     )
     return unfolding(f"{head.place('files')}/changes?file={one.number}", summary)
+
+
+def _net_of_all(head: Head, files: Sequence[FileStory], start: int, directory: str | None) -> str:
+    changed = [one for one in files if one.net]
+    if not changed:
+        return '<p class="empty">This session changed no files.</p>'
+    address = f"{head.place('files')}?by=net&"
+    shown, pages = paged("files", changed, start, address, MOST_DRAWN)
+    told = "".join(_net_section(head, one, directory) for one in shown)
+    return f'{pages}<div class="nets">{told}</div>{pages}'
+
+
+def _net_section(head: Head, one: FileStory, directory: str | None) -> str:
+    assert one.net is not None
+    path, numbers = with_breaks(_near(one.path, directory)), one.net.turns
+    turns = f"turn{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+    story = f'<a href="{esc(story_address(one.path))}">Whole story</a>'
+    return (
+        f'<section><h3><span class="path" title="{esc(one.path)}">{path}</span>'
+        f'<span class="lines">{_signed(*_net_lines(one))}</span>'
+        f'<span class="counts">{many(one.net.changes, "change")}, {turns}</span>{story}</h3>'
+        f"{net_html(head, one)}</section>"
+    )
+
+
+def story_address(path: str) -> str:
+    """Returns the address of a file's story over all sessions."""
+    return f"/files/story?path={quote(path)}"
+
+
+def net_html(head: Head, one: FileStory, cut: Cut = CODE) -> str:
+    """Returns what became of a file in all, as one patch."""
+    net = one.net
+    if net is None or not net.is_known:
+        return '<p class="hint">Not known: the log holds too little of the file to compare.</p>'
+    if not net.hunks:
+        return '<p class="hint">In the end it held what it held before.</p>'
+    table, hidden = changes(Patch(one.path, net.hunks, net.added, net.removed), cut)
+    whole = f"{head.place('files')}/changes?net={one.number}"
+    more = unfolding(whole, f"Whole change: {many(hidden, 'line')} more") if hidden else ""
+    note = (
+        '<p class="hint">Somebody else changed it in between: that is among this.</p>'
+        if net.has_others
+        else ""
+    )
+    return f'<div class="patch" tabindex="0">{table}</div>{more}{note}'
+
+
+def story_html(head: Head, one: FileStory) -> str:
+    """Returns what happened to a file: what became of it in all, then each change."""
+    story = f'<a href="{esc(story_address(one.path))}">In all sessions</a>'
+    lead = f'<p class="onward">{story}</p>'
+    each = handled_html(head, one.handled, has_path=False)
+    if one.changes < 2:
+        return lead + each
+    return f"{lead}<h4>Net change</h4>{net_html(head, one)}<h4>Each change</h4>{each}"
 
 
 def _by_turn(head: Head, turns: Sequence[TurnStory], start: int) -> str:

@@ -22,6 +22,8 @@ FORMATS = (
     ("html", "A page", "one file that opens in any browser"),
     ("md", "Markdown", "for notes, issues, repositories"),
     ("json", "JSON", "for programs"),
+    ("atif", "ATIF", "a trajectory, as Harbor and trainers read it"),
+    ("toolpath", "Toolpath", "a graph of steps, abandoned ones too"),
 )
 
 
@@ -45,19 +47,51 @@ class Head(Struct, frozen=True, kw_only=True):
         return f"{self.place()}#{quote(uuid)}" if uuid else self.place()
 
 
+STAR = (
+    '<button class="marking star" data-star="" aria-pressed="false" '
+    'title="Star, to find this session again" aria-label="Star this session">'
+    f"{icon('star')}</button>"
+)
+
+
 def tab_page(head: Head, here: str, body: str) -> str:
     """Returns a whole page with a tab of a session."""
     words = dict(TABS)[here]
-    title = esc(head.title)
+    told = f'<div class="facts">{head.facts}</div>'
     main = (
-        f'<header class="top"><h1 title="{title}">{title}</h1>'
-        f'<div class="facts">{head.facts}</div></header>{tabs(head.name, here)}'
+        f"{head_beginning(head.title)}{_rest(told, head, here)}"
         f'<main id="main" class="tab tab-{here}" data-of="{esc(head.name)}"'
         f'{" data-kept" if head.is_kept else ""} tabindex="-1">'
         f'<h2 class="hidden">{words}</h2>{body}</main>'
         '<script src="/assets/tabs.js" defer></script>'
     )
     return framed(f"{words}: {head.title}", main, side=head.name)
+
+
+def _rest(told: str, head: Head, here: str) -> str:
+    actions = f'<div class="actions">{STAR}</div>'
+    return head_rest(told, tabs(head.name, here), dict(TABS)[here], actions)
+
+
+def head_beginning(title: str, before: str = "") -> str:
+    """Returns the beginning of the one band above a session: what it is called."""
+    told = esc(title)
+    return (
+        f'<section class="top" aria-label="This session">{before}<div class="called">'
+        f'<h1 title="{told}">{told}</h1><div class="under">'
+    )
+
+
+def head_rest(under: str, ways: str, here: str = "More", actions: str = "") -> str:
+    """Returns the rest of that band: what stands under the title, ways to look, what can be done.
+
+    On a narrow screen all of it is behind one button that says what is looked at.
+    """
+    label = f"{here}: more of this session" if ways else f"{here} of this session"
+    return (
+        f'{under}</div></div><button class="head-opener" data-do="head" aria-expanded="false" '
+        f'aria-label="{label}">{here}</button>{ways}{actions}</section>'
+    )
 
 
 def tabs(name: str, here: str) -> str:

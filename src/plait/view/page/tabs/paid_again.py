@@ -1,12 +1,12 @@
 """Requests of a session to what of it was paid for again and why, and to its jumps in cost."""
 
 from collections.abc import Mapping
-from datetime import UTC
 from typing import NamedTuple
 
 from plait.conversation.account.told import CauseSum, WhyRequest, WhyTotals
 from plait.view.amounts import many, money_in_words, tokens_in_words
 from plait.view.causes import NAMES, REASONS, cause_in_words, jumps_in, reason_in_words
+from plait.view.forms import stamp_of
 from plait.view.page.conversation.entries import clock
 from plait.view.page.figures.charts import cells, row, scrolled, share_in_words, table
 from plait.view.page.figures.period import uncounted
@@ -100,7 +100,7 @@ def _usual(count: int) -> str:
 
 def _jump(head: Head, one: WhyRequest) -> str:
     sent = one.read + one.new + one.again + one.uncached
-    when = f"{one.time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if one.time else None
+    when = stamp_of(one.time) if one.time else None
     words = "–" if one.turn is None else str(one.turn)
     told = cells(
         words,

@@ -8,11 +8,13 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from plait.conversation.model import WENT_WELL
+from plait.view.agents import AgentCost, spent_in_words
 from plait.view.amounts import dotted, many, some, time_in_words, tokens_in_words
+from plait.view.forms import model_name
 from plait.view.page.figures.charts import drawing, stack, swatches
 from plait.view.page.markup import attribute, esc, icon, tool_icon
 from plait.view.page.tabs.head import Head, choice, paged
-from plait.view.text import DATED, shortened
+from plait.view.text import shortened
 from plait.view.timeline import Bar, Lane, Timeline, TurnBar
 
 SQUEEZED = 0.2
@@ -114,7 +116,12 @@ def _short_time(milliseconds: float) -> str:
     return time_in_words(milliseconds)
 
 
-def timeline_body(head: Head, timeline: Timeline, ways: Sequence[tuple[str, str]]) -> str:
+def timeline_body(
+    head: Head,
+    timeline: Timeline,
+    ways: Sequence[tuple[str, str]],
+    costs: Mapping[str, AgentCost],
+) -> str:
     """Returns the whole conversation: the strip, and a row for each turn."""
     if not timeline.turns:
         return f'{_way_choice(head, ways, timeline.line)}<p class="empty">No record has a time.</p>'
@@ -124,7 +131,7 @@ def timeline_body(head: Head, timeline: Timeline, ways: Sequence[tuple[str, str]
         f"{_way_choice(head, ways, timeline.line)}{_overall_strip(head, timeline)}"
         f"{swatches((kind, name, '') for kind, name in KINDS)}"
         '<p class="hint">Time in which nobody worked is squeezed. A turn opens its waterfall.</p>'
-        f'<ol class="falls">{rows}</ol>{_lane_list(head, timeline)}'
+        f'<ol class="falls">{rows}</ol>{_lane_list(head, timeline, costs)}'
     )
 
 
@@ -223,23 +230,25 @@ def _warning(words: str) -> str:
     return f'<span class="warn">{words}</span>' if words else ""
 
 
-def _lane_list(head: Head, timeline: Timeline) -> str:
+def _lane_list(head: Head, timeline: Timeline, costs: Mapping[str, AgentCost]) -> str:
     longest = max((one.end - one.start for one in timeline.lanes), default=0) or 1.0
     sent = [one for one in timeline.lanes if one.kind != "service"]
     own = [one for one in timeline.lanes if one.kind == "service"]
-    agents = "".join(_lane_row(head, one, longest) for one in sent)
-    errands = "".join(_lane_row(head, one, longest) for one in own)
-    html = f'<h3>{many(len(sent), "agent")}</h3><ol class="falls">{agents}</ol>' if sent else ""
+    agents = "".join(_lane_row(head, one, longest, costs.get(one.line)) for one in sent)
+    errands = "".join(_lane_row(head, one, longest, costs.get(one.line)) for one in own)
+    html = (
+        f'<h3>{many(len(sent), "agent")}</h3><ol class="falls sent">{agents}</ol>' if sent else ""
+    )
     if own:
         words = f"{many(len(own), 'errand')} of the client"
         html += (
             f'<details class="errands"><summary>{words}</summary>'
-            f'<ol class="falls">{errands}</ol></details>'
+            f'<ol class="falls sent">{errands}</ol></details>'
         )
     return html
 
 
-def _lane_row(head: Head, one: Lane, longest: float) -> str:
+def _lane_row(head: Head, one: Lane, longest: float, cost: AgentCost | None) -> str:
     kind, length = "bad" if one.is_failed else "agent", one.end - one.start
     turn = f"turn {one.turn}" if one.turn is not None else ""
     failed = "failed" if one.is_failed else f"{one.failed} failed" if one.failed else ""
@@ -248,8 +257,14 @@ def _lane_row(head: Head, one: Lane, longest: float) -> str:
         f"{icon('agent')}<span>{esc(shortened(one.words, 120))}</span>",
         stack([(kind, length / longest)]),
         _short_time(length),
-        f"{dotted(turn, many(one.calls, 'call'))} {_warning(failed)}",
+        f"{dotted(turn, _taken(one, cost))} {_warning(failed)}",
     )
+
+
+def _taken(one: Lane, cost: AgentCost | None) -> str:
+    if cost is None:
+        return many(one.calls, "call")
+    return spent_in_words(cost, has_time=False)
 
 
 def waterfall_body(
@@ -258,6 +273,7 @@ def waterfall_body(
     turn: TurnBar,
     bars: Sequence[Bar],
     agents: Mapping[str, tuple[Lane, Sequence[Bar]]],
+    costs: Mapping[str, AgentCost],
     start: int = 1,
 ) -> str:
     """Returns one turn: a row for each response and call, agents as lanes of their own."""
@@ -265,7 +281,7 @@ def waterfall_body(
     scale = plain_scale(turn.start, end)
     base = _address(head, timeline.line, turn.number)
     shown, pages = paged("rows", bars, start, f"{base}&", MOST_ROWS)
-    rows = "".join(row for bar in shown for row in _bar_rows(head, bar, agents, scale))
+    rows = "".join(row for bar in shown for row in _bar_rows(head, bar, agents, costs, scale))
     words = esc(shortened(turn.words, 300)) or "Before the first prompt"
     return (
         f"{_turn_links(head, timeline, turn)}"
@@ -315,7 +331,11 @@ def _ruler(length: float) -> str:
 
 
 def _bar_rows(
-    head: Head, bar: Bar, agents: Mapping[str, tuple[Lane, Sequence[Bar]]], scale: Scale
+    head: Head,
+    bar: Bar,
+    agents: Mapping[str, tuple[Lane, Sequence[Bar]]],
+    costs: Mapping[str, AgentCost],
+    scale: Scale,
 ) -> Iterator[str]:
     kind = bar.kind if bar.outcome in WENT_WELL else "bad"
     failed = f" {_warning(bar.outcome)}" if kind == "bad" else ""
@@ -328,7 +348,7 @@ def _bar_rows(
         rect = f'<rect class="{kind} whole" {lead} height="8"/>{rect}'
     yield _fall(
         head.at(bar.uuid),
-        f"{sign}<em>{esc(DATED.sub('', bar.name))}</em><span>{esc(words)}</span>",
+        f"{sign}<em>{esc(model_name(bar.name))}</em><span>{esc(words)}</span>",
         drawing(rect, width=WIDE),
         f"{took}{failed}",
         kind=f" {bar.kind}",
@@ -336,7 +356,7 @@ def _bar_rows(
     )
     for name in bar.agents:
         if name in agents:
-            yield _lane_of_bars(head, *agents[name], scale)
+            yield _lane_of_bars(head, *agents[name], scale, costs.get(name))
 
 
 def _lead(bar: Bar) -> str:
@@ -345,16 +365,19 @@ def _lead(bar: Bar) -> str:
     return f"first block after {_short_time(lead)}" if lead else ""
 
 
-def _lane_of_bars(head: Head, lane: Lane, bars: Sequence[Bar], scale: Scale) -> str:
+def _lane_of_bars(
+    head: Head, lane: Lane, bars: Sequence[Bar], scale: Scale, cost: AgentCost | None
+) -> str:
     kind = "bad" if lane.is_failed else "agent"
     frame = f'<rect class="{kind} whole" {_across(lane.start, lane.end, scale)} height="8"/>'
     failed = f" {_warning('failed')}" if lane.is_failed else ""
-    words = f"{esc(shortened(lane.words, 120))}, {many(lane.calls, 'call')}"
+    words = esc(shortened(lane.words, 120))
     return _fall(
         _address(head, lane.line),
         f"{icon('agent')}<em>agent</em><span>{words}</span>",
         drawing(frame + "".join(_thinned(bars, scale)), width=WIDE),
         f"{_short_time(lane.end - lane.start)}{failed}",
+        _taken(lane, cost),
         kind=" lane",
     )
 

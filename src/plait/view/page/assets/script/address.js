@@ -12,13 +12,16 @@ export function idIn(hash) {
   }
 }
 
-// What the query of a session's address wants: a turn by number, on a line or not, a place in the log, words.
+// What the query of a session's address wants: a turn by number, on a line or not, a place in the log, words
+// that are looked for, words and texts that are marked, calls of one outcome.
 export function wantedIn(search) {
   const asks = new URLSearchParams(search);
   const turn = asks.get("turn") || "";
   const at = asks.get("at") || "";
   return {
-    words: asks.get("q") || asks.get("mark") || "",
+    words: asks.get("q") || "",
+    marks: [...asks.getAll("mark"), ...asks.getAll("text").map((text) => `=${text}`)],
+    outcome: asks.get("outcome"),
     turn: /^\d{1,7}$/.test(turn) ? Number(turn) : null,
     line: asks.get("line"),
     at: /^\d+\.\d+$/.test(at) ? at : null,

@@ -1,22 +1,17 @@
 // How long ago something was, in words; the exact time in the reader's zone.
 import { all } from "./dom.js";
+import { dayOf, minuteOf } from "./time.js";
 
 const daySeconds = 86400;
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 export function ago(time, now) {
   const seconds = (now - time) / 1000;
   const days = Math.floor(seconds / daySeconds);
   if (Math.abs(seconds) < 60) return "just now";
-  if (seconds < 0 || days >= 14) return dayOf(time, now);
+  if (seconds < 0 || days >= 14) return dayOf(time);
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
   if (!days) return `${Math.floor(seconds / 3600)} h ago`;
   return days === 1 ? "yesterday" : `${days} days ago`;
-}
-
-function dayOf(time, now) {
-  const year = time.getFullYear() === now.getFullYear() ? undefined : "numeric";
-  return time.toLocaleDateString("en-GB", { day: "numeric", month: "short", year });
 }
 
 export function tellAgo(within) {
@@ -26,6 +21,6 @@ export function tellAgo(within) {
     if (isNaN(time)) continue;
     const words = ago(time, now);
     if (element.textContent !== words) element.textContent = words;
-    element.title = exact.format(time);
+    element.title = minuteOf(time);
   }
 }

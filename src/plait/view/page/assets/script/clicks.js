@@ -1,19 +1,18 @@
 // What a click on a session's page does: places gone to, texts shown and copied.
+import { closeGroup, runAct, toggleGroup } from "./acts.js";
 import { hashOf } from "./address.js";
+import { copy } from "./clipboard.js";
 import { differs } from "./differs.js";
-import { made } from "./dom.js";
 import { closeFilter } from "./filter.js";
 import { actions, closePanels } from "./keys.js";
-import { showAll, showEnclosed } from "./more.js";
+import { enlarge, showAll, showEnclosed } from "./more.js";
 import { main, served } from "./page.js";
-import { leaveFor, stateNow } from "./place.js";
-import { showRaw } from "./raw.js";
-import { toast } from "./told.js";
+import { leaveFor, placeNow } from "./place.js";
 import { lineOf } from "./turns.js";
 
 export function clicked(event) {
   const target = event.target;
-  const button = target.closest("button, span.rawbtn");
+  const button = target.closest("button, [data-act]");
   const fork = target.closest(".fork");
   const link = target.closest('a[href^="#"]');
   if (button && button.classList.contains("differs")) {
@@ -24,7 +23,8 @@ export function clicked(event) {
     leaveFor(`line-${fork.dataset.to}`);
   } else if (button) buttonClicked(event, button);
   else if (link && main) linkClicked(event, link);
-  else if (!target.closest(".menu, .outline, .rail")) {
+  else if (!target.closest(".menu, .outline, .rail, .top, .bar")) {
+    closeGroup();
     closeFilter();
     closePanels();
   }
@@ -32,12 +32,13 @@ export function clicked(event) {
 
 function buttonClicked(event, button) {
   if (button.dataset.edit) return;
-  if (button.matches(".rawbtn, .tool-raw, .tool-link")) {
+  if (button.dataset.act) {
     event.preventDefault();
-    if (button.matches(".linkbtn, .tool-link")) copyLink(button.closest("[id]").id, button);
-    else showRaw(button);
-  } else if (button.classList.contains("more") && button.dataset.p) showAll(button);
+    runAct(button);
+  } else if (button.matches(".acts-opener")) toggleGroup(button);
+  else if (button.classList.contains("more") && button.dataset.p) showAll(button);
   else if (button.classList.contains("enclosed")) showEnclosed(button);
+  else if (button.classList.contains("framed")) enlarge(button);
   else if (button.dataset.copy) copy(button.dataset.copy, button);
   else if (actions[button.dataset.do]) actions[button.dataset.do]();
 }
@@ -53,32 +54,8 @@ function linkClicked(event, link) {
   leaveFor(id);
 }
 
-function copy(text, button) {
-  const done = () => {
-    button.classList.add("done");
-    button.title = "Copied";
-  };
-  const otherwise = () => {
-    copyOldWay(text);
-    done();
-  };
-  if (navigator.clipboard && navigator.clipboard.writeText)
-    navigator.clipboard.writeText(text).then(done, otherwise);
-  else otherwise();
-}
-
-function copyOldWay(text) {
-  const area = made("textarea");
-  area.value = text;
-  document.body.appendChild(area);
-  area.select();
-  document.execCommand("copy");
-  area.remove();
-}
-
-function copyLink(id, button) {
+export function copyLink(id, button) {
   const hash = `#${hashOf(id)}`;
-  history.replaceState(stateNow(), "", hash);
-  copy(location.origin + location.pathname + hash, button);
-  toast("Link copied");
+  history.replaceState(placeNow(), "", hash);
+  copy(location.origin + location.pathname + hash, button, "Link copied");
 }

@@ -48,7 +48,7 @@ function planRoom(button) {
 
 export function editShown() {
   const button = main && one('.top [data-edit="menu"]');
-  if (button && button.offsetParent) openMenu(main.dataset.session);
+  if (button && getComputedStyle(button).display !== "none") openMenu(main.dataset.session);
 }
 
 function shownTitle() {

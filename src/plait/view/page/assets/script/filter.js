@@ -1,5 +1,8 @@
-// The kinds of entries that are shown, chosen in a menu.
-import { made, one } from "./dom.js";
+// The kinds of entries that are shown, and calls by what became of them, chosen in a menu.
+import { all, made, one } from "./dom.js";
+import { main } from "./page.js";
+import { fillAll } from "./parts.js";
+import { tellFound } from "./told.js";
 
 const kinds = [
   ["answers", "Answers", ".say"],
@@ -9,7 +12,17 @@ const kinds = [
   ["notes", "Notes", ".note, .notes"],
 ];
 
+const outcomes = [
+  ["", "All calls"],
+  ["failed", "Failed"],
+  ["rejected", "Rejected"],
+  ["interrupted", "Interrupted"],
+  ["launched", "In the background"],
+];
+
 export function unfilter(element) {
+  const chosen = chosenOutcome();
+  if (chosen && !element.matches(ended(chosen))) showOutcome("");
   for (const [kind, , holders] of kinds)
     if (element.closest(holders)) document.body.classList.remove(`no-${kind}`);
 }
@@ -26,7 +39,7 @@ export function toggleFilter() {
   const menu = made("div", "menu");
   menu.setAttribute("role", "group");
   menu.setAttribute("aria-label", "Show");
-  menu.append(...kinds.map(choice));
+  menu.append(...kinds.map(choice), outcomeChoices());
   document.body.append(menu);
   one("input", menu).focus();
 }
@@ -40,4 +53,55 @@ function choice([kind, words]) {
   box.onchange = () => document.body.classList.toggle(`no-${kind}`, !box.checked);
   label.append(box, ` ${words}`);
   return label;
+}
+
+function outcomeChoices() {
+  const group = made("fieldset");
+  group.append(made("legend", "", "Calls"), ...outcomes.map(outcomeChoice));
+  return group;
+}
+
+function outcomeChoice([outcome, words]) {
+  const label = made("label");
+  const button = made("input");
+  button.type = "radio";
+  button.name = "outcome";
+  button.value = outcome;
+  button.checked = chosenOutcome() === outcome;
+  button.onchange = () => showOutcome(outcome);
+  label.append(button, ` ${words}`);
+  return label;
+}
+
+function chosenOutcome() {
+  return outcomes.map(([name]) => name).find((name) => name && document.body.classList.contains(`only-${name}`)) || "";
+}
+
+function ended(outcome) {
+  return `.call.${outcome}, .event.${outcome}`;
+}
+
+// Only the calls that ended so, each in its turn; turns that are not there yet are fetched.
+export function showOutcome(outcome) {
+  for (const [name] of outcomes) if (name) document.body.classList.toggle(`only-${name}`, name === outcome);
+  tellFound(outcome ? "…" : "");
+  if (!outcome) return Promise.resolve();
+  return fillAll().then(() => {
+    if (chosenOutcome() !== outcome) return;
+    const found = all(ended(outcome), main);
+    for (const element of found)
+      for (const group of heldIn(element, "details.group, details.agent, details.call")) group.open = true;
+    tellFound(found.length ? `${found.length} ${outcome}` : `No call here is ${outcome}`);
+  });
+}
+
+function heldIn(element, holders) {
+  const found = [];
+  const around = (inner) => inner.parentElement?.closest(holders);
+  for (let holder = around(element); holder; holder = around(holder)) found.push(holder);
+  return found;
+}
+
+export function isOutcome(name) {
+  return outcomes.some(([outcome]) => outcome && outcome === name);
 }

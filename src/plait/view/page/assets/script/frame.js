@@ -8,8 +8,10 @@ import { main } from "./page.js";
 import { openPalette, togglePalette } from "./palette.js";
 import { countOn, renew, toEnds, watchMore } from "./results.js";
 import { startRoom } from "./room.js";
+import { tellReading } from "./standing.js";
 import { rowsHere, stepRow, unfoldHere, unfoldRow } from "./rows.js";
 import { isSideOver, renewSide, showSide, side, startSide, toggleSide } from "./side.js";
+import { starClicked, unpinClicked } from "./stars.js";
 import { searchField, watchForms } from "./typing.js";
 import { recallUndo } from "./undo_bar.js";
 
@@ -31,6 +33,7 @@ export function startFrame() {
   nameKeys();
   document.addEventListener("keydown", frameKey);
   document.addEventListener("click", frameClick);
+  if (!one("main.door")) listen("reading", readOn);
   if (one("main[data-live]") || side)
     for (const kind of ["sessions", "index", "again"]) listen(kind, renewSoon);
   setInterval(() => {
@@ -118,8 +121,6 @@ function frameClick(event) {
   const button = target.closest("button");
   tellOwnKeys();
   if (button) frameButton(button);
-  const square = target.closest(".heat rect[data-day]");
-  if (square) location.href = `/sessions?since=${square.dataset.day}&until=${square.dataset.day}`;
   if (isSideOver() && !target.closest(".side, [data-open=side]")) showSide(false);
 }
 
@@ -129,7 +130,15 @@ function frameButton(button) {
   if (open === "side") toggleSide();
   if (parts) unfoldRow(button);
   if (button.dataset.edit) editClicked(button);
+  if (button.dataset.star !== undefined) starClicked(button);
+  if (button.dataset.unpin) unpinClicked(button);
   if (shows) button.setAttribute("aria-expanded", String(document.body.classList.toggle(`show-${shows}`)));
+}
+
+// What is found and counted is shown when all is read.
+function readOn(told) {
+  tellReading(told);
+  if (!told.words) renew();
 }
 
 // What happens in the archive: told at once, then at most every two seconds.

@@ -1,10 +1,10 @@
 // A session that grows: what was added is fetched and put in place, what is the same stays as it is.
+import { addActs } from "./acts.js";
 import { all, made, one } from "./dom.js";
 import { forgetLinks, markHere, watchTurn } from "./here.js";
 import { isAtEnd, showBottom, tellNew } from "./newest.js";
 import { asked, main } from "./page.js";
 import { prepare } from "./prepare.js";
-import { addRawButtons } from "./raw.js";
 import { redraw } from "./redraw.js";
 import { lengthened } from "./steps.js";
 import { notice } from "./told.js";
@@ -144,7 +144,7 @@ function merge(turn, next) {
   });
   for (const child of kept.slice(parts.length)) child.remove();
   number(turn);
-  addRawButtons(turn);
+  addActs(turn);
 }
 
 function keepOpen(old, next) {

@@ -9,7 +9,7 @@ const readingKeys = [
   ["[ / ]", "previous, next branch"],
   ["/", "find"],
   ["n / N", "next, previous place"],
-  ["f", "filter by kind"],
+  ["f", "filter by kind and outcome"],
   ["e", "open or close everything in this turn"],
   ["o", "prompts"],
   ["g", "graph"],
@@ -17,6 +17,7 @@ const readingKeys = [
 const servedKeys = [
   ["c", "compare two branches"],
   ["x", "export and share"],
+  ["y / Y", "copy this turn, the session, as Markdown"],
   ["G", "to the end, and follow it"],
 ];
 const everywhere = [

@@ -1,7 +1,7 @@
 // Where the reader is: the rail and the outline follow.
+import { addActs } from "./acts.js";
 import { all, whenNear } from "./dom.js";
 import { main } from "./page.js";
-import { addRawButtons } from "./raw.js";
 import { placeRead } from "./steps.js";
 
 export let here = null;
@@ -47,7 +47,7 @@ function standWhereRead() {
 }
 
 const reading = "IntersectionObserver" in window ? new IntersectionObserver(note) : null;
-const coming = whenNear(800, addRawButtons);
+const coming = whenNear(800, addActs);
 if (main) addEventListener("scroll", look, { passive: true });
 
 export function watchTurn(turn) {
@@ -57,7 +57,7 @@ export function watchTurn(turn) {
 
 export function watchTurnsOf(holder) {
   all(":scope > .dag > .turn", holder).forEach(watchTurn);
-  if (!coming) addRawButtons(holder);
+  if (!coming) addActs(holder);
 }
 
 export function forgetLinks() {
@@ -81,9 +81,19 @@ export function markHere() {
     link.classList.remove("here");
     link.removeAttribute("aria-current");
   }
-  for (const element of all("[id]", here)) {
-    if (!element.closest(".agent")) (links.get(element.id) || []).forEach(markLink);
-  }
+  for (const section of sectionsOf(here))
+    for (const element of all("[id]", section))
+      if (!element.closest(".agent")) (links.get(element.id) || []).forEach(markLink);
+}
+
+// A long turn stands in several sections: what is marked is the turn.
+function sectionsOf(turn) {
+  let first = turn;
+  while (first.matches(".on") && first.previousElementSibling) first = first.previousElementSibling;
+  const found = [first];
+  for (let next = first.nextElementSibling; next && next.matches(".on"); next = next.nextElementSibling)
+    found.push(next);
+  return found;
 }
 
 function markLink(link) {

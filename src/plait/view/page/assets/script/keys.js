@@ -1,5 +1,6 @@
 // The keys and buttons of a session's page.
 import { land } from "./aim.js";
+import { copySession, copyTurn } from "./copies.js";
 import { all, isNarrow, one, scrollPadding } from "./dom.js";
 import { closeFilter, toggleFilter } from "./filter.js";
 import { hasHits, nextHit } from "./find.js";
@@ -20,10 +21,12 @@ export const actions = {
   help: () => help(served),
   theme: otherTheme,
   share,
+  markdown: copySession,
   flip,
   close: () => one("dialog[open]")?.close(),
   outline: () => panel("outline"),
   rail: () => panel("rail"),
+  head: () => showHead(!document.body.classList.contains("show-head")),
 };
 
 const pressed = {
@@ -31,12 +34,14 @@ const pressed = {
   k: () => stepTurn(-1),
   "]": () => stepWay(1),
   "[": () => stepWay(-1),
-  "/": () => one("#find")?.focus(),
+  "/": findHere,
   n: () => nextHit(1),
   N: () => nextHit(-1),
   c: compare,
   x: share,
-  G: () => served && toEnd(),
+  G: toEnd,
+  y: () => served && here && copyTurn(here),
+  Y: () => served && copySession(),
   f: toggleFilter,
   e: openAll,
   o: actions.outline,
@@ -51,13 +56,31 @@ function flip() {
 }
 
 function panel(name) {
-  const isOver = isNarrow() || (served && name === "outline");
+  const isOver = isNarrow() || (served && name === "outline" && !hasRoomForOutline());
+  showHead(false);
   document.body.classList.toggle((isOver ? "show-" : "hide-") + name);
   markHere();
 }
 
+// Beside the column of sessions, as the style has it.
+function hasRoomForOutline() {
+  return matchMedia("(min-width: 1280px)").matches;
+}
+
 export function closePanels() {
   document.body.classList.remove("show-outline", "show-rail");
+  showHead(false);
+}
+
+// Where the band above is narrow, the rest of it opens below.
+function showHead(isWanted) {
+  document.body.classList.toggle("show-head", isWanted);
+  one(".head-opener")?.setAttribute("aria-expanded", String(isWanted));
+}
+
+function findHere() {
+  if (isNarrow()) showHead(true);
+  one("#find")?.focus();
 }
 
 function stepTurn(by) {

@@ -1,15 +1,25 @@
 // What is being written: one stream of events a page, none while nobody looks at it.
+// One that is lost is said to be, tried again ever more slowly, and caught up with.
 import { main } from "./page.js";
-import { notice } from "./told.js";
+import { tellLost, tellReading } from "./standing.js";
 
+const soon = 1000;
+const late = 30000;
+// The server says something every 20 seconds: one that says nothing is not there.
+const silence = 50000;
 const listeners = {};
 let stream = null;
 let isLate = false;
+let misses = 0;
+let next = 0;
+let unheard = 0;
+let command = "plait serve";
 
 export function listen(kind, hear) {
+  const isHeard = kind in listeners;
   (listeners[kind] = listeners[kind] || []).push(hear);
-  if (stream) hearFrom(stream, kind);
-  else connect();
+  if (!stream) connect();
+  else if (!isHeard) hearFrom(stream, kind);
 }
 
 function tellAll(kind, told) {
@@ -17,7 +27,10 @@ function tellAll(kind, told) {
 }
 
 function hearFrom(source, kind) {
-  source.addEventListener(kind, (event) => tellAll(kind, toldIn(event.data)));
+  source.addEventListener(kind, (event) => {
+    heard();
+    tellAll(kind, toldIn(event.data));
+  });
 }
 
 function toldIn(data) {
@@ -29,41 +42,72 @@ function toldIn(data) {
 }
 
 function connect() {
+  clearTimeout(next);
   if (stream || document.hidden || !Object.keys(listeners).length || !window.EventSource) return;
-  stream = new EventSource(`/events${main ? `?session=${encodeURIComponent(main.dataset.session)}` : ""}`);
-  for (const kind of Object.keys(listeners)) if (kind !== "again") hearFrom(stream, kind);
-  stream.onopen = opened;
-  stream.onerror = lost;
+  const source = new EventSource(
+    `/events${main ? `?session=${encodeURIComponent(main.dataset.session)}` : ""}`,
+  );
+  stream = source;
+  for (const kind of Object.keys(listeners)) hearFrom(source, kind);
+  source.addEventListener("beat", (event) => {
+    heard();
+    command = toldIn(event.data).words || command;
+  });
+  source.onopen = opened;
+  source.onerror = () => lost(source);
 }
 
 function opened() {
-  clearTimeout(stream.lost);
-  notice("");
+  heard();
+  misses = 0;
+  tellLost("");
   if (isLate) tellAll("again", {});
   isLate = true;
 }
 
-function lost() {
-  const source = stream;
-  if (!source) return;
-  clearTimeout(source.lost);
-  source.lost = setTimeout(() => {
-    if (main) notice("Plait does not answer. What is loaded stays here; start it again with plait serve.");
-    if (source.readyState === 2 && source === stream) {
-      stream = null;
-      connect();
-    }
-  }, 5000);
+function heard() {
+  clearTimeout(unheard);
+  unheard = setTimeout(() => lost(stream), silence);
+}
+
+function lost(source) {
+  if (!source || source !== stream) return;
+  disconnect();
+  if (document.hidden) return;
+  next = setTimeout(connect, Math.min(soon * 2 ** misses, late));
+  misses += 1;
+  // One that is back within a second was not missed.
+  if (misses > 1) fetch("/events", { method: "HEAD" }).then(tellRefused, tellGone);
+}
+
+function tellGone() {
+  if (stream && stream.readyState === 1) return;
+  tellReading({ words: "" });
+  const hasEnded = misses > 2;
+  const more = hasEnded ? " If Plait has ended, this starts it again:" : "";
+  tellLost(`Connection lost. What is shown may be old.${more}`, "Try now", tryNow, hasEnded ? command : "");
+}
+
+// It answers, but not to this page: another server has taken its place, with a key of its own.
+function tellRefused(answer) {
+  if (answer.status === 401) tellLost("Plait was started anew.", "Come in again", () => location.reload());
+  else if (!answer.ok) tellGone();
+}
+
+function tryNow() {
+  misses = 1;
+  connect();
 }
 
 function disconnect() {
-  if (!stream) return;
-  clearTimeout(stream.lost);
-  stream.close();
+  clearTimeout(unheard);
+  clearTimeout(next);
+  stream?.close();
   stream = null;
 }
 
 document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+addEventListener("online", connect);
 addEventListener("pagehide", disconnect);
 addEventListener("pageshow", (event) => {
   if (event.persisted) connect();

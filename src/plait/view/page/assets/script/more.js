@@ -1,5 +1,5 @@
 // What the page cut short: fetched from its line of the log and shown whole.
-import { all, made } from "./dom.js";
+import { all, made, whenNear } from "./dom.js";
 import { recordAt } from "./lines.js";
 import { enclosedAt, imageOf, textAt } from "./record.js";
 import { coloured } from "./terminal.js";
@@ -68,7 +68,7 @@ function putWhole(button, text) {
 }
 
 function clearBefore(button) {
-  while (button.previousElementSibling && !button.previousElementSibling.matches(".rawbtn, .tag"))
+  while (button.previousElementSibling && !button.previousElementSibling.matches(".acts, .tag"))
     button.previousElementSibling.remove();
 }
 
@@ -83,11 +83,50 @@ export function showEnclosed(button) {
 
 function drawnBlock(block, words) {
   const address = imageOf(block);
-  if (!address) return made("pre", "out", clean(toldBlock(block)));
+  return address ? framedImage(address, words).frame : made("pre", "out", clean(toldBlock(block)));
+}
+
+// A picture in a frame that shows it larger; small where it stands among words.
+function framedImage(address, words) {
+  const frame = made("button", "framed");
   const image = made("img", "shown-image");
+  frame.title = "Larger or smaller";
+  frame.setAttribute("aria-pressed", "false");
   image.alt = words;
   image.src = address;
-  return image;
+  frame.append(image);
+  return { frame, image };
+}
+
+export function enlarge(frame) {
+  const isLarge = frame.getAttribute("aria-pressed") !== "true";
+  frame.setAttribute("aria-pressed", String(isLarge));
+}
+
+// What comes near is drawn; what cannot be drawn stays a button that tells what it is.
+const drawing = whenNear(800, (button) => {
+  recordAt(button.dataset.l).then(
+    (record) => putPicture(button, enclosedAt(record, button.dataset.p)),
+    () => {
+      /* its line is not there */
+    },
+  );
+});
+
+function putPicture(button, block) {
+  const address = imageOf(block);
+  if (!address) return;
+  const { frame, image } = framedImage(address, button.textContent);
+  image.decode().then(
+    () => button.replaceWith(frame),
+    () => {
+      /* no picture after all */
+    },
+  );
+}
+
+export function drawPictures(within) {
+  if (drawing) for (const button of all("button.picture", within)) drawing.observe(button);
 }
 
 function toldBlock(block) {

@@ -2,6 +2,7 @@
 import { hold } from "./aim.js";
 import { made, one } from "./dom.js";
 import { revealPrompt } from "./go.js";
+import { stand } from "./here.js";
 import { main } from "./page.js";
 import { fill } from "./parts.js";
 import { lastTurn, mainLine } from "./turns.js";
@@ -19,6 +20,7 @@ export function isAtEnd(line) {
 export function showBottom(turn) {
   hideNew();
   hold(() => (turn.isConnected ? turn.getBoundingClientRect().bottom - (innerHeight - 48) : 0), true);
+  stand(turn);
 }
 
 export function toEnd() {

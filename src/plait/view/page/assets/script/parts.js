@@ -1,10 +1,10 @@
 // Turns that come as they are read.
+import { addActs, addTools } from "./acts.js";
 import { all, made, one, whenNear } from "./dom.js";
 import { watchTurn, watchTurnsOf } from "./here.js";
 import { packed, unpacked } from "./packed.js";
 import { asked, main, served } from "./page.js";
 import { prepare } from "./prepare.js";
-import { addRawButtons, addTools } from "./raw.js";
 import { hasFork, promptsIn } from "./steps.js";
 import { makeRoom, number, remember } from "./turns.js";
 
@@ -80,7 +80,7 @@ function putTurn(part, turn) {
   if (turn.matches("main > .dag > .turn")) {
     number(turn);
     watchTurn(turn);
-  } else addRawButtons(turn);
+  } else addActs(turn);
 }
 
 export function fillFor(id) {
@@ -110,7 +110,7 @@ export function watchTurns() {
 export function unfolded(event) {
   const box = event.target;
   if (!box.open || !box.matches("details")) return;
-  addRawButtons(box);
+  addActs(box);
   if (box.dataset.l) addTools(box);
   all(":scope > .body > .part", box).forEach(fill);
   const agents = all(":scope > .body > .agent", box);

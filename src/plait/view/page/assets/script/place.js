@@ -3,15 +3,12 @@ import { hashOf, idIn } from "./address.js";
 import { holdAt, land, letGo } from "./aim.js";
 import { all, one } from "./dom.js";
 import { go, goSpot } from "./go.js";
-import { inView } from "./here.js";
+import { inView, stand } from "./here.js";
+import { memorize, recalled } from "./memory.js";
 import { askedWhere, main, served } from "./page.js";
 import { around } from "./steps.js";
 import { lineOf } from "./turns.js";
 import { show } from "./ways.js";
-
-export function stateNow() {
-  return served ? placeNow() : { way: main.dataset.shown, top: scrollY };
-}
 
 export function placeNow() {
   let best = null;
@@ -29,10 +26,13 @@ function higher(best, element) {
 export function putAt(state) {
   if (!state.id) return Promise.resolve();
   const element = document.getElementById(state.id);
-  const found = element ? Promise.resolve(element) : askedWhere(state.id).then(goSpot);
+  const found = element ? Promise.resolve(element) : broughtHere(state.id);
   return found.then(
     (there) => {
-      if (there) holdAt(there, state.off);
+      if (!there) return;
+      holdAt(there, state.off);
+      const turn = there.closest("main > .dag > .turn");
+      if (turn) stand(turn);
     },
     () => {
       /* it is no longer there */
@@ -40,12 +40,38 @@ export function putAt(state) {
   );
 }
 
+function broughtHere(id) {
+  if (served) return askedWhere(id).then(goSpot);
+  return go(id).then(() => document.getElementById(id));
+}
+
 export function goHash() {
   return go(idIn(location.hash));
 }
 
 export function keepPlace() {
-  history.replaceState(stateNow(), "");
+  const place = placeNow();
+  history.replaceState(place, "");
+  if (served) memorize(`place-${main.dataset.session}`, place.id || "");
+}
+
+// Browsers take no note of a place that is kept while the page goes: it is kept whenever the reader rests.
+export function watchPlace() {
+  let resting = 0;
+  const rest = () => {
+    clearTimeout(resting);
+    resting = setTimeout(keepPlace, 200);
+  };
+  addEventListener("scroll", rest, { passive: true });
+  addEventListener("pagehide", keepPlace);
+}
+
+// From another view of a session, its conversation is come back to where it was left.
+export function leadBack() {
+  const name = one("main[data-of]")?.dataset.of;
+  const id = name && recalled(`place-${name}`);
+  const link = id && one(".tabs a");
+  if (link) link.hash = hashOf(id);
 }
 
 export function leaveFor(id) {
@@ -62,11 +88,8 @@ export function comeBack({ state }) {
   }
   if (state.way !== main.dataset.shown) show(state.way);
   scrollTo({ top: state.top, behavior: "instant" });
-  if (served && state.id) {
-    putAt(state);
-    return;
-  }
-  requestAnimationFrame(() => scrollTo({ top: state.top, behavior: "instant" }));
+  if (state.id) putAt(state);
+  else requestAnimationFrame(() => scrollTo({ top: state.top, behavior: "instant" }));
 }
 
 // The other ways through the session, by the list of them or by keys.

@@ -1,6 +1,8 @@
 // What comes onto the page: its times told, its branches comparable, its code coloured when it comes near.
+import { addCopies } from "./copies.js";
 import { addDiffers } from "./differs.js";
 import { all, whenNear } from "./dom.js";
+import { drawPictures } from "./more.js";
 import { root } from "./page.js";
 import { tellTimes } from "./theme.js";
 
@@ -17,6 +19,8 @@ const painting = whenNear(400, (code) => {
 export function prepare(within) {
   tellTimes(within);
   addDiffers(within);
+  drawPictures(within);
+  addCopies(within);
   if (painting) for (const code of all('code[class*="language-"]', within)) painting.observe(code);
 }
 

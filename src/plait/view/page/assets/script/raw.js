@@ -1,11 +1,12 @@
-// The lines of the log behind what is shown, and the buttons that ask for them.
-import { all, made, one } from "./dom.js";
+// The lines of the log behind what is shown, links to them, and sessions that go on from there.
+import { offerAct } from "./acts.js";
+import { copyLink } from "./clicks.js";
+import { made, one } from "./dom.js";
 import { hasLines, rawLine } from "./lines.js";
 import { served } from "./page.js";
 import { clean, indented } from "./text.js";
 
-export function showRaw(button) {
-  const holder = button.closest("[data-l]");
+function showRaw(holder) {
   const old = one(":scope > pre.rawjson", holder);
   if (old) {
     old.remove();
@@ -21,57 +22,36 @@ export function showRaw(button) {
   );
 }
 
-export function addRawButtons(within) {
-  if (!hasLines()) return;
-  for (const element of all("[data-l]:not(button)", within)) if (wantsButtons(element)) addButtons(element);
-}
-
-function wantsButtons(element) {
-  if (element.classList.contains("again") || element.parentElement?.closest("details:not([open])"))
-    return false;
-  return !one(":scope > .rawbtn, :scope > .line > .rawbtn", element);
-}
-
-function addButtons(element) {
-  const line = one(":scope > .line", element);
-  const isSummary = line && line.tagName === "SUMMARY";
-  const holder = line || element;
-  const isFirst = !line && !element.matches(".event, .landmark");
-  const raw = drawnButton(isSummary, "rawbtn", "raw", "Raw JSON", "The line of the log");
-  const link =
-    served && element.id
-      ? [drawnButton(isSummary, "rawbtn linkbtn", "link", "Copy link", "Copy a link to this place")]
-      : [];
-  if (isFirst) holder.prepend(raw, ...link, ...forkButtons(element));
-  else holder.append(...link, raw);
-}
-
 // Where somebody spoke, another session can go on.
-function forkButtons(element) {
-  if (!served || !element.id || !element.matches(".prompt, .say")) return [];
-  const isPrompt = element.matches(".prompt");
-  const title = isPrompt ? "Fork before this prompt, to ask it differently" : "Fork from here";
-  const button = drawnButton(false, "rawbtn edits forkbtn", "fork", title, title);
-  button.dataset.edit = "fork";
-  button.dataset.at = element.id;
-  return [button];
-}
+const forking = {
+  name: "fork",
+  icon: "fork",
+  kind: "edits",
+  label: (row) =>
+    row.matches(".prompt") ? "Fork before this prompt, to ask it differently" : "Fork from here",
+  fits: (row) => Boolean(served && row.id) && row.matches(".prompt, .say"),
+  mark(button, row) {
+    button.dataset.edit = "fork";
+    button.dataset.at = row.id;
+  },
+};
+const linking = {
+  name: "link",
+  icon: "link",
+  label: "Copy link",
+  title: "Copy a link to this place",
+  fits: (row) => Boolean(served && row.id && row.dataset.l),
+  run: (row, button) => copyLink(row.id, button),
+};
+const opening = {
+  name: "raw",
+  icon: "raw",
+  label: "Raw JSON",
+  title: "The line of the log",
+  fits: (row) => hasLines() && Boolean(row.dataset.l),
+  run: showRaw,
+};
 
-// A summary is a button itself and holds no other: there the drawing is for the mouse, and what it
-// unfolds has buttons.
-function drawnButton(isSummary, name, icon, label, title) {
-  const button = made(isSummary ? "span" : "button", name);
-  if (isSummary) button.setAttribute("aria-hidden", "true");
-  else button.setAttribute("aria-label", label);
-  button.title = title;
-  button.append(made("i", `i i-${icon}`));
-  return button;
-}
-
-export function addTools(details) {
-  if (one(":scope > .tools", details) || !hasLines()) return;
-  const tools = made("p", "tools");
-  tools.append(made("button", "tool-raw", "Raw JSON"));
-  if (served && details.id) tools.append(made("button", "tool-link", "Copy link"));
-  details.append(tools);
+export function offerLines() {
+  [forking, linking, opening].forEach(offerAct);
 }

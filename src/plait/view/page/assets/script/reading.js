@@ -1,7 +1,10 @@
 // The page of a session and the first page of a site: what they begin with.
+import { addActs } from "./acts.js";
 import { wantedIn } from "./address.js";
 import { clicked } from "./clicks.js";
+import { offerCopies } from "./copies.js";
 import { one } from "./dom.js";
+import { isOutcome, showOutcome } from "./filter.js";
 import { search } from "./find.js";
 import { goSpot, goTurn } from "./go.js";
 import { catchUp } from "./growth.js";
@@ -11,9 +14,9 @@ import { markAsked } from "./marks.js";
 import { hideReached } from "./newest.js";
 import { asked, main, served } from "./page.js";
 import { unfolded, watchTurns } from "./parts.js";
-import { comeBack, goHash, keepPlace, watchWays } from "./place.js";
+import { comeBack, goHash, leadBack, watchPlace, watchWays } from "./place.js";
 import { prepare } from "./prepare.js";
-import { addRawButtons } from "./raw.js";
+import { offerLines } from "./raw.js";
 import { shareForm } from "./share.js";
 import { startSite } from "./site.js";
 import { setTheme, storedTheme } from "./theme.js";
@@ -23,6 +26,8 @@ import { show } from "./ways.js";
 
 export function startPage() {
   if (storedTheme()) setTheme(storedTheme());
+  offerCopies();
+  offerLines();
   document.addEventListener("toggle", unfolded, true);
   document.addEventListener("submit", shareForm);
   document.addEventListener("keydown", keyPressed);
@@ -30,22 +35,23 @@ export function startPage() {
   addEventListener("popstate", comeBack);
   const isVersus = Boolean(main && main.dataset.versus !== undefined);
   if (served && !isVersus) rememberLast();
+  if (one(".top")) measureTop(one(".top"));
   prepare(document);
-  if (isVersus) addRawButtons(main);
+  if (isVersus) addActs(main);
   else if (main) startReading();
+  else leadBack();
   if (one(".site")) startSite(one(".site"));
 }
 
 function startReading() {
   watchWays();
-  measureTop(one(".top"));
   history.scrollRestoration = "manual";
   show(main.dataset.main);
   watchTurns();
   const box = one("#find");
   if (box) searchAsTyped(box);
   goWanted(wantedIn(location.search), box);
-  addEventListener("pagehide", keepPlace);
+  watchPlace();
   if (served) followGrowth();
 }
 
@@ -64,16 +70,25 @@ function searchAsTyped(box) {
 }
 
 function goWanted(wanted, box) {
-  const mark = () => markAsked(wanted.words);
+  const mark = () => markAsked(marksOf(wanted));
   if (history.state && history.state.way) comeBack(history);
   else if (location.hash) goHash().then(mark);
   else if (served && wanted.turn !== null) goTurn(wanted.turn, wanted.line).then(mark);
   else if (served && wanted.at)
     goLine(wanted.at, wanted.words).then(mark, (error) => tellFound(error.message));
-  else if (served && wanted.words) {
-    if (box) box.value = wanted.words;
-    search(wanted.words);
+  else startWith(wanted, box);
+}
+
+function startWith({ outcome, words }, box) {
+  if (isOutcome(outcome)) showOutcome(outcome);
+  else if (served && words) {
+    if (box) box.value = words;
+    search(words);
   }
+}
+
+function marksOf({ marks, words }) {
+  return marks.length || !words ? marks : [`=${words}`];
 }
 
 function goLine(at, words) {

@@ -56,7 +56,7 @@ function takeSwitch(page) {
     const old = one(`.top ${name}`);
     const next = one(`.top ${name}`, page);
     if (old && next) old.replaceWith(next);
-    else if (next) one(".top h1").after(next);
+    else if (next) one(".top .facts").before(next);
     else if (old) old.remove();
   }
   watchWays();

@@ -1,6 +1,7 @@
 // Lists that are fetched, put in place where they are something new, and made longer as one reads on.
 import { tellAgo } from "./ago.js";
 import { all, made, one, whenNear } from "./dom.js";
+import { tellPinsGone } from "./pins_gone.js";
 import { startRoom } from "./room.js";
 import { pagePart, unfoldRow } from "./rows.js";
 
@@ -23,6 +24,7 @@ export function putResults(holder, html) {
   tellAgo(holder);
   lookAgain(holder, before);
   watchMore(holder);
+  tellPinsGone(holder);
   countOn();
 }
 

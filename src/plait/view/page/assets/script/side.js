@@ -1,27 +1,12 @@
 // The column of sessions: remembers whether it is folded and how far it was scrolled.
 import { tellAgo } from "./ago.js";
 import { isNarrow, one } from "./dom.js";
+import { memorize, recalled } from "./memory.js";
 import { putResults } from "./results.js";
 import { pagePart } from "./rows.js";
 
 export const side = one("[data-side]");
 const opener = one('[data-open="side"]');
-
-function kept(name) {
-  try {
-    return sessionStorage.getItem(`plait-${name}`);
-  } catch {
-    return null;
-  }
-}
-
-function keep(name, value) {
-  try {
-    sessionStorage.setItem(`plait-${name}`, value);
-  } catch {
-    /* not here */
-  }
-}
 
 function sideAddress() {
   const field = one("[data-side-filter]", side);
@@ -36,7 +21,7 @@ export function showSide(isWanted) {
   document.body.classList.toggle("no-side", !isWanted && !isNarrow());
   document.body.classList.toggle("show-side", isWanted && isNarrow());
   opener.setAttribute("aria-expanded", String(isWanted));
-  if (!isNarrow()) keep("side", isWanted ? "" : "folded");
+  if (!isNarrow()) memorize("side", isWanted ? "" : "folded");
 }
 
 export function toggleSide() {
@@ -57,20 +42,20 @@ export function renewSide() {
 }
 
 export function startSide() {
-  if (kept("side") || isNarrow()) showSide(false);
+  if (recalled("side") || isNarrow()) showSide(false);
   fetch(sideAddress())
     .then((answer) => (answer.ok ? answer.text() : ""))
     .then(fillSide)
     .catch(() => {
       /* the page is read without it */
     });
-  side.addEventListener("scroll", () => keep("side-top", String(side.scrollTop)), { passive: true });
+  side.addEventListener("scroll", () => memorize("side-top", String(side.scrollTop)), { passive: true });
 }
 
 function fillSide(html) {
   side.innerHTML = html;
   tellAgo(side);
-  if (kept("side-top")) side.scrollTop = Number(kept("side-top"));
+  if (recalled("side-top")) side.scrollTop = Number(recalled("side-top"));
   showCurrent(one("[aria-current]", side));
   let waiting = 0;
   one("[data-side-filter]", side).addEventListener("input", () => {

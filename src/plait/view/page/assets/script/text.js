@@ -46,15 +46,47 @@ export function excerpt(texts, wanted) {
   return [text.slice(Math.max(0, at - 60), at), text.slice(at, end), text.slice(end, end + 100)];
 }
 
-// What of the words somebody asked for stands in a text: all of them as they are, else one of them.
-export function askedIn(text, words) {
-  const whole = words.toLowerCase();
-  if (text.includes(whole)) return whole;
-  return (whole.match(/[\p{L}\p{N}_]+/gu) || []).find((part) => text.includes(part));
+const wordGap = "[^\\p{L}\\p{N}]+";
+const [wordStart, wordEnd] = ["(?<![\\p{L}\\p{N}])", "(?![\\p{L}\\p{N}])"];
+const wordRest = "[\\p{L}\\p{N}]*";
+
+// How words, phrases and texts that a query wants look where they stand: `word`, `wor*`, `*ord*`, `wrod~`,
+// `"these words"`, `=this very text`.
+export function markLook(mark) {
+  if (mark.startsWith("=")) return lookingFor(literally(mark.slice(1)));
+  const phrase = /^"(.*)"(?:~(\d+)|(\*))?$/s.exec(mark);
+  if (phrase) return phraseLook(phrase[1], Number(phrase[2] || 0), Boolean(phrase[3]));
+  const like = /^(.+)~[12]?$/.exec(mark);
+  if (like) return lookingFor(wordStart + literally(like[1].slice(0, Math.max(1, like[1].length - 3))) + wordRest);
+  if (/^\*.+/.test(mark)) return lookingFor(plainWords(mark).join(wordGap));
+  return phraseLook(mark, 0, mark.endsWith("*"));
 }
 
-export function hasWords(words) {
-  return /[\p{L}\p{N}_]/u.test(words);
+function phraseLook(text, slop, isBegun) {
+  const between = slop ? `${wordGap}(?:[\\p{L}\\p{N}]+${wordGap}){0,${slop}}` : wordGap;
+  const words = plainWords(text);
+  return words.length ? lookingFor(wordStart + words.join(between) + (isBegun ? wordRest : wordEnd)) : null;
+}
+
+// Scripts without spaces are found by any part of a sentence.
+function lookingFor(source) {
+  const isUnspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}]/u.test(source);
+  return new RegExp(isUnspaced ? source.replace(wordStart, "").replace(wordEnd, "") : source, "giu");
+}
+
+function plainWords(text) {
+  return text.match(/[\p{L}\p{N}]+/gu) || [];
+}
+
+function literally(text) {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+}
+
+// Whether a text is one that is shown, by its first letters and figures, whatever stands between them.
+export function alike(shown, text) {
+  const plain = (words) => words.replace(/[^\p{L}\p{N}]/gu, "");
+  const start = plain(text || "").slice(0, 40);
+  return Boolean(start) && plain(shown).includes(start);
 }
 
 export function occurrences(text, wanted) {

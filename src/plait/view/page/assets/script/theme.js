@@ -1,13 +1,12 @@
 // The reader's colours and zone: light or dark, kept in the browser, and times as their clock tells them.
 import { all } from "./dom.js";
-
-const stamp = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+import { minuteOf } from "./time.js";
 
 export function tellTimes(within) {
   for (const element of all("time[datetime]", within)) {
     const time = new Date(element.getAttribute("datetime"));
     if (isNaN(time)) continue;
-    element.textContent = stamp.format(time);
+    element.textContent = minuteOf(time);
     element.title = time.toString();
   }
 }

@@ -1,34 +1,30 @@
-// Words over the page: what was found or done, and a notice that stays.
+// Words over the page, in a place of their own: what was found or done, and a warning that stays.
 import { made, one } from "./dom.js";
 
+const foundBox = made("div", "found");
+const warningBox = made("div", "page-warning");
+for (const box of [foundBox, warningBox]) box.setAttribute("role", "status");
 let fading = 0;
 
-function tell(name, words, place) {
-  let box = one(`.${name}`);
-  if (!words) {
-    if (box) box.remove();
-    return;
-  }
-  if (!box) {
-    box = made("div", name);
-    box.setAttribute("role", "status");
-    place(box);
-  }
+// What the page says never is looked for among what it shows: a log may hold anything.
+function tell(box, words, place) {
   box.textContent = words;
+  if (!words) box.remove();
+  else if (!box.isConnected) place();
 }
 
 export function tellFound(words) {
-  tell("found", words, (box) => document.body.append(box));
+  tell(foundBox, words, () => document.body.append(foundBox));
 }
 
 export function notice(words) {
-  tell("notice", words, (box) => (one(".top") || document.body).after(box));
+  tell(warningBox, words, () => (one(".top") || document.body).after(warningBox));
 }
 
 export function toast(words) {
   tellFound(words);
   clearTimeout(fading);
   fading = setTimeout(() => {
-    if (one(".found")?.textContent === words) tellFound("");
+    if (foundBox.textContent === words) tellFound("");
   }, 1600);
 }

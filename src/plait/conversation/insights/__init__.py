@@ -1,0 +1,1 @@
+"""Figures to what stands out in them: trends, outliers against one's own median, habits."""

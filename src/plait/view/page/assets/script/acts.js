@@ -1,0 +1,114 @@
+// What can be done with a row: modules offer it, and each row that it fits has it in one group of buttons.
+import { all, made, one } from "./dom.js";
+
+// A row is an entry of the log, or a turn.
+const rowKinds = "[data-l]:not(button), .turn";
+const offers = [];
+
+// An act has a name, an icon, a label and perhaps a longer title, each a text or a function that says it of
+// a row; fits(row) says whether a row has it, run(row, button) does it. What is done elsewhere, or has a
+// state, marks its button: mark(button, row).
+export function offerAct(act) {
+  offers.push(act);
+}
+
+function actsOf(element) {
+  return offers.filter((act) => act.fits(element));
+}
+
+export function rowOf(button) {
+  return button.closest(rowKinds);
+}
+
+export function runAct(button) {
+  const found = offers.find(({ name }) => name === button.dataset.act);
+  if (found?.run) found.run(rowOf(button), button);
+  closeGroup();
+}
+
+export function addActs(within) {
+  if (within.matches?.(rowKinds)) addGroup(within);
+  for (const element of all(rowKinds, within)) addGroup(element);
+}
+
+function addGroup(element) {
+  const holder = holderOf(element);
+  if (!holder || one(":scope > .acts", holder)) return;
+  if (element.matches(".again") || element.parentElement?.closest("details:not([open])")) return;
+  const acts = actsOf(element);
+  if (acts.length) putGroup(holder, drawnGroup(element, acts, holder.matches("summary")));
+}
+
+function holderOf(element) {
+  return element.matches(".turn") ? one(":scope > .head", element) : one(":scope > .line", element) || element;
+}
+
+function putGroup(holder, group) {
+  if (holder.matches(".line, .head, .event, .landmark")) holder.append(group);
+  else holder.prepend(group);
+}
+
+// A summary is a button itself and holds no other: there the drawings are for the mouse, and what it
+// unfolds has the buttons.
+function drawnGroup(element, acts, isSummary) {
+  const group = made(isSummary ? "span" : "div", "acts");
+  if (isSummary) group.setAttribute("aria-hidden", "true");
+  else group.append(groupOpener());
+  group.append(...acts.map((offered) => drawnAct(element, offered, isSummary)));
+  return group;
+}
+
+function drawnAct(element, offered, isSummary) {
+  const button = marked(made(isSummary ? "span" : "button", `act ${offered.kind || ""}`), element, offered);
+  const label = saidOf(offered.label, element);
+  button.title = saidOf(offered.title, element) || label;
+  if (!isSummary) button.setAttribute("aria-label", label);
+  button.append(made("i", `i i-${offered.icon}`));
+  return button;
+}
+
+function saidOf(words, element) {
+  return typeof words === "function" ? words(element) : words;
+}
+
+function marked(button, element, offered) {
+  button.dataset.act = offered.name;
+  if (offered.mark) offered.mark(button, element);
+  return button;
+}
+
+// Where nothing can hover, one button shows the rest.
+function groupOpener() {
+  const button = made("button", "acts-opener", "⋯");
+  button.setAttribute("aria-label", "What can be done here");
+  button.setAttribute("aria-expanded", "false");
+  return button;
+}
+
+export function toggleGroup(button) {
+  const group = button.parentElement;
+  const isOpen = !group.matches(".open");
+  closeGroup();
+  group.classList.toggle("open", isOpen);
+  button.setAttribute("aria-expanded", String(isOpen));
+}
+
+export function closeGroup() {
+  for (const group of all(".acts.open")) {
+    group.classList.remove("open");
+    one(".acts-opener", group).setAttribute("aria-expanded", "false");
+  }
+}
+
+// The same in words, below what was unfolded.
+export function addTools(details) {
+  const acts = actsOf(details);
+  if (one(":scope > .tools", details) || !acts.length) return;
+  const tools = made("p", "tools");
+  tools.append(...acts.map((offered) => drawnTool(details, offered)));
+  details.append(tools);
+}
+
+function drawnTool(details, offered) {
+  return marked(made("button", offered.kind || "", saidOf(offered.label, details)), details, offered);
+}

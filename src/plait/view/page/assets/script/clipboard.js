@@ -1,0 +1,33 @@
+// Texts to the clipboard: by the browser's own way, else by the old one; what was done is said.
+import { made, one } from "./dom.js";
+import { toast } from "./told.js";
+
+// A text, or the promise of one.
+export function copy(given, button, words = "Copied") {
+  return Promise.resolve(given)
+    .then(toClipboard)
+    .then(
+      () => {
+        button?.classList.add("done");
+        toast(words);
+      },
+      (error) => toast(error.message),
+    );
+}
+
+function toClipboard(text) {
+  if (!navigator.clipboard?.writeText) return oldWay(text);
+  return navigator.clipboard.writeText(text).catch(() => oldWay(text));
+}
+
+function oldWay(text) {
+  const before = document.activeElement;
+  const area = made("textarea");
+  area.value = text;
+  (one("dialog[open]") || document.body).append(area);
+  area.select();
+  const isDone = document.execCommand("copy");
+  area.remove();
+  before?.focus({ preventScroll: true });
+  if (!isDone) throw new Error("The browser does not let it be copied.");
+}

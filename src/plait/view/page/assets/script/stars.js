@@ -1,0 +1,105 @@
+// Stars on sessions and pins on turns: the page asks which there are, sets them and takes them away.
+import { offerAct } from "./acts.js";
+import { turnId } from "./copies.js";
+import { all, one } from "./dom.js";
+import { sendEdit } from "./edit_requests.js";
+import { main, served } from "./page.js";
+import { tellPinsGone } from "./pins_gone.js";
+import { renew } from "./results.js";
+import { toast } from "./told.js";
+
+const pinned = new Set();
+
+const pinning = {
+  name: "pin",
+  icon: "pin",
+  kind: "marking",
+  label: "Pin this turn",
+  title: "Pin this turn, to find it again on the first page",
+  fits: (row) => Boolean(served && turnId(row)),
+  run: (row, button) => togglePin(button),
+  mark(button, row) {
+    button.dataset.pin = turnId(row);
+    press(button, pinned.has(turnId(row)));
+  },
+};
+
+export function offerStars() {
+  offerAct(pinning);
+}
+
+export function startStars() {
+  tellPinsGone(document);
+  if (!markedSession() || !one("[data-star]")) return;
+  fetch(`/api/v1/marks?session=${encodeURIComponent(markedSession())}`)
+    .then((answer) => answer.json())
+    .then(({ stars, pins }) => {
+      for (const button of starsOf(markedSession())) press(button, stars.length > 0);
+      for (const { uuid } of pins) showPin(uuid, true);
+    })
+    .catch(() => {
+      /* nothing is known to be marked */
+    });
+}
+
+function markedSession() {
+  return main?.dataset.session || one("main[data-of]")?.dataset.of || "";
+}
+
+function starsOf(session) {
+  return all("[data-star]").filter((button) => (button.dataset.star || markedSession()) === session);
+}
+
+function press(button, isOn) {
+  button.setAttribute("aria-pressed", String(isOn));
+}
+
+function isPressed(button) {
+  return button.getAttribute("aria-pressed") === "true";
+}
+
+export function starClicked(button) {
+  const session = button.dataset.star || markedSession();
+  const on = !isPressed(button);
+  const part = button.closest("section.starred") ? "section.starred " : "";
+  sendEdit("/marks/star", { session, on }).then(() => {
+    for (const other of starsOf(session)) press(other, on);
+    toast(on ? "Starred" : "No longer starred");
+    if (one("main[data-live=home]")) renew().then(() => refocus(button, part, session));
+  }, tellTrouble);
+}
+
+// The list is drawn anew; who came by the keyboard stays where they were.
+function refocus(button, part, session) {
+  if (button.isConnected) return;
+  const same = `[data-star="${CSS.escape(session)}"]`;
+  (one(part + same) || one(same) || one("section.starred [data-star]"))?.focus({ preventScroll: true });
+}
+
+function togglePin(button) {
+  const uuid = button.dataset.pin;
+  const on = !isPressed(button);
+  sendEdit("/marks/pin", { session: markedSession(), uuid, on }).then(() => {
+    showPin(uuid, on);
+    toast(on ? "Turn pinned" : "Turn unpinned");
+  }, tellTrouble);
+}
+
+function showPin(uuid, on) {
+  if (on) pinned.add(uuid);
+  else pinned.delete(uuid);
+  for (const button of all(`[data-pin="${CSS.escape(uuid)}"]`)) press(button, on);
+}
+
+// A row of the list of pinned turns.
+export function unpinClicked(button) {
+  const { unpin: uuid, session } = button.dataset;
+  sendEdit("/marks/pin", { session, uuid, on: false }).then(() => {
+    toast("Turn unpinned");
+    renew().then(() => one("[data-unpin]")?.focus({ preventScroll: true }));
+  }, tellTrouble);
+}
+
+function tellTrouble(error) {
+  toast(error.message);
+}

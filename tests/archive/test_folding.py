@@ -1,0 +1,203 @@
+"""Where sessions were begun to the projects they are of."""
+
+import json
+import shutil
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from plait import Archive
+from plait.archive.folding import Place, folding_of
+from plait.line import slug_of
+
+SHOP, API = "/home/me/shop", "/home/me/shop/api"
+FIX = "/home/me/shop/.claude/worktrees/fix"
+ROOT = "/root"
+
+
+def place(directory: str, branch: str | None = "main", **more: Any) -> Place:
+    return Place(more.pop("folder", slug_of(directory)), directory, branch, **more)
+
+
+def folded(*places: Place) -> dict[str, str | None]:
+    """The directory of the project of each folder that is not its own."""
+    found = folding_of(places)
+    return {folder: found.directory(name) for folder, name in found.projects.items()}
+
+
+TOGETHER = [
+    ("a sub-directory", [place(SHOP), place(API)]),
+    ("far below", [place(SHOP), place(f"{SHOP}/a/b/c", "fix")]),
+    ("one in another", [place(SHOP), place(API), place(f"{API}/src")]),
+    ("a worktree of the client", [place(SHOP), place(FIX, "worktree-fix")]),
+    ("that has a repository but no session there", [place(FIX, "HEAD")]),
+    ("below a worktree", [place(SHOP, "HEAD"), place(f"{FIX}/api", "HEAD")]),
+    ("a worktree in a worktree", [place(SHOP), place(f"{FIX}/.claude/worktrees/again")]),
+    ("a folder of worktrees", [place(SHOP), place(f"{SHOP}/.worktrees/fix", None)]),
+    ("one that the log tells of", [place(SHOP), place("/srv/x/fix", worktree_of=SHOP)]),
+    ("one of a part", [place(SHOP), place(API), place("/srv/x/fix", "fix", worktree_of=API)]),
+    ("on a disk of Windows", [place("C:\\code\\shop"), place("C:\\code\\shop\\api")]),
+    ("kept", [place(SHOP, is_here=False), place(API, is_here=False)]),
+]
+
+
+@pytest.mark.parametrize(("name", "places"), TOGETHER, ids=[name for name, _ in TOGETHER])
+def test_parts_of_a_repository_are_one_project(name: str, places: list[Place]) -> None:
+    root = "C:\\code\\shop" if places[0].directory == "C:\\code\\shop" else SHOP
+    expected = {one.folder: root for one in places if one.directory != root}
+    for order in permutations(places):
+        assert folded(*order) == expected
+
+
+APART = [
+    ("neighbours", [place(SHOP), place("/home/me/shop2"), place("/home/me/shop-api")]),
+    ("what is on no branch", [place(SHOP, "HEAD"), place(API)]),
+    ("a part on no branch, as submodules are", [place(SHOP), place(API, "HEAD")]),
+    ("logs that name no branch", [place(SHOP, None), place(API, None)]),
+    ("an empty branch", [place(SHOP, ""), place(API)]),
+    ("a home", [place("/home/me"), place(SHOP)]),
+    ("a home on a Mac", [place("/Users/me"), place("/Users/me/shop")]),
+    ("a home on Windows", [place("C:\\Users\\me"), place("C:\\Users\\me\\shop")]),
+    ("the administrator's", [place(ROOT), place(f"{ROOT}/shop")]),
+    ("temporary files", [place("/tmp"), place("/tmp/shop")]),
+    (
+        "those of a Mac",
+        [place("/private/var/folders/a/b/T"), place("/private/var/folders/a/b/T/x")],
+    ),
+    ("a disk", [place("/"), place("/shop")]),
+    (
+        "what logs contradict each other on",
+        [place(SHOP), *(place("/srv/fix", worktree_of=of) for of in (SHOP, API))],
+    ),
+    ("worktrees of a home", [place("/home/me/.claude/worktrees/a"), place("/home/me/b")]),
+]
+
+
+@pytest.mark.parametrize(("name", "places"), APART, ids=[name for name, _ in APART])
+def test_what_is_of_no_repository_or_another_stays(name: str, places: list[Place]) -> None:
+    assert folded(*places) == {}
+
+
+def test_folders_that_directories_share_stay_what_they_are() -> None:
+    shared = [place("/home/me/a/b"), place("/home/me/a-b"), place("/home/me/a")]
+    assert shared[0].folder == shared[1].folder
+    assert folded(*shared) == {}
+    assert folded(*shared, place("/home/me/a-b/src")) == {}
+
+
+def test_projects_whose_names_would_be_the_same_stay_apart() -> None:
+    found = folded(place("/srv/a/b/.worktrees/x"), place("/srv/a-b/.worktrees/x"))
+    assert found == {}
+
+
+def test_a_stranger_in_a_folder_does_not_part_it_from_its_repository() -> None:
+    moved = place("/Users/bob/shop", folder=slug_of(SHOP))
+    assert folded(place(SHOP), moved, place(API)) == {slug_of(API): SHOP}
+
+
+def test_folders_of_another_name_are_of_the_repository_they_tell_of() -> None:
+    one, two = place(SHOP, folder="monday"), place(FIX, folder="tuesday")
+    assert folded(one, two) == {"monday": SHOP, "tuesday": SHOP}
+    assert folded(one) == {}
+    assert folded(place(SHOP), place(SHOP, None, folder="example")) == {}
+
+
+def test_a_home_that_a_configuration_lies_in() -> None:
+    places = [place("/data/me"), place("/data/me/shop")]
+    assert folding_of(places).projects == {"-data-me-shop": "-data-me"}
+    assert folding_of(places, ["/data/me"]).projects == {}
+
+
+def test_a_folding_tells_names_and_directories() -> None:
+    found = folding_of([place(SHOP), place(API), place("/srv/notes", None)])
+    assert found.project(slug_of(API)) == found.project(slug_of(SHOP)) == slug_of(SHOP)
+    assert found.folders(slug_of(SHOP)) == (slug_of(API),)
+    assert found.directory(slug_of(API)) == API
+    assert found.directory("-srv-notes") == "/srv/notes"
+    assert found.directory("nowhere") is None
+    assert found.unfolded().project(slug_of(API)) == slug_of(API)
+    assert found.unfolded().directory(slug_of(API)) == API
+
+
+NAMES = some.sampled_from(["a", "b", "a-b", ".claude/worktrees/x", ".worktrees/y", "home", "me"])
+PATHS = some.lists(NAMES, max_size=4).map(lambda names: "/" + "/".join(names))
+PLACES = some.lists(
+    some.builds(
+        place,
+        PATHS,
+        some.sampled_from([None, "", "HEAD", "main", "fix"]),
+        worktree_of=some.none() | PATHS,
+        is_here=some.just(False),
+    ),
+    max_size=8,
+)
+
+
+@given(PLACES, some.randoms(use_true_random=False))
+def test_a_folding_holds_whatever_it_is_made_of(places: list[Place], random: Any) -> None:
+    found = folding_of(places)
+    roots = {one: found.directory(name) for one, name in found.projects.items()}
+    for folder, name in found.projects.items():
+        assert folder != name
+        assert found.project(name) == name
+        assert slug_of(roots[folder] or "") == name
+        assert roots[folder] not in ("/", "/home", "/home/me", "/home/a", "/tmp")
+    random.shuffle(places)
+    assert folding_of(places).projects == found.projects
+
+
+@given(PLACES)
+def test_one_that_lies_nowhere_near_changes_nothing(places: list[Place]) -> None:
+    beside = folding_of([*places, place("/elsewhere/entirely")])
+    assert beside.projects == folding_of(places).projects
+
+
+def entry(directory: str, branch: str = "main") -> str:
+    words = {"role": "user", "content": "hello"}
+    fields = {"uuid": "u1", "parentUuid": None, "timestamp": "2026-11-01T10:00:00.000Z"}
+    told = {"type": "user", "cwd": directory, "gitBranch": branch, "message": words}
+    return json.dumps({**fields, **told}) + "\n"
+
+
+def session(root: Path, directory: str, branch: str = "main", before: str = "") -> None:
+    folder = root / "projects" / slug_of(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    number = len(list(root.glob("projects/*/*.jsonl")))
+    name = f"{number:08}-1111-4111-8111-111111111111"
+    (folder / f"{name}.jsonl").write_text(before + entry(directory, branch))
+
+
+def test_an_archive_folds_by_git_and_by_what_its_logs_say(tmp_path: Path) -> None:
+    shop, root = tmp_path / "shop", tmp_path / "config"
+    (shop / ".git").mkdir(parents=True)
+    (shop / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    fix = tmp_path / "fix"
+    kept = shop / ".git" / "worktrees" / "fix"
+    kept.mkdir(parents=True)
+    (kept / "gitdir").write_text(f"{fix}/.git\n")
+    fix.mkdir()
+    (fix / ".git").write_text(f"gitdir: {kept}\n")
+    state = {"type": "worktree-state", "worktreeSession": {"originalCwd": "/srv/tool"}}
+    session(root, str(shop), "HEAD")
+    session(root, str(shop / "api"), "HEAD")
+    session(root, str(fix), "HEAD")
+    session(root, "/srv/tool")
+    session(root, "/srv/made", before=json.dumps(state) + "\n")
+    expected = {slug_of(str(shop)): 3, "-srv-tool": 2}
+
+    def projects(archive: Archive) -> dict[str, int]:
+        return {one.name: len(one.sessions) for one in archive.projects}
+
+    assert projects(Archive([root])) == expected
+    shutil.rmtree(fix)
+    warm = Archive([root], tmp_path / "index")
+    warm.update_index()
+    assert projects(Archive([root], tmp_path / "index")) == expected
+    assert projects(Archive([root])) == expected
+    one = next(one for one in Archive([root]).projects if one.name == slug_of(str(shop)))
+    assert one.directory == str(shop)
+    assert one.folded == (slug_of(str(fix)), slug_of(str(shop / "api")))

@@ -1,0 +1,63 @@
+"""The small drawing of a session: the same in the lists of the page and of an export."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.archive.export.plan import ExportPlan
+from plait.archive.export.site import Site
+from plait.archive.index.update import refresh
+from plait.archive.live.snapshot import Snapshot
+
+SHARING = "resumed-in-a-second-file"
+"""In an export a record stands once; where sessions share some, one of them has the others'."""
+FORKED = """
+file work cwd=/srv/shop start=2026-11-02T09:00:00Z
+U1 "one"
+A1< "done"
+U2< "two"
+A2< "done"
+U3<A1 "another two"
+A3< "done"
+"""
+
+
+def exported(root: Path) -> dict[str, str]:
+    site = Site()
+    for family in ExportPlan(Archive([root]).sessions).families():
+        list(site.family_files(family))
+    return {one.session: one.drawing for one in site.entries}
+
+
+def served(root: Path, index: Path) -> dict[str, str]:
+    archive = Archive([root], index=index)
+    refresh(archive, index)
+    now = Snapshot(archive)
+    return now.drawings(now.rows(None, {}, archive.prices))
+
+
+def dots(drawing: str) -> list[str]:
+    return re.findall(r'<circle class="(\w+)', drawing)
+
+
+def test_a_list_draws_what_an_export_draws(gallery: Path, tmp_path: Path) -> None:
+    for example in sorted(one for one in gallery.iterdir() if (one / "projects").is_dir()):
+        if example.name != SHARING:
+            assert exported(example) == served(example, tmp_path / example.name), example.name
+
+
+def test_turns_stand_as_time_went(tmp_path: Path) -> None:
+    draw(FORKED).write(tmp_path)
+    (drawing,) = exported(tmp_path).values()
+    assert dots(drawing) == ["active", "abandoned", "active"]
+    assert served(tmp_path, tmp_path / "index") == exported(tmp_path)
+
+
+@pytest.mark.parametrize(("turns", "is_drawn"), [(1, False), (2, True)])
+def test_one_turn_says_nothing(tmp_path: Path, turns: int, is_drawn: bool) -> None:
+    draw("\n".join(FORKED.splitlines()[: 2 + 2 * turns])).write(tmp_path)
+    (drawing,) = exported(tmp_path).values()
+    assert bool(drawing) is is_drawn

@@ -1,0 +1,67 @@
+"""`plait insights`, end to end: words, JSON, a project, nothing, a name that nobody has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.cli.app import run
+
+GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
+
+
+def told(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
+    code = run(["insights", *map(str, arguments), "-z", "UTC"])
+    captured = capfd.readouterr()
+    assert (code, captured.err) == (0, "")
+    return captured.out
+
+
+def value(capfd: pytest.CaptureFixture[str], *arguments: object) -> Any:
+    return json.loads(told(capfd, *arguments, "--json"))
+
+
+def test_trends_habits_and_what_is_far_off(capfd: pytest.CaptureFixture[str]) -> None:
+    printed = told(capfd, "--root", GALLERY)
+    assert "Cost                     $1.81             $0.09  19.0 ×" in printed
+    assert "Small questions go to a dear model\n10 of 149 responses, $0.11: ask" in printed
+    assert "c85a106f  A small team for the docs  $0.37 cost, 3.6 × the median of $0.10" in printed
+    assert "named from five times or more" in printed
+
+
+def test_json_says_the_same_and_its_sums_are_those_of_usage(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    found = value(capfd, "--root", GALLERY, "--since", "2026-10-05", "--until", "2026-10-13")
+    trends = found["trends"]
+    assert (trends["since"], trends["before_since"]) == ("2026-10-05", "2026-09-27")
+    span = ["--since", trends["since"], "--until", "2026-10-13"]
+    assert run(["usage", "--json", "--root", str(GALLERY), "-z", "UTC", *span]) == 0
+    totals = json.loads(capfd.readouterr().out)["totals"]
+    now = {one["measure"]: one["now"] for one in trends["measures"]}
+    assert now["tokens"] == totals["total_tokens"]
+    assert now["cost"] == pytest.approx(totals["cost_usd"])
+
+
+def test_the_index_tells_what_the_logs_tell(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAIT_CACHE_DIR", str(tmp_path))
+    cold = value(capfd, "--root", GALLERY, "--no-index")
+    assert run(["index", "--root", str(GALLERY)]) == 0
+    capfd.readouterr()
+    assert value(capfd, "--root", GALLERY) == cold
+
+
+def test_few_turns_have_no_habits(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = value(capfd, "--root", GALLERY, "--project", "ledger")
+    assert found["habits"] == []
+    assert told(capfd, "--root", tmp_path).startswith("nothing stands out")
+
+
+def test_a_name_that_nobody_has(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["insights", "nobody", "--root", str(GALLERY)]) == 2
+    assert "nobody" in capfd.readouterr().err

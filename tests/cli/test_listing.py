@@ -1,0 +1,126 @@
+"""Lists of sessions: turns and cost, one head for all projects, at any width."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plait.archive import Archive
+from plait.cli import listing, output
+from plait.cli.app import run
+
+TALKED = ("trunk", "branch", "foreign")
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert run([str(word) for word in words]) == 0
+    return capsys.readouterr().out
+
+
+def at_width(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    *words: object,
+) -> str:
+    monkeypatch.setattr(output, "PIPE_WIDTH", width)
+    return printed(capsys, "ls", *words)
+
+
+def test_groups_share_one_head(
+    gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = at_width(capsys, monkeypatch, 80, "weather", "quill", "--root", gallery, "-n", 5)
+    assert text == (
+        "  session   title                                   ended  turns   cost   agents\n"
+        "/home/dev/quill\n"
+        "  b4bc37f8  Different anchors for equal…       2026-10-30      2  $0.09\n"
+        "  7d5638b0  Changelog for version 1.4          2026-10-12      3  $0.10\n"
+        "  30ca0be7  Two tests that fail once in ten…   2026-10-06      2  $0.34        3\n"
+        "/home/dev/weather\n"
+        "  6c327eac  Dark mode for the dashboard        2026-10-07      2  $0.09\n"
+        "  4a59044d  Daily files with one reading a…    2026-09-30      2  $0.09\n"
+        "\n"
+        "5 sessions in 2 projects, 11 turns, 113 entries, 97 KB, $0.71\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("width", "heads"),
+    [
+        (200, "session title ended turns cost size agents"),
+        (80, "session title ended turns cost agents"),
+        (60, "session title ended turns cost"),
+        (44, "session title ended cost"),
+        (33, "session title cost"),
+        (20, "session title"),
+    ],
+)
+def test_figures_give_way_to_titles(
+    gallery: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    heads: str,
+) -> None:
+    text = at_width(capsys, monkeypatch, width, "shop", "--root", gallery)
+    assert " ".join(text.split()).startswith(f"{heads} /home/dev/shop")
+    rows = text.partition("/home/dev/shop\n")[2].partition("\n\n")[0].splitlines()
+    assert all(len(row) <= max(width, 13) for row in rows)
+
+
+def test_a_long_list_says_everything_below(
+    gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = at_width(capsys, monkeypatch, 50, "ledger", "-n1", "--long", "--root", gallery)
+    assert text == (
+        "  session   title                    ended   cost\n"
+        "/home/dev/ledger\n"
+        "  2c687a8d  Monthly report…     2026-10-28  $0.27\n"
+        "            2c687a8d-5984-451b-aa86-5fdd619b2532\n"
+        "            Monthly report from 40 minutes to\n"
+        "            seconds\n"
+        "            report.py takes 40 minutes for\n"
+        "            October. The bank export has 2.1\n"
+        "            million rows. Where does the time go?\n"
+        "            version 2.1.325\n"
+        "\n"
+        "1 session in 1 project, 4 turns, 47 entries, 49 \nKB, $0.27\n"
+    )
+
+
+def test_turns_are_those_that_are_read(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive = Archive([gallery])
+    for row in json.loads(printed(capsys, "ls", "--json", "--root", gallery)):
+        told = archive.open(Path(row["path"])).conversations
+        lines = [one for one in told.by_line.values() if one.kind in TALKED]
+        assert row["turns"] == sum(turn.number > 0 for one in lines for turn in one.turns)
+
+
+def test_cost_is_that_of_usage(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spent = json.loads(printed(capsys, "usage", "session", "--json", "--root", gallery))
+    known = {row["session"]: row["cost_usd"] for row in spent["rows"]}
+    rows = json.loads(printed(capsys, "ls", "--json", "--root", gallery, "--sort", "cost"))
+    found = [row["cost_usd"] for row in rows]
+    assert found == pytest.approx([known.get(row["session"]) for row in rows])
+    assert found == sorted(found, reverse=True)
+
+
+def test_turns_decide_the_order(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(printed(capsys, "ls", "--json", "--root", gallery, "--sort", "turns", "-r"))
+    assert [row["turns"] for row in rows] == sorted(row["turns"] for row in rows)
+
+
+def test_turns_of_many_logs_wait_for_an_index(
+    gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = sum(one.bytes for one in Archive([gallery]).sessions)
+    monkeypatch.setattr(listing, "LITTLE", size)
+    assert " turns " in printed(capsys, "ls", "--root", gallery)
+    monkeypatch.setattr(listing, "LITTLE", size - 1)
+    text = printed(capsys, "ls", "--root", gallery)
+    assert " turns " not in text.splitlines()[0]
+    assert text.endswith("`plait index` once, and they are there\n")
+    assert run(["index", "--root", str(gallery)]) == 0
+    capsys.readouterr()
+    assert " turns " in printed(capsys, "ls", "--root", gallery).splitlines()[0]

@@ -1,0 +1,155 @@
+"""Projects in commands: worktrees and sub-directories with their repository, or not."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.archive import Archive
+from plait.cli.app import run
+from plait.line import slug_of
+
+SHOP, FIX = "/srv/dev/shop", "/srv/dev/shop-fix"
+API = f"{SHOP}/api"
+
+
+def write(root: Path, directory: str, words: str, state: dict[str, Any] | None = None) -> None:
+    number = len(list(root.glob("projects/*/*.jsonl"))) + 1
+    folder = root / "projects" / slug_of(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    day = f"2026-11-0{number}T10:00:00.000Z"
+    common = {"cwd": directory, "gitBranch": "main", "timestamp": day, "version": "2.1.325"}
+    prompt = {"type": "user", "uuid": f"u{number}", "parentUuid": None, **common}
+    usage = {"input_tokens": 1000 * number, "output_tokens": 0}
+    answer = {"id": f"m{number}", "role": "assistant", "model": "claude-opus-4-5", "usage": usage}
+    lines = [
+        *([state] if state else []),
+        prompt | {"message": {"role": "user", "content": words}},
+        {"type": "assistant", "uuid": f"a{number}", "parentUuid": f"u{number}", **common}
+        | {"message": answer | {"content": [{"type": "text", "text": "done"}]}},
+    ]
+    name = f"{number:08}-1111-4111-8111-111111111111.jsonl"
+    (folder / name).write_text("".join(json.dumps(one) + "\n" for one in lines))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A shop, a part of it, a worktree beside it, and notes that are nobody's."""
+    made = {"type": "worktree-state", "worktreeSession": {"originalCwd": SHOP}}
+    write(tmp_path, SHOP, "the basket")
+    write(tmp_path, API, "the till")
+    write(tmp_path, FIX, "the lamp", made)
+    write(tmp_path, "/srv/dev/notes", "a list")
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert run([str(word) for word in words]) == 0
+    return capsys.readouterr().out
+
+
+def headings(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("/")]
+
+
+def test_sessions_stand_below_their_repository(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert headings(said(capsys, "ls", "--root", root)) == ["/srv/dev/notes", SHOP]
+    unfolded = said(capsys, "ls", "--no-fold", "--root", root)
+    assert headings(unfolded) == ["/srv/dev/notes", FIX, API, SHOP]
+    told = said(capsys, "ls", "--long", "--root", root)
+    assert [line.strip() for line in told.splitlines() if "  in /" in line] == [
+        f"in {FIX}",
+        f"in {API}",
+    ]
+
+
+def test_a_list_names_project_and_folder(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(said(capsys, "ls", "--json", "--root", root))
+    found = {row["cwd"]: (row["project"], row["folder"]) for row in rows}
+    shop = slug_of(SHOP)
+    assert found[FIX] == (shop, slug_of(FIX))
+    assert found[API] == (shop, slug_of(API))
+    assert found[SHOP] == (shop, shop)
+    assert not {"first_branch", "worktree_of"} & rows[0].keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (SHOP, {"the basket", "the till", "the lamp"}),
+        ("shop-fix", {"the lamp"}),
+        (API, {"the till"}),
+        ("notes", {"a list"}),
+    ],
+)
+def test_a_project_is_found_by_its_name_and_by_its_folders(
+    root: Path, capsys: pytest.CaptureFixture[str], name: str, words: set[str]
+) -> None:
+    rows = json.loads(said(capsys, "ls", "--json", "--project", name, "--root", root))
+    assert {row["title"] for row in rows} == words
+    totals = json.loads(said(capsys, "usage", "--json", "--project", name, "--root", root))[
+        "totals"
+    ]
+    assert totals["responses"] == len(words)
+
+
+def test_the_newest_of_a_project_may_lie_in_a_worktree(root: Path) -> None:
+    newest = Archive([root]).session("latest:srv/dev/shop")
+    assert newest.project == slug_of(FIX)
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_money_is_summed_by_repository(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], index: bool
+) -> None:
+    if index:
+        said(capsys, "index", "--root", root)
+    rows = json.loads(said(capsys, "usage", "project", "--json", "--root", root))["rows"]
+    assert {row["project"]: row["input_tokens"] for row in rows} == {
+        slug_of(SHOP): 6000,
+        "-srv-dev-notes": 4000,
+    }
+    rows = json.loads(said(capsys, "usage", "project", "--no-fold", "--json", "--root", root))[
+        "rows"
+    ]
+    assert len(rows) == 4
+    text = said(capsys, "usage", "project", "--root", root)
+    assert SHOP in text
+    assert API not in text
+    crossed = json.loads(said(capsys, "usage", "--by", "project,model", "--json", "--root", root))
+    assert {row["project"] for row in crossed["rows"]} == {slug_of(SHOP), "-srv-dev-notes"}
+    archive = Archive([root])
+    assert [row.key for row in archive.usage("project").rows] == ["-srv-dev-notes", slug_of(SHOP)]
+    assert len(archive.cross(("project", "week")).along("project")) == 2
+    by_session = json.loads(said(capsys, "usage", "session", "--json", "--root", root))["rows"]
+    assert {row["folder"]: row["project"] for row in by_session}[slug_of(FIX)] == slug_of(SHOP)
+
+
+def test_searches_go_by_project(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def found(*words: str) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(said(capsys, "search", *words, "--json", "--root", root))
+        return told
+
+    shop = slug_of(SHOP)
+    whole = found("the")
+    places = {(hit["project"], hit["folder"]) for hit in whole["hits"]}
+    assert places == {(shop, slug_of(one)) for one in (SHOP, API, FIX)}
+    assert whole["facets"]["project"] == {shop: whole["total"]}
+    exact = found("--exact", "the")
+    assert exact["facets"]["project"] == {shop: exact["total"]}
+    assert {hit["project"] for hit in exact["hits"]} == {shop}
+    assert {hit["folder"] for hit in found("the", "--project", "shop-fix")["hits"]} == {
+        slug_of(FIX)
+    }
+    inside = found(f"project:{SHOP} the")["hits"]
+    assert {hit["folder"] for hit in inside} == {slug_of(one) for one in (SHOP, API, FIX)}
+    [bare, *_] = Archive([root]).search("lamp").hits
+    assert (bare.project, bare.folder) == (shop, slug_of(FIX))
+
+
+def test_figures_count_projects(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert Archive([root]).stats().projects == 2
+    assert "4 sessions · 2 projects" in said(capsys, "stats", "--root", root)

@@ -1,0 +1,154 @@
+"""`plait star` and `plait pin`, end to end: set, listed, taken away; and what `ls` shows."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait.cli.app import run
+
+TALK = """
+file talk cwd=/home/dev/tide
+U1 "Count the boats."
+A1< "Seven."
+U2< "And the sails?"
+A2< "Nine."
+"""
+OTHER = """
+file other cwd=/home/dev/tide
+U1 "Write a poem."
+A1< "No."
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns two sessions, and a data folder that holds nothing yet."""
+    for text in (TALK, OTHER):
+        draw(text).write(tmp_path / "logs")
+    monkeypatch.setenv("PLAIT_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "logs"
+
+
+def told(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> tuple[int, str, str]:
+    """Runs a command and returns its code and both of its outputs."""
+    code = run([*given, "--root", str(root)])
+    captured = capfd.readouterr()
+    return code, captured.out, captured.err
+
+
+def value(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> Any:
+    """Returns the JSON of a command."""
+    return json.loads(told(capfd, root, *given, "--json")[1])
+
+
+def test_a_session_is_starred_listed_and_let_go(
+    root: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert told(capfd, root, "star")[1].startswith("no session is starred")
+    code, out, err = told(capfd, root, "star", "Count the")
+    assert (code, out) == (0, "")
+    assert err.startswith("starred: ")
+    assert told(capfd, root, "star", "Count the")[2].startswith("starred already: ")
+    assert "★ Count the boats." in told(capfd, root, "star")[1]
+    (one,) = value(capfd, root, "star")
+    assert (one["title"], one["here"]) == ("Count the boats.", True)
+    assert told(capfd, root, "star", one["session"], "--remove")[2].startswith("no longer starred")
+    assert told(capfd, root, "star", "Count the", "--remove")[2].startswith("not starred: ")
+    assert value(capfd, root, "star") == []
+
+
+def test_ls_marks_and_chooses_what_is_starred(
+    root: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    told(capfd, root, "star", "Count the")
+    out = told(capfd, root, "ls")[1]
+    assert [line.strip()[10:12] for line in out.splitlines() if "boats" in line] == ["★ "]
+    assert "★ Write" not in out
+    chosen = value(capfd, root, "ls", "--starred")
+    assert [(one["title"], one["starred"]) for one in chosen] == [("Count the boats.", True)]
+    assert sorted(one["starred"] for one in value(capfd, root, "ls")) == [False, True]
+
+
+def test_a_star_elsewhere_is_counted_and_can_be_let_go(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    gone = "00000000-0000-4000-8000-000000000009"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "stars.json").write_text(json.dumps({"stars": {gone: {}}}))
+    assert "1 starred session not under these roots" in told(capfd, root, "star")[1]
+    (one,) = value(capfd, root, "star")
+    assert (one["session"], one["here"], one["title"]) == (gone, False, None)
+    assert told(capfd, root, "star", gone, "--remove")[2] == "no longer starred: 00000000\n"
+
+
+def test_a_turn_is_pinned_listed_and_let_go(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert told(capfd, root, "pin")[1].startswith("no turn is pinned")
+    assert told(capfd, root, "pin", "Count the", "2")[2] == "pinned: turn 2, “And the sails?”\n"
+    listed = told(capfd, root, "pin")[1].splitlines()
+    assert listed[1] == "  turn 2  And the sails?"
+    assert listed[2].startswith("    plait show ")
+    assert listed[2].endswith(f" --turn 2 --root {root}")
+    assert told(capfd, root, "pin", "Write a poem.")[1].startswith("no turn is pinned")
+    (one,) = value(capfd, root, "pin", "Count the")
+    assert (one["turn"], one["words"], one["why_gone"]) == (2, "And the sails?", None)
+    assert one["open"] == listed[2].strip()
+    err = told(capfd, root, "pin", "Count the", "sails", "--remove")[2]
+    assert err == "no longer pinned: turn 2, “And the sails?”\n"
+    assert value(capfd, root, "pin") == []
+
+
+def test_a_pin_whose_turn_is_gone_says_so(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    told(capfd, root, "pin", "Count the", "2")
+    draw(TALK[: TALK.index("U2")]).write(root)
+    assert "    gone: it is no longer in its session" in told(capfd, root, "pin")[1]
+    (one,) = value(capfd, root, "pin")
+    assert (one["why_gone"], one["open"]) == ("it is no longer in its session", None)
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        (["star", "nobody"], 2, "no session"),
+        (["star", "--remove"], 2, "say which session loses its star"),
+        (["pin", "Count the", "9"], 2, "there is no turn 9"),
+        (["pin", "Count the", "2", "--remove"], 2, "no pinned turn is '2'"),
+        (["pin", "Count the", "--remove"], 2, "say which turn is meant"),
+        (["pin", "--branch", "2"], 2, "say which turn is meant"),
+        (["pin", "Count the", "1", "--branch", "7"], 2, "no branch is called '7'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    root: Path, capfd: pytest.CaptureFixture[str], given: list[str], code: int, said: str
+) -> None:
+    found, out, err = told(capfd, root, *given)
+    assert (found, out) == (code, "")
+    assert err.startswith("error: ")
+    assert said in err
+
+
+def test_a_damaged_file_stops_stars_but_no_list(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "stars.json").write_text("{")
+    code, _, err = told(capfd, root, "star", "Count the")
+    words = " ".join(err.split())
+    assert (code, "is damaged" in words, "begin anew" in words) == (3, True, True)
+    code, out, err = told(capfd, root, "ls")
+    words = " ".join(err.split())
+    assert (code, "Count the boats." in out, "is damaged" in words) == (0, True, True)
+
+
+def test_search_looks_in_starred_sessions_alone(
+    root: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = told(capfd, root, "search", "boats", "--starred")
+    assert (code, "no session is starred" in err) == (2, True)
+    told(capfd, root, "star", "Count the")
+    assert len(value(capfd, root, "search", "boats", "--starred")["hits"]) == 1
+    assert value(capfd, root, "search", "poem", "--starred")["hits"] == []
+    told(capfd, root, "star", "Write a poem.")
+    assert len(value(capfd, root, "search", "poem", "--starred")["hits"]) == 1

@@ -1,0 +1,219 @@
+"""What stands out: a case on both sides of each guard."""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from plait.conversation.insights.habits import Observed, habits_in
+from plait.conversation.insights.outliers import bound_of, outliers_in
+from plait.conversation.insights.trends import trends_of
+from plait.conversation.prices import Prices
+from plait.conversation.stats.model import (
+    DayFigures,
+    Figures,
+    LongSession,
+    ModelFigures,
+    SessionPart,
+    ToolFigures,
+)
+from plait.conversation.usage import NOTHING, BilledResponse, Tokens
+from plait.conversation.waste.findings import Evidence, Waste, WasteFinding
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+MODEL = "claude-opus-4-5-20251101"
+
+
+def part(name: str = "a", **given: Any) -> tuple[str, SessionPart]:
+    """Returns the part of a session."""
+    empty: dict[str, Any] = {
+        "session": LongSession(name, "p", name, 1, 0),
+        "counts": {},
+        "spent": {},
+        "tools": {},
+        "agents": {},
+        "files": {},
+        "prompts": {},
+    }
+    return name, SessionPart(**{**empty, **given})
+
+
+def observed(
+    *parts: tuple[str, SessionPart],
+    waste: Waste | None = None,
+    costs: Mapping[str, float] | None = None,
+    **figures: Any,
+) -> Observed:
+    """Returns something to look for habits in; quarters are hours of the week."""
+    given = {"turns": 40, "prompts": 40, **figures}
+    return Observed(
+        Figures(**given), parts or (part(),), waste, costs or {}, lambda at: divmod(at, 24)
+    )
+
+
+def kinds(found: Observed) -> list[tuple[str, str, int]]:
+    return [(one.kind, one.subject, one.count) for one in habits_in(found)]
+
+
+def tool(calls: int, failed: int = 0, rejected: int = 0) -> tuple[ToolFigures, ...]:
+    return (ToolFigures("Edit", calls, failed, rejected, 0, 0, 0.0, None),)
+
+
+@pytest.mark.parametrize(
+    ("calls", "rejected", "is_habit"), [(50, 5, True), (51, 5, False), (10, 4, False)]
+)
+def test_a_tool_that_is_often_refused(calls: int, rejected: int, is_habit: bool) -> None:
+    where = part("a", tools={"Edit": {"rejected": rejected, "ok": 3}})
+    found = observed(where, part("b"), tools=tool(calls, rejected=rejected))
+    assert kinds(found) == ([("rejects", "Edit", rejected)] if is_habit else [])
+    if is_habit:
+        assert [(one.session, one.count) for one in habits_in(found)[0].evidence] == [
+            ("a", rejected)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("calls", "failed", "is_habit"), [(50, 10, True), (51, 10, False), (20, 9, False)]
+)
+def test_a_tool_that_often_fails(calls: int, failed: int, is_habit: bool) -> None:
+    found = observed(tools=tool(calls, failed=failed))
+    assert kinds(found) == ([("fails", "Edit", failed)] if is_habit else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"interruptions": 5}, [("interrupts", "", 5)]),
+        ({"interruptions": 4, "turns": 20}, []),
+        ({"interruptions": 5, "turns": 51}, []),
+        ({"retracted": 5}, [("takes back", "", 5)]),
+        ({"retracted": 5, "prompts": 51}, []),
+        ({"interruptions": 19, "turns": 19}, []),
+    ],
+)
+def test_shares_and_numbers_are_both_wanted(
+    given: dict[str, Any], wanted: list[tuple[str, str, int]]
+) -> None:
+    assert kinds(observed(**given)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("prompts", "all_prompts", "wanted"),
+    [
+        ({23: 4, 24 + 4: 6}, 50, ["night"]),
+        ({23: 4, 24 + 5: 6}, 50, []),
+        ({23: 9}, 20, []),
+        ({23: 10}, 51, []),
+        ({5 * 24 + 12: 7, 6 * 24 + 12: 7}, 40, ["weekend"]),
+        ({5 * 24 + 12: 7, 6 * 24 + 12: 6}, 40, []),
+        ({4 * 24 + 12: 20}, 40, []),
+    ],
+)
+def test_hours_of_night_and_weekend(
+    prompts: dict[int, int], all_prompts: int, wanted: list[str]
+) -> None:
+    found = observed(part("a", prompts=prompts), prompts=all_prompts)
+    assert [one.kind for one in habits_in(found)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("dear", "answers", "wanted"),
+    [(40.0, 20, ["dear model"]), (40.0, 19, []), (40.0, 21, []), (29.0, 20, [])],
+)
+def test_a_model_out_of_proportion(dear: float, answers: int, wanted: list[str]) -> None:
+    models = (
+        ModelFigures("dear", answers, NOTHING),
+        ModelFigures("plain", 100 - answers, NOTHING),
+    )
+    found = observed(models=models, costs={"dear": dear, "plain": 100.0 - dear})
+    assert [one.kind for one in habits_in(found)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("counts", "wanted"), [((2, 2, 2), [("compacts", "", 6)]), ((2, 2, 1), []), ((9, 1, 1), [])]
+)
+def test_sessions_that_are_compacted_again_and_again(
+    counts: tuple[int, ...], wanted: list[tuple[str, str, int]]
+) -> None:
+    parts = [part(f"s{at}", counts={"compactions": one}) for at, one in enumerate(counts)]
+    assert kinds(observed(*parts, compactions=sum(counts))) == wanted
+
+
+@pytest.mark.parametrize(("count", "wanted"), [(5, [("reread", "", 5)]), (4, [])])
+def test_what_is_paid_in_vain_often_is_a_habit_with_its_cost(
+    count: int, wanted: list[tuple[str, str, int]]
+) -> None:
+    told = Evidence(session="a", uuid="u", time=NOW, cost_usd=0.5, about="Read x.py")
+    finding = WasteFinding(kind="reread", cost_usd=2.5, count=count, evidence=[told] * count)
+    other = WasteFinding(kind="giant", cost_usd=9.0, count=9)
+    waste = Waste(
+        findings=[finding, other],
+        total_usd=2.5,
+        least_usd=0,
+        input_usd=9,
+        share_of_input=None,
+        sessions=1,
+    )
+    found = observed(waste=waste, responses=90)
+    assert kinds(found) == wanted
+    for habit in habits_in(found):
+        assert (habit.cost_usd, habit.whole, habit.evidence[0].uuid) == (2.5, 90, "u")
+
+
+def test_the_dearest_habit_comes_first() -> None:
+    models = (ModelFigures("dear", 20, NOTHING), ModelFigures("plain", 80, NOTHING))
+    costs = {"dear": 50.0, "plain": 50.0}
+    found = observed(models=models, costs=costs, interruptions=30)
+    assert [one.kind for one in habits_in(found)] == ["dear model", "interrupts"]
+
+
+def test_far_off_is_so_against_the_own_median() -> None:
+    usual = {f"s{at}": 1.0 + at % 3 * 0.1 for at in range(12)}
+    found = outliers_in({**usual, "idle": 0.0, "far": 9.0, "near": 2.9}, "session", "cost")
+    assert [(one.name, one.count) for one in found] == [("far", 14)]
+    assert found[0].times == pytest.approx(9.0 / 1.1)
+    assert outliers_in({**dict(list(usual.items())[:10]), "far": 9.0}, "session", "cost") == []
+
+
+def test_many_who_vary_much_make_few_far_off() -> None:
+    values = [float(2**at) for at in range(13)]
+    middle, bound = bound_of(values)
+    assert middle == pytest.approx(64)
+    assert bound == pytest.approx(64 * 2 ** (3 * 1.4826 * 2))
+
+
+def answered(days: int, size: int = 1000) -> BilledResponse:
+    """Returns a response some days ago."""
+    time = NOW - timedelta(days=days)
+    return BilledResponse(MODEL, time, Tokens(size), f"s{days}", "p", "main", None, 0, None)
+
+
+def test_a_period_is_compared_with_the_one_before_it() -> None:
+    found = [answered(1), answered(6, 3000), answered(7, 500), answered(13, 500), answered(14, 9)]
+    days = [DayFigures(f"{NOW.date() - timedelta(days=8)}", 4, 3, 2, 1)]
+    since = datetime(2026, 11, 9, tzinfo=UTC)
+    trends = trends_of(found, days, Prices(), since, None, NOW, UTC)
+    assert trends is not None
+    assert (trends.since, trends.until) == ("2026-11-09", "2026-11-15")
+    assert (trends.before_since, trends.before_until) == ("2026-11-02", "2026-11-08")
+    told = {str(one.measure): [one.now, one.before] for one in trends.measures}
+    assert told["tokens"] == [4000, 1000]
+    assert told["sessions"] == [2, 2]
+    assert [told[one] for one in ("prompts", "calls", "failed")] == [[0, 4], [0, 2], [0, 1]]
+    tokens = next(one for one in trends.measures if one.measure == "tokens")
+    assert tokens.change == 3.0
+    assert trends.weeks[-3:] == ("2026-10-26", "2026-11-02", "2026-11-09")
+    assert tokens.weeks[-3:] == (9, 1000, 4000)
+    assert sum(tokens.weeks) == sum(one.tokens.total for one in found)
+
+
+def test_all_time_ends_with_the_last_day_on_which_anything_was() -> None:
+    found = [answered(40), answered(41), answered(75)]
+    trends = trends_of(found, [], Prices(), None, None, NOW, UTC)
+    assert trends is not None
+    assert trends.until == f"{NOW.date() - timedelta(days=40)}"
+    assert (date.fromisoformat(trends.until) - date.fromisoformat(trends.since)).days == 29
+    assert trends_of(found[:2], [], Prices(), None, None, NOW, UTC) is None
+    late = NOW + timedelta(days=9)
+    assert trends_of(found, [], Prices(), late, None, NOW, UTC) is None

@@ -1,0 +1,75 @@
+"""Turns to those calls of theirs that ended in one way, or were of one tool."""
+
+from pathlib import Path
+from textwrap import dedent
+from typing import get_args
+
+import pytest
+
+from plait import Archive
+from plait.conversation.model import Answered, Called, Notable, Told, Turn
+from plait.conversation.walk import calls_of, turns_with_calls
+from tests.conversation.sketched import talk
+
+TALK = """
+    U1 "test"
+    T1< Bash(command="pytest") as one
+    T2< Read(file_path="/x") as two
+    R1< of one error "Exit code 1"
+    R2< of two error "File does not exist."
+    A1< "Two fail."
+    U2< "fine"
+    T3< Bash(command="true")
+    R3< "ok"
+    U4< "[Request interrupted by user]"
+    U5< "plan"
+    T4< ExitPlanMode(plan="p")
+    R4< error "The user doesn't want to proceed with this tool use"
+"""
+
+
+def shown(turns: tuple[Turn, ...]) -> list[str]:
+    """Returns what stands in turns, in letters."""
+    return [" ".join([str(turn.number), *map(letter, turn.items)]) for turn in turns]
+
+
+def letter(item: object) -> str:
+    match item:
+        case Called(name=name) | Answered(name=name):
+            return f"{type(item).__name__[0]}:{name}"
+        case Told(text=text):
+            return text
+        case _:
+            return "?"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "tool", "expected"),
+    [
+        ("failed", None, ["1 test C:Bash C:Read A:Bash A:Read"]),
+        ("failed", "bash", ["1 test C:Bash A:Bash"]),
+        ("failed", "Read, Bash", ["1 test C:Bash C:Read A:Bash A:Read"]),
+        (None, "Bash", ["1 test C:Bash A:Bash", "2 fine C:Bash A:Bash"]),
+        ("rejected", None, ["3 plan C:ExitPlanMode A:ExitPlanMode"]),
+        ("interrupted", None, ["2 fine [Request interrupted by user]"]),
+        ("interrupted", "Bash", []),
+        ("launched", None, []),
+        (None, "Ba", []),
+    ],
+)
+def test_only_such_calls_with_their_prompts(
+    outcome: Notable | None, tool: str | None, expected: list[str]
+) -> None:
+    assert shown(turns_with_calls(talk(dedent(TALK)).main.turns, outcome, tool)) == expected
+
+
+def test_every_call_of_an_outcome_is_there_once() -> None:
+    gallery = Path(__file__).parents[2] / "examples" / "gallery"
+    archive = Archive([gallery])
+    for session in archive.sessions:
+        for conversation in archive.conversations(session).by_line.values():
+            for outcome in get_args(Notable):
+                turns = turns_with_calls(conversation.turns, outcome)
+                found = [one for turn in turns for one in turn.items if isinstance(one, Called)]
+                every = [one for _, one in calls_of(conversation) if one.outcome == outcome]
+                assert found == every

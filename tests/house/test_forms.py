@@ -1,0 +1,160 @@
+"""Days, models and kinds of tokens have one form each: one module writes them."""
+
+import ast
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from plait.view import forms
+
+SOURCE = Path(forms.__file__).parents[1]
+FACES = ("cli", "view", "web")
+OWN = SOURCE / "view" / "forms.py"
+SCRIPTS = SOURCE / "view" / "page" / "assets" / "script"
+MODULES = [path for face in FACES for path in sorted((SOURCE / face).rglob("*.py")) if path != OWN]
+NAMES_OF_FILES = {SOURCE / "cli" / "hook" / "settings.py"}
+"""Modules whose times are part of a file's name."""
+TIME = re.compile(r"%[-#]?[aAbBcdDeFGgHIjklmMpsSTuUVwWxXyYZ]")
+MODEL = re.compile(r"20\\d\{6\}|^claude-$|anthropic\.$")
+TOKENS = re.compile(
+    r"(?:read from|written to|from) (?:the )?cache\b|cache[ -]?(?:creation|hits?|reads|writes)\b"
+    r"|cached (?:input|tokens)|(?:prompt|completion|reasoning) tokens",
+    re.IGNORECASE,
+)
+KINDS = {forms.CACHE_WRITE, forms.CACHE_READ}
+SCRIPTED = re.compile(r"toLocale(?:Date|Time)String|DateTimeFormat|getMonth\(|getFullYear\(")
+
+
+def strings(tree: ast.AST) -> Iterator[str]:
+    """Yields the texts of a module, without what it says of itself."""
+    told = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.value
+
+
+def wordings(text: str) -> list[str]:
+    """Returns what a module words by itself of what has one form."""
+    tree = ast.parse(text)
+    found = [
+        one
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FormattedValue) and node.format_spec
+        for one in strings(node.format_spec)
+        if TIME.search(one)
+    ]
+    calls = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    found += [name for name in calls if name in ("strftime", "ctime")]
+    return found + [
+        one
+        for one in strings(tree)
+        if MODEL.search(one) or TOKENS.search(one) or one.casefold() in KINDS
+    ]
+
+
+def test_only_one_module_words_days_models_and_tokens() -> None:
+    for path in MODULES:
+        found = [] if path in NAMES_OF_FILES else wordings(path.read_text(encoding="utf-8"))
+        assert not found, f"{path}: {found} has a form of its own: see plait/view/forms.py"
+
+
+def test_only_one_script_words_days() -> None:
+    for path in SCRIPTS.glob("*.js"):
+        if path.name != "time.js":
+            assert not SCRIPTED.search(path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'f"{time:%Y-%m-%d}"',
+        'f"{time:{width}%b}"',
+        "time.strftime(form)",
+        're.compile(r"-20\\d{6}$")',
+        'name.removeprefix("claude-")',
+        'say("read from the cache")',
+        'HEADS = ("input", "cache write")',
+        'HEADS = ("Input", "Cache read")',
+        'f"{count} cached tokens"',
+    ],
+)
+def test_a_wording_of_its_own_is_found(text: str) -> None:
+    assert wordings(text)
+
+
+@pytest.mark.parametrize(
+    "text", ['f"{share:.0%}"', 'f"{count:>6}"', '"claude-code"', '"""Read from the cache."""']
+)
+def test_other_words_are_nobodys_business(text: str) -> None:
+    assert not wordings(text)
+
+
+MORNING = datetime(2026, 11, 5, 9, 4, 7, tzinfo=timezone(timedelta(hours=2)))
+
+
+def test_moments_have_one_form() -> None:
+    assert forms.day_of(MORNING) == forms.day_of(date(2026, 11, 5)) == "2026-11-05"
+    assert forms.minute_of(MORNING) == "2026-11-05 09:04"
+    assert forms.second_of(MORNING) == "2026-11-05 09:04:07"
+    assert forms.clock_of(MORNING) == "09:04"
+    assert forms.month_name(MORNING) == "Nov"
+    assert forms.weekday_of(MORNING) == "Thu 2026-11-05"
+    assert forms.stamp_of(MORNING) == "2026-11-05T07:04:07Z"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"),
+    [
+        (0, "2026-11-05 09:04"),
+        (30, "2026-11-05 09:04–09:34"),
+        (1440, "2026-11-05 09:04 – 2026-11-06 09:04"),
+    ],
+)
+def test_a_span_says_once_what_both_ends_have(minutes: int, words: str) -> None:
+    assert forms.span_of(MORNING, MORNING + timedelta(minutes=minutes)) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("claude-opus-4-5-20251101", "opus-4-5"),
+        ("claude-3-5-haiku@20241022", "3-5-haiku"),
+        ("us.anthropic.claude-sonnet-4-20250514-v1:0", "sonnet-4"),
+        ("anthropic/claude-opus-5-5", "opus-5-5"),
+        ("claude-opus-5-5[1m]", "opus-5-5"),
+        ("gpt-9", "gpt-9"),
+        ("claude-", "claude-"),
+        ("", ""),
+    ],
+)
+def test_models_have_one_form(name: str, short: str) -> None:
+    assert forms.model_name(name) == short
+
+
+def test_models_that_would_read_the_same_are_told_apart() -> None:
+    names = ["claude-a-20250101", "claude-b-20250101", "claude-b-20250202", "other"]
+    assert list(forms.told_apart(names).values()) == ["a", names[1], names[2], "other"]
+    assert forms.model_names(names) == "a, b, other"
+    assert forms.few_models(names) == "a, b +1"
+    assert forms.few_models(names[:2]) == "a, b"
+
+
+def test_tokens_on_a_row() -> None:
+    assert (forms.tokens_in(43_000), forms.tokens_out(946)) == ("43k in", "946 out")
+    assert (forms.tokens_in(0), forms.tokens_out(0)) == ("", "")
+
+
+@given(some.datetimes(timezones=some.just(UTC)))
+def test_days_sort_as_text(time: datetime) -> None:
+    later = min(time, datetime(9999, 12, 30, tzinfo=UTC)) + timedelta(days=1)
+    if time.year >= 1000:
+        assert forms.day_of(min(time, later)) <= forms.day_of(later)

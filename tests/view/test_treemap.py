@@ -1,0 +1,51 @@
+"""Amounts to areas: as large as their shares, none outside, none over another."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plait.view.page.figures.slices import Slice
+from plait.view.page.figures.treemap import Area, Box, Group, squarified, treemap
+
+BOX = Box(0, 0, 300, 200)
+amounts = st.lists(st.floats(0.01, 1000), min_size=1, max_size=20).map(
+    lambda found: sorted(found, reverse=True)
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(amounts)
+def test_areas_are_shares_and_lie_beside_one_another(values: list[float]) -> None:
+    boxes = squarified(values, BOX)
+    whole = sum(values)
+    for value, box in zip(values, boxes, strict=True):
+        assert box.width * box.height == pytest.approx(value / whole * 60_000, rel=1e-6)
+        assert -1e-6 <= box.x <= box.x + box.width <= 300 + 1e-6
+        assert -1e-6 <= box.y <= box.y + box.height <= 200 + 1e-6
+    for one, other in combinations(boxes, 2):
+        across = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
+        down = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+        assert min(across, down) <= 1e-6
+
+
+def test_equal_amounts_are_nearly_squares() -> None:
+    for box in squarified([1.0] * 6, BOX):
+        assert 0.5 <= box.width / box.height <= 2
+
+
+def test_nothing_has_no_area() -> None:
+    assert squarified([0.0, 0.0], BOX) == [Box(0, 0, 0, 0)] * 2
+    assert squarified([], BOX) == []
+
+
+def test_areas_are_named_and_stand_in_a_table() -> None:
+    parts = [Area("<opus>", 3.0, Slice(model="o")), Area("tiny", 0.001, Slice(model="t"))]
+    drawn = treemap(
+        [Group(Area("moor", 3.001, Slice()), parts)], lambda one: f"${one:g}", "cost", "x"
+    )
+    assert drawn.count("&lt;opus&gt; $3</text>") == 2
+    assert "tiny</text>" not in drawn
+    assert drawn.count('aria-label="moor, tiny: $0.001"') == 2
+    assert '<a class="fig" href="/counted?model=t" data-figure="cost=0.001">$0.001</a>' in drawn

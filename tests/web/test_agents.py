@@ -1,0 +1,166 @@
+"""What agents took: on their rows, in Timeline, in a table, and as `plait usage` counts it."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.archive.live.session import live_session
+from plait.archive.model import Session
+from plait.cli.app import run
+from plait.conversation.prices import Prices
+from plait.view.agents import AgentCost, agents_together
+from tests.web.reading_page import Reader, Served, reader, served
+
+__all__ = ["reader"]
+WITH_AGENTS = ("sub-agent", "teammates", "workflow")
+FIGURES = ("input", "output", "cache_read")
+BRANCHED = """
+file branched cwd=/home/dev/tide pace=lifelike
+U0 "Good morning."
+A0< "Good morning."
+U1< "Count the boats."
+A1< Agent(description="Count", prompt="Count them") as count
+R1< of count "Seven."
+A2< "Seven."
+U2<A0 "Begin again."
+A3< Agent(description="Look", prompt="Look again", subagent_type="Explore") as look
+R3< of look "Eight."
+A4< "Eight."
+agent counter of count
+U11 "Count them"
+A11< Grep(pattern="boat") as grep
+R11< of grep "boat"
+A12< "Seven."
+agent looker of look
+U21 "Look again"
+A20< "Good morning."
+A21< "Eight."
+"""
+
+
+@pytest.fixture(scope="module")
+def root(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns sessions of the gallery, and one whose agents stand on two branches."""
+    found = tmp_path_factory.mktemp("with-agents")
+    for name in WITH_AGENTS:
+        (found / name).symlink_to(gallery / name)
+    draw(BRANCHED).write(found / "drawn")
+    return found
+
+
+@pytest.fixture(scope="module")
+def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves them."""
+    with served(root, tmp_path_factory.mktemp("with-agents-index")) as one:
+        yield one
+
+
+def used(root: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
+    """Returns what `plait usage` says of each session."""
+    assert run(["usage", "session", "--json", "--root", str(root)]) == 0
+    return {row["session"]: row for row in json.loads(capfd.readouterr().out)["rows"]}
+
+
+def agents_of(session: Session) -> list[AgentCost]:
+    """Returns what the agents of a session took."""
+    return list(live_session(session.id, session, Prices()).agents.values())
+
+
+def test_agents_took_what_the_command_counts(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    counted, found = used(root, capfd), Archive([root]).sessions
+    assert sum(row["agents"]["responses"] for row in counted.values()) > 10
+    for session in found:
+        for name, is_service in (("agents", False), ("service", True)):
+            agents = [one for one in agents_of(session) if (one.type == "service") is is_service]
+            sums, row = agents_together(agents), counted[session.id][name]
+            assert sums.responses == row["responses"]
+            assert [getattr(sums.tokens, part) for part in FIGURES] == [
+                row[f"{part}_tokens"] for part in FIGURES
+            ]
+            assert sums.tokens.cache_write == row["cache_creation_tokens"]
+            assert (sums.cost or 0) == pytest.approx(row["cost_usd"])
+
+
+def test_agents_are_known_by_type_and_task_and_branch(root: Path) -> None:
+    (session,) = Archive([root / "drawn"]).sessions
+    found = {one.words: one for one in agents_of(session)}
+    assert {words: (one.type, one.who, one.calls) for words, one in found.items()} == {
+        "Count": ("general-purpose", "abandoned", 1),
+        "Look": ("Explore", "agents", 0),
+    }
+
+
+def test_what_an_agent_s_log_repeats_of_the_conversation_is_not_its_own(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    draw(BRANCHED).write(tmp_path)
+    (session,) = Archive([tmp_path]).sessions
+    agents = [file.path for file in session.files if file != session.file]
+    look = next(path for path in agents if b"Look again" in path.read_bytes())
+    own, there = (re.findall(r"msg_\w+", path.read_text()) for path in (look, session.path))
+    look.write_text(look.read_text().replace(own[0], there[0]))
+    (session,) = Archive([tmp_path]).sessions
+    assert {one.words: one.responses for one in agents_of(session)} == {"Look": 1, "Count": 2}
+    assert used(tmp_path, capfd)[session.id]["agents"]["responses"] == 3
+
+
+def numbers(html: str, row: str) -> list[str]:
+    """Returns the cells of a row of the table of agents, without markup."""
+    table = html[html.index("agents-table") :]
+    cells = table[table.index(row) :].partition("</tr>")[0]
+    return [re.sub(r"<[^>]*>", "", one) for one in re.findall(r"<td.*?</td>", cells)]
+
+
+def test_the_table_says_what_each_agent_took(at: Served) -> None:
+    session = next(one for one in at.library.now.names.values() if "sub-agent" in str(one.path))
+    found = agents_of(session)
+    page = at.ask(f"/s/{session.id}/usage")[2].decode()
+    for one in found:
+        figures = numbers(page, one.words)
+        assert figures[2:5] == [
+            str(one.responses),
+            f"{one.tokens.total_input:,}".replace(",", " "),
+            f"{one.tokens.output:,}".replace(",", " "),
+        ]
+        assert figures[0].startswith("$")
+        assert figures[6:] == [one.type, "timeline"]
+    together = numbers(page, "together")
+    assert together[2] == str(sum(one.responses for one in found))
+
+
+def test_agents_are_told_alike_on_rows_and_in_time(at: Served) -> None:
+    session = next(one for one in at.library.now.names.values() if "sub-agent" in str(one.path))
+    one = max(agents_of(session), key=lambda agent: agent.tokens.output)
+    words = f"{one.tokens.output} out"
+    assert len(re.findall(rf'class="res by-agents">[^<]*{words}', read_page(at, session))) == 2
+    timeline = at.ask(f"/s/{session.id}/timeline")[2].decode()
+    assert re.search(rf"turn \d+ · \d+ calls · [\d.k]+ in · {words} · \$", timeline)
+
+
+def read_page(at: Served, session: Session) -> str:
+    """Returns the page that is read."""
+    return at.ask(f"/s/{session.id}")[2].decode()
+
+
+def test_turns_say_what_was_written_as_out(at: Served) -> None:
+    session = next(one for one in at.library.now.names.values() if "sub-agent" in str(one.path))
+    spent = re.findall(r'class="spent">([^<]*)', read_page(at, session))
+    assert any(re.search(r"\b\d+ out\b", words) for words in spent)
+    assert not any("token" in words for words in spent)
+
+
+def test_a_row_of_the_table_leads_to_the_agent(at: Served, reader: Reader) -> None:
+    session = next(one for one in at.library.now.names.values() if "sub-agent" in str(one.path))
+    page = reader(at, f"/s/{session.id}/usage")
+    link = page.locator(".agents-table tbody th a").first
+    name = link.inner_text()
+    link.click()
+    agent = page.locator("details.agent[open]").first
+    agent.wait_for()
+    assert name in agent.locator(":scope > .line").inner_text()

@@ -1,0 +1,223 @@
+"""What is copied from a served page, in a browser: the text of the log, whole, and Markdown."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from examples.drawing import Drawing, draw
+from plait.cli.app import run
+from tests.web.reading_page import Reader, Served, reader, served
+
+__all__ = ["reader"]
+LONG = "\n".join(f"line {number} of many" for number in range(200))
+TALK = """
+file talk cwd=/home/dev/tide
+U1 "Count the **boats**, please."
+A1< "# Boats\\n\\nThere are *seven*:\\n\\n```python\\nboats = 7\\n```\\n"
+U2< "Run it."
+A2< Bash(command="cd boats\\npython boats.py --all") as run
+R2< of run
+  | MANY
+A3< "Done."
+U3<A1 "No, the oars."
+A4< "Twelve."
+"""
+CLIPBOARD = "navigator.clipboard.readText()"
+WITHOUT = "Object.defineProperty(navigator, 'clipboard', {value: undefined})"
+
+
+@pytest.fixture(scope="module")
+def talk() -> Drawing:
+    """Returns a session with a long output and a branch that was left."""
+    return draw(TALK.replace("  | MANY", "\n".join(f"  | {one}" for one in LONG.split("\n"))))
+
+
+@pytest.fixture(scope="module")
+def root(talk: Drawing, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder with that session."""
+    found = tmp_path_factory.mktemp("copied")
+    talk.write(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves it."""
+    with served(root, tmp_path_factory.mktemp("copied-index")) as one:
+        yield one
+
+
+@pytest.fixture
+def page(at: Served, talk: Drawing, reader: Reader) -> Page:
+    """Returns its page, with leave to look at the clipboard."""
+    found = reader(at, f"/s/{name_of(talk)}", permissions=["clipboard-read", "clipboard-write"])
+    found.locator(".turn").first.wait_for()
+    return found
+
+
+def name_of(talk: Drawing) -> str:
+    """Returns the session's name."""
+    return str(talk.records[0]["sessionId"])
+
+
+def record(talk: Drawing, number: int) -> str:
+    """Returns the id of a record."""
+    return str(talk.records[number]["uuid"])
+
+
+def copied(page: Page, said: str) -> str:
+    """Returns what is on the clipboard once the page says that it was copied."""
+    expect(page.locator(".found")).to_contain_text(said)
+    return str(page.evaluate(CLIPBOARD))
+
+
+def exported(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> str:
+    """Returns what the command exports."""
+    assert run(["export", *given, "--no-redact", "--root", str(root), "-o", "-"]) == 0
+    return capfd.readouterr().out
+
+
+def test_a_message_is_copied_as_it_was_written(page: Page) -> None:
+    page.locator(".prompt").first.hover()
+    page.locator(".prompt .act[data-act=copy-text]").first.click()
+    assert copied(page, "Text copied") == "Count the **boats**, please."
+    page.locator(".say .act[data-act=copy-text]").first.click()
+    page.wait_for_function(f"async () => (await {CLIPBOARD}).startsWith('# Boats')")
+    assert copied(page, "Text copied").startswith("# Boats\n\nThere are *seven*:")
+
+
+def test_code_is_copied_as_it_stands(page: Page) -> None:
+    page.locator(".say pre").first.hover()
+    button = page.locator(".say .on-code .act").first
+    expect(button).to_have_css("opacity", "1")
+    button.click()
+    assert copied(page, "Copied") == "boats = 7"
+
+
+def branch_shown(page: Page) -> None:
+    """Shows the branch that was left, where the command ran."""
+    page.locator("select.ways").select_option(index=1)
+    page.locator("details.call").first.wait_for()
+
+
+def test_an_output_is_copied_whole_from_its_closed_row(page: Page) -> None:
+    branch_shown(page)
+    row = page.locator("details.call").first
+    row.locator("summary").hover()
+    row.locator("summary .act[data-act=copy-output]").click()
+    assert copied(page, "Output copied") == LONG
+    assert row.get_attribute("open") is None
+
+
+def test_an_output_is_copied_whole_from_an_open_row_by_keys(page: Page) -> None:
+    branch_shown(page)
+    page.locator("details.call > summary").first.press("Enter")
+    tool = page.locator("details.call .tools button", has_text="Copy output")
+    tool.press("Enter")
+    assert copied(page, "Output copied") == LONG
+    page.locator("details.call .on-code .act").first.press("Enter")
+    assert copied(page, "Copied") == "cd boats\npython boats.py --all"
+
+
+def test_a_turn_is_copied_as_the_export_of_it(
+    page: Page, root: Path, talk: Drawing, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page.locator(".turn .head .act[data-act=copy-turn]").nth(1).press("Enter")
+    text = copied(page, "Turn copied as Markdown")
+    assert text == exported(capfd, root, name_of(talk), "--turn", "2")
+    assert "No, the oars." in text
+    page.keyboard.press("k")
+    page.keyboard.press("y")
+    page.wait_for_function(f"async () => (await {CLIPBOARD}).includes('boats')")
+
+
+def test_a_session_is_copied_as_the_export_of_it(
+    page: Page, root: Path, talk: Drawing, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page.get_by_role("button", name="Copy as Markdown").first.click()
+    text = copied(page, "Session copied as Markdown")
+    assert text == exported(capfd, root, name_of(talk), "--branches", "active")
+    page.keyboard.press("Y")
+    assert copied(page, "Session copied as Markdown") == text
+    branch_shown(page)
+    page.get_by_role("button", name="Copy as Markdown").first.click()
+    page.wait_for_function(f"async () => (await {CLIPBOARD}).includes('boats.py --all')")
+
+
+def test_the_command_that_continues_from_a_turn_is_copied_and_runs(
+    page: Page, root: Path, talk: Drawing, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page.locator(".turn .head .act[data-act=continue]").nth(1).press("Enter")
+    command = copied(page, "Copied: plait resume")
+    assert command == f"plait resume {name_of(talk)} --root {root} --at 2"
+    assert run(command.split()[1:]) == 0
+    assert "turn 2 of 2" in capfd.readouterr().out
+
+
+def test_from_a_branch_the_command_says_what_goes_on_from_it(
+    page: Page, talk: Drawing, capfd: pytest.CaptureFixture[str]
+) -> None:
+    branch_shown(page)
+    shown = page.locator(".dag:not([hidden]) > .turn:not(.past) .act[data-act=continue]")
+    shown.last.press("Enter")
+    command = copied(page, "Copied: plait resume")
+    assert command.endswith(f"--at {record(talk, 2)}")
+    assert run(command.split()[1:]) == 0
+    out = capfd.readouterr().out
+    assert "of another branch" in out
+    assert f"--at {record(talk, 2)}" in out
+
+
+def test_where_there_is_no_clipboard_the_old_way_is_taken(
+    at: Served, talk: Drawing, reader: Reader
+) -> None:
+    page = reader(at, f"/s/{name_of(talk)}", permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate(WITHOUT)
+    page.locator(".prompt .act[data-act=copy-text]").first.press("Enter")
+    expect(page.locator(".found")).to_have_text("Text copied")
+    field = page.locator("#find")
+    field.focus()
+    page.keyboard.press("Control+V")
+    expect(field).to_have_value("Count the **boats**, please.")
+
+
+def test_where_nothing_can_be_copied_that_is_said(
+    at: Served, talk: Drawing, reader: Reader
+) -> None:
+    page = reader(at, f"/s/{name_of(talk)}")
+    page.evaluate(f"{WITHOUT}; document.execCommand = () => false")
+    page.locator(".prompt .act[data-act=copy-text]").first.press("Enter")
+    expect(page.locator(".found")).to_have_text("The browser does not let it be copied.")
+
+
+def test_an_output_beside_the_log_is_copied_whole(tmp_path: Path, reader: Reader) -> None:
+    drawing = draw(TALK.replace("  | MANY", "  | short"))
+    drawing.write(tmp_path)
+    path = next(tmp_path.rglob("*.jsonl"))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    saved = path.with_suffix("") / "tool-results" / "out.txt"
+    saved.parent.mkdir(parents=True)
+    saved.write_text(LONG)
+    for line in lines:
+        for block in line["message"]["content"] if line["type"] == "user" else ():
+            if isinstance(block, dict) and block.get("type") == "tool_result":
+                words = f"<persisted-output>\nOutput too large. Full output saved to: {saved}\n"
+                block["content"] = f"{words}\nline 0\n</persisted-output>"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with served(tmp_path, tmp_path / "index") as at:
+        given = ["clipboard-read", "clipboard-write"]
+        page = reader(at, f"/s/{name_of(drawing)}", permissions=given)
+        branch_shown(page)
+        page.locator("details.call summary").first.hover()
+        page.locator("details.call summary .act[data-act=copy-output]").first.click()
+        assert copied(page, "Output copied") == LONG
+        page.close()
+
+
+def test_what_is_not_there_is_not_found(at: Served, talk: Drawing) -> None:
+    assert at.ask(f"/s/{name_of(talk)}/markdown?turn=nobody")[0] == 404
+    assert at.ask(f"/s/{name_of(talk)}/markdown?line=nobody")[0] == 404
+    assert at.ask(f"/s/{name_of(talk)}/output?call=nobody")[0] == 404

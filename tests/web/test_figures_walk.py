@@ -1,0 +1,156 @@
+"""All figures of all pages: each leads to what it counts, and the sum there is the figure."""
+
+import csv
+import io
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.lists import at, root, settled, text_of, told
+from tests.web.reading_page import Reader, Served, reader
+from tests.web.test_lists_browser import faults
+from tests.web.test_lists_browser import settled as settled_in
+
+__all__ = ["at", "reader", "root"]
+PAGES = (
+    "/",
+    "/usage?range=all",
+    "/usage?range=all&of=tokens&by=day&inside=session",
+    "/usage?since=2026-10-02&until=2026-10-31&by=week",
+    "/insights",
+    "/insights?since=2026-10-05&until=2026-10-31",
+    "/waste?range=all",
+)
+FIGURES = """() => {
+  const isNumber = (one) => /\\d/.test(one.textContent);
+  const cells = [...document.querySelectorAll("main dd, main td, main .legend b, main .num")];
+  const marks = [...document.querySelectorAll("main svg rect.h1, svg rect.h2, svg rect.h3,"
+    + "svg rect.h4, .chart svg rect, .parts svg rect, .treemap rect, .bar-cell svg")];
+  const isLinked = (one) => one.closest("a[href]") || one.querySelector("a[href]");
+  const isTime = (one) => one.querySelector(".ago") || one.closest(".going, .draw");
+  const bare = [...cells.filter((one) => isNumber(one) && !isTime(one)), ...marks]
+    .filter((one) => !isLinked(one));
+  return {
+    bare: bare.map((one) => one.outerHTML.slice(0, 200)),
+    links: [...document.querySelectorAll("main [data-figure]")]
+      .map((one) => [one.getAttribute("href"), one.dataset.figure]),
+  };
+}"""
+
+
+def figures_in(page: Page) -> list[tuple[str, str]]:
+    """Returns the figures of a page with where they lead; all that look like one do."""
+    found = page.evaluate(FIGURES)
+    assert found["bare"] == []
+    return [(href, figure) for href, figure in found["links"]]
+
+
+def sums_of(page: str) -> dict[str, float]:
+    """Returns the sums that a page of counted things tells."""
+    (sums,) = re.findall(r'data-sums="([^"]*)"', page)
+    return {name: float(value) for name, value in (one.split("=") for one in sums.split())}
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_figure_leads_to_what_it_counts(at: Served, reader: Reader, path: str) -> None:
+    links = figures_in(settled_in(reader(at, path)))
+    assert len(links) > 4
+    known: dict[str, dict[str, float]] = {}
+    for href, figure in links:
+        assert href.startswith("/"), href
+        if href not in known:
+            known[href] = sums_of(settled(at, href))
+        for name, value in (one.split("=") for one in figure.split()):
+            assert known[href][name] == pytest.approx(float(value), abs=1e-6), (href, figure)
+
+
+def test_rows_add_up_to_the_sum_above_them(at: Served, reader: Reader) -> None:
+    page = settled_in(reader(at, "/counted?of=responses"))
+    rows = page.locator("tbody tr")
+    counts = page.locator("tbody tr td:first-of-type").all_inner_texts()
+    sums = sums_of(page.content())
+    assert sum(map(int, counts)) == sums["responses"]
+    assert rows.count() == sums["sessions"]
+    assert faults(page) == []
+
+
+def test_a_bar_is_clicked_and_a_figure_is_reached_by_keys(at: Served, reader: Reader) -> None:
+    page = settled_in(reader(at, "/usage?range=all&by=month"))
+    page.locator(".chart svg a").first.click(force=True)
+    expect(page).to_have_url(re.compile(r"/counted\?since=2026-\d\d-01&until=2026-\d\d-3\d"))
+    expect(page.get_by_role("heading", name="Responses")).to_be_visible()
+    page.go_back()
+    page.get_by_text("Table", exact=True).first.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/counted"))
+
+
+def test_the_figures_are_a_file_too(at: Served, reader: Reader, root: Path, tmp_path: Path) -> None:
+    page = settled_in(reader(at, "/usage?range=all&by=week"))
+    with page.expect_download() as loading:
+        page.locator("section", has_text="Project × model × week").get_by_text("CSV").click()
+    text = Path(loading.value.path()).read_text(encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    totals = told(root, tmp_path, "usage", "model")["totals"]
+    assert list(rows[0])[:3] == ["project", "model", "week"]
+    assert sum(int(one["total_tokens"]) for one in rows) == totals["total_tokens"]
+    assert sum(float(one["cost_usd"]) for one in rows) == pytest.approx(totals["cost_usd"])
+    sessions = text_of(at, "/usage.csv?rows=session&range=all")
+    assert sessions.startswith("session,title,responses,")
+    assert text_of(at, "/usage.csv?rows=nonsense&range=all").startswith("project,model,day,")
+
+
+def test_areas_are_labelled_and_lead_on(at: Served, reader: Reader) -> None:
+    page = settled_in(reader(at, "/usage?range=all"))
+    drawn = page.locator(".treemap svg.wide")
+    expect(drawn).to_contain_text("moor")
+    expect(page.locator(".treemap svg.narrow")).to_be_hidden()
+    drawn.locator("text").first.click()
+    expect(page).to_have_url(re.compile(r"/counted\?project="))
+
+
+def test_the_figures_have_a_way_to_one_another(at: Served, reader: Reader) -> None:
+    page = settled_in(reader(at, "/usage?since=2026-10-02"))
+    page.get_by_role("group", name="Figures").get_by_text("Waste").click()
+    expect(page).to_have_url(re.compile(r"/waste\?since=2026-10-02"))
+    page.get_by_role("group", name="Figures").get_by_text("Insights").click()
+    assert urlsplit(page.url).path == "/insights"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "of=nonsense",
+        "of=files&name=/x&part=add",
+        "of=agents&name=Explore&part=__class__",
+        "of=prompts&weekday=9&hour=frog",
+        "since=never&after=frog&before=&n=-1&who=nobody&branch=bush",
+        "of=tools&name=%3Cscript%3E&part=%3Cb%3E",
+    ],
+)
+def test_what_makes_no_sense_is_answered(at: Served, asked: str) -> None:
+    page = settled(at, f"/counted?{asked}")
+    assert "data-sums" in page
+    assert "<script>" not in page.partition("<main")[2]
+
+
+def test_sums_of_a_session_lead_to_its_responses(at: Served, reader: Reader) -> None:
+    name = next(name for name, one in at.library.now.listed() if one.title == "the north gate")
+    page = settled_in(reader(at, f"/s/{name}/usage"))
+    row = page.locator(".figures-table tbody tr").first
+    count = int(row.locator("td a").first.inner_text())
+    assert count > 1
+    row.locator("td a").first.click()
+    expect(page).to_have_url(re.compile(r"/usage\?model=[^#]+#responses"))
+    expect(page.locator(".responses tbody tr")).to_have_count(count)
+    expect(page.locator("#responses")).to_contain_text(f"{count} responses")
+    page.get_by_role("link", name="Show all").click()
+    expect(page).to_have_url(re.compile(r"/usage$"))
+    page.goto(f"{at.address}/s/{name}/usage?who=agents")
+    expect(page.locator(".responses tbody tr")).to_have_count(0)

@@ -1,0 +1,375 @@
+"""Sessions that nobody has read yet: what answers at once, what is said meanwhile, what comes."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, Request, build_opener
+
+import pytest
+from playwright.sync_api import expect
+
+from plait.archive import Archive
+from plait.archive.index.fresh import known_facts
+from plait.archive.index.update import refresh
+from plait.archive.live import LiveArchive, Progress
+from plait.cli.options import Request as CommandRequest
+from plait.cli.serve import reading_told
+from plait.cli.settings import load_settings, own_command
+from plait.cli.text import to_type, with_own_command
+from plait.errors import UserError
+from plait.index.access import locked
+from plait.web.events import MOST_WAITING, Event, Hub
+from plait.web.guard import Keys
+from plait.web.place import found as told_of
+from plait.web.place import listening
+from plait.web.watcher import StoppedError, Watcher
+from tests.web.commands import Home
+from tests.web.lists import WALKS, walk
+from tests.web.reading_page import Reader, reader, served
+from tests.web.test_axe import faults
+
+__all__ = ["reader"]
+PATIENCE = 100.0
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Returns three short sessions that nobody has read."""
+    found = tmp_path / "logs"
+    for one in WALKS:
+        walk(found, *one)
+    return found
+
+
+@pytest.fixture
+def library(root: Path, tmp_path: Path) -> LiveArchive:
+    """Returns them as the page has them, without an index."""
+    return LiveArchive((root,), tmp_path / "index")
+
+
+def titles(library: LiveArchive) -> list[str | None]:
+    """Returns the titles that a list shows."""
+    return [facts.title for _, facts in library.now.listed()]
+
+
+def test_lists_show_the_newest_at_once_and_the_rest_when_it_is_read(library: LiveArchive) -> None:
+    library.patience = 0.0
+    newest = library.now.archive.sessions[-1]
+    assert [facts.session for _, facts in library.now.listed()] == [newest.id]
+    assert library.rows().unread == 2
+    assert len(list(library.whole.listed())) == 3
+    assert library.rows().unread == 0
+
+
+def test_without_one_who_reads_on_lists_wait_for_all(library: LiveArchive) -> None:
+    assert len(titles(library)) == 3
+
+
+def test_a_session_is_known_by_its_own_name_before_lists_show_it(library: LiveArchive) -> None:
+    library.patience = 0.0
+    oldest = library.now.archive.sessions[0]
+    assert oldest.path not in library.now.facts
+    assert library.now.facts_of(oldest).title == library.now.archive.facts(oldest).title
+
+
+def test_an_index_that_is_behind_tells_of_what_has_not_changed(root: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    refresh(Archive([root]), index)
+    before = Archive([root])
+    assert known_facts(before, index) == {one.path: before.facts(one) for one in before}
+    grown, renamed, same = before.sessions
+    with grown.path.open("ab") as file:
+        file.write(b'{"type":"ai-title","aiTitle":"another","sessionId":"x"}\n')
+    beside = renamed.path.with_suffix("")
+    beside.mkdir(exist_ok=True)
+    (beside / "custom-title.json").write_text('{"customTitle":"mine"}')
+    assert set(known_facts(Archive([root]), index)) == {same.path}
+    assert known_facts(Archive([root]), tmp_path / "nowhere") == {}
+
+
+def test_sums_wait_until_the_index_is_made(library: LiveArchive) -> None:
+    library.reading.begin(Progress())
+    assert library.money.ask() == (None, True)
+    library.reading.end()
+    assert library.money.whole().responses
+    assert library.money.ask().value is not None
+
+
+class Listening:
+    """Hears what a watcher says."""
+
+    def __init__(self) -> None:
+        self.hub = Hub()
+        self.events: list[Event] = []
+        self.told: list[Progress | None] = []
+        self.hub.tell = self.events.extend  # type: ignore[assignment,method-assign]
+
+    def watcher(self, library: LiveArchive) -> Watcher:
+        """Returns one that is heard; its threads are not begun."""
+        library.patience = 0.0
+        library.reading.begin(Progress())
+        return Watcher(library, self.hub, self.told.append)
+
+    @property
+    def kinds(self) -> list[str]:
+        """Returns what was told, each kind once."""
+        return list(dict.fromkeys(one.kind for one in self.events))
+
+
+def test_who_comes_is_told_what_starts_the_server_and_what_is_being_read() -> None:
+    async def first(hub: Hub, count: int) -> list[bytes]:
+        stream = hub.stream("one")
+        return [await anext(stream) for _ in range(count)]
+
+    hub = Hub()
+    hub.command = ".venv/bin/plait serve"
+    assert b'"words":".venv/bin/plait serve"' in asyncio.run(first(hub, 2))[1]
+    hub.standing = Event("reading", words="Reading", share=0.5)
+    assert asyncio.run(first(hub, 3))[2].startswith(b"event: reading\n")
+
+
+def test_events_of_other_sessions_do_not_crowd_out_its_own() -> None:
+    async def heard(hub: Hub) -> bytes:
+        stream = hub.stream("mine")
+        for _ in range(2):
+            await anext(stream)
+        hub.tell(Event("session", f"other{number}") for number in range(MOST_WAITING * 2))
+        hub.tell([Event("session", "mine", 7)])
+        return await anext(stream)
+
+    assert b'"session":"mine","size":7' in asyncio.run(heard(Hub()))
+
+
+def test_what_is_new_is_read_for_lists_then_for_the_index(library: LiveArchive) -> None:
+    heard = Listening()
+    heard.watcher(library).read_new()
+    assert len(titles(library)) == 3
+    assert library.is_indexed
+    assert heard.kinds == ["reading", "sessions", "index"]
+    assert [one.words for one in heard.events if one.kind == "reading"][-1] == ""
+    assert heard.told[-1] is None
+    assert heard.told[0] is not None
+    assert heard.told[0].sessions == 3
+    assert heard.told[0].share == 0
+    assert [one.share for one in heard.told if one and one.done]
+    assert heard.hub.standing is None
+
+
+def test_while_another_process_makes_the_index_it_is_waited_for(library: LiveArchive) -> None:
+    heard = Listening()
+    watcher = heard.watcher(library)
+    library.index.mkdir()
+    with locked(library.index):
+        assert not watcher.take_in()
+        assert library.reading.is_under_way
+        assert library.money.ask() == (None, True)
+    refresh(library.now.archive, library.index)
+    assert watcher.take_in()
+    assert library.reading.progress is None
+    assert heard.kinds == ["reading", "index"]
+
+
+def test_where_no_index_can_be_written_that_is_said_and_the_logs_answer(
+    library: LiveArchive,
+) -> None:
+    heard = Listening()
+    library.index.write_text("in the way")
+    heard.watcher(library).read_new()
+    assert heard.told[-1] is not None
+    assert "cannot write the index" in heard.told[-1].problem
+    assert heard.hub.standing
+    assert heard.hub.standing.words.startswith("Cannot write the index")
+    assert library.money.ask(PATIENCE).value is not None
+    assert len(titles(library)) == 3
+
+
+def test_a_watcher_that_is_stopped_reads_nothing_more(library: LiveArchive) -> None:
+    heard = Listening()
+    watcher = heard.watcher(library)
+    watcher.stop()
+    with pytest.raises(StoppedError):
+        watcher.take_in()
+    assert not library.is_indexed
+
+
+def test_a_search_before_there_is_an_index_says_so_and_does_not_wait(library: LiveArchive) -> None:
+    found = library.now.archive.search("herons", is_updating=False)
+    assert (found.total, found.note) == (
+        0,
+        "the index is not made yet: what it holds is found as soon as it is",
+    )
+    assert not library.index.exists()
+
+
+def ask(address: str, secret: str, path: str) -> str:
+    """Returns a page of a server that may be asked."""
+    port = address.rpartition(":")[2]
+    cookie = {"Cookie": f"plait{port}={Keys(secret).cookie}"}
+    with build_opener(ProxyHandler({})).open(Request(address + path, headers=cookie)) as answer:
+        return str(answer.read().decode())
+
+
+@contextmanager
+def started(home: Home) -> Iterator[tuple[str, str]]:
+    """Runs `plait serve` and gives its address and its secret."""
+    command = home.command("serve", "--no-open", "--port", "0")
+    process = subprocess.Popen(command, env=home.env, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr
+        said = process.stderr.readline()
+        address = re.search(r"http://[\d.:]+", said)
+        assert address, said
+        running = told_of(home.running[0])
+        assert running
+        yield address[0], running.secret
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def test_the_command_answers_while_nothing_is_read(root: Path, tmp_path: Path) -> None:
+    home = Home(tmp_path, root)
+    index = load_settings((str(root),), environment=home.env).index
+    index.mkdir(parents=True)
+    name = Archive([root]).sessions[-1].id
+    with locked(index), started(home) as (address, secret):  # nobody can make the index
+        assert "the shore" in ask(address, secret, "/")
+        assert "data-counting" in ask(address, secret, "/usage")
+        assert "by the herons" in ask(address, secret, f"/s/{name}")
+        assert "still being read" in ask(address, secret, "/search?q=herons")
+    with started(home) as (address, secret):
+        end = monotonic() + PATIENCE
+        while "3 passages" not in (page := ask(address, secret, "/search?q=herons")):
+            assert monotonic() < end, page
+            sleep(0.1)
+
+
+def test_words_say_what_is_read_where_there_is_no_terminal(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = 1_000_000_000
+    with reading_told(CommandRequest((str(root),)), is_silent=False) as told:
+        for done in (0, size // 10, size // 4, size):
+            told(Progress(691, done, size))
+        told(None)
+        told(Progress(3, 10, 1000))
+        told(None)
+        told(Progress(problem="cannot write"))
+    assert capsys.readouterr().err.splitlines() == [
+        "Reading 691 sessions: 0 B of 1.0 GB",
+        "Reading 691 sessions: 250 MB of 1.0 GB",
+        "Reading 691 sessions: 1.0 GB of 1.0 GB",
+        "all sessions are read",
+        "cannot write",
+    ]
+
+
+def test_a_server_in_the_background_says_nothing(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with reading_told(CommandRequest((str(root),)), is_silent=True) as told:
+        told(Progress(691, 1, 1_000_000_000))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_port_that_is_taken_gives_way_to_the_next_and_at_last_to_any(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with listening("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with listening("127.0.0.1", port) as second:
+            assert second.getsockname()[1] > port
+        monkeypatch.setattr("plait.web.place.NEXT", 1)
+        with listening("127.0.0.1", port) as any_:
+            assert any_.getsockname()[1] not in (0, port)
+
+
+def test_an_address_of_another_machine_is_still_an_error() -> None:
+    with pytest.raises(UserError, match="cannot listen on port 8420 of '192\\.0\\.2\\.1'"):
+        listening("192.0.2.1", 8420)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns a folder with a program of its own in `.venv`, in which the user stands."""
+    script = tmp_path / ".venv" / "bin" / "plait"
+    script.parent.mkdir(parents=True)
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script.with_name("python")))
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_what_to_type_works_where_one_stands(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert own_command() == ".venv/bin/plait"
+    assert to_type("plait", "open", "--root", "my logs") == ".venv/bin/plait open --root 'my logs'"
+    assert to_type("plait") == "plait"
+    assert with_own_command("`plait ls` lists them") == "`.venv/bin/plait ls` lists them"
+    assert with_own_command("a plait is no command") == "a plait is no command"
+    (checkout / "elsewhere").mkdir()
+    monkeypatch.chdir(checkout / "elsewhere")
+    assert own_command() == str(checkout / ".venv" / "bin" / "plait")
+
+
+def test_the_name_is_enough_where_the_path_leads_to_it(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(checkout / ".venv" / "bin"))
+    assert own_command() == "plait"
+    other = checkout / "other"
+    other.mkdir()
+    (other / "plait").write_text("#!/bin/sh\n")
+    (other / "plait").chmod(0o755)
+    monkeypatch.setenv("PATH", str(other))
+    assert own_command() == ".venv/bin/plait"
+    (checkout / ".venv" / "bin" / "plait").unlink()
+    assert own_command() == "plait"
+    (other / "plait").unlink()
+    assert own_command() == f"{checkout}/.venv/bin/python -m plait"
+
+
+def test_every_page_says_what_is_being_read_and_is_filled_at_the_end(
+    root: Path, tmp_path: Path, reader: Reader
+) -> None:
+    index, lock = tmp_path / "index", ExitStack()
+    index.mkdir()
+    lock.enter_context(locked(index))  # nobody can make the index
+    with served(root, index, is_live=True) as at:
+        places = ("/", "/sessions", "/usage", "/search?q=herons")
+        home, sessions, usage, search = pages = [reader(at, path) for path in places]
+        for page in pages:
+            page.bring_to_front()
+            line = page.locator(".standing .reading-line")
+            expect(line).to_contain_text("Reading 3 sessions: 0 B of")
+        assert faults(home) == []
+        expect(home.locator(".recent li")).to_have_count(3)
+        expect(sessions.locator("tr[data-name]")).to_have_count(3)
+        expect(usage.locator("[data-counting]")).to_be_visible()
+        expect(search.get_by_text("still being read")).to_be_visible()
+        lock.close()
+        for page in pages:
+            expect(page.locator(".standing")).to_have_count(0, timeout=PATIENCE * 1000)
+        expect(usage.locator("[data-counting]")).to_have_count(0, timeout=PATIENCE * 1000)
+        expect(search.locator(".hits li")).to_have_count(3)
+        for page in pages:  # before the server goes
+            page.close()
+
+
+def test_who_is_not_let_in_is_told_what_to_type_and_led_on(root: Path, tmp_path: Path) -> None:
+    with served(root, tmp_path / "index") as at:
+        request = Request(f"{at.address}/sessions?flat=1", headers={"Accept": "text/html"})
+        with pytest.raises(HTTPError) as caught:
+            build_opener(ProxyHandler({})).open(request)
+        page = caught.value.read().decode()
+    assert 'name="to" value="/sessions?flat=1"' in page
+    assert "<code>plait open</code>" in page

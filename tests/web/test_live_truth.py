@@ -1,0 +1,204 @@
+"""Folders that go, come back and are rewritten; a server that goes and comes back."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Event as Flag
+from threading import Timer
+from time import monotonic, sleep
+
+import pytest
+from playwright.sync_api import expect
+
+from plait.archive import Archive, changes
+from plait.archive.index.update import refresh
+from plait.archive.live import LiveArchive
+from plait.archive.watch import _Look
+from plait.web.events import Event
+from tests.web.lists import WALKS, walk
+from tests.web.reading_page import Reader, Served, forgiving, reader, served
+from tests.web.test_axe import faults
+
+__all__ = ["forgiving", "reader"]
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Returns a configuration folder with two sessions."""
+    found = tmp_path / "claude"
+    for one in WALKS[:2]:
+        walk(found, *one)
+    assert (found / "projects").is_dir()
+    return found
+
+
+@pytest.fixture
+def at(config: Path, tmp_path: Path) -> Iterator[Served]:
+    """Serves them, live."""
+    refresh(Archive([config]), tmp_path / "index")
+    with served(config, tmp_path / "index", is_live=True) as one:
+        yield one
+
+
+def listening(at: Served, count: int = 1) -> None:
+    """Waits until pages listen."""
+    end = monotonic() + PATIENCE
+    while at.hub.count < count:
+        assert monotonic() < end, "nobody listens"
+        sleep(0.02)
+
+
+def test_projects_that_are_removed_and_made_again_are_noticed(
+    at: Served, config: Path, tmp_path: Path, reader: Reader
+) -> None:
+    page = reader(at, "/sessions")
+    listening(at)
+    expect(page.locator("tr[data-name]")).to_have_count(2)
+    shutil.move(config / "projects", tmp_path / "away")
+    expect(page.locator("tr[data-name]")).to_have_count(0, timeout=PATIENCE * 1000)
+    line = page.locator(".standing .reading-line")
+    expect(line).to_contain_text(f"'{config}' is not there")
+    walk(config, *WALKS[2])
+    expect(page.locator("tr[data-name]")).to_have_count(1, timeout=PATIENCE * 1000)
+    expect(page.get_by_role("link", name="the shore")).to_be_visible()
+    expect(page.locator(".standing")).to_have_count(0)
+    walk(config, *WALKS[0])  # the new folder is watched as the old one was
+    expect(page.locator("tr[data-name]")).to_have_count(2, timeout=PATIENCE * 1000)
+
+
+def test_a_root_that_is_moved_and_comes_back_is_noticed_and_its_index_is_kept(
+    at: Served, config: Path, tmp_path: Path, reader: Reader
+) -> None:
+    page = reader(at, "/sessions")
+    listening(at)
+    shutil.move(config, tmp_path / "elsewhere")
+    expect(page.locator("tr[data-name]")).to_have_count(0, timeout=PATIENCE * 1000)
+    assert Archive([], tmp_path / "index").index_status().sessions == 2
+    shutil.move(tmp_path / "elsewhere", config)
+    expect(page.locator("tr[data-name]")).to_have_count(2, timeout=PATIENCE * 1000)
+
+
+def test_a_bulk_rewrite_reaches_the_page_of_each_session(
+    at: Served, config: Path, tmp_path: Path, reader: Reader
+) -> None:
+    (session,) = (one for one in Archive([config]) if "south" in one.path.read_text())
+    page = reader(at, f"/s/{session.id}")
+    listening(at)
+    expect(page.get_by_text("The same.")).to_have_count(1)
+    copy = tmp_path / "copy"
+    shutil.copytree(config / "projects", copy)
+    for path in copy.rglob("*.jsonl"):
+        path.write_text(path.read_text().replace("The same.", "Twice as far."))
+    shutil.rmtree(config / "projects")
+    shutil.move(copy, config / "projects")
+    expect(page.get_by_text("Twice as far.")).to_have_count(1, timeout=PATIENCE * 1000)
+
+
+def test_who_is_told_of_too_much_looks_at_the_session_anew(
+    at: Served, config: Path, reader: Reader
+) -> None:
+    (session,) = (one for one in Archive([config]) if "south" in one.path.read_text())
+    page = reader(at, f"/s/{session.id}")
+    listening(at)
+    with page.expect_request("**/since?*"):
+        at.hub.tell([Event("again")])
+
+
+def test_a_folder_without_projects_is_taken_for_logs_only_where_it_never_had_any(
+    config: Path, tmp_path: Path
+) -> None:
+    library = LiveArchive((config,), tmp_path / "index")
+    assert len(library.now.archive.sessions) == 2
+    assert library.places == [config / "projects"]
+    shutil.move(config / "projects", config / "backup")
+    library.renew()
+    assert not list(library.now.archive)
+    assert library.lost == (config,)
+    other = LiveArchive((config,), tmp_path / "other")
+    assert len(other.now.archive.sessions) == 2
+    assert (other.lost, other.places) == ((), [config])
+
+
+def test_a_root_that_comes_later_fills_the_page(tmp_path: Path, reader: Reader) -> None:
+    config = tmp_path / "claude"
+    with served(config, tmp_path / "index", is_live=True) as at:
+        page = reader(at, "/sessions")
+        listening(at)
+        expect(page.get_by_text("No sessions yet.")).to_be_visible()
+        walk(config, *WALKS[0])
+        expect(page.get_by_role("link", name="the north gate")).to_be_visible(
+            timeout=PATIENCE * 1000
+        )
+        expect(page.locator(".standing")).to_have_count(0)
+        page.close()  # before the server goes
+
+
+def test_a_place_that_is_not_there_is_waited_for(tmp_path: Path) -> None:
+    stop, place = Flag(), tmp_path / "logs"
+    end = Timer(PATIENCE, stop.set)
+    end.start()
+    told = changes([place], stop=stop)
+    next(told)  # the beginning
+    place.mkdir()
+    next(told)
+    assert not stop.is_set()
+    end.cancel()
+    stop.set()
+    assert list(told) == []
+
+
+def test_all_files_are_looked_at_when_it_is_time_and_not_before(tmp_path: Path) -> None:
+    look = _Look([tmp_path], poll=0.0)
+    look._due = 0.0
+    assert not look.has_changed()
+    (tmp_path / "one.jsonl").write_text("{}\n")
+    look._due = monotonic() + PATIENCE
+    assert not look.has_changed()
+    look._due = 0.0
+    assert look.has_changed()
+    look._due = 0.0
+    assert not look.has_changed()
+
+
+def test_a_server_that_goes_is_said_to_be_gone_and_what_it_tells_when_it_is_back_is_shown(
+    config: Path, tmp_path: Path, forgiving: Reader
+) -> None:
+    refresh(Archive([config]), tmp_path / "index")
+    with ExitStack() as first:
+        at = first.enter_context(served(config, tmp_path / "index", is_live=True))
+        page = forgiving(at, "/sessions")
+        listening(at)
+        first.close()
+        lost = page.locator(".standing .lost-line")
+        expect(lost).to_contain_text("Connection lost", timeout=PATIENCE * 1000)
+        expect(lost.locator("code")).to_have_text("plait serve", timeout=PATIENCE * 1000)
+        assert faults(page) == []
+        expect(page.locator("tr[data-name]")).to_have_count(2)
+        walk(config, *WALKS[2])
+    port = int(at.address.rpartition(":")[2])
+    with served(config, tmp_path / "index", is_live=True, port=port):
+        lost.get_by_role("button", name="Try now").click()
+        expect(lost).to_have_count(0, timeout=PATIENCE * 1000)
+        expect(page.locator("tr[data-name]")).to_have_count(3, timeout=PATIENCE * 1000)
+
+
+def test_a_server_with_another_key_asks_to_come_in_again(
+    config: Path, tmp_path: Path, forgiving: Reader
+) -> None:
+    refresh(Archive([config]), tmp_path / "index")
+    with ExitStack() as first:
+        at = first.enter_context(served(config, tmp_path / "index", is_live=True))
+        page = forgiving(at, "/sessions")
+        listening(at)
+    port = int(at.address.rpartition(":")[2])
+    with served(config, tmp_path / "index", is_live=True, port=port, secret="another") as other:
+        line = page.locator(".standing .lost-line")
+        expect(line).to_contain_text("started anew", timeout=PATIENCE * 1000)
+        line.get_by_role("button", name="Come in again").click()
+        page.get_by_label("Key").fill(other.keys.key)
+        page.get_by_role("button", name="Enter").click()
+        expect(page).to_have_url(f"{other.address}/sessions")
+        expect(page.locator("tr[data-name]")).to_have_count(2)
+        expect(page.locator(".standing")).to_have_count(0)

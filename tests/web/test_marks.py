@@ -1,0 +1,113 @@
+"""Stars and pins by the API: what is marked, marked by who means it, taken away of what is gone."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.archive import Archive
+from tests.web.edit_desk import MEANT, EditDesk, edit_desk
+
+STAR, PIN = "/api/v1/marks/star", "/api/v1/marks/pin"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[EditDesk]:
+    """Serves sessions that can be starred."""
+    with edit_desk(tmp_path) as one:
+        yield one
+
+
+def marks(desk: EditDesk, query: str = "") -> Any:
+    """Returns what the server says is marked."""
+    return desk.at.json(f"/api/v1/marks{query}")
+
+
+def opener(desk: EditDesk, number: int = 1) -> str:
+    """Returns the record that opens a turn."""
+    turns = desk.at.json(f"/api/v1/sessions/{desk.name}/conversation")["turns"]
+    return str(next(one["opener"]["uuid"] for one in turns if one["number"] == number))
+
+
+def test_a_star_is_set_and_taken_away(desk: EditDesk, tmp_path: Path) -> None:
+    assert (marks(desk)["stars"], marks(desk)["is_read_only"]) == ([], False)
+    status, told = desk.send(STAR, {"session": desk.name}, **MEANT)
+    assert (status, told) == (200, {"session": desk.name, "on": True})
+    assert [one["name"] for one in marks(desk)["stars"]] == [desk.name]
+    assert Archive([desk.root], stars=tmp_path / "stars.json").stars.ids == {desk.name}
+    assert marks(desk, "?session=another")["stars"] == []
+    assert desk.send(STAR, {"session": desk.name, "on": False}, **MEANT)[1]["on"] is False
+    assert marks(desk)["stars"] == []
+
+
+def test_a_pin_is_set_placed_and_taken_away(desk: EditDesk, tmp_path: Path) -> None:
+    asks = {"session": desk.name, "uuid": opener(desk)}
+    status, told = desk.send(PIN, asks, **MEANT)
+    assert (status, told["turn"], told["on"]) == (200, 1, True)
+    (library,) = Archive([desk.root], stars=tmp_path / "stars.json").stars.pins()
+    assert (library.uuid, library.words) == (asks["uuid"], told["words"])
+    (found,) = marks(desk, f"?session={desk.name}&placed=true")["pins"]
+    assert (found["turn"], found["line"] is None, found["why_gone"]) == (1, False, None)
+    desk.send(PIN, {**asks, "on": False}, **MEANT)
+    assert marks(desk)["pins"] == []
+
+
+def test_what_is_not_there_is_not_marked(desk: EditDesk, tmp_path: Path) -> None:
+    assert desk.send(STAR, {"session": "nobody"}, **MEANT)[0] == 404
+    assert desk.send(PIN, {"session": "nobody", "uuid": "x"}, **MEANT)[0] == 404
+    status, told = desk.send(PIN, {"session": desk.name, "uuid": "nothing"}, **MEANT)
+    assert (status, told["error"]) == (400, "no turn begins with 'nothing'")
+    assert not (tmp_path / "stars.json").exists()
+
+
+def test_a_pin_of_what_is_gone_says_so_and_can_be_taken_away(desk: EditDesk) -> None:
+    desk.send(STAR, {"session": desk.name}, **MEANT)
+    desk.send(PIN, {"session": desk.name, "uuid": opener(desk, 2)}, **MEANT)
+    lines = desk.path.read_bytes().splitlines(keepends=True)
+    desk.path.write_bytes(
+        b"".join(one for one in lines if json.loads(one).get("uuid") == opener(desk))
+    )
+    desk.at.library.renew()
+    (found,) = marks(desk, "?placed=true")["pins"]
+    assert (found["turn"], found["why_gone"]) == (2, "it is no longer in its session")
+    desk.path.unlink()
+    desk.at.library.renew()
+    told = marks(desk)
+    assert (told["pins"][0]["why_gone"], told["pins"][0]["name"]) == (
+        "its session is not here",
+        None,
+    )
+    assert told["stars"][0]["name"] is None
+    assert (
+        desk.send(PIN, {"session": desk.name, "uuid": found["uuid"], "on": False}, **MEANT)[0]
+        == 200
+    )
+    assert desk.send(STAR, {"session": desk.name, "on": False}, **MEANT)[0] == 200
+    assert (marks(desk)["pins"], marks(desk)["stars"]) == ([], [])
+
+
+def test_who_does_not_mean_it_marks_nothing(desk: EditDesk, tmp_path: Path) -> None:
+    for address in (STAR, PIN):
+        asks = {"session": desk.name, "uuid": opener(desk)}
+        assert desk.send(address, asks)[0] == 403
+        assert desk.send(address, asks, **MEANT, Origin="http://elsewhere.example")[0] == 403
+        assert desk.send(address, method="GET", **MEANT)[0] in (404, 405)
+    assert not (tmp_path / "stars.json").exists()
+
+
+def test_a_server_that_only_reads_marks_nothing(tmp_path: Path) -> None:
+    with edit_desk(tmp_path, is_read_only=True) as desk:
+        assert desk.send(STAR, {"session": desk.name}, **MEANT)[0] == 403
+        assert desk.send(PIN, {"session": desk.name, "uuid": opener(desk)}, **MEANT)[0] == 403
+        assert marks(desk)["is_read_only"] is True
+    assert not (tmp_path / "stars.json").exists()
+
+
+def test_a_file_that_cannot_be_read_is_said(desk: EditDesk, tmp_path: Path) -> None:
+    (tmp_path / "stars.json").write_text("{")
+    status, _, body = desk.at.ask("/api/v1/marks")
+    assert (status, b"is damaged" in body) == (503, True)
+    assert desk.send(STAR, {"session": desk.name}, **MEANT)[0] == 503
+    assert (tmp_path / "stars.json").read_text() == "{"
