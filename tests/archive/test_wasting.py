@@ -76,6 +76,31 @@ def test_several_processes_find_the_same(
     assert Archive([root, gallery], jobs=3).waste() == alone
 
 
+def test_what_an_errand_sends_again_is_told_by_the_file_of_its_session(tmp_path: Path) -> None:
+    folder = tmp_path / "projects" / "-home-dev-shop"
+    (folder / ONE / "subagents").mkdir(parents=True)
+    talk = CachedTalk(SMALL)
+    talk.ask(words=9000)
+    talk.write(folder / f"{ONE}.jsonl")
+    other = CachedTalk(SMALL, time=talk.time, version="2.1.325")
+    other.pieces = talk.pieces
+    other.answer(other.add(type="user", parentUuid=talk.last, agentId="acompact-1"))
+    other.lines[0]["uuid"] = other.lines[1]["parentUuid"] = "e1"
+    other.lines[1] |= {"uuid": "e2", "agentId": "acompact-1"}
+    other.lines[1]["message"]["id"] = "errand"
+    path = other.write(folder / ONE / "subagents" / "agent-acompact-1.jsonl")
+    path.write_text(path.read_text().replace(path.stem, ONE))
+    archive = Archive([tmp_path])
+    (found,) = archive.waste().findings
+    assert (found.kind, found.count) == ("unexplained", 1)
+    told = {one.agent: (one.again, one.unknown) for one in archive.why(ONE).requests}
+    assert told == {None: (0, 0), "acompact-1": (10_000, 0)}
+    (folder / f"{ONE}.jsonl").unlink()
+    alone = Archive([tmp_path])
+    assert alone.waste().findings == []
+    assert alone.why(ONE).totals.unknown == 10_065
+
+
 def test_answers_on_a_branch_that_was_left_are_lost_as_a_whole(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)

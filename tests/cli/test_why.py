@@ -69,6 +69,20 @@ def test_json_has_the_parts_of_each_request(capfd: pytest.CaptureFixture[str], r
     assert found["next"]["cold_at"].startswith("2026-11-02T09:")
 
 
+def test_what_cannot_be_told_is_said_to_be_unknown(
+    capfd: pytest.CaptureFixture[str], root: Path
+) -> None:
+    assert "not in the log" not in out(capfd, root)
+    assert told(capfd, root)["totals"]["unknown"] == 0
+    (path,) = root.rglob("*.jsonl")
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[2:6]))
+    found = told(capfd, root)
+    assert [one["unknown"] for one in found["requests"]] == [found["requests"][0]["new"], 0]
+    assert "65 of what is new may have been there before" in out(capfd, root)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
+    assert "nothing was paid for again, as far as is known" in out(capfd, root)
+
+
 def test_a_turn_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     found = told(capfd, root, "--turn", "3")
     assert [one["cause"] for one in found["requests"]] == ["pause"]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.conversation.account import Cause, PaidRequest, account_of
-from plait.conversation.account.requests import requests_in
-from tests.conversation.cached_talk import ANSWER, HOUR, MINUTES, OTHERS, WORDS, CachedTalk
+from plait.conversation.account.requests import held_in, requests_in
+from tests.conversation.cached_talk import ANSWER, HOUR, MINUTES, OTHERS, SYSTEM, WORDS, CachedTalk
 
 SHORT = timedelta(seconds=20)
 LITTLE_LESS, LITTLE_MORE = timedelta(seconds=-1), timedelta(seconds=1)
@@ -245,6 +245,61 @@ def test_agents_of_one_file_have_a_beginning_each() -> None:
     talk.ask()
     assert [one.before for one in paid(talk)] == [None, None]
     assert paid(talk)[-1].again == 0
+
+
+def errand(talk: CachedTalk, parent: str | None, pause: timedelta = SHORT) -> CachedTalk:
+    """Returns what the client asks for itself, in a file of its own, that goes on from a line."""
+    found = CachedTalk(cache=talk.cache, time=talk.time + pause, system=talk.system + 1)
+    found.pieces, found.before = talk.pieces, talk.before
+    found.answer(found.add(type="user", parentUuid=parent))
+    for line in found.lines:
+        line["uuid"] = line["uuid"].replace("u", "e")
+    found.lines[1]["parentUuid"] = "e1"
+    found.lines[1]["message"]["id"] = "errand"
+    return found
+
+
+def beside(talk: CachedTalk, other: CachedTalk) -> PaidRequest:
+    (found,) = account_of(other.told, lambda: held_in(talk.told)).requests
+    return found
+
+
+def test_an_errand_goes_on_from_the_file_of_its_session() -> None:
+    talk = CachedTalk()
+    talk.ask(words=900)
+    talk.ask()
+    one = beside(talk, errand(talk, talk.last))
+    assert one.before == paid(talk)[-1].response
+    assert (one.again, one.cause, one.unknown) == (SYSTEM + 900 + ANSWER + WORDS, "unexplained", 0)
+    late = beside(talk, errand(talk, talk.last, MINUTES + SHORT))
+    assert (late.cause, late.again) == ("pause", one.again)
+
+
+def test_an_errand_is_no_rewind_for_those_that_go_on() -> None:
+    talk = CachedTalk()
+    talk.ask(words=900)
+    here, there = talk.last, errand(talk, talk.last)
+    talk.ask(MINUTES - SHORT)
+    late = errand(talk, here, timedelta(minutes=4))
+    assert beside(talk, there).cause == "unexplained"
+    found = beside(talk, late)
+    assert found.before == paid(talk)[0].response
+    assert found.gap is not None
+    assert found.gap < MINUTES  # what was asked meanwhile has read it
+    assert [one.key for one in requests_in(talk.told)[0].follows] == [paid(talk)[1].response]
+
+
+def test_what_goes_on_from_nothing_that_is_there_is_unknown_not_new() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    one = beside(talk, errand(talk, "nowhere"))
+    assert (one.again, one.cause, one.before) == (0, None, None)
+    assert one.unknown == one.tokens.cache_write > 0
+    assert [two.unknown for two in paid(talk)] == [0]
+    talk.lines[0]["parentUuid"] = "nowhere"
+    talk.ask()
+    first, second = paid(talk)
+    assert (first.unknown, second.unknown) == (first.tokens.cache_write, 0)
 
 
 def test_two_writers_go_on_from_one_place() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,7 +13,7 @@ from plait.archive.carried import Carried, carried
 from plait.archive.model import Session
 from plait.archive.usage import Counted, counted_paths
 from plait.conversation.account import PaidRequest, account_of
-from plait.conversation.account.requests import UNNAMED
+from plait.conversation.account.requests import UNNAMED, Held, Main, held_in
 from plait.conversation.account.told import WhyRequest, WhyTotals
 from plait.conversation.model import Called
 from plait.conversation.prices import Prices, Unit
@@ -136,9 +137,12 @@ class Owned:
 
         A response that several files hold is counted to one, and another may say more of it.
         """
+        main = main_of(session, read)
         for file in session.files:
             if self.of(file.path):
-                yield from self.counted(file.path, account_of(read(file.path)).requests)
+                beside = Held if file is session.file else main
+                found = account_of(read(file.path), beside)
+                yield from self.counted(file.path, found.requests)
 
     def counted(
         self, path: Path, requests: Iterable[PaidRequest]
@@ -148,6 +152,12 @@ class Owned:
         for paid in requests:
             if found := billed.get(paid.response):
                 yield _as_billed(paid, found), found
+
+
+def main_of(session: Session, read: ReadSent = sent_lines) -> Main:
+    """Returns what gives the lines and requests of a session's own file, read when asked for."""
+    path = session.file.path if session.file else None
+    return cache(lambda: held_in(read(path)) if path else Held())
 
 
 def _as_billed(paid: PaidRequest, billed: BilledResponse) -> PaidRequest:
@@ -179,6 +189,7 @@ def _told(
         uuid=paid.uuid,
         gap_seconds=paid.gap.total_seconds() if paid.gap else None,
         input_cost_usd=unit.cost(sent_tokens(billed)) if unit else None,
+        unknown=paid.unknown,
     )
 
 

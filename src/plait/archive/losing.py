@@ -1,12 +1,15 @@
-"""Files of sessions to what was paid for in vain in them, by several processes where it pays."""
+"""Sessions to what was paid for in vain in their files, by several processes where it pays."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from plait.archive.model import Session
 from plait.archive.usage import SERVICE_IDS, WORTH, counted_files
 from plait.conversation.waste import Loss
 from plait.line import LogFile
+
+if TYPE_CHECKING:
+    from plait.index.losses import LostIn
 
 TASK = "plait.index.losses:packed_losses"
 
@@ -18,15 +21,16 @@ class FileLosses(NamedTuple):
     losses: Sequence[Loss]
 
 
-ReadLosses: TypeAlias = Callable[[Sequence[LogFile]], Iterator[bytes]]
+ReadLosses: TypeAlias = Callable[[Sequence[Session]], Iterator[bytes]]
+"""What gives the losses of each session, file by file in few bytes."""
 
 
 def losses_by(jobs: int, lost: list[str]) -> ReadLosses:
     """Returns what reads losses; what is said of processes that died is added to a list."""
 
-    def read(files: Sequence[LogFile]) -> Iterator[bytes]:
-        items = [(str(file.path), is_agent(file)) for file in files]
-        sizes = [file.size for file in files]
+    def read(sessions: Sequence[Session]) -> Iterator[bytes]:
+        items = [_lost_in(one) for one in sessions]
+        sizes = [sum(file.size for file in counted_files(one)) for one in sessions]
         if jobs == 1 or sum(sizes) < WORTH:
             from plait.index.losses import packed_losses
 
@@ -40,6 +44,11 @@ def losses_by(jobs: int, lost: list[str]) -> ReadLosses:
     return read
 
 
+def _lost_in(session: Session) -> "LostIn":
+    main = str(session.file.path) if session.file else ""
+    return main, [(str(file.path), is_agent(file)) for file in counted_files(session)]
+
+
 def is_agent(file: LogFile) -> bool:
     """Tells whether a file is of an agent that was sent out, not of an errand of the client."""
     return file.kind == "agent" and not (file.agent or "").startswith(SERVICE_IDS)
@@ -47,8 +56,14 @@ def is_agent(file: LogFile) -> bool:
 
 def read_losses(sessions: Iterable[Session], read: ReadLosses) -> Iterator[FileLosses]:
     """Yields what was lost in each file of some sessions, in their order."""
+    given = list(sessions)
+    for one, data in zip(given, read(given), strict=True):
+        yield from file_losses(one, data)
+
+
+def file_losses(session: Session, data: bytes) -> Iterator[FileLosses]:
+    """Yields what was lost in each file of a session, by what was read or kept of it."""
     from plait.index.losses import losses
 
-    files = [file for one in sessions for file in counted_files(one)]
-    for file, data in zip(files, read(files), strict=True):
-        yield FileLosses(file, losses(data))
+    for file, found in zip(counted_files(session), losses(data), strict=True):
+        yield FileLosses(file, found)

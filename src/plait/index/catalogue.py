@@ -37,7 +37,7 @@ def from_bytes(data: bytes, kind: type[T]) -> T:
     return msgspec.msgpack.decode(data, type=kind)
 
 
-VERSION = 11
+VERSION = 12
 """Of everything that the index holds: another one is built anew."""
 CATALOGUE = "catalogue.sqlite"
 WAIT = 2.0

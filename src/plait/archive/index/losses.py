@@ -3,11 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from plait.archive.index.fresh import FreshIndex
-from plait.archive.losing import FileLosses, ReadLosses
+from plait.archive.losing import FileLosses, ReadLosses, file_losses
 from plait.archive.model import Session
-from plait.archive.usage import counted_files
-from plait.index.catalogue import from_bytes, to_bytes
-from plait.index.losses import losses
 from plait.index.rows import keeping_losses, kept_losses
 
 
@@ -17,12 +14,9 @@ def indexed_losses(
     """Yields what was lost in each file of some sessions, in their order."""
     known = kept_losses(warm.catalogue)
     missing = [one for one in sessions if warm.number(one) not in known]
-    found = read([file for one in missing for file in counted_files(one)])
-    new = {warm.number(one): to_bytes([next(found) for _ in counted_files(one)]) for one in missing}
+    new = {warm.number(one): data for one, data in zip(missing, read(missing), strict=True)}
     if new:
         warm.keep([keeping_losses(new)])
     for one in sessions:
         number = warm.number(one)
-        held = from_bytes(new.get(number) or known[number], list[bytes])
-        for file, data in zip(counted_files(one), held, strict=True):
-            yield FileLosses(file, losses(data))
+        yield from file_losses(one, new.get(number) or known[number])

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from plait.archive.accounting import Owned, again_cost, input_cost
+from plait.archive.accounting import Owned, again_cost, input_cost, main_of
 from plait.archive.lake.reading import OpenUnit
 from plait.archive.lake.turn_rows import Row, Standing
 from plait.archive.losing import is_agent
@@ -19,7 +19,7 @@ from plait.archive.usage import (
 )
 from plait.archive.wasting import wasted_of
 from plait.conversation.account import PaidRequest
-from plait.conversation.account.requests import UNNAMED
+from plait.conversation.account.requests import UNNAMED, Held, Main
 from plait.conversation.branching import may_branch
 from plait.conversation.prices import Prices
 from plait.conversation.stats.model import digest
@@ -27,7 +27,7 @@ from plait.conversation.usage import BilledResponse, Key
 from plait.conversation.waste.losses import PaidFile, paid_in
 from plait.line import LogFile
 from plait.record.billing import bills_in
-from plait.record.lineage import sent_in
+from plait.record.lineage import Sent, sent_in
 from plait.record.prompt import is_warmup
 
 NO_STANDING = (None, None, None)
@@ -44,6 +44,7 @@ class ResponseRows:
         self._paths = counted_paths(sessions)
         self._left = abandoned(sessions, self._counted.responses, read=self._left_in)
         self._accounts: dict[Path, PaidFile] = {}
+        self._mains: dict[Path, Main] = {}
         self._by_session: dict[int, list[tuple[Key, BilledResponse]]] = {}
         for key, one in zip(self._counted.keys, self._counted.responses, strict=True):
             number = read.places[str(self._paths[one.file])]
@@ -59,10 +60,11 @@ class ResponseRows:
 
     def waste(self, session: int) -> Iterator[Row]:
         """Yields what was paid for in vain in a session, by its number."""
-        for file in counted_files(self._read.unit.sessions[session]):
+        whole = self._read.unit.sessions[session]
+        for file in counted_files(whole):
             billed = self._owned.of(file.path)
             marks = {id(one): _mark_of(name, one) for name, one in billed.items()}
-            lost = self._account(file).losses
+            lost = self._account(whole, file).losses
             for loss, one, cost in wasted_of(billed, lost, self._prices, self._left):
                 yield (
                     *(loss.kind, marks[id(one)], loss.uuid, _stamp(one), loss.entrypoint),
@@ -97,19 +99,27 @@ class ResponseRows:
 
     def _paid(self, session: int) -> dict[tuple[int, str], PaidRequest]:
         """Returns the requests of a session, by file and by what each is known by."""
+        whole = self._read.unit.sessions[session]
         return {
             (one.file, paid.response): paid
-            for file in counted_files(self._read.unit.sessions[session])
-            for paid, one in self._owned.counted(file.path, self._account(file).requests)
+            for file in counted_files(whole)
+            for paid, one in self._owned.counted(file.path, self._account(whole, file).requests)
         }
 
-    def _account(self, file: LogFile) -> PaidFile:
+    def _account(self, session: Session, file: LogFile) -> PaidFile:
         """Returns what the requests of a file took; they are looked at once."""
         known = self._accounts.get(file.path)
         if known is None:
-            sent = sent_in(enumerate(self._read.shown_lines(file.path), 1))
-            known = self._accounts[file.path] = paid_in(sent, is_agent=is_agent(file))
+            main = Held if file is session.file else self._main(session)
+            known = paid_in(self._sent(file.path), is_agent=is_agent(file), main=main)
+            self._accounts[file.path] = known
         return known
+
+    def _main(self, session: Session) -> Main:
+        return self._mains.setdefault(session.path, main_of(session, self._sent))
+
+    def _sent(self, path: Path) -> Iterator[tuple[int, Sent]]:
+        return sent_in(enumerate(self._read.shown_lines(path), 1))
 
     def _bills(self, files: Sequence[LogFile]) -> Iterator[FileBills]:
         for file in files:

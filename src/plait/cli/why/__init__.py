@@ -99,8 +99,10 @@ def _print_totals(request: Request, totals: WhyTotals) -> None:
     output.print(f"{sums}: {_split(totals)}", style="bold")
     if totals.unpriced:
         output.print(f"{counted(totals.unpriced, 'request')} without a price", style="yellow")
+    if totals.unknown:
+        output.print(_unknown_in_words(totals), style="yellow")
     if not totals.again:
-        output.print("nothing was paid for again")
+        output.print("nothing was paid for again" + (", as far as is known" * bool(totals.unknown)))
         return
     share = totals.again_cost_usd / totals.input_cost_usd if totals.input_cost_usd else 0.0
     again = f"{money_in_words(totals.again_cost_usd)} paid again, {share:.0%} of what was sent:"
@@ -112,6 +114,13 @@ def _print_totals(request: Request, totals: WhyTotals) -> None:
         cost, cause = money_in_words(one.again_cost_usd), NAMES[name]
         table.add_row(cause, number(one.requests), thousands(one.again), cost, REASONS[name])
     output.print(table)
+
+
+def _unknown_in_words(totals: WhyTotals) -> str:
+    return (
+        f"{thousands(totals.unknown)} of what is new may have been there before:"
+        " what it goes on from is not in the log"
+    )
 
 
 def _split(totals: WhyTotals) -> str:

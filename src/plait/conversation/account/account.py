@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from plait.conversation.account.causes import cause_of, last_read
 from plait.conversation.account.model import PaidRequest
-from plait.conversation.account.requests import Asked, requests_in
+from plait.conversation.account.requests import Asked, Held, Main, requests_in
 from plait.conversation.usage import known_time
 from plait.record.lineage import Sent
 
@@ -18,9 +18,12 @@ class Account(Struct, frozen=True):
     requests: tuple[PaidRequest, ...]
 
 
-def account_of(lines: Iterable[tuple[int, Sent]]) -> Account:
-    """Returns what the requests of a file took, and why of that what was sent again."""
-    return Account(tuple(paid_request(one) for one in requests_in(lines)))
+def account_of(lines: Iterable[tuple[int, Sent]], main: Main = Held) -> Account:
+    """Returns what the requests of a file took, and why of that what was sent again.
+
+    What an errand goes on from stands in the file of the session.
+    """
+    return Account(tuple(paid_request(one) for one in requests_in(lines, main)))
 
 
 def paid_request(asked: Asked) -> PaidRequest:
@@ -42,6 +45,7 @@ def paid_request(asked: Asked) -> PaidRequest:
         again=again,
         cause=cause_of(asked, before, again, gap) if before and again else None,
         gap=gap,
+        is_cut=before is None and asked.since.is_lost,
     )
 
 

@@ -18,6 +18,8 @@ def cause_of(asked: Asked, before: Asked, missing: int, gap: timedelta | None) -
         return "edited"
     if gap is not None and gap > _lasts(before, missing):
         return "pause"
+    if asked.is_errand:
+        return "unexplained"  # it has tools and settings of its own, which no log tells
     if _is_changed(asked, before):
         return "changed"
     if _is_other_process(asked, before):
@@ -72,7 +74,13 @@ def _lasts(before: Asked, missing: int) -> timedelta:
 def last_read(asked: Asked, before: Asked) -> datetime | None:
     """Returns when what a request goes on from was last read: by itself, or by what followed it."""
     times, place = [before.sent], before
-    while earlier := [one for one in place.follows if one.line < asked.line]:
+    while earlier := [one for one in place.follows if _is_earlier(one, asked)]:
         place = earlier[-1]
         times.append(place.sent)
     return max((time for time in times if time), default=None)
+
+
+def _is_earlier(one: Asked, asked: Asked) -> bool:
+    if not asked.is_errand:
+        return one.line < asked.line
+    return bool(one.sent and asked.sent and one.sent < asked.sent)

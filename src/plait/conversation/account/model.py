@@ -68,6 +68,13 @@ class PaidRequest(Struct, frozen=True, gc=False):
     """None where nothing was written again."""
     gap: timedelta | None
     """Since what it goes on from was last read."""
+    is_cut: bool = False
+    """What it goes on from is not in the log."""
+
+    @property
+    def unknown(self) -> int:
+        """Tokens that it wrote to the cache, and nobody can tell whether they had been there."""
+        return self.tokens.cache_write if self.is_cut else 0
 
     @property
     def parts(self) -> Parts:

@@ -1,16 +1,20 @@
-"""Lines of one file to its requests, each with the one that it goes on from.
+"""Lines of a file to its requests, each with the one that it goes on from.
 
 What was said before a request leads up to it by its parents; the nearest response on the way is
 the one whose request held all that, so what that one had in the cache could be read again.
 
     prompt ── response A ── result ── response B      B goes on from A
                         └── prompt ── response C      C too: what B read of A keeps it warm
+
+An errand of the client (a summary, a suggestion) has a file of its own, and goes on from a line
+of the session's.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import takewhile
+from typing import TypeAlias
 
 from plait.conversation.usage import (
     NOTHING,
@@ -43,6 +47,8 @@ class Asked:
     before: "Asked | None" = None
     follows: "list[Asked]" = field(default_factory=list)
     """Requests that go on from it, in the order of the file."""
+    is_errand: bool = False
+    """What it goes on from stands in the file of the session."""
     since: "Between" = field(default_factory=lambda: Between())
     tokens: Tokens = NOTHING
     sent: datetime | None = None
@@ -77,8 +83,25 @@ class Between:
     """Of the lines, the nearest first."""
 
 
-def requests_in(lines: Iterable[tuple[int, Sent]]) -> list[Asked]:
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The lines of a file and the requests in them, in the order of their first lines."""
+
+    lines: dict[str, Sent] = field(default_factory=dict)
+    requests: dict[str, Asked] = field(default_factory=dict)
+
+
+Main: TypeAlias = Callable[[], Held]
+"""What gives the file of the session, where a line leads there."""
+
+
+def requests_in(lines: Iterable[tuple[int, Sent]], main: Main = Held) -> list[Asked]:
     """Returns the requests of a file in the order of their first lines."""
+    return [*held_in(lines, main).requests.values()]
+
+
+def held_in(lines: Iterable[tuple[int, Sent]], main: Main = Held) -> Held:
+    """Returns the lines of a file, and its requests with what each goes on from."""
     entries: dict[str, Sent] = {}
     found: dict[str, Asked] = {}
     process, prompt = 0, None
@@ -91,10 +114,9 @@ def requests_in(lines: Iterable[tuple[int, Sent]]) -> list[Asked]:
             _note(found, key, number, line, process, prompt)
     for asked in found.values():
         asked.tokens = tokens_of(asked.figures)
-        _connect(asked, entries, found)
-    ordered = [*found.values()]
-    _cut_circles(ordered)
-    return ordered
+        _connect(asked, Held(entries, found), main)
+    _cut_circles([*found.values()])
+    return Held(entries, found)
 
 
 def key_of(line: Sent, number: int = 0) -> str | None:
@@ -124,19 +146,21 @@ def _note(
         known.figures = figures
 
 
-def _connect(asked: Asked, entries: dict[str, Sent], found: dict[str, Asked]) -> None:
+def _connect(asked: Asked, own: Held, main: Main) -> None:
     """Finds what a request goes on from, and what stands between."""
     since = asked.since
-    for line in _upwards(asked.first, entries, since):
+    for line, held in _upwards(asked.first, own, main, since):
         asked.sent = asked.sent or moment(line.timestamp)
         key = key_of(line)
         if key and key != asked.key:
-            asked.before = found[key]
-            asked.before.follows.append(asked)
+            asked.before = held.requests[key]
+            asked.is_errand = held is not own
+            if not asked.is_errand:
+                asked.before.follows.append(asked)
             break
         if line.is_boundary and not since.preserved_behind:
             since.is_compacted = True
-            since.preserved_behind = _preserved_behind(line, entries, found)
+            since.preserved_behind = _preserved_behind(line, held)
         since.uuids.append(line.uuid or "")
         since.is_cleared |= line.subtype == CLEARING
         since.is_taken_up |= line.begins_process
@@ -147,7 +171,7 @@ def _connect(asked: Asked, entries: dict[str, Sent], found: dict[str, Asked]) ->
 def _cut_circles(asked: list[Asked]) -> None:
     """Lets no request go on from itself: the first of a circle in the file begins it."""
     numbers = {one.key: number for number, one in enumerate(asked)}
-    up = [numbers[one.before.key] if one.before else NOWHERE for one in asked]
+    up = [numbers[one.before.key] if one.before and not one.is_errand else NOWHERE for one in asked]
     for circle in cycles(up):
         first = asked[min(circle)]
         if first.before:
@@ -155,29 +179,29 @@ def _cut_circles(asked: list[Asked]) -> None:
         first.before = None
 
 
-def _preserved_behind(
-    boundary: Sent, entries: dict[str, Sent], found: dict[str, Asked]
-) -> Asked | None:
+def _preserved_behind(boundary: Sent, held: Held) -> Asked | None:
     """Returns the last request before what a compaction left as it was."""
     told = boundary.compact_metadata
     kept = (told.preserved_messages or told.preserved_segment) if told else None
     uuid = (kept.head_uuid or next(iter(kept.uuids or ()), None)) if kept else None
-    head = entries.get(uuid or "")
-    above = _upwards(head, entries, Between()) if head else ()
+    head = held.lines.get(uuid or "")
+    above = (line for line, _ in _upwards(head, held, Held, Between())) if head else ()
     lines = takewhile(lambda line: not line.is_boundary, above)
-    return next((found[key] for line in lines if (key := key_of(line))), None)
+    return next((held.requests[key] for line in lines if (key := key_of(line))), None)
 
 
-def _upwards(line: Sent, entries: dict[str, Sent], since: Between) -> Iterator[Sent]:
-    """Yields what leads up to a line, the nearest first."""
+def _upwards(line: Sent, held: Held, main: Main, since: Between) -> Iterator[tuple[Sent, Held]]:
+    """Yields what leads up to a line, the nearest first, and the file that it stands in."""
     met: set[str] = set()
     while parent := line.parent_uuid or line.logical_parent_uuid:
         if parent in met:
             return
         met.add(parent)
-        above = entries.get(parent)
+        if parent not in held.lines:
+            held = main()
+        above = held.lines.get(parent)
         if above is None:
             since.is_lost = True
             return
         line = above
-        yield line
+        yield line, held

@@ -30,6 +30,8 @@ class WhyRequest(Struct, frozen=True, kw_only=True, gc=False):
     """Since what it goes on from was last read."""
     input_cost_usd: float | None = None
     """Of all that the model read."""
+    unknown: int = 0
+    """Of what is new, tokens that may have been there: what it goes on from is not in the log."""
 
 
 class CauseSum(Struct, gc=False):
@@ -55,6 +57,8 @@ class WhyTotals(Struct):
     input_cost_usd: float = 0.0
     """Of all that the model read."""
     unpriced: int = 0
+    unknown: int = 0
+    """Of what is new, tokens that may have been there."""
     causes: dict[Cause, CauseSum] = field(default_factory=dict)
 
     def add(self, one: WhyRequest) -> None:
@@ -69,6 +73,7 @@ class WhyTotals(Struct):
         self.again_cost_usd += one.again_cost_usd or 0.0
         self.input_cost_usd += one.input_cost_usd or 0.0
         self.unpriced += one.cost_usd is None
+        self.unknown += one.unknown
         if one.cause:
             found = self.causes.setdefault(one.cause, CauseSum())
             found.requests += 1

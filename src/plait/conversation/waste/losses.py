@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from plait.conversation.account.account import paid_request
 from plait.conversation.account.model import PaidRequest
-from plait.conversation.account.requests import Asked, requests_in
+from plait.conversation.account.requests import Asked, Held, Main, requests_in
 from plait.conversation.tools import tool_named
 from plait.conversation.waste.calls import CallNotes, Noted
 from plait.conversation.waste.model import Loss, WasteKind, loss_of
@@ -34,15 +34,22 @@ class PaidFile(NamedTuple):
     losses: list[Loss]
 
 
-def losses_in(lines: Iterable[tuple[int, Sent]], *, is_agent: bool = False) -> list[Loss]:
+def losses_in(
+    lines: Iterable[tuple[int, Sent]], *, is_agent: bool = False, main: Main = Held
+) -> list[Loss]:
     """Returns what was paid for in vain in one file."""
-    return paid_in(lines, is_agent=is_agent).losses
+    return paid_in(lines, is_agent=is_agent, main=main).losses
 
 
-def paid_in(lines: Iterable[tuple[int, Sent]], *, is_agent: bool = False) -> PaidFile:
-    """Returns what the requests of one file took, and what of it was paid for in vain."""
+def paid_in(
+    lines: Iterable[tuple[int, Sent]], *, is_agent: bool = False, main: Main = Held
+) -> PaidFile:
+    """Returns what the requests of one file took, and what of it was paid for in vain.
+
+    What an errand goes on from stands in the file of the session.
+    """
     notes = CallNotes()
-    asked = requests_in(notes.over(lines))
+    asked = requests_in(notes.over(lines), main)
     paid = {one.key: paid_request(one) for one in asked}
     carried = _Carried(asked, notes)
     again, results = list(_again(asked, paid)), list(carried.results())
@@ -128,7 +135,7 @@ class _Carried:
         self._carriers = dict.fromkeys(self._by_key, 0)
         """How many requests since held what one held."""
         for one in reversed(asked):
-            if one.before and not one.since.is_compacted:
+            if one.before and not one.is_errand and not one.since.is_compacted:
                 self._carriers[one.before.key] += self._carriers[one.key] + 1
         self.measure = measured(share for _, share in shares_in(asked, notes))
         self.lost: dict[str, float] = {}
