@@ -236,6 +236,57 @@ def test_of_two_tiers_what_is_held_for_an_hour_stays(minutes: int, read: int, ca
     assert paid(talk)[-1].cause == cause
 
 
+@pytest.mark.parametrize(
+    ("hours", "pause", "is_whole", "cause"),
+    [
+        ((True, False), MINUTES + SHORT, False, "pause"),
+        ((True, False), MINUTES + SHORT, True, "pause"),  # its end was asked for, and gone
+        ((True, True), MINUTES + SHORT, True, "unexplained"),
+        ((True, True), HOUR + SHORT, True, "pause"),
+        ((False, True), MINUTES + SHORT, False, "unexplained"),
+        ((False, True), MINUTES + SHORT, True, "pause"),
+    ],
+)
+def test_each_write_says_how_long_it_lasts(
+    hours: tuple[bool, bool], pause: timedelta, is_whole: bool, cause: Cause
+) -> None:
+    talk = CachedTalk()
+    for number, is_hour in enumerate(hours):
+        talk.lasts = HOUR if is_hour else MINUTES
+        talk.ask(words=900 if number else 4000)
+    talk.ask(pause)
+    read = 0 if is_whole else 5000
+    told = {"cache_read_input_tokens": read, "cache_creation_input_tokens": 5990 - read}
+    talk.lines[-1]["message"]["usage"] |= told
+    last = paid(talk)[-1]
+    assert (last.cause, last.again) == (cause, 5925 - read)
+
+
+def test_what_the_first_request_read_lasts_as_long_as_what_it_wrote() -> None:
+    talk = CachedTalk(lasts=HOUR)
+    talk.ask()
+    usage = talk.lines[-1]["message"]["usage"]
+    usage |= {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 140}
+    usage["cache_creation"] = {"ephemeral_1h_input_tokens": 140}
+    talk.system += 1
+    talk.ask(MINUTES + SHORT)
+    assert (paid(talk)[-1].tokens.cache_read, paid(talk)[-1].cause) == (0, "unexplained")
+
+
+def test_another_model_says_nothing_of_how_long_a_cache_lasts() -> None:
+    talk = CachedTalk(lasts=HOUR)
+    talk.ask(words=900)
+    talk.lasts, talk.model = MINUTES, OTHERS[1]
+    talk.ask()
+    talk.lines[-1]["message"]["usage"] |= {"cache_creation_input_tokens": 0}
+    talk.ask()
+    talk.lines[-1]["message"]["model"] = OTHERS[0]
+    talk.lines[-1]["message"]["usage"] = {"cache_read_input_tokens": 2030}
+    talk.model, talk.system = OTHERS[0], 2
+    talk.ask(MINUTES + SHORT)
+    assert paid(talk)[-1].cause == "unexplained"
+
+
 def test_agents_of_one_file_have_a_beginning_each() -> None:
     talk = CachedTalk()
     talk.ask()

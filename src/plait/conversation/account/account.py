@@ -43,7 +43,7 @@ def paid_request(asked: Asked) -> PaidRequest:
         before=before.key if before else None,
         known=known,
         again=again,
-        cause=cause_of(asked, before, again, gap) if before and again else None,
+        cause=cause_of(asked, before, gap) if before and again else None,
         gap=gap,
         is_cut=before is None and asked.since.is_lost,
     )

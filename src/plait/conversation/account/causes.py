@@ -4,19 +4,20 @@ from datetime import datetime, timedelta
 
 from plait.conversation.account.model import Cause
 from plait.conversation.account.requests import Asked
+from plait.conversation.usage import Tokens
 
 HOUR, MINUTES = timedelta(hours=1), timedelta(minutes=5)
 
 
-def cause_of(asked: Asked, before: Asked, missing: int, gap: timedelta | None) -> Cause:
-    """Returns why so many tokens were written again: the first cause that would do alone."""
+def cause_of(asked: Asked, before: Asked, gap: timedelta | None) -> Cause:
+    """Returns why tokens were written again: the first cause that would do alone."""
     if asked.model != before.model:
         return "model"
     if asked.since.is_compacted:
         return "compaction"
     if _has_shrunk(asked, before):
         return "edited"
-    if gap is not None and gap > _lasts(before, missing):
+    if gap is not None and gap > _lasts(asked, before):
         return "pause"
     if asked.is_errand:
         return "unexplained"  # it has tools and settings of its own, which no log tells
@@ -58,17 +59,29 @@ def _is_other_process(asked: Asked, before: Asked) -> bool:
     )
 
 
-def _lasts(before: Asked, missing: int) -> timedelta:
+def _lasts(asked: Asked, before: Asked) -> timedelta:
     """Returns how long the cache holds what is missing.
 
-    The last write says it. Where a request wrote for both, what is held for an hour stands first.
+    The last write says it: a cache is asked for its end, and not for all that was written on the
+    way there. So does the write of the first token that is missing, where that lived shorter;
+    what no request wrote was written elsewhere, as the first of them wrote.
     """
+    place, lasts = asked.tokens.cache_read, []
     one: Asked | None = before
-    while one is not None and not one.tokens.cache_write:
+    while one is not None:
+        if one.tokens.cache_write and one.model == asked.model:
+            lasts.append(_written_for(one.tokens, place))
+            if place >= one.tokens.cache_read:
+                break
         one = one.before
-    if one is None or not one.tokens.cache_write_1h:
-        return MINUTES
-    return MINUTES if 0 < missing <= one.tokens.cache_write_5m else HOUR
+    return min(lasts[0], lasts[-1]) if lasts else MINUTES
+
+
+def _written_for(tokens: Tokens, place: int) -> timedelta:
+    """Returns how long a write lasts; of one for both, what is held for an hour stands first."""
+    hour = tokens.cache_write_1h
+    is_before = place < tokens.cache_read + hour or not tokens.cache_write_5m
+    return HOUR if hour and is_before else MINUTES
 
 
 def last_read(asked: Asked, before: Asked) -> datetime | None:
