@@ -199,6 +199,82 @@ def test_results_that_the_client_took_out() -> None:
     assert paid(talk)[-1].cause == "edited"
 
 
+def begun_with_a_read(talk: CachedTalk) -> None:
+    """Has a session begin with instructions that another one had sent."""
+    talk.cache.write(talk.model, [f"system {talk.system} {talk.version}"], talk.time, HOUR)
+    talk.ask()
+    talk.ask()
+
+
+def gone(talk: CachedTalk) -> None:
+    talk.cache.entries.clear()
+
+
+@pytest.mark.parametrize("preserved", [0, 2])
+@pytest.mark.parametrize(
+    ("happens", "pause", "cause", "again"),
+    [
+        (gone, MINUTES + SHORT, "pause", SYSTEM),
+        (gone, SHORT, "unexplained", SYSTEM),
+        (CachedTalk.leave, SHORT, "compaction", 0),  # how much of them is the same is not known
+        (lambda talk: None, SHORT, "compaction", 0),
+    ],
+)
+def test_what_stands_before_a_summary_may_be_lost_too(
+    happens: Callable[[CachedTalk], None],
+    pause: timedelta,
+    cause: Cause,
+    again: int,
+    preserved: int,
+) -> None:
+    talk = CachedTalk()
+    begun_with_a_read(talk)
+    talk.compact(preserved=preserved)
+    happens(talk)
+    talk.ask(pause)
+    last = paid(talk)[-1]
+    kept = WORDS if preserved else 0
+    assert last.again == again + kept
+    assert last.cause == (cause if last.again else None)
+
+
+@pytest.mark.parametrize("is_first_lost", [False, True])
+def test_how_much_stands_before_all_messages_is_told_by_who_sent_none(is_first_lost: bool) -> None:
+    talk = CachedTalk()
+    begun_with_a_read(talk)
+    if is_first_lost:  # then it may have read messages, too
+        talk.lines[0]["parentUuid"] = "nowhere"
+    talk.ask()
+    talk.compact()
+    gone(talk)
+    talk.ask(MINUTES + SHORT)
+    assert paid(talk)[-1].again == (0 if is_first_lost else SYSTEM)
+
+
+def test_what_was_written_with_a_first_prompt_tells_nothing_of_instructions() -> None:
+    talk = CachedTalk()
+    begun_with_a_read(talk)
+    usage = talk.lines[1]["message"]["usage"]  # the same prompt had been asked elsewhere
+    usage |= {"cache_read_input_tokens": 1040, "cache_creation_input_tokens": 0}
+    usage["cache_creation"] = None
+    talk.compact()
+    gone(talk)
+    talk.ask(MINUTES + SHORT)
+    assert paid(talk)[-1].again == 0
+
+
+def test_what_was_read_after_one_compaction_is_there_after_the_next() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.compact()
+    talk.ask()
+    talk.compact()
+    gone(talk)
+    talk.ask(MINUTES + SHORT)
+    last = paid(talk)[-1]
+    assert (last.again, last.cause) == (SYSTEM, "pause")
+
+
 def test_what_was_read_meanwhile_keeps_an_earlier_place_warm() -> None:
     talk = CachedTalk()
     talk.ask()

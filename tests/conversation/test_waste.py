@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from plait.conversation.waste import Loss
 from plait.conversation.waste.losses import GIANT, losses_in
 from plait.conversation.waste.oversized import FEW, MOST_ADDED
 from plait.record.lineage import sent_lines
-from tests.conversation.cached_talk import MINUTES, OTHERS, CachedTalk
+from tests.conversation.cached_talk import MINUTES, OTHERS, SYSTEM, CachedTalk
 
 CHARACTERS = 4
 """To a token, in these sessions."""
@@ -120,6 +121,18 @@ def test_what_is_less_from_then_on_is_no_waste(talk: Working, tmp_path: Path) ->
     talk.system += 1
     talk.ask()
     assert kinds(talk, tmp_path) == []
+
+
+@pytest.mark.parametrize(("pause", "again"), [(MINUTES / 2, 0), (MINUTES * 2, SYSTEM)])
+def test_instructions_that_are_lost_with_a_compaction_are_waste_and_what_was_preserved_is_not(
+    talk: Working, tmp_path: Path, pause: timedelta, again: int
+) -> None:
+    talk.compact()
+    talk.ask()
+    talk.compact(preserved=2)
+    talk.ask(pause)
+    found = {one.kind: one.write_5m for one in lost(talk, tmp_path)}
+    assert found == ({"pause": again} if again else {})
 
 
 def test_a_compaction_ends_what_is_carried(talk: Working, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from msgspec import Struct
 
-from plait.conversation.account.causes import cause_of, last_read
+from plait.conversation.account.causes import cause_of, instructions_of, last_read
 from plait.conversation.account.model import PaidRequest
 from plait.conversation.account.requests import Asked, Held, Main, requests_in
 from plait.conversation.usage import known_time
@@ -60,7 +60,8 @@ def _known(asked: Asked) -> int:
     if before is None:
         return 0
     if asked.since.is_compacted:
-        return asked.tokens.cache_read + _preserved(asked, before)
+        read = max(asked.tokens.cache_read, instructions_of(asked))
+        return read + _preserved(asked, before)
     while not before.cached and before.before and not before.since.is_compacted:
         before = before.before
     return before.cached

@@ -13,9 +13,9 @@ def cause_of(asked: Asked, before: Asked, gap: timedelta | None) -> Cause:
     """Returns why tokens were written again: the first cause that would do alone."""
     if asked.model != before.model:
         return "model"
-    if asked.since.is_compacted:
+    if asked.since.is_compacted and asked.tokens.cache_read >= instructions_of(asked):
         return "compaction"
-    if _has_shrunk(asked, before):
+    if not asked.since.is_compacted and _has_shrunk(asked, before):
         return "edited"
     if gap is not None and gap > _lasts(asked, before):
         return "pause"
@@ -57,6 +57,26 @@ def _is_other_process(asked: Asked, before: Asked) -> bool:
         or (one.process != other.process and None not in (one.process, other.process))
         or one.entrypoint != other.entrypoint
     )
+
+
+def instructions_of(asked: Asked) -> int:
+    """Returns how many tokens stand before all messages, at least: 0 where no figure tells.
+
+    A first request, and the first after a compaction, can have read nothing else: no message of
+    theirs had been sent. What they read stands there still, where nothing has changed since.
+    """
+    found, one = 0, asked.before
+    while one is not None:
+        is_first = one.before is None or one.since.is_compacted
+        if is_first and not one.since.is_lost and one.tokens.cache_write and _is_alike(asked, one):
+            found = max(found, one.tokens.cache_read)
+        one = one.before
+    return found
+
+
+def _is_alike(asked: Asked, one: Asked) -> bool:
+    is_changed = asked.model != one.model or _is_changed(asked, one)
+    return not is_changed and not _is_other_process(asked, one)
 
 
 def _lasts(asked: Asked, before: Asked) -> timedelta:

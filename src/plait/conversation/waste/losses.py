@@ -9,6 +9,7 @@ from statistics import median
 from typing import NamedTuple, TypeAlias
 
 from plait.conversation.account.account import paid_request
+from plait.conversation.account.causes import instructions_of
 from plait.conversation.account.model import PaidRequest
 from plait.conversation.account.requests import Asked, Held, Main, requests_in
 from plait.conversation.tools import tool_named
@@ -53,7 +54,7 @@ def paid_in(
     paid = {one.key: paid_request(one) for one in asked}
     carried = _Carried(asked, notes)
     again, results = list(_again(asked, paid)), list(carried.results())
-    counted = {one.response: paid[one.response].again for one in again}
+    counted = {one.response: round(-one.read) for one in again}
     losses = [
         *again,
         *results,
@@ -71,14 +72,11 @@ def _again(asked: Iterable[Asked], paid: dict[str, PaidRequest]) -> Iterator[Los
         cause = told.cause
         if cause is None or cause == "compaction" or cause == "edited":
             continue  # less is sent from then on
-        minutes = min(told.again, one.tokens.cache_write_5m)
-        yield loss_of(
-            cause,
-            one,
-            write_5m=minutes,
-            write_1h=told.again - minutes,
-            read=-told.again,
-        )
+        again = told.again
+        if one.since.is_compacted:  # what was preserved would have been written anyway
+            again = min(again, max(instructions_of(one) - one.tokens.cache_read, 0))
+        minutes = min(again, one.tokens.cache_write_5m)
+        yield loss_of(cause, one, write_5m=minutes, write_1h=again - minutes, read=-again)
 
 
 def _startup(asked: list[Asked]) -> Iterator[Loss]:
