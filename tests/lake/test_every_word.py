@@ -73,7 +73,7 @@ MAY_STAND = frozenset(" ".join(MAY_STAND_BY.values()).lower().split())
 OF_LAKES = frozenset(
     """
     add append array boolean code configuration create description double fields format ignore
-    json kin location long metadata mode null nullable operation options path profile protocol
+    json kin long metadata mode null nullable operation options path profile protocol
     provider schema size stats string struct table tags ties timestamp true type
     """.split()
 ).union(*(WORD.findall(" ".join([name, *schema_of(name).names])) for name in TABLES))
@@ -155,7 +155,7 @@ def shared_words(units: Sequence[Unit], root: Path, folder: Path) -> dict[str, s
     said = words_of_logs(units, root)
     assert len(said) > 200
     lake = lake_of_counts(folder, units)
-    may_stand_in_files = MAY_STAND | OF_LAKES | words_in(str(folder))
+    may_stand_in_files = MAY_STAND | OF_LAKES
     found = {word: at for word, at in words_of_lake(lake) if word not in MAY_STAND}
     found |= {word: at for word, at in words_of_files(folder) if word not in may_stand_in_files}
     return {word: at for word, at in found.items() if word in said}

@@ -5,8 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
 
 from plait.archive import Archive
 from plait.archive.lake import Manner
@@ -93,6 +96,19 @@ def test_two_builders_at_once_leave_one_set_of_each_session(store: ObjectStore, 
         list(threads.map(builder, (10, 20)))
     own = [(f"own{build}", build + 50) for build in (10, 11, 20, 21)]
     assert desk.holds(("a", 11), *own) or desk.holds(("a", 21), *own)
+
+
+def test_who_comes_second_in_making_a_table_goes_on(
+    store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = DeltaTable.create
+
+    def second(*given: Any, **named: Any) -> DeltaTable:
+        real(*given, **named)
+        raise DeltaError("version 0 already exists")
+
+    monkeypatch.setattr(DeltaTable, "create", second)
+    assert held(Lake.create(store.new_url(), "counts", store.options)) == everywhere()
 
 
 def test_an_upload_that_broke_off_is_not_seen(store: ObjectStore, desk: Desk) -> None:

@@ -4,6 +4,7 @@ import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
-from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.exceptions import CommitFailedError
 
 from plait.errors import MissingExtra, SourceError, UserError
+from plait.lake.creating import create_table
+from plait.lake.parquet import Layout
+from plait.lake.places import place_of
 from plait.lake.schema import TABLES, schema_of
 from plait.lake.store import Lake
 from tests.lake.rows import everywhere, held, tables
@@ -147,17 +151,23 @@ def test_a_lake_that_was_not_finished_is_none_and_can_be_finished(
     assert held(Lake.create(str(tmp_path), "counts")) == everywhere()
 
 
-def test_who_comes_second_in_making_a_table_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = DeltaTable.create
+def test_a_table_that_another_one_made_meanwhile_stays_as_it_is(tmp_path: Path) -> None:
+    place, layout = place_of(str(tmp_path)), Layout("turns", schema_of("turns"), by="month")
+    create_table(place, layout, {"plait.profile": "counts"})
+    (first,) = tmp_path.glob("turns/_delta_log/*")
+    before = first.read_bytes()
+    create_table(place, layout, {"plait.profile": "full"})
+    assert first.read_bytes() == before
+    assert [one.name for one in (tmp_path / "turns").iterdir()] == ["_delta_log"]
 
-    def second(*given: Any, **named: Any) -> DeltaTable:
-        real(*given, **named)
-        raise DeltaError("version 0 already exists")
 
-    monkeypatch.setattr(DeltaTable, "create", second)
-    assert held(Lake.create(str(tmp_path), "counts")) == everywhere()
+def test_where_a_lake_lies_is_said_nowhere_in_it(tmp_path: Path) -> None:
+    lake = Lake.create(str(tmp_path / "of-ann" / "lake"), "counts")
+    lake.commit([lake.write(tables(("s1", 1)))])
+    lake.tidy(timedelta(0))
+    held = [one for one in tmp_path.rglob("*") if one.is_file()]
+    assert len(held) > 10
+    assert [one for one in held if b"of-ann" in one.read_bytes()] == []
 
 
 def test_a_lake_of_another_edition_is_not_written_to(

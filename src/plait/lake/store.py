@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError
 
 from plait.errors import SourceError, UserError
 from plait.lake.committing import Actions, commit, opened
+from plait.lake.creating import create_table
 from plait.lake.keyed import Key, Keyed, keys_of
 from plait.lake.model import PROFILES, Profile
 from plait.lake.parquet import Layout, Part, Rows, adding, write_rows
@@ -88,8 +88,9 @@ class Lake:
             if place.folder:
                 place.folder.mkdir(parents=True, exist_ok=True)
             if not DeltaTable.is_deltatable(place.table(HOLDING), dict(place.options)):
+                said = {_PROFILE: profile, _SCHEMA: str(VERSION), **_SHORT}
                 for layout in _layouts(profile):
-                    _create(place, layout, profile)
+                    create_table(place, layout, said)
         found = cls(url, options)
         if found.profile != profile:
             raise UserError(
@@ -206,23 +207,6 @@ def _layouts(profile: Profile) -> Iterator[Layout]:
     yield _KIN
     for one in reversed(tables_in(profile)):
         yield _layout(one.name)
-
-
-def _create(place: Place, layout: Layout, profile: Profile) -> None:
-    address, options = place.table(layout.name), dict(place.options)
-    try:
-        DeltaTable.create(
-            address,
-            layout.schema,
-            mode="ignore",
-            partition_by=[layout.by],
-            configuration={_PROFILE: profile, _SCHEMA: str(VERSION), **_SHORT},
-            storage_options=options,
-            raise_if_key_not_exists=False,
-        )
-    except DeltaError:
-        if not DeltaTable.is_deltatable(address, options):  # else another one made it meanwhile
-            raise
 
 
 def _profile_of(place: Place) -> Profile:
