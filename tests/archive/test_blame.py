@@ -174,6 +174,49 @@ def test_git_knew_the_line_before_it_was_written(home: Scripted) -> None:
     assert (line.session, line.why) == (None, "Git has it in a commit from before it was written")
 
 
+def test_a_line_that_came_again_is_known_by_a_commit_from_before_it_went(home: Scripted) -> None:
+    file, script = home.top / "cart.py", home.session()
+    script.prompt("write")
+    script.write(file, joined(ONE, TWO))
+    home.commit("on one branch")
+    for content in (joined(ONE), joined("zero = nothing()", ONE)):
+        file.write_text(content, encoding="utf-8")
+        script.read(file)
+    merged = joined("zero = nothing()", ONE, TWO)
+    file.write_text(merged, encoding="utf-8")
+    assert told(home, blame(home, file), script) == ["unknown", "1:1 likely", "1:1 likely"]
+    file.write_text(joined(ONE), encoding="utf-8")
+    home.commit("without it")
+    file.write_text(merged, encoding="utf-8")
+    found = blame(home, file)
+    assert told(home, found, script) == ["unknown", "1:1 likely", "unknown"]
+    assert found.lines[2].why == "it had gone and came again, and no log says how"
+    home.commit("with it")
+    assert told(home, blame(home, file), script) == ["unknown", "1:1 likely", "unknown"]
+
+
+def test_what_a_session_moves_is_nobodys(home: Scripted) -> None:
+    file, first, second = home.top / "cart.py", home.session(), home.session()
+    first.prompt("write")
+    first.write(file, joined(ONE, TWO, THREE))
+    second.prompt("sort")
+    second.write(file, joined(TWO, THREE, ONE))
+    found = blame(home, file)
+    assert told(home, found, first, second) == ["1:1 sure", "1:1 sure", "unknown"]
+    assert found.lines[2].why.startswith("a turn moved it")
+
+
+@pytest.mark.parametrize("has_originals", [True, False])
+def test_to_write_what_is_there_is_to_write_nothing(home: Scripted, has_originals: bool) -> None:
+    file, first, second = home.top / "cart.py", home.session(), home.session()
+    first.prompt("write")
+    first.write(file, joined(ONE, TWO))
+    second.prompt("write the same")
+    second.has_originals = has_originals
+    second.write(file, joined(ONE, TWO))
+    assert told(home, blame(home, file), first, second) == ["1:1 sure", "1:1 sure"]
+
+
 def test_a_session_that_was_copied_counts_once(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     script.prompt("write")

@@ -125,6 +125,9 @@ def test_what_was_not_done_has_no_patch_but_a_proposal(outcome: Outcome) -> None
         call("Edit", {"old_string": "a", "new_string": "b"}),
         call("Bash", {"command": "rm a"}),
         call("Write", {"file_path": PATH, "content": "x"}, {"originalFile": "x", "type": "update"}),
+        call(
+            "Write", {"file_path": PATH, "content": "x"}, {"originalFile": None, "type": "update"}
+        ),
         call("Edit", "not an object", ["neither"]),
     ],
 )

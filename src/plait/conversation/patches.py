@@ -231,6 +231,8 @@ def _of_write(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | N
     if content is None:
         return None
     original = said(view, "originalFile")
+    if view.get("type") == "update" and original is None:
+        return None
     is_new = view.get("type") == "create" or (bool(view) and original is None)
     return Computed(hunks_between(original or "", content), is_new=is_new)
 

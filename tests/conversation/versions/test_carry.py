@@ -6,6 +6,7 @@ from plait.conversation.versions.carry import carried
 from plait.conversation.versions.model import Mark, Origin
 
 LONG = {"a": "first = alpha_value()", "b": "second = beta_value()", "c": "third = gamma_value()"}
+LONG["d"] = "fourth = delta_value()"
 
 
 def mark(session: str, certainty: str = "sure") -> Mark:
@@ -38,7 +39,11 @@ def drawn(old: str, new: str, added: str = "3") -> str:
         ("a1 b2", "a1 b2"),
         ("a1 b2", "a1 c3 b2"),
         ("a1 b2", "b2"),
-        ("a1 b2", "b2 a1"),  # moved
+        ("a1 b2", "b? a?"),  # either has moved
+        ("a1 b2 c1", "b2 c1 a?"),  # two have stayed
+        ("a1 b1 c1 d2", "a1 b1 c1 d2"),
+        ("a1 b1 c1 d2", "d? a1 b1 c1"),  # one has moved past three
+        ("a3 b3", "b3 a3"),  # by who wrote it
         ("a1 }1 b2", "a1 }1 b2 c3"),  # beside a stretch that did not change
         ("a1 }1 b2", "a1 }? c3"),  # gone with what stood below it, or not
         ("a1 }1 b2 }2", "a1 }? c3 }?"),
@@ -58,9 +63,16 @@ def test_what_somebody_else_changed_is_known_where_it_stands_as_it_was() -> None
     assert drawn("a1 }1 b2", "a c b", added="?") == "a1 c? b2"
     assert drawn("a1 }1 b2", "a }  b", added="?") == "a1 }1 b2"
     assert drawn("a1 }1 b2", "a } } b", added="?") == "a1 }? }? b2"
+    assert drawn("a1 b2", "b a", added="?") == "b2 a1"
 
 
 def test_of_one_writer_the_least_certain_mark_stays() -> None:
     marks = [mark("1"), mark("1", "likely")]
     found = carried(["return x_value", "return x_value"], marks, ["return x_value"], mark("3"))
     assert [one.certainty for one in found] == ["likely"]
+
+
+def test_of_one_writer_what_came_again_stays_so() -> None:
+    again = Mark(mark("1").origin, "likely", gone="2026")
+    found = carried(["return x_value"] * 2, [mark("1", "likely"), again], ["return x_value"], again)
+    assert found == [again]

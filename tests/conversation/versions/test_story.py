@@ -115,9 +115,49 @@ def test_whole_text_of_which_nobody_says_what_was_there_is_no_claim() -> None:
     assert told(story(wrote(1, "A", ONE), write).current) == ["A likely", "between"]
 
 
-def test_a_proposal_that_was_changed_by_hand_is_not_sure() -> None:
-    change = event("created", 1, "A", after=text_of(ONE), is_user_modified=True)
-    assert told(story(change).current) == ["A likely"]
+def test_what_a_person_put_into_a_proposal_is_unknown() -> None:
+    asked = event("created", 1, "A", after=text_of(_joined((ONE, TWO))))
+    made = event("created", 1, "A", after=text_of(_joined((ONE, THREE))), proposal=asked)
+    assert told(story(made).current) == ["A sure", "between"]
+    lost = event("edited", 2, "B", replacements=(Replacement("nowhere", TWO),))
+    change = event("edited", 2, "B", replacements=(Replacement(ONE, TWO),), proposal=lost)
+    assert told(story(wrote(1, "A", ONE), change).current) == ["between"]
+
+
+def test_a_line_that_a_session_took_away_and_that_comes_again_is_unknown() -> None:
+    events = (wrote(1, "A", ONE, TWO), edited(2, "B", TWO, THREE))
+    assert told(story(*events, saw(3, TWO, ONE, THREE)).current) == [
+        "between",
+        "A likely",
+        "B likely",
+    ]
+
+
+def test_a_line_that_went_otherwise_and_comes_again_says_when_it_went() -> None:
+    found = story(wrote(1, "A", ONE, TWO), saw(2, ONE), saw(3, ONE, THREE), saw(4, "x", ONE, TWO))
+    assert found.current is not None
+    assert told(found.current) == ["between", "A likely", "A likely"]
+    assert [mark.gone for mark in found.current.marks] == [None, None, "0002"]
+
+
+def test_a_line_that_stands_in_another_worktree_has_not_gone() -> None:
+    stories = Stories().take([wrote(1, "A", ONE, TWO), saw(2, ONE, TWO, path="/tree/f")])
+    stories.take([saw(3, ONE), saw(4, "x", ONE, TWO)])
+    assert [mark.gone for mark in stories.at("/f").versions[-1].marks] == [None, None, None]
+
+
+def test_a_text_that_two_have_made_is_nobodys_where_it_comes_back() -> None:
+    events = [wrote(1, "A", ONE, TWO), edited(2, "B", TWO, THREE), edited(3, "B", THREE, TWO)]
+    found = story(*events, saw(4, "x"), saw(5, ONE, TWO))
+    assert told(found.current) == ["A likely", "several"]
+
+
+def test_a_line_that_may_be_eithers_is_not_known_again() -> None:
+    events = [wrote(1, "A", ONE, TWO), saw(2, ONE, ONE, TWO), edited(3, "B", f"{ONE}\n{TWO}", TWO)]
+    hunks = hunks_between(f"{ONE}\n{TWO}\nx\n", f"{ONE}\n{TWO}\n{THREE}\nx\n")
+    found = story(*events, event("edited", 4, "B", hunks=hunks))
+    assert told(found.current)[0] == "several"
+    assert told(found.see(text_of(_joined(("y", ONE, TWO, THREE))), "0005"))[1] == "several"
 
 
 def test_a_file_knows_what_it_was_under_another_name() -> None:
@@ -258,7 +298,7 @@ def test_no_line_is_said_to_be_anothers(seed: int) -> None:
 def test_nearly_all_that_sessions_wrote_is_known() -> None:
     counts = [_play(seed) for seed in range(60)]
     known, written = (sum(column) for column in zip(*counts, strict=True))
-    assert known > 0.97 * written
+    assert known > 0.95 * written  # what went and came again is not
 
 
 @pytest.mark.long

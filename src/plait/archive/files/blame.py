@@ -73,6 +73,8 @@ IN_WORDS: Mapping[WhyUnknown, str] = {
     "before": "it stood there before any session that is known",
     "between": "it came by hand or by a command, between what sessions tell",
     "several": "the same line was written more than once: it may be either",
+    "moved": "a turn moved it: it may count for that turn, or for whoever wrote it first",
+    "again": "it had gone and came again, and no log says how",
     "earlier": "Git has it in a commit from before it was written",
     "unread": "no log says what the file held",
 }
@@ -158,8 +160,14 @@ def _line(number: int, text: str, mark: Mark, git: CommittedLine | None) -> Blam
 
 
 def _as_git_allows(mark: Mark, committed: datetime | None) -> Mark:
-    """Returns a mark; none where Git had the line before, and the log is not sure of it."""
+    """Returns a mark; none where Git had the line before, and the log is not sure of it.
+
+    What had gone and came again is the same line where Git has it from before it went.
+    """
     written = moment(mark.origin.time) if mark.origin else None
+    gone = moment(mark.gone) if mark.gone else None
+    if gone and (committed is None or committed > gone):
+        return Mark(why="again")
     if mark.certainty != "likely" or written is None or committed is None:
         return mark
     return Mark(why="earlier") if committed + PATIENCE < written else mark

@@ -1,7 +1,8 @@
 """Lines of one text to the lines of another that they are: none is taken for one it may not be.
 
-A line that tells something and stands once in both texts is the same line. Between two such
-lines the rest is compared: what did not change stays, a line that stands there more often than
+A line that tells something and stands once in both texts is the same line; one that a change put
+elsewhere may count for whoever did, or for whoever wrote it first. Between two lines that stayed
+the rest is compared: what did not change stays, a line that stands there more often than
 before may be any of them, and where those have several writers nobody can say which. A bracket or
 an empty line may have gone and come again.
 
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from plait.conversation.versions.model import Mark
 
-SEVERAL = Mark(why="several")
+SEVERAL, MOVED = Mark(why="several"), Mark(why="moved")
 TELLING = 8
 """Letters and digits from which on a line is not written again by chance."""
 Stretch = tuple[int, int, int, int]
@@ -33,9 +34,11 @@ def carried(
             found[n1:n2] = marks[o1:o2]
             continue
         pairs = _same_lines(old[o1:o2], new[n1:n2])
-        for i, j in pairs:
-            found[n1 + j] = marks[o1 + i]
         kept = _in_order(pairs)
+        stayed = set(kept)
+        for i, j in pairs:
+            mark = marks[o1 + i]
+            found[n1 + j] = mark if (i, j) in stayed else _moved(mark, added)
         if not kept:
             _settle(old[o1:o2], marks[o1:o2], new[n1:n2], added, n1, found)
         else:
@@ -55,24 +58,36 @@ def _same_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]
 
 
 def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Returns as many pairs as stand in the same order in both texts."""
+    """Returns the pairs that stayed, whichever of the others are said to have moved.
+
+    They stand in every choice of as many pairs as keep their order in both texts.
+    """
+    up = _lengths([place for place, _ in pairs])
+    down = _lengths([-place for place, _ in reversed(pairs)])[::-1]
+    most = max(up, default=0)
+    chosen = [one + other == most + 1 for one, other in zip(up, down, strict=True)]
+    rivals = Counter(length for length, is_chosen in zip(up, chosen, strict=True) if is_chosen)
+    return [
+        pair
+        for pair, length, is_chosen in zip(pairs, up, chosen, strict=True)
+        if is_chosen and rivals[length] == 1
+    ]
+
+
+def _lengths(places: Sequence[int]) -> list[int]:
+    """Returns for each place how many can rise up to it."""
     ends: list[int] = []
-    chosen: list[int] = []
-    before: list[int | None] = []
-    for number, (place, _) in enumerate(pairs):
+    found: list[int] = []
+    for place in places:
         at = bisect_left(ends, place)
-        before.append(chosen[at - 1] if at else None)
-        if at == len(ends):
-            ends.append(place)
-            chosen.append(number)
-        else:
-            ends[at], chosen[at] = place, number
-    found: list[tuple[int, int]] = []
-    here = chosen[-1] if chosen else None
-    while here is not None:
-        found.append(pairs[here])
-        here = before[here]
-    return found[::-1]
+        ends[at : at + 1] = [place]
+        found.append(at + 1)
+    return found
+
+
+def _moved(mark: Mark, by: Mark) -> Mark:
+    """Returns who wrote a line that a change put elsewhere; what nobody logged only moved it."""
+    return mark if by.origin in (None, mark.origin) else MOVED
 
 
 def _between(whole: Stretch, kept: Sequence[tuple[int, int]]) -> Iterator[Stretch]:
@@ -116,4 +131,4 @@ def one_of(marks: Sequence[Mark]) -> Mark:
     if any(mark.origin != marks[0].origin for mark in marks):
         return SEVERAL
     order = ("sure", "likely", "unknown")
-    return max(marks, key=lambda mark: order.index(mark.certainty))
+    return max(marks, key=lambda mark: (order.index(mark.certainty), mark.gone is not None))

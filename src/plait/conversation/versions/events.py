@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from plait.conversation.changes import of_call
 from plait.conversation.model import Called, Conversation, Conversations, Noted, Turn
@@ -139,25 +140,32 @@ def _of_call(called: Called, origin: Origin, time: str, directory: str | None) -
         return None
     kind = _kind_of(called, ACTIONS[touch.action], touch.patch)
     given = mapping(called.input)
-    return FileEvent(
+    asked = FileEvent(
         path=path,
         kind=kind,
         time=time,
         origin=origin,
+        after=_after(called, given, {}),
+        replacements=tuple(_replacements(called.name, given, {})),
+    )
+    return replace(
+        asked,
         before=NOTHING if kind == "created" else _before(view),
         after=_after(called, given, view),
         hunks=tuple(logged_hunks(view.get("structuredPatch"))),
         replacements=tuple(_replacements(called.name, given, view)),
-        is_user_modified=touch.is_user_modified,
+        proposal=asked if touch.is_user_modified else None,
     )
 
 
 def _kind_of(called: Called, action: EventKind, patch: Patch | None) -> EventKind:
     is_told = called.result is not None and CREATED.search(called.result.text) is not None
+    view = mapping(called.result.detail if called.result else None)
+    if view.get("type") == "update":
+        return "written"
     if action == "created" or (patch and patch.is_new):
         return "created"
-    has_view = bool(mapping(called.result.detail if called.result else None))
-    return "created" if called.name == "Write" and not has_view and is_told else action
+    return "created" if called.name == "Write" and not view and is_told else action
 
 
 def _before(view: Mapping[str, Any]) -> Text | None:

@@ -16,6 +16,8 @@ Why: TypeAlias = Literal[
     "before",  # it stood there when the first session came that is known
     "between",  # it came between two moments in which the file is known: by hand, or by a command
     "several",  # the same line was written more than once: it may be either
+    "moved",  # a change put it elsewhere: whoever did may count, or whoever wrote it first
+    "again",  # it had gone and came again, nobody saw how: it may be somebody else's
     "earlier",  # Git has it in a commit from before it was written
     "unread",  # the log does not say what the file held
 ]
@@ -50,6 +52,8 @@ class Mark(Struct, frozen=True):
     origin: Origin | None = None
     certainty: Certainty = "unknown"
     why: Why = ""
+    gone: str | None = None
+    """When it went, where it came again since: only a commit from before says that it is this."""
 
 
 class Text(Struct, frozen=True):
@@ -91,7 +95,8 @@ class FileEvent(Struct, frozen=True, kw_only=True):
     replacements: tuple[Replacement, ...] = ()
     is_there: bool = True
     """False for a backup that says that there was no file."""
-    is_user_modified: bool = False
+    proposal: "FileEvent | None" = None
+    """The change as it was asked for, where a person had it be another one."""
 
     @property
     def is_change(self) -> bool:

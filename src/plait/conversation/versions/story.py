@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from plait.conversation.versions.carry import carried, is_telling
+from plait.conversation.versions.carry import carried, is_telling, one_of
 from plait.conversation.versions.model import FileEvent, Mark, Origin, Text, Version
 from plait.conversation.versions.text import (
     MARK,
@@ -35,7 +35,8 @@ class Stories:
     def __init__(self) -> None:
         self.by_path: dict[str, Story] = {}
         self._pool = _Pool()
-        self._seen: dict[tuple[str, ...], Version] = {}
+        self._seen: dict[tuple[str, ...], tuple[Mark, ...]] = {}
+        self._gone: dict[str, str] = {}
 
     def take(self, events: Iterable[FileEvent]) -> "Stories":
         """Takes what happened, in the order of time."""
@@ -64,8 +65,8 @@ class Stories:
         lines = Counter(text.lines)
         return max(found, key=lambda one: _shared(one, lines))
 
-    def recognised(self, text: Text) -> Version | None:
-        """Returns an earlier version that holds the same."""
+    def recognised(self, text: Text) -> tuple[Mark, ...] | None:
+        """Returns who wrote the lines of earlier versions that held the same."""
         return self._seen.get(text.lines)
 
     def remember(self, version: Version) -> None:
@@ -73,7 +74,9 @@ class Stories:
         if version.text is None:
             return
         if version.text.is_whole and any(map(is_telling, version.text.lines)):
-            self._seen[version.text.lines] = version
+            same = self._seen.get(version.text.lines, version.marks)
+            both = zip(same, version.marks, strict=True)
+            self._seen[version.text.lines] = tuple(map(one_of, both))
         for line, mark in zip(version.text.lines, version.marks, strict=True):
             if mark.origin is None:
                 self._pool.taint(line)
@@ -85,9 +88,22 @@ class Stories:
         for line in added_lines(event):
             self._pool.add(line, event.origin)
 
-    def writer(self, line: str) -> Origin | None:
+    def note_gone(self, lines: set[str], version: Version) -> None:
+        """Takes note of lines that stand in none of the files any more.
+
+        What a session took away is gone. What went otherwise may be on another branch of Git.
+        """
+        known = [one.last_there for one in self.by_path.values()]
+        there = {line for one in known if one and one.text for line in one.text.lines}
+        for line in lines - there:
+            if version.event:
+                self._pool.taint(line)
+            self._gone.setdefault(line, version.time)
+
+    def writer(self, line: str) -> Mark | None:
         """Returns who alone ever wrote a line."""
-        return self._pool.writer(line)
+        origin = self._pool.writer(line)
+        return Mark(origin, "likely", gone=self._gone.get(line)) if origin else None
 
 
 class _Pool:
@@ -101,8 +117,8 @@ class _Pool:
         self._writers[line] = known if known == origin else None
 
     def taint(self, line: str) -> None:
-        """Takes note that a line stood there which nobody is known to have written."""
-        self._writers.setdefault(line, None)
+        """Takes note that a line stood there, or went, of which nobody knows who wrote it next."""
+        self._writers[line] = None
 
     def writer(self, line: str) -> Origin | None:
         return self._writers.get(line) if is_telling(line) else None
@@ -218,7 +234,10 @@ class Story:
         return self.versions[-1]
 
     def _add(self, version: Version) -> Version:
+        before = self.last_there
         self.versions.append(version)
+        if before and before.text and version.text and version.text.is_whole:
+            self._among.note_gone({*before.text.lines} - {*version.text.lines}, version)
         if version.event is None or version.text is None:
             self._learnt.begin(len(self.versions) - 1)
         self._among.remember(version)
@@ -226,7 +245,7 @@ class Story:
 
     def _adopted(self, text: Text) -> tuple[Mark, ...]:
         if same := self._among.recognised(text):
-            return tuple(map(_loosened, same.marks))
+            return tuple(map(_loosened, same))
         base = self._among.nearest(text, self)
         added = BETWEEN if base else BEFORE
         if base is None or base.text is None:
@@ -242,9 +261,7 @@ class Story:
         found = list(marks)
         for place, (line, mark) in enumerate(zip(lines, marks, strict=True)):
             if mark.origin is None and mark.why != "several" and counts[line] == 1:
-                writer = self._among.writer(line)
-                if writer:
-                    found[place] = Mark(writer, "likely")
+                found[place] = self._among.writer(line) or mark
         return tuple(found)
 
     def _change(self, event: FileEvent) -> None:
@@ -254,7 +271,7 @@ class Story:
             self._lose(event)
             return
         before = self.see(base, event.time, is_there=event.kind != "created")
-        own = Mark(event.origin, "likely" if event.is_user_modified else "sure")
+        own = Mark(event.origin, "sure")
         marks: list[Mark] = []
         place = 0
         for region in changed.regions:
@@ -263,7 +280,10 @@ class Story:
             marks += carried(base.lines[old], before.marks[old], changed.text.lines[new], own)
             place = region.old[1]
         marks += before.marks[place:]
-        self._add(Version(time=event.time, text=changed.text, marks=tuple(marks), event=event))
+        if event.proposal:
+            marks = _without_strangers(marks, own, changed.text, change_in(event.proposal, base))
+        made = Version(time=event.time, text=changed.text, marks=tuple(marks), event=event)
+        self._among.note_gone({*base.lines} - {*changed.text.lines}, self._add(made))
 
     def _compared(self, event: FileEvent) -> tuple[Text | None, Changed | None]:
         """Returns what the file held before a change, as far as it is known, and after it."""
@@ -294,6 +314,17 @@ class Story:
 
 def _shared(version: Version, lines: Counter[str]) -> int:
     return (Counter(version.text.lines if version.text else ()) & lines).total()
+
+
+def _without_strangers(
+    marks: Sequence[Mark], own: Mark, text: Text, asked: Changed | None
+) -> list[Mark]:
+    """Returns the marks without those of lines that were not asked for: a person put them there."""
+    wanted = {*asked.text.lines} if asked else set()
+    return [
+        BETWEEN if mark == own and line not in wanted else mark
+        for line, mark in zip(text.lines, marks, strict=True)
+    ]
 
 
 def _loosened(mark: Mark) -> Mark:
