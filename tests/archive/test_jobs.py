@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from plait.archive import Archive, families, shares
+from plait.archive import Archive, SharedFile, disclosures, families, shares
 from plait.archive import usage as counting
 from plait.archive.shares import ALONE, Hands, are_worth_it
 from plait.cli.app import run
@@ -26,7 +26,7 @@ def everything_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has even little read by several processes."""
     monkeypatch.setattr(counting, "WORTH", 0)
     monkeypatch.setattr(scanning, "MUCH", 0)
-    for module in (shares, families):
+    for module in (shares, families, disclosures):
         monkeypatch.setattr(module, "are_worth_it", lambda hands, *_: hands.jobs > 1)
 
 
@@ -121,6 +121,8 @@ COMMANDS = [
     "doctor --all",
     "ls --json",
     "ls --long",
+    "redact --check --json",
+    "redact --check --all",
 ]
 
 
@@ -129,7 +131,7 @@ def printed(
 ) -> tuple[str, str]:
     """Returns what a command prints where the logs answer."""
     words = command.split()
-    aside = [] if words[0] == "doctor" else ["--no-index"]
+    aside = [] if words[0] in ("doctor", "redact") else ["--no-index"]
     run([*words, *aside, "--root", str(root), "--jobs", str(jobs)])
     found = capfd.readouterr()
     return found.out, found.err
@@ -147,7 +149,7 @@ def test_a_command_prints_the_same_by_several_processes(
     assert len(alone[0]) > 500
 
 
-@pytest.mark.parametrize("command", ["stats --json", "doctor --json", "ls --json"])
+@pytest.mark.parametrize("command", ["stats", "doctor", "ls", "redact"])
 @pytest.mark.parametrize("fate", ["gone", "grown", "replaced"])
 def test_what_becomes_of_a_file_under_a_command_is_the_same(
     gallery: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, fate: str
@@ -164,13 +166,15 @@ def test_what_becomes_of_a_file_under_a_command_is_the_same(
         victim.write_bytes(victim.read_bytes() * 2)
     else:
         other.replace(victim)
-    told = [_told(archive, command.split()[0]) for archive in archives]
+    told = [_told(archive, command) for archive in archives]
     assert told[0] == told[1]
 
 
 def _told(archive: Archive, command: str) -> object:
     if command == "stats":
         return archive.stats()
+    if command == "redact":
+        return archive.disclosures().found
     return list(archive.accounts()) if command == "doctor" else archive.all_facts()
 
 
@@ -248,7 +252,7 @@ def kills(
                     os.kill(random.choice(self._processes).pid, signal.SIGKILL)
             yield found
 
-    for command in ("usage --json", "stats --json", "doctor --json", "ls --json"):
+    for command in ("usage --json", "stats --json", "doctor --json", "ls --json", "redact --check"):
         alone = printed(capfd, command, gallery, 1)[0]
         with monkeypatch.context() as patch:
             patch.setattr(Workers, "each", deadly)
@@ -269,3 +273,26 @@ def test_fifty_workers_killed_at_random_change_no_answer(
     monkeypatch: pytest.MonkeyPatch, gallery: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert sum(kills(monkeypatch, gallery, capfd, seed) for seed in range(13)) > 20
+
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_one_file_tells_is_found_in_all_by_the_same_name(tmp_path: Path, jobs: int) -> None:
+    texts = {
+        "a.txt": "is zz81kPq7Wm3Xv9Rt right?",
+        "b.env": "DB_PASSWORD=zz81kPq7Wm3Xv9Rt\n",
+        "c.txt": f"{TOKEN} and {TOKEN[:20]}\\\n{TOKEN[20:]}",
+        "d.txt": f"{TOKEN[:12]}\\\n{TOKEN[12:]}",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = [SharedFile(path, path.stat().st_size) for path in sorted(tmp_path.iterdir())]
+    report = Archive([tmp_path], jobs=jobs).disclosures(files=files)
+    places = {
+        one.label: sorted({Path(place.file or "").name for place in one.places})
+        for one in report.found.values()
+    }
+    assert places == {"secret in a setting": ["a.txt", "b.env"], "github token": ["c.txt", "d.txt"]}
+    assert len(report.found) == 2

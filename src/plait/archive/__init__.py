@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from plait.archive.accounting import Why
     from plait.archive.choosing import chosen_conversation, described, short_name
     from plait.archive.context_fill import PresetEffect, preset_effects, weighed
+    from plait.archive.disclosures import SharedFile
     from plait.archive.edit_report import check_report, entry_of, packing_report, report_of
     from plait.archive.export.copying import session_markdown, turn_markdown, whole_output
     from plait.archive.export.earlier import DRAWN, Earlier
@@ -108,6 +109,7 @@ __all__ = [
     "Session",
     "SessionTree",
     "Several",
+    "SharedFile",
     "Star",
     "StarFile",
     "Stars",
@@ -158,6 +160,7 @@ __all__ = [
 _HOMES = {
     "accounting": "Why WhyRequest WhyTotals",
     "edit_report": "check_report entry_of packing_report report_of",
+    "disclosures": "SharedFile",
     "choosing": "chosen_conversation described short_name",
     "index_or_logs": "without_collector",
     "export.copying": "session_markdown turn_markdown whole_output",

@@ -1,8 +1,8 @@
-"""What is asked of files over time: who wrote their lines, what they held, what became of them."""
+"""What is asked of files: who wrote their lines, what they held when, what they would give away."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from plait.archive.model import Named, Several
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from plait.archive.files.touched import TouchedPath
     from plait.conversation.versions.model import NetChange
     from plait.index.touches import TouchRow
+    from plait.redact import Redactor, Report
 
 
 class Filing:
@@ -117,3 +118,10 @@ class Filing:
         found = self.session_files_at(session, turn)
         directory = directory_of(self._whole.open(session))
         return write_files(found, folder, directory, is_forced=is_forced)
+
+    def disclosures(self, redactor: "Redactor | None" = None, **options: Any) -> "Report":
+        """Returns what its logs, or other `files`, tell that should not be shared."""
+        from plait.archive.disclosures import disclosures
+
+        archive = self._whole
+        return disclosures(redactor, options.pop("files", archive.files), archive.hands, **options)

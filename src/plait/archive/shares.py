@@ -6,7 +6,7 @@ answers are the same, and they come in the order of what was given.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from plait.archive.model import Session
 from plait.line import LogFile
@@ -20,6 +20,14 @@ ACCOUNTS_WORTH = 12_000_000
 """The same for the account of every line."""
 
 
+class Weighed(Protocol):
+    """Whatever is known by its size."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes are to be read."""
+
+
 class Hands(NamedTuple):
     """How many processes may work, and what is said of those that died."""
 
@@ -30,7 +38,7 @@ class Hands(NamedTuple):
 ALONE = Hands(1, [])
 
 
-def are_worth_it(hands: Hands, given: Sequence[Given], worth: int) -> bool:
+def are_worth_it(hands: Hands, given: Sequence[Session | Weighed], worth: int) -> bool:
     """Tells whether several processes are sooner done: from so many bytes on."""
     return hands.jobs > 1 and len(given) > 1 and sum(map(_size, given)) >= worth
 
@@ -73,5 +81,5 @@ def _alone(one: Given) -> Given:
     return replace(one, archive=None) if isinstance(one, Session) else one
 
 
-def _size(one: Given) -> int:
+def _size(one: Session | Weighed) -> int:
     return sum(file.size for file in one.files) if isinstance(one, Session) else one.size

@@ -6,13 +6,13 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
-from plait.archive import Session
+from plait.archive import Session, SharedFile
 from plait.cli.edit.carry_out import (
     Manner,
     carry_out,
@@ -26,14 +26,9 @@ from plait.cli.redact.report import as_object, print_report
 from plait.cli.selection import named
 from plait.cli.settings import own_home
 from plait.errors import ConfigError, SourceError, UserError
-from plait.line import lines, read_small
-from plait.line.discover import SUFFIX
-from plait.record import Blank, Broken, entry_of
 from plait.redact import (
     Group,
-    Place,
     Redactor,
-    Report,
     Rules,
     is_log,
     redacted_log,
@@ -47,7 +42,6 @@ if TYPE_CHECKING:
     from plait.edit.model import Plan
 
 HITS = 1
-HEAD = 8192
 
 
 @click.command("redact")
@@ -115,7 +109,7 @@ def command(
         _redact_text(redactor, key_file)
         return 0
     sources = _sources_of(request, paths)
-    report = _checked(request, redactor, sources)
+    report = request.archive.disclosures(redactor, files=sources, watch=request.output.progress)
     also = _second_look(sources, redactor) if second_opinion else None
     if manner.as_json:
         request.output.json(as_object(report, sources, also))
@@ -128,38 +122,6 @@ def command(
 def _rules_of(rules_file: str | None, groups: tuple[Group, ...], *, is_strict: bool) -> Rules:
     rules = rules_with(rules_file, strict=is_strict)
     return rules.only(groups) if groups else rules
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One file to look at."""
-
-    path: Path
-    size: int
-
-    def entries(self) -> Iterator[tuple[Any, Place]]:
-        """Yields records, and texts where there are none, with their places."""
-        found = self._records() if self.path.suffix == SUFFIX else self._texts()
-        try:
-            yield from found
-        except SourceError:  # gone since it was found
-            return
-
-    def _records(self) -> Iterator[tuple[Any, Place]]:
-        for line in lines(self.path):
-            entry = entry_of(line)
-            if isinstance(entry, Broken):
-                yield line.data.decode("utf-8", "surrogateescape"), self._at(line.number)
-            elif not isinstance(entry, Blank):
-                yield entry, self._at(line.number)
-
-    def _texts(self) -> Iterator[tuple[Any, Place]]:
-        data = read_small(self.path) or b""
-        if b"\0" not in data[:HEAD]:
-            yield data.decode("utf-8", "surrogateescape"), Place(str(self.path))
-
-    def _at(self, line: int) -> Place:
-        return Place(str(self.path), line)
 
 
 def _refuse_what_does_not_fit(
@@ -215,27 +177,7 @@ def _redact_text(redactor: Redactor, key_file: str | None) -> None:
     _write_text(text)
 
 
-def _checked(request: Request, redactor: Redactor, sources: list[Source]) -> Report:
-    output = request.output
-    for source in output.progress(sources, "learning"):
-        redactor.learn(entry for entry, _ in source.entries())
-    for source in output.progress(sources, "looking"):
-        name = _uncounted(redactor, str(source.path))
-        for entry, place in source.entries():
-            redactor.value(entry, replace(place, file=name))
-    return redactor.report
-
-
-def _uncounted(redactor: Redactor, text: str) -> str:
-    """Returns a text without what should not be shared, of which the report says nothing."""
-    counted, redactor.report = redactor.report, Report()
-    try:
-        return redactor.text(text)
-    finally:
-        redactor.report = counted
-
-
-def _second_look(sources: list[Source], redactor: Redactor) -> list[dict[str, object]]:
+def _second_look(sources: list[SharedFile], redactor: Redactor) -> list[dict[str, object]]:
     from plait.cli.redact.report import opinions
 
     return opinions([source.path for source in sources], redactor.values)
@@ -295,7 +237,7 @@ def _read_key(path: Path) -> dict[str, str]:
     return key
 
 
-def _sources_of(request: Request, names: tuple[str, ...]) -> list[Source]:
+def _sources_of(request: Request, names: tuple[str, ...]) -> list[SharedFile]:
     if not names:
         return _unique(file.path for file in request.archive.files)
     return _unique(path for name in names for path in _paths_of(request, name))
@@ -333,11 +275,11 @@ def _files_below(folder: Path) -> Iterator[Path]:
     yield from (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def _unique(paths: Iterator[Path]) -> list[Source]:
-    found: list[Source] = []
+def _unique(paths: Iterator[Path]) -> list[SharedFile]:
+    found: list[SharedFile] = []
     for path in dict.fromkeys(paths):
         try:
-            found.append(Source(path, path.stat().st_size))
+            found.append(SharedFile(path, path.stat().st_size))
         except OSError:  # gone since it was listed
             continue
     return found

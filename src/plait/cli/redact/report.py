@@ -1,6 +1,7 @@
 """What was found to a page or to JSON: how often and where, never the value."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from plait.line.discover import SUFFIX
 from plait.redact import Found, Kind, Place, Report
 
 if TYPE_CHECKING:
-    from plait.cli.redact import Source
+    from plait.archive import SharedFile
 
 NOUNS: dict[Kind, tuple[str, str]] = {
     "secret": ("secret", "secrets"),
@@ -41,7 +42,7 @@ AT_ONCE = 500  # a command line has an end
 
 
 def as_object(
-    report: Report, sources: "Sequence[Source]", also: list[dict[str, object]] | None
+    report: Report, sources: "Sequence[SharedFile]", also: list[dict[str, object]] | None
 ) -> dict[str, Any]:
     """Returns the report as `--json` prints it."""
     found: dict[str, Any] = {
@@ -59,7 +60,7 @@ def as_object(
 def print_report(
     output: Output,
     report: Report,
-    sources: "Sequence[Source]",
+    sources: "Sequence[SharedFile]",
     also: list[dict[str, object]] | None,
     *,
     show_all: bool,
@@ -87,7 +88,15 @@ def _print_limits(output: Output, report: Report) -> None:
 
 def _in_order(report: Report) -> list[Found]:
     kinds = list(NOUNS)
-    return sorted(report.found.values(), key=lambda one: kinds.index(one.kind))
+    return sorted(
+        report.found.values(), key=lambda one: (kinds.index(one.kind), _number(one.stand_in))
+    )
+
+
+def _number(stand_in: str) -> list[int]:
+    """Returns the numbers of a stand-in: those of ‹secret 10.2: token› are ten and two."""
+    head, _, _ = stand_in.partition(":")
+    return [int(digits) for digits in re.findall(r"\d+", head)]
 
 
 def _print_found(output: Output, found: Sequence[Found], *, show_all: bool) -> None:

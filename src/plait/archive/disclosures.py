@@ -1,0 +1,177 @@
+"""Files to a report of what in them should not be shared, by several processes or by this one.
+
+A file teaches by itself, and is looked at through a twin of the redactor that knows what all of
+them have taught. So the report is the same, whoever looks.
+"""
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from plait.archive.shares import Hands, are_worth_it
+from plait.errors import SourceError
+from plait.line import LogFile, lines, read_small
+from plait.line.discover import SUFFIX
+from plait.line.workers import Workers
+from plait.record import Blank, Broken, entry_of
+from plait.redact import Place, Redactor, Report, Rules
+from plait.redact.lessons import Lesson, Outcome
+
+WORTH = 4_000_000
+"""Bytes from which on several processes are sooner done with them."""
+HEAD = 8192
+"""So far a file is looked at to tell that it is no text."""
+
+
+class SharedFile(NamedTuple):
+    """A file that somebody may want to share: a log, or anything beside it."""
+
+    path: Path
+    size: int
+
+    def entries(self) -> Iterator[tuple[Any, int | None]]:
+        """Yields records and texts with the lines they stand on; nothing where it has gone."""
+        try:
+            yield from self._records() if self.path.suffix == SUFFIX else self._texts()
+        except SourceError:
+            return
+
+    def _records(self) -> Iterator[tuple[Any, int | None]]:
+        for line in lines(self.path):
+            entry = entry_of(line)
+            if isinstance(entry, Broken):
+                yield line.data.decode("utf-8", "surrogateescape"), line.number
+            elif not isinstance(entry, Blank):
+                yield entry, line.number
+
+    def _texts(self) -> Iterator[tuple[Any, int | None]]:
+        data = read_small(self.path) or b""
+        if b"\0" not in data[:HEAD]:
+            yield data.decode("utf-8", "surrogateescape"), None
+
+
+WatchFiles: TypeAlias = Callable[[Sequence[SharedFile], str], Iterable[SharedFile]]
+
+
+def disclosures(
+    redactor: Redactor | None,
+    found: Iterable[SharedFile | LogFile],
+    hands: Hands,
+    watch: WatchFiles | None = None,
+) -> Report:
+    """Returns what files tell that should not be shared, with where it stands.
+
+    Rules of the user look across files: those are then looked at one after the other.
+    """
+    redactor, watch = redactor or Redactor(), watch or _unwatched
+    files = [SharedFile(file.path, file.size) for file in found]
+    if redactor.has_own_rules:
+        _look_in_turn(redactor, files, watch)
+        return redactor.report
+    with ExitStack() as stack:
+        workers = None
+        if are_worth_it(hands, files, WORTH):
+            workers = stack.enter_context(Workers(hands.jobs, hands.losses))
+        lessons = _learn(redactor, files, workers, watch)
+        _look(redactor, files, lessons, workers, watch)
+    return redactor.report
+
+
+def _unwatched(files: Sequence[SharedFile], _: str) -> Iterable[SharedFile]:
+    return files
+
+
+def _look_in_turn(redactor: Redactor, files: Sequence[SharedFile], watch: WatchFiles) -> None:
+    for file in watch(files, "learning"):
+        redactor.learn(entry for entry, _ in file.entries())
+    for file in watch(files, "looking"):
+        _look_through(redactor, file, _private(redactor, file))
+
+
+def _learn(
+    redactor: Redactor, files: Sequence[SharedFile], workers: Workers | None, watch: WatchFiles
+) -> list[Lesson]:
+    """Returns the lines of each file that teach nothing, once the redactor knows all the rest."""
+    found: list[Lesson] = []
+    items = [(str(file.path), file, redactor.rules) for file in files]
+    taught = _done("lesson_of", items, files, workers)
+    for _, lesson in zip(watch(files, "learning"), taught, strict=True):
+        redactor.take(lesson)
+        found.append(lesson._replace(named=(), told=(), owners=()))
+    redactor.settle()
+    return found
+
+
+def _look(
+    redactor: Redactor,
+    files: Sequence[SharedFile],
+    lessons: Sequence[Lesson],
+    workers: Workers | None,
+    watch: WatchFiles,
+) -> None:
+    names = [_private(redactor, file) for file in files]
+    known = pickle.dumps(redactor)
+    items = [
+        (str(file.path), file, name, known, lesson)
+        for file, name, lesson in zip(files, names, lessons, strict=True)
+    ]
+    outcomes = _done("outcome_of", items, files, workers)
+    watched = watch(files, "looking")
+    for file, name, outcome, lesson in zip(watched, names, outcomes, lessons, strict=True):
+        if not redactor.absorb(outcome):  # it came by a stand-in that is another's by now
+            twin = redactor.twin(lesson)
+            _look_through(twin, file, name)
+            redactor.absorb(twin.outcome)
+
+
+def _done(
+    name: str, items: Sequence[Any], files: Sequence[SharedFile], workers: Workers | None
+) -> Iterator[Any]:
+    task: Callable[[Any], bytes] = globals()[name]
+    if workers is None:
+        found: Iterable[bytes] = map(task, items)
+    else:
+        found = workers.each(f"{__name__}:{name}", items, [file.size for file in files])
+    for data in found:
+        yield pickle.loads(data)  # noqa: S301  of this process, or of one of our own
+
+
+def lesson_of(item: tuple[str, SharedFile, Rules]) -> bytes:
+    """Returns what a file and its name teach, for the process that asks."""
+    _, file, rules = item
+    redactor = Redactor(rules).apprentice()
+    redactor.learn(str(file.path))
+    redactor.learn(entry for entry, _ in file.entries())
+    return pickle.dumps(redactor.lesson)
+
+
+def outcome_of(item: tuple[str, SharedFile, str, bytes, Lesson]) -> bytes:
+    """Returns what is found in a file, for the process that asks."""
+    _, file, name, known, lesson = item
+    twin = _redactor(known).twin(lesson)
+    _look_through(twin, file, name)
+    found: Outcome = twin.outcome
+    return pickle.dumps(found)
+
+
+@lru_cache(1)
+def _redactor(known: bytes) -> Redactor:
+    found: Redactor = pickle.loads(known)  # noqa: S301  from the process that asks
+    return found
+
+
+def _look_through(redactor: Redactor, file: SharedFile, name: str) -> None:
+    for entry, line in file.entries():
+        redactor.value(entry, Place(name, line))
+
+
+def _private(redactor: Redactor, file: SharedFile) -> str:
+    """Returns the name of a file without what should not be shared; the report is as it was."""
+    counted, redactor.report = redactor.report, Report()
+    try:
+        return redactor.text(str(file.path))
+    finally:
+        redactor.report = counted
