@@ -76,6 +76,28 @@ def test_several_processes_find_the_same(
     assert Archive([root, gallery], jobs=3).waste() == alone
 
 
+@pytest.mark.parametrize(("name", "kind"), [(OTHER, "process"), (ONE, "unexplained")])
+def test_what_goes_on_from_a_response_of_another_session_is_another_process(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    """A fork copies lines without a word; a copy of the same session is no fork of it."""
+    talk = CachedTalk(SMALL)
+    talk.ask(words=9000)
+    talk.ask()
+    first, second = (tmp_path / "projects" / folder for folder in ("-home-dev", "-home-dev-again"))
+    first.mkdir(parents=True)
+    second.mkdir()
+    talk.write(first / f"{ONE}.jsonl")
+    talk.system += 1
+    talk.ask(timedelta(minutes=1))
+    talk.write(second / f"{name}.jsonl")
+    archive = Archive([tmp_path])
+    assert [one.kind for one in archive.waste().findings] == [kind]
+    owned = Owned(archive.responses(), archive.sessions)
+    causes = [paid.cause for one in archive.sessions for paid, _ in owned.requests(one)]
+    assert sorted(filter(None, causes)) == [kind]
+
+
 def test_what_an_errand_sends_again_is_told_by_the_file_of_its_session(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     (folder / ONE / "subagents").mkdir(parents=True)

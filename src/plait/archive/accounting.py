@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from plait.archive.carried import Carried, carried
 from plait.archive.model import Session
 from plait.archive.usage import Counted, counted_paths
-from plait.conversation.account import PaidRequest, account_of
+from plait.conversation.account import Cause, PaidRequest, account_of
 from plait.conversation.account.requests import UNNAMED, Held, Main, held_in
 from plait.conversation.account.told import WhyRequest, WhyTotals
 from plait.conversation.model import Called
 from plait.conversation.prices import Prices, Unit
 from plait.conversation.usage import BilledResponse, Tokens
+from plait.conversation.waste import Loss, WasteKind
 from plait.record.lineage import Sent, sent_lines
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from plait.conversation.next_prompt import NextPrompt
 
 MILLION = 1_000_000
+UNTOLD = ("unexplained", "rewind")
+"""What a file says of a cause that only another one tells."""
+Reason = TypeVar("Reason", Cause, WasteKind)
 ReadSent: TypeAlias = Callable[[Path], Iterable[tuple[int, Sent]]]
 """What gives the lines of a file, as far as they tell what was sent."""
 LATEST = datetime.max.replace(tzinfo=UTC)
@@ -121,10 +125,12 @@ class Owned:
     def __init__(self, counted: Counted, sessions: Sequence[Session]) -> None:
         self.responses = counted.responses
         self._files: dict[Path, dict[str, BilledResponse]] = {}
+        self._sessions: dict[str, str] = {}
         paths = counted_paths(sessions)
         for key, one in zip(counted.keys, counted.responses, strict=True):
             name = key if isinstance(key, str) else f"{UNNAMED}{key[1]}"
             self._files.setdefault(paths[one.file], {})[name] = one
+            self._sessions[name] = one.session
 
     def of(self, path: Path) -> Mapping[str, BilledResponse]:
         """Returns the responses that are counted to a file, by what they are known by."""
@@ -151,7 +157,25 @@ class Owned:
         billed = self.of(path)
         for paid in requests:
             if found := billed.get(paid.response):
-                yield _as_billed(paid, found), found
+                cause = paid.cause and self._cause(paid.cause, paid.before, found.session)
+                yield _as_billed(replace(paid, cause=cause), found), found
+
+    def explained(self, lost: Iterable[Loss], session: str) -> Iterator[Loss]:
+        """Yields what was lost in a session's file, by what other sessions tell of it."""
+        for loss in lost:
+            kind = self._cause(loss.kind, loss.before, session)
+            yield replace(loss, kind=kind) if kind != loss.kind else loss
+
+    def _cause(
+        self, cause: Reason, before: str | None, session: str
+    ) -> Reason | Literal["process"]:
+        """Returns why something was lost that no file explains.
+
+        What goes on from a response of another session was forked from it, or resumed, and the
+        client copied what led up to it.
+        """
+        is_copied = self._sessions.get(before or "", session) != session
+        return "process" if is_copied and cause in UNTOLD else cause
 
 
 def main_of(session: Session, read: ReadSent = sent_lines) -> Main:

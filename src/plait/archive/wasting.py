@@ -85,7 +85,7 @@ def wasted_in(
     for session in sessions:
         found = _Found(session.id, prices, left)
         for file in counted_files(session):
-            found.take(billed[file.path], lost[file.path])
+            found.take(billed[file.path], owned.explained(lost[file.path], session.id))
         told.append(found.told())
     return told
 

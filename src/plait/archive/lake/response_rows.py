@@ -64,7 +64,7 @@ class ResponseRows:
         for file in counted_files(whole):
             billed = self._owned.of(file.path)
             marks = {id(one): _mark_of(name, one) for name, one in billed.items()}
-            lost = self._account(whole, file).losses
+            lost = self._owned.explained(self._account(whole, file).losses, whole.id)
             for loss, one, cost in wasted_of(billed, lost, self._prices, self._left):
                 yield (
                     *(loss.kind, marks[id(one)], loss.uuid, _stamp(one), loss.entrypoint),

@@ -59,6 +59,8 @@ class Loss(Struct, frozen=True, gc=False, array_like=True):
     subject: str = ""
     """What it was about: a file, a command, an agent."""
     uuid: str | None = None
+    before: str | None = None
+    """The response that the request goes on from."""
 
 
 def loss_of(kind: WasteKind, asked: "Asked", **figures: Any) -> Loss:
@@ -72,5 +74,6 @@ def loss_of(kind: WasteKind, asked: "Asked", **figures: Any) -> Loss:
         asked.first.entrypoint,
         total_input=asked.tokens.total_input,
         uuid=asked.first.uuid,
+        before=asked.before.key if asked.before else None,
         **figures,
     )
