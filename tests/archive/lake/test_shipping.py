@@ -23,7 +23,7 @@ SECRET = f"ghp_{sha256(b'another token').hexdigest()[:36]}"
 
 def manner(profile: Profile = "counts", **how: Any) -> Manner:
     """Returns how sessions are shipped."""
-    return Manner(Labels("desk"), profile, key=KEY if profile == "counts" else b"", **how)
+    return Manner(Labels("desk"), profile, key=b"" if profile == "full" else KEY, **how)
 
 
 def shipped(root: Path, to: Path | str, profile: Profile = "counts", **how: Any) -> Built:
@@ -103,13 +103,32 @@ def test_a_lake_that_has_more_or_less_is_refused(
     assert lake.known().num_rows == 0
 
 
-def test_counts_need_a_key_and_take_any(root: Path, tmp_path: Path) -> None:
-    archive = Archive([root], jobs=1)
-    for verb in (archive.lake.ship, archive.lake.rehearse):
-        with pytest.raises(UserError, match="needs a key"):
-            verb(str(tmp_path / "lake"), Manner(Labels("desk"), "counts"))
-    long = Manner(Labels("desk"), "counts", key=b"a long one, " * 20)
-    assert archive.lake.ship(str(tmp_path / "lake"), long).built == 2
+@pytest.mark.parametrize("profile", ["counts", "redacted"])
+def test_where_names_are_hidden_a_key_is_needed_and_any_will_do(
+    root: Path, tmp_path: Path, profile: Profile
+) -> None:
+    with pytest.raises(UserError, match=f"a lake of {profile} needs a key"):
+        Manner(Labels("desk"), profile)
+    long = Manner(Labels("desk"), profile, key=b"a long one, " * 20)
+    assert Archive([root], jobs=1).lake.ship(str(tmp_path / "lake"), long).built == 2
+
+
+@pytest.mark.parametrize("profile", ["counts", "redacted"])
+def test_where_sessions_lay_cannot_be_tried_without_the_key(
+    root: Path, tmp_path: Path, profile: Profile
+) -> None:
+    found = []
+    for key in (KEY, b"another key, as long as the first"):
+        to = str(tmp_path / key.decode())
+        Archive([root], jobs=1).lake.ship(to, Manner(Labels("desk"), profile, key=key))
+        lake = Lake(to)
+        kin, known = lake.kin("desk"), lake.known()
+        marks = [*kin["session"].to_pylist(), *kin["fingerprint"].to_pylist()]
+        ties = [tie for one in kin["ties"].to_pylist() for tie in one]
+        found.append({*filter(None, marks), *ties, *known["fingerprint"].to_pylist()})
+    one, other = found
+    assert len(one) == len(other) > 20
+    assert one.isdisjoint(other)
 
 
 def test_nothing_that_should_not_be_shared_is_in_what_is_redacted(

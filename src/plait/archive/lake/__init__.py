@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from plait.archive.lake.building import Built, FailedSession
     from plait.archive.lake.engine import Engine, LocalEngine
-    from plait.archive.lake.manner import Manner
+    from plait.archive.lake.manner import Manner, hides_names
     from plait.archive.lake.ray_engine import RayEngine
     from plait.archive.lake.shipping import WHAT_LEAVES, Leaving
     from plait.archive.lake.verbs import Lakes
@@ -24,12 +24,13 @@ __all__ = [
     "LocalEngine",
     "Manner",
     "RayEngine",
+    "hides_names",
 ]
 
 _HOMES = {
     "building": "Built FailedSession",
     "engine": "Engine LocalEngine",
-    "manner": "Manner",
+    "manner": "Manner hides_names",
     "ray_engine": "RayEngine",
     "shipping": "Leaving WHAT_LEAVES",
     "verbs": "Lakes",

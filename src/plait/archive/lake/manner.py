@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from plait.archive.lake.known_words import ID
 from plait.archive.lake.profiles import counted_id
 from plait.conversation.prices import Prices
+from plait.errors import UserError
 from plait.lake.model import Labels, Profile
 from plait.lake.schema import VERSION
 
@@ -24,9 +25,13 @@ class Manner:
     profile: Profile = "full"
     prices: Prices = field(default_factory=Prices)
     key: bytes = field(default=b"", repr=False)
-    """What stand-ins are made by, where only counts are kept."""
+    """What stand-ins are made by in counts, and marks of sessions wherever names are hidden."""
     rules: "Rules | None" = None
     """What to hide besides the families, where sessions are redacted."""
+
+    def __post_init__(self) -> None:
+        if hides_names(self.profile) and not self.key:
+            raise UserError(f"a lake of {self.profile} needs a key", "else names could be tried")
 
     @cached_property
     def fingerprint(self) -> str:
@@ -47,6 +52,11 @@ class Manner:
     def tells(self, session: str) -> bool:
         """Tells an id in a lake whose session can be told from it: names may be redacted."""
         return self.profile != "redacted" or ID.fullmatch(session) is not None
+
+
+def hides_names(profile: Profile) -> bool:
+    """Tells whether names have stand-ins in a lake of a profile."""
+    return profile != "full"
 
 
 def digest_of(*values: object) -> str:

@@ -22,7 +22,7 @@ class Unit:
     roots: tuple[Path, ...]
     """What their files lie under: tables name files from there on."""
     key: bytes = field(default=b"", repr=False)
-    """What stand-ins are made by, where only counts are kept."""
+    """What stand-ins are made by in counts, and marks of sessions wherever names are hidden."""
     rules: Rules | None = None
     """What to hide besides the families, where sessions are redacted."""
 

@@ -35,6 +35,8 @@ class Sessions:
         self.manner = manner
         self.ids = {self._id(one.session.id) for one in inputs}
         self.names = self._names()
+        self.states = [manner.digest(one.fingerprint) for one in inputs]
+        """What the files of each are; without the key nobody can try where they lay."""
         self.numbers = {name: number for number, name in enumerate(self.names)}
 
     def _id(self, session: str) -> str:
@@ -52,8 +54,7 @@ class Sessions:
     @cached_property
     def fingerprint(self) -> str:
         """What stands for all of them, and for what their rows are made by."""
-        states = sorted(one.fingerprint for one in self.inputs)
-        return digest_of(self.manner.fingerprint, states)
+        return digest_of(self.manner.fingerprint, sorted(self.states))
 
     def is_gone(self, name: str) -> bool:
         """Tells what was known of a session that is not there any more, wherever it lay."""
@@ -79,15 +80,15 @@ class Sessions:
 
     def state(self, number: int) -> tuple[str, str]:
         """Returns what a session is known by, and what its files are."""
-        return self.names[number], self.inputs[number].fingerprint
+        return self.names[number], self.states[number]
 
     def unknown(self, kin: Rows) -> list[int]:
         """Returns the sessions of which nobody knows yet what they share as they are now."""
         known = dict(zip(kin["session"].to_pylist(), kin["fingerprint"].to_pylist(), strict=True))
         return [
             number
-            for number, (name, one) in enumerate(zip(self.names, self.inputs, strict=True))
-            if known.get(name) != one.fingerprint
+            for number, (name, state) in enumerate(zip(self.names, self.states, strict=True))
+            if known.get(name) != state
         ]
 
     def size(self, numbers: Collection[int]) -> int:

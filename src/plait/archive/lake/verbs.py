@@ -48,18 +48,18 @@ class Lakes:
         """Brings a lake up to date with the sessions of the archive; makes it where there is none.
 
         Folders are addresses of object stores whose sessions are taken in beside those of the
-        archive. Without a profile it is that of the lake, of a new one `full`. Counts need a key,
-        or what gives it.
+        archive. Without a profile it is that of the lake, of a new one `full`. All others need a
+        key, or what gives it.
         """
         from plait.archive.lake.building import build
-        from plait.archive.lake.manner import Manner
+        from plait.archive.lake.manner import Manner, hides_names
 
         if not labels.source:
             raise UserError(
                 "the sessions in a lake need a source", "a name for this machine will do"
             )
         lake = _lake_at(url, profile, options or {})
-        secret = _key_for(lake.profile, key)
+        secret = (key if isinstance(key, bytes) else key()) if hides_names(lake.profile) else b""
         hidden = rules if lake.profile == "redacted" else None
         manner = Manner(labels, lake.profile, self.archive.prices, secret, hidden)
         engine = engine or self._engine
@@ -109,16 +109,6 @@ class Lakes:
         from plait.archive.lake.engine import LocalEngine
 
         return LocalEngine(self.archive.jobs, self.archive.losses)
-
-
-def _key_for(profile: Profile, key: "Callable[[], bytes] | bytes") -> bytes:
-    """Returns what stand-ins are made by, where there are such."""
-    if profile != "counts":
-        return b""
-    found = key if isinstance(key, bytes) else key()
-    if not found:
-        raise UserError("a lake of counts needs a key", "else names could be tried")
-    return found
 
 
 def _lake_at(url: str, profile: Profile | None, options: Options) -> "Lake":

@@ -100,7 +100,7 @@ def _profile(request: Request, asked: dict[str, Any]) -> "Profile":
 
 
 def _manner(request: Request, asked: dict[str, Any]) -> "Manner":
-    from plait.archive.lake import Manner
+    from plait.archive.lake import Manner, hides_names
     from plait.cli.redact import rules_with
 
     profile = _profile(request, asked)
@@ -111,7 +111,7 @@ def _manner(request: Request, asked: dict[str, Any]) -> "Manner":
         labels_of(request, asked["source"], asked["person"], asked["team"]),
         profile,
         request.priced.prices,
-        stand_in_key(request, asked["key"]) if profile == "counts" else b"",
+        stand_in_key(request, asked["key"]) if hides_names(profile) else b"",
         rules_with(asked["rules"], strict=asked["strict"]) if is_redacted else None,
     )
 
