@@ -10,6 +10,7 @@ import pytest
 from plait.archive import Archive
 from plait.archive.accounting import Owned, paid_requests
 from plait.lake.asking import Asking
+from plait.record.account import Account
 from tests.lake.units import lake_of
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "lake.md"
@@ -22,6 +23,7 @@ def told(gallery: Path) -> list[Rows]:
     """Returns what is told elsewhere, in the order of the guide."""
     archive = Archive([gallery])
     usage, stats = archive.usage().totals.total, archive.stats()
+    lines = archive.graph().lines
     return [
         {(usage.tokens.output, near(usage.cost))},
         {(stats.prompts, stats.calls, stats.words_said)},
@@ -31,6 +33,8 @@ def told(gallery: Path) -> list[Rows]:
         {(one.path, one.added, one.removed) for one in stats.files},
         causes(archive),
         {(one.kind, one.count, near(one.cost_usd)) for one in archive.waste().findings},
+        findings(archive),
+        {(len(lines), sum(one.kind == "branch" for one in lines.values()))},
     ]
 
 
@@ -52,6 +56,15 @@ def causes(archive: Archive) -> Rows:
             sums[0] += one.again
             sums[1] += one.again_cost_usd
     return {(cause, again, near(cost)) for cause, (again, cost) in found.items()}
+
+
+def findings(archive: Archive) -> Rows:
+    """Returns how often each kind of oddity is found, in lines and in the graph of all."""
+    account = Account()
+    for file, found in zip(archive.files, archive.accounts(), strict=True):
+        account.take(found, file.path)
+    codes = [one.code for one in (*account.findings, *archive.graph().findings)]
+    return set(Counter(codes).items())
 
 
 def near(value: Any) -> Any:

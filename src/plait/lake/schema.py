@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Of all tables together: a lake with another one is built anew."""
-Kind: TypeAlias = Literal["text", "int", "float", "flag", "time", "bytes", "ints"]
+Kind: TypeAlias = Literal["text", "int", "float", "flag", "time", "bytes"]
 Bearing: TypeAlias = Literal["plain", "id", "listed", "named", "worded"]
 """What a column can give away, and what becomes of that where only counts are kept.
 
@@ -45,7 +45,7 @@ WHOSE = (
     Column("build", "int", "the building that the row comes from; `sessions` says which one holds"),
     Column("source", "text", "where the session comes from"),
     Column("session", "text", "its id", "id"),
-    Column("project", "text", "the folder of its project", "named"),
+    Column("project", "text", "the folder that its log lies in, a worktree its own", "named"),
     Column("month", "text", "when it began, as 2026-11; `none` where no line says", "listed"),
 )
 """The columns that every table begins with; tables are partitioned by the last."""
@@ -294,6 +294,5 @@ def schema_of(table: str) -> "pa.Schema":
         "flag": pa.bool_(),
         "time": pa.timestamp("us", "UTC"),
         "bytes": pa.binary(),
-        "ints": pa.list_(pa.int64()),
     }
     return pa.schema([(one.name, kinds[one.kind]) for one in TABLES[table].columns])
