@@ -11,7 +11,7 @@ from plait.lake.model import Profile
 from plait.lake.schema import TABLES, schema_of
 
 Row = Mapping[str, Any]
-EMPTY: dict[str, Any] = {"text": "", "int": 0, "flag": False, "bytes": b"", "ints": []}
+EMPTY: dict[str, Any] = {"text": "", "int": 0, "flag": False, "bytes": b""}
 DAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
 BUILDS = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}
 """What the rows of each session are built by, where none says otherwise."""

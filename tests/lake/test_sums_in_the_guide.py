@@ -63,8 +63,8 @@ def findings(archive: Archive) -> Rows:
     account = Account()
     for file, found in zip(archive.files, archive.accounts(), strict=True):
         account.take(found, file.path)
-    codes = [one.code for one in (*account.findings, *archive.graph().findings)]
-    return set(Counter(codes).items())
+    found_in_lines = Counter(one.code for one in account.findings)
+    return set((found_in_lines + Counter(one.code for one in archive.graph().findings)).items())
 
 
 def near(value: Any) -> Any:
