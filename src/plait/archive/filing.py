@@ -73,12 +73,13 @@ class Filing:
         time_of: Callable[[str], str] | None = None,
     ) -> "FileAt":
         """Returns what a file held at the end of a turn (`SESSION:TURN`, `TURN`), or at a time."""
-        from plait.archive.files.moments import moment_named
+        from plait.archive.files.moments import first_begun, moment_named
         from plait.archive.files.standing import file_at
 
         history = self.file_history(path, directory=directory, known_as=known_as)
         moment = moment_named(self._whole, at, history.events, time_of)
-        return file_at(history.story, moment)
+        story = history.story_at(moment)
+        return file_at(story, moment, first_begun(self._whole, story.events))
 
     def touches(self, path: str | None = None, *, sessions: Several = None) -> "list[TouchRow]":
         """Returns what sessions did to files, or to the one with this path, as time went."""

@@ -47,6 +47,16 @@ class FileHistory:
             return self.stories.at(self.path)
         return self.stories.at(self.known_as[-1])
 
+    def story_at(self, moment: str) -> Story:
+        """Returns the story of the name that it had at a moment."""
+        own = self.story
+        if _is_known(own, moment) or self.names.git is None:
+            return own
+        top = self.names.git.top
+        earlier = (self.stories.by_path.get(f"{top}/{name}") for name in self.names.git.names)
+        found = [one for one in earlier if one and _is_known(one, moment)]
+        return max(found, key=lambda one: one.versions[-1].time, default=own)
+
     @property
     def is_here(self) -> bool:
         """Tells whether the file is on this disk."""
@@ -62,6 +72,11 @@ class FileHistory:
         if text is None:
             raise UserError(f"'{path}' is no text", "lines are told of text files alone")
         return text
+
+
+def _is_known(story: Story, moment: str) -> bool:
+    version = story.at(moment)
+    return version is not None and version.is_there
 
 
 def history_of(

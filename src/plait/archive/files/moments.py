@@ -75,6 +75,14 @@ def moment_named(
     return end_of_turn(archive.open(session).conversations, number, own)
 
 
+def first_begun(archive: "Archive", events: Sequence[FileEvent]) -> str:
+    """Returns when the session began that is the first to tell of a file."""
+    if not events:
+        return ""
+    told = archive.open(archive.session(events[0].origin.session)).conversations
+    return min((sortable(one.started) or "" for one in told.by_line.values()), default="")
+
+
 def before(time: str) -> str:
     """Returns what sorts right before a time and after all earlier ones."""
     return f"{time[:-1]}!" if time else time

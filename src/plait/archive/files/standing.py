@@ -36,24 +36,36 @@ class FileAt(Struct, frozen=True, kw_only=True):
         return str(self.text or "").encode("utf-8", "surrogateescape")
 
 
-def file_at(story: Story, moment: str) -> FileAt:
-    """Returns what a file held at a moment, as far as anything tells."""
+def file_at(story: Story, moment: str, begun: str = "") -> FileAt:
+    """Returns what a file held at a moment, as far as anything tells.
+
+    What was seen of it first counts from when the session began that saw it, no earlier.
+    """
     version = story.at(moment)
     if version is None:
-        return _before_all(story)
+        return _before_all(story, is_begun=begun <= moment)
     text = story.text_of(version)
     if text is None or not text.is_whole:
         return FileAt(path=story.path, since=version.time, why=_untold(text))
-    after = story.after(version)
-    is_doubtful = after is not None and after.is_foreign and version.time < moment
+    why = _doubt(story, version, moment)
     return FileAt(
         path=story.path,
         text=text if version.is_there else None,
-        certainty="likely" if is_doubtful else "sure",
+        certainty="likely" if why else "sure",
         is_there=version.is_there,
         since=version.time,
-        why=f"somebody else changed it before {after.time}" if is_doubtful and after else "",
+        why=why,
     )
+
+
+def _doubt(story: Story, version: Version, moment: str) -> str:
+    """Returns why a file may have held something else than a version of it."""
+    after = story.after(version)
+    if after is not None and after.is_foreign and version.time < moment:
+        return f"somebody else changed it before {after.time}"
+    if version.completed or not (version.text and version.text.is_whole):
+        return "lines that no patch shows are as they were seen later"
+    return ""
 
 
 def _untold(text: Text | None) -> str:
@@ -62,10 +74,11 @@ def _untold(text: Text | None) -> str:
     return "only parts of it are logged, as patches"
 
 
-def _before_all(story: Story) -> FileAt:
+def _before_all(story: Story, *, is_begun: bool) -> FileAt:
     first: Version | None = story.versions[0] if story.versions else None
     text = story.text_of(first) if first and first.is_foreign else None
-    if first is None or text is None or not text.is_whole:
+    is_told = text is not None and text.is_whole
+    if first is None or not is_told or (first.is_there and not is_begun):
         return FileAt(path=story.path, why="no session tells of it so early")
     return FileAt(
         path=story.path,

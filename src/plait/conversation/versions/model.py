@@ -115,6 +115,8 @@ class Version(Struct, frozen=True, kw_only=True):
     event: FileEvent | None = None
     """What made it; None where somebody else did, and this is when it was seen."""
     is_there: bool = True
+    completed: str | None = None
+    """When the lines were seen that its patches do not show."""
 
     @property
     def is_foreign(self) -> bool:

@@ -219,17 +219,17 @@ class Story:
                 self.versions[-1] = replace(here, text=_more_exact(here.text, text))
             return self.versions[-1]
         if here and here.text is not None and filled(here.text, text):
-            return self._fill(here, text)
+            return self._fill(here, text, time)
         marks = self._adopted(text)
         return self._add(Version(time=time, text=text, marks=marks, is_there=is_there))
 
-    def _fill(self, here: Version, text: Text) -> Version:
+    def _fill(self, here: Version, text: Text, time: str) -> Version:
         """Takes the whole of what was known in parts: whoever wrote those parts did."""
         assert here.text is not None
         self._learnt.note(len(self.versions) - 1, here.text, text)
         more = len(text.lines) - len(here.marks)
         marks = self._known_again(text.lines, [*here.marks, *[BEFORE] * more])
-        self.versions[-1] = replace(here, text=text, marks=marks)
+        self.versions[-1] = replace(here, text=text, marks=marks, completed=time)
         self._among.remember(self.versions[-1])
         return self.versions[-1]
 

@@ -1,0 +1,72 @@
+"""What a file held at a moment, in a repository that sessions, hands and Git change."""
+
+from pathlib import Path
+
+import pytest
+
+from plait import Archive
+from plait.archive.files.standing import FileAt
+from tests.archive.scripted import Script, Scripted
+
+ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_value()"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Scripted:
+    return Scripted(tmp_path)
+
+
+def held(home: Scripted, path: Path, at: str) -> FileAt:
+    return Archive([home.config]).file_at(path, at)
+
+
+def joined(*lines: str) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def without_backups(home: Scripted, script: Script) -> None:
+    for copy in (home.config / "file-history" / script.id).iterdir():
+        copy.unlink()
+
+
+def test_a_file_is_told_under_the_name_that_it_had(home: Scripted) -> None:
+    old, new, script = home.top / "cart.py", home.top / "basket.py", home.session()
+    script.prompt("write")
+    script.write(old, joined(ONE, TWO, THREE))
+    home.commit("one")
+    home.git("mv", "cart.py", "basket.py")
+    home.commit("moved")
+    script.prompt("change it there")
+    script.edit(new, THREE, f"{THREE}\nfour = fourth_value()")
+    first, second = (held(home, new, f"{script.id}:{turn}") for turn in (1, 2))
+    assert (first.path, str(first.text)) == (str(old), joined(ONE, TWO, THREE))
+    assert str(second.text) == joined(ONE, TWO, THREE, "four = fourth_value()")
+
+
+def test_what_patches_do_not_show_is_likely_what_was_seen_later(home: Scripted) -> None:
+    file, script = home.top / "cart.py", home.session()
+    file.write_text(joined(ONE, "1", "2", "3", "4", TWO), encoding="utf-8")
+    script.has_originals = False
+    script.prompt("change")
+    script.edit(file, ONE, THREE)
+    script.prompt("look")
+    script.read(file)
+    without_backups(home, script)
+    found = held(home, file, f"{script.id}:1")
+    assert str(found.text) == joined(THREE, "1", "2", "3", "4", TWO)
+    assert found.certainty == "likely"
+    assert found.why == "lines that no patch shows are as they were seen later"
+
+
+def test_what_was_seen_first_counts_from_the_start_of_the_session(home: Scripted) -> None:
+    file, script = home.top / "cart.py", home.session()
+    file.write_text(joined(ONE), encoding="utf-8")
+    early = home.clock.time()
+    script.prompt("hello")
+    within = home.clock.time()
+    script.prompt("look")
+    script.read(file)
+    found = held(home, file, within)
+    assert (str(found.text), found.certainty) == (joined(ONE), "likely")
+    assert held(home, file, early).why == "no session tells of it so early"
+    assert held(home, file, early).text is None
