@@ -142,9 +142,16 @@ WRONG = {
     "SELECT outputt FROM responses": ("that cannot be asked: ", "did you mean 'output'?"),
     "SELECT * FROM response": ("that cannot be asked: ", "did you mean 'responses'?"),
     "SELECT $n::INT": ("that cannot be asked: values were not provided", "`plait lake tables`"),
-    "SELECT sum(9223372036854775807) FROM responses": (
-        "that cannot be asked: ",
-        "`plait lake tables`",
+    "SELECT 1 LIMIT -1": ("that cannot be asked: LIMIT", "`plait lake tables`"),
+    "SELECT * FROM pg_clas": ("that cannot be asked: table with", "`plait lake tables`"),
+    "LOAD httpfs": ("a question reaches the tables of the lake alone", "`plait lake sql"),
+    "SELECT sum(9223372036854775807) AS n FROM responses": (
+        "a whole number in 'n' has more than 64 bits",
+        "ask for it by `…::DOUBLE`",
+    ),
+    "SELECT DATE '99999-01-01' AS far": (
+        "'far' holds a time that no calendar has",
+        "ask for it by `…::VARCHAR`",
     ),
 }
 

@@ -36,6 +36,11 @@ EXAMPLE = '`plait lake sql "SELECT model, sum(cost_usd) FROM responses GROUP BY 
 PREFIX = re.compile(r"^[A-Z][\w ]*? Error: ")
 NEAR = re.compile(r'^(?:Did you mean|Candidate bindings:) *"?([^"\n,?]+)', re.MULTILINE)
 MISSING = re.compile(r"Table with name (\w+) does not exist")
+CAPITAL = re.compile(r"^[A-Z](?=[a-z ])")
+LOCKED = ("disabled by config", "disabled through config", "configuration has been locked")
+OF_ENGINE = ("pg_", "duckdb_", "sqlite_", "pragma_", "stored ", "seen ")
+"""What tables begin with that are none of a lake."""
+LISTED = "`plait lake tables` lists tables and columns"
 WORD = re.compile(r"\w+")
 SESSIONS = "sessions"
 
@@ -76,17 +81,20 @@ class Answer:
 
         try:
             for batch in self._reader:
-                kept = [
-                    _cast(one, to.type) for one, to in zip(batch.columns, self.schema, strict=True)
-                ]
+                kept = [_cast(one, to) for one, to in zip(batch.columns, self.schema, strict=True)]
                 yield pa.RecordBatch.from_arrays(kept, schema=self.schema)
         except pa.ArrowException as error:
             raise _in_words(error) from error
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Yields the rows, once."""
+        for some in self.groups():
+            yield from some
+
+    def groups(self) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """Yields the rows, some at a time, once."""
         for batch in self.batches():
-            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            yield zip(*map(_values_of, batch.columns, self.columns), strict=True)
 
 
 class Asking:
@@ -223,16 +231,35 @@ def _plain_schema(schema: "pa.Schema") -> "pa.Schema":
     return pa.schema(fields)
 
 
-def _cast(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
-    return column if column.type == kind else column.cast(kind)
+def _cast(column: "pa.Array", to: "pa.Field") -> "pa.Array":
+    """Returns a column as it is told; only sums of whole numbers are told otherwise."""
+    import pyarrow as pa
+
+    try:
+        return column if column.type == to.type else column.cast(to.type)
+    except pa.ArrowInvalid as error:
+        raise Unanswerable(
+            f"a whole number in '{to.name}' has more than 64 bits", "ask for it by `…::DOUBLE`"
+        ) from error
+
+
+def _values_of(column: "pa.Array", name: str) -> list[Any]:
+    try:
+        found: list[Any] = column.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise Unanswerable(
+            f"'{name}' holds a time that no calendar has", "ask for it by `…::VARCHAR`"
+        ) from error
+    return found
 
 
 def _in_words(error: Exception) -> Unanswerable:
     """Returns what is wrong with a question, without what only the engine understands."""
     said = str(error)
-    line = PREFIX.sub("", said.split("\n", 1)[0]).rstrip("!. ")
-    if "disabled by configuration" in said or "configuration has been locked" in said:
+    if any(one in said for one in LOCKED):
         return Unanswerable("a question reaches the tables of the lake alone", EXAMPLE)
+    line = CAPITAL.sub(lambda found: found[0].lower(), PREFIX.sub("", said.split("\n", 1)[0]))
     near = NEAR.search(said)
-    hint = f"did you mean '{near[1]}'?" if near else "`plait lake tables` lists tables and columns"
-    return Unanswerable(f"that cannot be asked: {line[:1].lower()}{line[1:]}", hint)
+    is_ours = near is not None and not near[1].startswith(OF_ENGINE)
+    hint = f"did you mean '{near[1]}'?" if near and is_ours else LISTED
+    return Unanswerable(f"that cannot be asked: {line.rstrip('!. ')}", hint)

@@ -164,9 +164,8 @@ def _write_json(answer: "Answer", output: str | None) -> None:
 def _write_csv(answer: "Answer", output: str | None) -> None:
     with _sink(output) as sink:
         sink.write(_csv_lines([answer.columns]))
-        for batch in answer.batches():
-            columns = [column.to_pylist() for column in batch.columns]
-            sink.write(_csv_lines(zip(*columns, strict=True)))
+        for some in answer.groups():
+            sink.write(_csv_lines(some))
 
 
 def _csv_lines(rows: Iterable[Iterable[object]]) -> bytes:
