@@ -35,6 +35,7 @@ def main(*sizes: str) -> None:
     for size in sizes or ("100MB",):
         first_index(f"first index, {size}", archive(size).resolve())
     first_index("100 MB in 5,000 files", archive("100MB", files=5000).resolve())
+    tiny_files()
     unchanged()
     appended()
     idle(archive("10MB").resolve())
@@ -134,6 +135,24 @@ def agentsview() -> Path | None:
     return found
 
 
+TINY = 5000
+
+
+def tiny_files() -> None:
+    """Prints what a log takes of which there is next to nothing to read: one prompt, one answer."""
+    root = HOME / "logs" / "tiny"
+    for number in range(TINY):
+        session = f"{number:08}-2222-4333-8444-555555555555"
+        path = root / "projects" / f"-home-dev-p{number % 50}" / f"{session}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(next(lines(session, number)))
+    runs = [twice(lambda: indexed(root), cache_for(root))[0] for _ in range(TURNS)]
+    cpu = min(one.cpu for one in runs)
+    row(f"{TINY:,} logs of one prompt each", "CPU s", "ms a log", widths=WIDTHS)
+    row("", f"{cpu:.2f}", f"{cpu * 1000 / TINY:.2f}", widths=WIDTHS)
+    print(flush=True)
+
+
 def unchanged() -> None:
     """Prints what a run takes that finds nothing to do among 5,000 files."""
     root = archive("100MB", files=5000).resolve()
@@ -174,10 +193,10 @@ def appended() -> None:
 SESSION = "11111111-2222-4333-8444-555555555555"
 
 
-def lines() -> Iterator[bytes]:
+def lines(session: str = SESSION, first: int = 0) -> Iterator[bytes]:
     """Yields turns of a straight session: a prompt, a long answer."""
     chance, parent = random.Random(1), None
-    for number in range(1 << 20):
+    for number in range(first, 1 << 20):
         words = " ".join(chance.choice(("needle", "hay", "stack", "barn")) for _ in range(700))
         said = [
             ("user", {"role": "user", "content": f"prompt {number}"}),
@@ -190,7 +209,7 @@ def lines() -> Iterator[bytes]:
                 "parentUuid": parent,
                 "type": kind,
                 "uuid": uuid,
-                "sessionId": SESSION,
+                "sessionId": session,
                 "timestamp": f"2026-11-02T09:{number // 60 % 60:02}:{number % 60:02}.000Z",
                 "message": message,
             }
