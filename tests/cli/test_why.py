@@ -91,6 +91,30 @@ def test_a_turn_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     assert "turn 9 has no request" in capfd.readouterr().err
 
 
+def test_a_turn_shows_what_stood_in_the_context_when_it_ended(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    talk = CachedTalk()
+    talk.ask(words=9000)
+    talk.ask()
+    talk.compact()
+    talk.ask()
+    folder = tmp_path / "projects" / "-home-dev-shop"
+    folder.mkdir(parents=True)
+    talk.write(folder / f"{SESSION}.jsonl")
+
+    def words(*more: str) -> dict[str, int]:
+        return {one["words"]: one["requests"] for one in told(capfd, tmp_path, *more)["carried"]}
+
+    first, second = words("--turn", "1"), words("--turn", "2")
+    assert first == {"the words of u1": 1, "the words of u2": 0}
+    expected = {"u1": 2, "u2": 1, "u3": 1, "u4": 0}
+    assert second == {f"the words of {name}": count for name, count in expected.items()}
+    assert not {*second} & {*words()}
+    shown = out(capfd, tmp_path, "--turn", "1")
+    assert "in the context after turn 1, and what carrying them had cost by then" in shown
+
+
 def test_counts_hold_no_word_of_the_session(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     assert "the words of" in out(capfd, root, "--json")
     assert "the words of" not in out(capfd, root, "--json", "--counts")

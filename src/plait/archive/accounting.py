@@ -67,20 +67,41 @@ class Why(Struct, frozen=True, kw_only=True):
         return replace(self, requests=found, totals=totals)
 
 
-def why_of(archive: "Archive", session: Session, prices: Prices, now: datetime) -> Why:
-    """Returns why a session cost what it did, request for request."""
+def why_of(
+    archive: "Archive", session: Session, prices: Prices, now: datetime, turn: int | None = None
+) -> Why:
+    """Returns why a session cost what it did, request for request.
+
+    Of a turn alone: its requests, and what stood in the context with its last answer.
+    """
     opened = archive.open(session)
     turns = turns_in(opened.conversations) if opened.graph.sessions else {}
     owned = Owned(archive.responses(), archive.sessions)
     told = paid_requests(owned, session, turns, prices, opened.sent_lines)
+    if turn is not None:
+        told = told.of_turn(turn)
     if session.file is None:
         return told
     resumption = opened.context()
+    then = resumption if turn is None else _context_after(opened, turns, turn)
     return replace(
         told,
         next=_next(resumption.next_prompt, prices, now),
-        carried=_carried(opened, resumption, turns, prices),
+        carried=_carried(opened, then, turns, prices) if then else (),
     )
+
+
+def _context_after(
+    opened: "OpenSession", turns: Mapping[str, int], turn: int
+) -> "Resumption | None":
+    """Returns what stood in the context with the last answer of a turn, by its file as of then."""
+    from plait.archive.resume import resumption_in
+
+    records = opened.client_records
+    answers = (one for one in records if one.type == "assistant")
+    last = max((one.line for one in answers if turns.get(one.uuid or "") == turn), default=0)
+    held = [one for one in records if one.line <= last]
+    return resumption_in(held, held[-1].offset + len(held[-1].raw)) if held else None
 
 
 def paid_requests(

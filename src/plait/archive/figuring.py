@@ -169,12 +169,14 @@ class Figuring:
         session: Named,
         prices: "Prices | None" = None,
         now: datetime | None = None,
+        *,
+        turn: int | None = None,
     ) -> "Why":
-        """Returns why a session cost what it did: each request, what of it was paid for again."""
+        """Returns why a session, or a turn of it, cost what it did, and what was paid again."""
         from plait.archive.accounting import why_of
 
         archive, when = self._archive, now or datetime.now(UTC)
-        return why_of(archive, archive.session(session), prices or archive.prices, when)
+        return why_of(archive, archive.session(session), prices or archive.prices, when, turn)
 
     def waste(
         self,

@@ -6,7 +6,7 @@ from the directory that the folder is named after: so that one is chosen.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from shlex import join, quote
@@ -67,8 +67,6 @@ def resumption_of(
     given: Session | OpenSession, as_: Literal["client", "sdk"] = "client"
 ) -> Resumption:
     """Returns what the client sends when it resumes a session, or what the SDK returns."""
-    from plait.graph.client import context as client_context
-    from plait.graph.client import last_answer
     from plait.graph.client.left_out import told_by
 
     session = given.session if isinstance(given, OpenSession) else given
@@ -82,13 +80,24 @@ def resumption_of(
     if found.stamps.get(str(path)) is None:
         next(lines(path), None)  # gone: says so
     records = found.client_records if as_ == "client" else found.records
-    seen = client_context(records, size=session.file.size, as_=as_)
+    told = resumption_in(records, session.file.size, as_)
     if as_ == "client":
-        seen = told_by(found.client_graph, found.id, seen)
+        seen = told_by(found.client_graph, found.id, told.context)
+        return replace(told, context=seen)
+    return told
+
+
+def resumption_in(
+    records: Sequence[Record], size: int, as_: Literal["client", "sdk"] = "client"
+) -> Resumption:
+    """Returns what is sent where a file holds these records, in so many bytes."""
+    from plait.graph.client import context as client_context
+    from plait.graph.client import last_answer
+
+    seen = client_context(records, size=size, as_=as_)
     answer = last_answer(records, seen.chain)
     usage = answer.message.usage if answer and answer.message else None
-    uuid = answer.uuid if answer else None
-    return Resumption(seen, usage, uuid, records, session.file.size)
+    return Resumption(seen, usage, answer.uuid if answer else None, records, size)
 
 
 def context(session: Named, as_: Literal["client", "sdk"] = "client") -> "Context":

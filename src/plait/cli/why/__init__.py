@@ -51,17 +51,15 @@ def command(
     """
     found = request.session(session)
     with request.answering(no_index=no_index) as archive:
-        told = archive.why(found, request.prices)
-    if turn is not None:
-        told = told.of_turn(turn)
-        if not told.requests:
-            raise UserError(f"turn {turn} has no request", "`plait show` numbers the turns")
+        told = archive.why(found, request.prices, turn=turn)
+    if turn is not None and not told.requests:
+        raise UserError(f"turn {turn} has no request", "`plait show` numbers the turns")
     if as_json:
         request.output.json(_as_object(told, counts=counts))
         return
     with request.output.paged():
         request.output.heading(request.archive.facts(found))
-        _print_why(request, told, is_all=is_all or turn is not None)
+        _print_why(request, told, is_all=is_all, turn=turn)
 
 
 def _as_object(told: "Why", *, counts: bool) -> dict[str, Any]:
@@ -72,13 +70,13 @@ def _as_object(told: "Why", *, counts: bool) -> dict[str, Any]:
     return found
 
 
-def _print_why(request: Request, told: "Why", *, is_all: bool) -> None:
+def _print_why(request: Request, told: "Why", *, is_all: bool, turn: int | None) -> None:
     output = request.output
     if not told.requests:
         output.print("no request says what it took")
         return
     _print_totals(request, told.totals)
-    shown = told.requests if is_all else jumps_in(told.requests)
+    shown = told.requests if is_all or turn else jumps_in(told.requests)
     if shown:
         output.print("")
         _print_requests(request, shown)
@@ -87,7 +85,7 @@ def _print_why(request: Request, told: "Why", *, is_all: bool) -> None:
             more = f"{counted(rest, 'request')} cost no more than usual: `--all` shows them"
             output.print(more, style="dim")
     if told.carried:
-        _print_carried(request, told)
+        _print_carried(request, told, turn)
     if told.next and told.next.tokens is not None:
         output.print("")
         output.print(_next_in_words(told), style="bold")
@@ -151,10 +149,12 @@ def _time(time: datetime | None) -> str:
     return minute_of(time.astimezone()) if time else ""
 
 
-def _print_carried(request: Request, told: "Why") -> None:
+def _print_carried(request: Request, told: "Why", turn: int | None) -> None:
     output = request.output
     output.print("")
-    output.print("the largest things in the context, and what carrying them has cost", style="bold")
+    when, cost = (f" after turn {turn}", "had cost by then") if turn else ("", "has cost")
+    words = f"the largest things in the context{when}, and what carrying them {cost}"
+    output.print(words, style="bold")
     names = ("tokens", "cost", "since", "kind", "what")
     table = output.table(*names, right=("tokens", "cost", "since"))
     for one in told.carried[:MOST_CARRIED]:
