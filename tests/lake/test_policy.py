@@ -8,6 +8,7 @@ from plait.errors import ConfigError
 from plait.lake.policy import Policy, Whose, digest, policy_in, read_policy
 from plait.lake.serving import PolicyFile
 
+ROOT = Path(__file__).resolve().parents[2]
 TEXT = f"""
 [people.ann]
 key = "{digest("ann-key")}"
@@ -106,6 +107,8 @@ def test_what_is_wrong_with_a_policy_is_said(text: str) -> None:
         policy_in(text, "policy.toml")
     assert refused.value.message.startswith("the policy in 'policy.toml' is not right: ")
     assert WRONG[text].lower() in refused.value.message.lower()
+    (example,) = refused.value.hints
+    assert "[[see]]" in (ROOT / example.split()[0]).read_text(encoding="utf-8")
 
 
 def test_a_policy_that_is_not_there_or_no_text(tmp_path: Path) -> None:

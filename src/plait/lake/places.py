@@ -153,7 +153,8 @@ def no_lake(place: Place) -> NoLake:
 def _sentence(place: Place, deed: str, error: Exception) -> SourceError:
     reason = " ".join(_COLOURS.sub("", str(error)).replace("↳", ":").split())
     if any(word in reason for word in _DENIALS):
-        return SourceError(f"no leave to {deed} '{place.url}'", reason[:400])
+        who = () if place.folder else ("check the key, and what it may do below that address",)
+        return SourceError(f"no leave to {deed} '{place.url}'", *who, f"it says: {reason[:300]}")
     lacking = _lacking(place, reason)
     why = f": {lacking[0]}" if lacking else ""
     return SourceError(

@@ -34,7 +34,7 @@ SUBJECTS = ("person:", TEAM, "project:")
 MARK = "sha256:"
 LEAST_FEWEST = 2
 """Of one person alone nothing is ever counted for others."""
-EXAMPLE = "docs/guide/lake.md has an example"
+EXAMPLE = "docs/guide/serve.md has an example"
 
 
 class Whose(NamedTuple):
