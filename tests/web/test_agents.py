@@ -15,6 +15,7 @@ from plait.archive.model import Session
 from plait.cli.app import run
 from plait.conversation.prices import Prices
 from plait.view.agents import AgentCost, agents_together
+from plait.view.amounts import tokens_in_words
 from tests.web.reading_page import Reader, Served, reader, served
 
 __all__ = ["reader"]
@@ -125,12 +126,12 @@ def test_the_table_says_what_each_agent_took(at: Served) -> None:
         figures = numbers(page, one.words)
         assert figures[2:5] == [
             str(one.responses),
-            f"{one.tokens.total_input:,}".replace(",", " "),
-            f"{one.tokens.output:,}".replace(",", " "),
+            tokens_in_words(one.tokens.total_input),
+            tokens_in_words(one.tokens.output),
         ]
         assert figures[0].startswith("$")
         assert figures[6:] == [one.type, "timeline"]
-    together = numbers(page, "together")
+    together = numbers(page, "Total")
     assert together[2] == str(sum(one.responses for one in found))
 
 

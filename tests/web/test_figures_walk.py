@@ -9,12 +9,15 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.lists import at, root, settled, text_of, told
-from tests.web.reading_page import Reader, Served, reader
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.archive.index.update import refresh
+from tests.web.lists import at, empty, root, settled, text_of, told
+from tests.web.reading_page import Reader, Served, reader, served
 from tests.web.test_lists_browser import faults
 from tests.web.test_lists_browser import settled as settled_in
 
-__all__ = ["at", "reader", "root"]
+__all__ = ["at", "empty", "reader", "root"]
 PAGES = (
     "/",
     "/usage?range=all",
@@ -144,9 +147,11 @@ def test_sums_of_a_session_lead_to_its_responses(at: Served, reader: Reader) -> 
     name = next(name for name, one in at.library.now.listed() if one.title == "the north gate")
     page = settled_in(reader(at, f"/s/{name}/usage"))
     row = page.locator(".figures-table tbody tr").first
-    count = int(row.locator("td a").first.inner_text())
+    expect(row.locator("td").first).to_contain_text("$")
+    counted = row.locator("td a").nth(1)
+    count = int(counted.inner_text())
     assert count > 1
-    row.locator("td a").first.click()
+    counted.click()
     expect(page).to_have_url(re.compile(r"/usage\?model=[^#]+#responses"))
     expect(page.locator(".responses tbody tr")).to_have_count(count)
     expect(page.locator("#responses")).to_contain_text(f"{count} responses")
@@ -154,3 +159,34 @@ def test_sums_of_a_session_lead_to_its_responses(at: Served, reader: Reader) -> 
     expect(page).to_have_url(re.compile(r"/usage$"))
     page.goto(f"{at.address}/s/{name}/usage?who=agents")
     expect(page.locator(".responses tbody tr")).to_have_count(0)
+
+
+TWO_EDITIONS = """
+file {name} cwd=/home/dev/{name} start=2026-10-02T09:00:00Z pace=lifelike
+set model={model}
+U1 "How far?"
+A1< "One mile."
+"""
+
+
+def test_a_model_is_called_alike_wherever_it_stands(tmp_path: Path) -> None:
+    dated, plain = "claude-opus-4-5-20251101", "claude-opus-4-5"
+    for name, model in (("moor", dated), ("shore", plain)):
+        draw(TWO_EDITIONS.format(name=name, model=model)).write(tmp_path / "logs")
+    refresh(Archive([tmp_path / "logs"]), tmp_path / "index")
+    with served(tmp_path / "logs", tmp_path / "index") as at:
+        usage = settled(at, "/usage?range=all")
+        assert f"moor<small> {dated}</small>" in usage
+        assert f"shore<small> {plain}</small>" in usage
+        assert "opus-4-5" not in set(re.findall(r"[^<>]+", usage))
+        assert f"<span>{dated} · All time</span>" in settled(at, f"/counted?model={dated}")
+        settled(at, "/insights")
+        heading = f"<h1>Responses: {dated}</h1>"
+        assert heading in settled(at, f"/counted?of=models&name={dated}")
+
+
+@pytest.mark.parametrize("page", ["usage", "insights", "waste"])
+def test_all_time_is_offered_only_where_there_is_more(empty: Served, page: str) -> None:
+    assert "Show all time" not in settled(empty, f"/{page}?range=all")
+    assert "Show all time" in settled(empty, f"/{page}?range=7d")
+    assert "Show all time" in settled(empty, f"/{page}?range=all&project=moor")

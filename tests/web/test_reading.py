@@ -123,6 +123,27 @@ def test_j_and_k_go_from_prompt_to_prompt(at: Served, reader: Reader) -> None:
     expect(page.get_by_text("Tide number 2?", exact=True).first).to_be_in_viewport()
     page.keyboard.press("?")
     expect(page.locator("dialog.keys")).to_contain_text("export and share")
+    last, close = page.locator("dialog.keys dd").last, page.locator("dialog.keys button")
+    above, below = last.bounding_box(), close.bounding_box()
+    assert above and below and below["y"] >= above["y"] + above["height"] + 8
+
+
+def test_what_a_session_came_to_stands_beside_the_choice_of_branches(
+    at: Served, reader: Reader
+) -> None:
+    page = reader(at, f"/s/{name_of(at, 'ways')}", width=1440)
+    expect(page.locator(".under .ways")).to_be_visible()
+    expect(page.locator(".under .facts")).to_contain_text("$")
+    cut = page.evaluate(
+        """() => {
+          const under = document.querySelector(".under").getBoundingClientRect();
+          return [...document.querySelectorAll(".under .facts span")]
+            .filter((one) => one.checkVisibility())
+            .filter((one) => one.getBoundingClientRect().bottom > under.bottom + 1)
+            .map((one) => one.textContent);
+        }"""
+    )
+    assert cut == []
 
 
 def test_a_reload_keeps_the_place(at: Served, reader: Reader) -> None:

@@ -75,6 +75,61 @@ def test_no_page_scrolls_sideways_on_a_phone(
     assert wide == {}
 
 
+FIGURES = (
+    "/",
+    "/sessions",
+    "/files",
+    "/usage?range=all",
+    "/insights",
+    "/waste?range=all",
+    "/counted",
+    "/counted?of=turns",
+    "/s/{rewind}/compare",
+    "/s/{sub-agent}/usage",
+    "/s/{sub-agent}/timeline",
+)
+BROKEN = """() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    if (texts.currentNode.parentElement.closest(".state, .hidden")) continue;
+    for (const word of texts.currentNode.nodeValue.matchAll(/[a-z]+/gi)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, word.index);
+      range.setEnd(texts.currentNode, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map((box) => box.top));
+      if (lines.size > 1) found.push(word[0]);
+    }
+  }
+  return found;
+}"""
+
+
+def test_no_word_of_figures_and_lists_is_broken_on_a_phone(
+    at: Served, reader: Reader, names: dict[str, str]
+) -> None:
+    page = reader(at, "/insights", width=PHONE)
+    broken = {}
+    for place in FIGURES:
+        page.goto(at.address + place.format(long=talk_name(at), **names))
+        expect(page.locator("[data-counting]")).to_have_count(0)
+        if found := page.evaluate(BROKEN):
+            broken[place] = found
+    assert broken == {}
+
+
+def test_rows_of_sessions_begin_and_end_together_on_a_phone(at: Served, reader: Reader) -> None:
+    page = reader(at, "/sessions", width=PHONE)
+    expect(page.locator("tr[data-name]").first).to_be_visible()
+    sides = page.evaluate(
+        """() => [...document.querySelectorAll("table.listed tbody tr")].map((one) => {
+          const box = one.getBoundingClientRect();
+          return [box.left, box.right];
+        })"""
+    )
+    assert len({tuple(one) for one in sides}) == 1
+
+
 def talk_name(at: Served) -> str:
     """Returns the name of the session with long names."""
     return next(name for name in at.library.now.names if name.startswith("10000000"))

@@ -13,8 +13,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plait.archive.live import ListedSessions, LiveArchive, Money
+from plait.conversation.spending import NO_MODEL
 from plait.conversation.stats.model import SessionPart
-from plait.view.forms import day_of
+from plait.view.forms import day_of, told_apart
 from plait.view.page.figures.period import USUAL, FiguresPage, Period, figures_page, period_in
 from plait.view.page.figures.slices import Slice, responses_in, slice_in, slice_of
 from plait.view.page.lists.rows import short_place
@@ -128,7 +129,8 @@ def _counted_page(library: LiveArchive, given: Slice, rows: ListedSessions) -> "
         return CountedPage(given, known, rows.places, is_counting, amounts=told)
     counted, is_counting = library.figures(*chosen).ask()
     amounts = parts_in(given, _named(library, counted)) if counted else None
-    return CountedPage(given, known, rows.places, is_counting, amounts=amounts)
+    names = told_apart(one.model for one in counted.figures.models) if counted else {}
+    return CountedPage(given, known, rows.places, is_counting, amounts=amounts, models=names)
 
 
 def _of_money(library: LiveArchive, page: "CountedPage", money: Money) -> "CountedPage":
@@ -140,7 +142,9 @@ def _of_money(library: LiveArchive, page: "CountedPage", money: Money) -> "Count
         return page._replace(amounts=beyond_in(given, money.beyond))
     found = responses_in(given, money.responses, money.left, prices)
     saved = saved_by_cache(found, prices)
-    return page._replace(spent=spent_in(found, prices), saved=saved.without - saved.paid)
+    names = told_apart({one.model or NO_MODEL for one in money.responses})
+    spent = spent_in(found, prices)
+    return page._replace(spent=spent, saved=saved.without - saved.paid, models=names)
 
 
 def _named(library: LiveArchive, counted: "CountedSessions") -> Iterator[tuple[str, SessionPart]]:

@@ -106,15 +106,15 @@ def header(heading: PageHeading, told: Conversations, home: str | None) -> str:
 
 
 def facts(heading: PageHeading) -> str:
-    """Returns what a session came to, on one line."""
+    """Returns what a session came to, on one line; where that is too long, its end is not shown."""
     totals = heading.totals
     took = time_in_words(totals.working_ms)
     words = [
         few_models(heading.models),
         many(heading.turns, "turn") if heading.turns else "",
+        money_in_words(totals.cost_usd) if totals.cost_usd else "",
         f"{took} of work" if took else "",
         f"{tokens_in_words(totals.tokens.total)} tokens" if totals.tokens.total else "",
-        money_in_words(totals.cost_usd) if totals.cost_usd else "",
     ]
     told = "".join(f"<span>{esc(word)}</span>" for word in words if word)
     return f"{told}{kept_badge(heading.mark)}"

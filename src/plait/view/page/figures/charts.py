@@ -183,18 +183,26 @@ def behind(inner: str, title: str) -> str:
     return f'<details class="behind"><summary>Table</summary>{told}</details>'
 
 
+STACKED = "figures stacked"
+"""A table of long names: on a narrow page each has a line to itself, its figures below it."""
+
+
 def folded_table(
-    heads: Sequence[str], rows: Sequence[str], name: str, everything: Slice | None = None
+    heads: Sequence[str],
+    rows: Sequence[str],
+    name: str,
+    everything: Slice | None = None,
+    kind: str = "figures",
 ) -> str:
     """Returns a table with bars in its second column, of which only the first rows are shown."""
     names = (heads[0], None, *heads[1:])
     first, rest = rows[:MOST_ROWS], rows[MOST_ROWS:MOST_FOLDED]
-    shown = scrolled(table(names, first), f"{name}s")
+    shown = scrolled(table(names, first, kind), f"{name}s")
     if not rest:
         return shown
     left = len(rows) - len(first) - len(rest)
     words = f"{len(rest)} more" + (f", and {left} that are not shown" if left else "")
-    more = scrolled(table(names, rest), f"More {name.lower()}s")
+    more = scrolled(table(names, rest, kind), f"More {name.lower()}s")
     if left and everything:
         more += f'<p class="onward">{everything.link("All of them")}</p>'
     return f'{shown}<details class="behind"><summary>{words}</summary>{more}</details>'

@@ -11,8 +11,8 @@ from plait.conversation.stats.model import SessionPart
 from plait.conversation.usage import BilledResponse
 from plait.conversation.waste.findings import SessionWaste
 from plait.view.amounts import dotted, hours_in_words, many, tokens_in_words
-from plait.view.forms import CACHE_READ, KINDS, day_of, minute_of, told_apart
-from plait.view.page.figures.charts import bar_cell, row, scrolled, strip, table
+from plait.view.forms import CACHE_READ, KINDS, day_of, minute_of, model_name
+from plait.view.page.figures.charts import STACKED, bar_cell, row, scrolled, strip, table
 from plait.view.page.figures.heat import BegunTurn
 from plait.view.page.figures.period import uncounted
 from plait.view.page.figures.slices import BRANCHES, DAYS, STEP, WHO, Slice, amount_in
@@ -84,6 +84,8 @@ class CountedPage(NamedTuple):
     """By session, where anything else is."""
     turns: Mapping[str, BegunTurn] = {}
     """The first turn of each session that is counted."""
+    models: Mapping[str, str] = {}
+    """How the models of all that is counted are called."""
 
 
 def begun_in(
@@ -165,23 +167,27 @@ def _heading(page: CountedPage) -> str:
     given = page.given
     words = PARTS.get(given.part, "") or NAMES.get(given.of, "Counted")
     if given.name:
-        (name,) = told_apart([given.name]).values() if given.of == "models" else (given.name,)
+        name = _model(page, given.name) if given.of == "models" else given.name
         return f"{words}: {name}"
     return words
 
 
 def _where(page: CountedPage) -> str:
     given = page.given
-    models = told_apart(given.model.split(",")) if given.model else {}
+    models = given.model.split(",") if given.model else ()
     return dotted(
         short_place(page.places.get(given.project, given.project)) if given.project else "",
-        ", ".join(models.values()),
+        ", ".join(_model(page, one) for one in models),
         WHO.get(given.who, ""),
         BRANCHES.get(given.branch, ""),
         _when(given),
         DAYS[int(given.weekday)] if given.weekday in tuple("0123456") else "",
         f"{int(given.hour):02}:00 to {int(given.hour):02}:59" if given.hour.isdecimal() else "",
     )
+
+
+def _model(page: CountedPage, name: str) -> str:
+    return page.models.get(name) or model_name(name)
 
 
 def _when(given: Slice) -> str:
@@ -228,7 +234,7 @@ def _spent(page: CountedPage, rows: Sequence[SpendingRow]) -> str:
         ("Sessions", str(sums["sessions"]), ""),
     )
     cells = [_spent_row(page, one) for one in rows[: page.given.n]]
-    body = scrolled(table(("Session", *HEADS), cells, "figures counted"), "Sessions")
+    body = scrolled(table(("Session", *HEADS), cells, f"{STACKED} counted"), "Sessions")
     told = strip(figures, is_counting=page.is_counting)
     return f"{_with_sums(told, sums)}{body}{_more(page, len(rows))}"
 
@@ -281,7 +287,7 @@ def _amounts(page: CountedPage, amounts: Mapping[str, float]) -> str:
         for name, amount in rows[: page.given.n]
         for place in (_place(page, name),)
     ]
-    body = scrolled(table(("Session", None, words), cells), "Sessions")
+    body = scrolled(table(("Session", None, words), cells, STACKED), "Sessions")
     told = strip(figures, is_counting=page.is_counting)
     sums = {"count": whole, "sessions": len(rows)}
     return f"{_with_sums(told, sums)}{body}{_more(page, len(rows))}"

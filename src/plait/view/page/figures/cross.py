@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from plait.conversation.cross import CrossTable
 from plait.conversation.spending import NO_MODEL, SpendingSum
-from plait.view.forms import told_apart
 from plait.view.page.figures.charts import cells, scrolled, section
 from plait.view.page.figures.period import Period
 from plait.view.page.figures.slices import UNTIMED, Slice, narrowed, step_days
@@ -42,7 +41,7 @@ class _Told:
         times = table.names(table.dimensions[2])
         self._times = times[-MOST_COLUMNS:]
         self._before = times[:-MOST_COLUMNS]
-        self._names = told_apart(one or NO_MODEL for one in table.names("model"))
+        self._names = usage.models
         self._pairs = table.along("project", "model")
 
     def table(self) -> str:

@@ -17,7 +17,15 @@ from plait.view.amounts import (
     tokens_in_words,
 )
 from plait.view.forms import told_apart
-from plait.view.page.figures.charts import bar_cell, folded_table, row, section, strip, table
+from plait.view.page.figures.charts import (
+    STACKED,
+    bar_cell,
+    folded_table,
+    row,
+    section,
+    strip,
+    table,
+)
 from plait.view.page.figures.heat import hours_map
 from plait.view.page.figures.period import nothing_in, uncounted
 from plait.view.page.figures.slices import Slice, hour_of
@@ -68,7 +76,8 @@ def insights_figures(insights: Insights | None, *, is_counting: bool) -> str:
         return uncounted(is_counting=is_counting)
     figures = insights.figures
     if not figures.sessions:
-        return nothing_in("insights", "Nothing was done in this time.")
+        is_all = insights.base.is_everything
+        return nothing_in("insights", "Nothing was done in this time.", is_all=is_all)
     return (
         f"{_totals(insights)}{_found(insights)}{_tools(insights)}"
         f'<div class="columns2"><div>{_course(insights)}{_agents(insights)}</div>'
@@ -99,11 +108,17 @@ def _totals(insights: Insights) -> str:
         (
             "Agents",
             link(figures.agents, "agents"),
-            f"{link(figures.service_agents, 'service_agents')} of the client",
+            _errands(insights),
         ),
         ("Work time", working, waiting if asked else ""),
     )
     return strip(cells, is_counting=insights.is_counting)
+
+
+def _errands(insights: Insights) -> str:
+    count = insights.figures.service_agents
+    told = insights.to("service_agents").link(many(count, "errand"), count=count)
+    return f"{told} of the client" if count else ""
 
 
 def _where(figures: Figures) -> str:
@@ -146,7 +161,9 @@ def _tools(insights: Insights) -> str:
     most = max(one.calls for one in found)
     rows = [_tool_row(insights, one, most) for one in found]
     return section(
-        "Tools", folded_table(TOOL_HEADS, rows, "Tool"), "time from the call to its result"
+        "Tools",
+        folded_table(TOOL_HEADS, rows, "Tool", kind=STACKED),
+        "time from the call to its result",
     )
 
 
@@ -229,14 +246,14 @@ def _files(insights: Insights) -> str:
             f"<code>{with_breaks(one.path)}</code>",
             bar_cell(one.changes, most, insights.to("files", one.path)),
             link(one.changes, "files", one.path),
-            ("good", f"+{link(one.added, 'files', one.path, 'added')}"),
-            ("bad", f"−{link(one.removed, 'files', one.path, 'removed')}"),
+            ("plus", f"+{link(one.added, 'files', one.path, 'added')}"),
+            ("minus", f"−{link(one.removed, 'files', one.path, 'removed')}"),
             link(one.reads, "files", one.path, "reads"),
         )
         for one in found
     ]
     heads = ("File", "Changes", "Added", "Removed", "Reads")
-    return section("Files changed most", folded_table(heads, rows, "File"))
+    return section("Files changed most", folded_table(heads, rows, "File", kind=STACKED))
 
 
 def _longest(insights: Insights) -> str:
@@ -244,7 +261,8 @@ def _longest(insights: Insights) -> str:
     if not found:
         return ""
     rows = (_turn_row(one, insights.known.get(one.session)) for one in found)
-    return section("Longest turns", table(("Prompt", "Session", "Time"), rows, is_silent=True))
+    drawn = table(("Prompt", "Session", "Time"), rows, STACKED, is_silent=True)
+    return section("Longest turns", drawn)
 
 
 def _turn_row(one: LongTurn, session: ListedSession | None) -> str:

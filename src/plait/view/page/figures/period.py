@@ -113,8 +113,10 @@ def _chooser(page: FiguresPage, period: Period, projects: Mapping[str, str]) -> 
     )
 
 
-def nothing_in(page: FiguresPage, words: str) -> str:
-    """Says that there is nothing in a stretch of time, and what to do."""
+def nothing_in(page: FiguresPage, words: str, *, is_all: bool) -> str:
+    """Says that there is nothing, and the way to all time, where that is not all there is."""
+    if is_all:
+        return f'<div class="empty" role="status"><p>{words}</p></div>'
     everything = Period(range="" if USUAL[page] == "all" else "all").address(page)
     return (
         f'<div class="empty" role="status"><p>{words}</p>'

@@ -71,6 +71,11 @@ class Slice(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f'<a class="fig" href="{esc(self.address())}"{data}>{words}</a>'
 
     @property
+    def is_everything(self) -> bool:
+        """Neither days nor a project narrow it."""
+        return not (self.since or self.until or self.project)
+
+    @property
     def bounds(self) -> tuple[datetime | None, datetime | None]:
         """The moments between which it is, by its days."""
         return midnight(self.since, 0), midnight(self.until, 1)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from plait.conversation.cross import REPORTS, CrossTable, Dimension, crossed
 from plait.conversation.prices import Prices
 from plait.conversation.spending import (
+    NO_MODEL,
     BeyondLog,
     BillingBlock,
     By,
@@ -21,6 +22,7 @@ from plait.conversation.spending import (
 )
 from plait.conversation.usage import BilledResponse
 from plait.view.amounts import tokens_in_words
+from plait.view.forms import told_apart
 from plait.view.page.figures.period import USUAL, Period
 from plait.view.page.figures.slices import Slice, slice_of
 from plait.view.page.lists.rows import ListedSession, priced
@@ -79,6 +81,11 @@ class Usage(NamedTuple):
     def total(self) -> SpendingRow:
         """Everything in this span."""
         return self.periods.totals
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """The names of all models on this page, each in one form wherever it stands."""
+        return told_apart(name or NO_MODEL for name in self.cross.names("model"))
 
     @property
     def base(self) -> Slice:

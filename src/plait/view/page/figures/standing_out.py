@@ -18,7 +18,7 @@ from plait.view.habits import (
     habit_counts,
     habit_title,
 )
-from plait.view.page.figures.charts import row, scrolled, section, table
+from plait.view.page.figures.charts import STACKED, row, scrolled, section, table
 from plait.view.page.figures.slices import Slice, slice_at
 from plait.view.page.lists.rows import ListedSession, short_place
 from plait.view.page.markup import esc, session_address
@@ -57,7 +57,8 @@ def _trends(found: Trends, base: Slice) -> str:
 
 
 def _days(first: str, last: str) -> str:
-    return first if first == last else f"{first} to {last}"
+    """Writes days; the lines are kept where a page is narrow."""
+    return first if first == last else f"{first}\nto\n{last}"
 
 
 def _to(one: Trend, base: Slice, first: str, last: str) -> Slice:
@@ -118,7 +119,7 @@ def _outliers(found: Sequence[Outlier], base: Slice, known: Mapping[str, ListedS
         for one in found
     ]
     heads = ("Session or day", "What", "How much", "Of the median", "Median")
-    inner = scrolled(table(heads, rows, "figures outliers"), "Far off")
+    inner = scrolled(table(heads, rows, f"{STACKED} outliers"), "Far off")
     return section("Far off", f'{inner}<p class="note-line">{esc(FAR_OFF)}.</p>')
 
 

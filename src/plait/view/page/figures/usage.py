@@ -13,9 +13,10 @@ from plait.conversation.spending import (
     SpendingSum,
 )
 from plait.view.amounts import many, time_in_words, tokens_in_words
-from plait.view.forms import CACHE_READ, CACHE_WRITE, INPUT, OUTPUT, minute_of, told_apart
+from plait.view.forms import CACHE_READ, CACHE_WRITE, INPUT, OUTPUT, minute_of
 from plait.view.page.figures.charts import (
     MOST_ROWS,
+    STACKED,
     BarPart,
     Cell,
     Chart,
@@ -53,7 +54,8 @@ def usage_figures(usage: Usage | None, *, is_counting: bool) -> str:
     if usage is None:
         return uncounted(is_counting=is_counting)
     if not usage.total.total.responses:
-        return nothing_in("usage", "No model answered in this time.")
+        is_all = usage.base.is_everything
+        return nothing_in("usage", "No model answered in this time.", is_all=is_all)
     return (
         f"{_totals(usage)}{_over_time(usage)}{_areas(usage)}{cross_section(usage)}"
         f'<div class="columns2">{_models(usage)}<div>{_parts(usage)}{_cache(usage)}</div></div>'
@@ -131,7 +133,7 @@ def _chart(usage: Usage) -> Chart | None:
     if not rows:
         return None
     steps = list(between(min(rows), max(rows), step))[-MOST_STEPS:]
-    names = told_apart(spent.totals.models)
+    names = usage.models
     series = [
         Series(
             names[model],
@@ -192,11 +194,10 @@ def _group(usage: Usage, key: str | None) -> Group:
     dimension = usage.areas.dimensions[1]
     found = [(keys[1], one) for keys, one in usage.areas.cells.items() if keys[0] == key]
     found.sort(key=lambda one: -usage.amount(one[1]))
-    names = told_apart(name or "unnamed" for name, _ in found)
     to = usage.to(project=key or "")
     parts = [
         Area(
-            _inner_name(usage, name, names),
+            _inner_name(usage, name),
             usage.amount(tally),
             replace(to, **{dimension: name or NO_MODEL}),
         )
@@ -206,9 +207,9 @@ def _group(usage: Usage, key: str | None) -> Group:
     return Group(Area(place, sum(one.value for one in parts), to), parts)
 
 
-def _inner_name(usage: Usage, name: str | None, models: Mapping[str, str]) -> str:
+def _inner_name(usage: Usage, name: str | None) -> str:
     if usage.span.inside == "model":
-        return models[name or "unnamed"]
+        return usage.models[name or NO_MODEL]
     one = usage.known.get(name or "")
     return shortened(one.words, 60) if one else name or "unknown"
 
@@ -223,7 +224,7 @@ def _fewer(usage: Usage, groups: Sequence[Group]) -> Sequence[Group]:
 
 
 def _models(usage: Usage) -> str:
-    names = told_apart(usage.total.models)
+    names = usage.models
     rows = [
         (esc(names[name]), spent, usage.to(model=name))
         for name, spent in usage.total.models.items()
@@ -272,7 +273,8 @@ def _sums(name: str, rows: Sequence[tuple[str, SpendingSum, Slice]], usage: Usag
     csv = csv_link(usage.span, name.lower())
     most = max((usage.amount(spent) for _, spent, _ in rows), default=0)
     cells = [row(words, *_spent_cells(spent, most, usage, to)) for words, spent, to in rows]
-    inner = folded_table((name, "Tokens", "Cost"), cells, name, usage.base)
+    kind = STACKED if name == "Session" else "figures"
+    inner = folded_table((name, "Tokens", "Cost"), cells, name, usage.base, kind)
     return section(f"{name}s", inner, csv)
 
 
@@ -291,9 +293,8 @@ def _blocks(usage: Usage) -> str:
     most = max((usage.amount(block.total) for block in found[:MOST_ROWS]), default=0)
     rows = [_block_row(block, most, usage) for block in found]
     heads = ("Begun", "Tokens", "Cost", "Per hour")
-    return section(
-        "Five-hour blocks", folded_table(heads, rows, "Five-hour block"), "as plans count them"
-    )
+    drawn = folded_table(heads, rows, "Five-hour block", kind=STACKED)
+    return section("Five-hour blocks", drawn, "as plans count them")
 
 
 def _block_row(block: BillingBlock, most: float, usage: Usage) -> str:

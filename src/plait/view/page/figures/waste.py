@@ -29,7 +29,7 @@ def waste_figures(
     counting = '<p class="state" data-counting="1">Counting …</p>' if is_counting else ""
     if not found.findings:
         words = "Nothing was paid for in vain, as far as the logs tell."
-        return f"{nothing_in('waste', words)}{counting}"
+        return f"{nothing_in('waste', words, is_all=base.is_everything)}{counting}"
     told = "".join(_finding(one, known, base) for one in found.findings)
     return f'{_sums(found, base)}<div class="wasted" id="findings">{told}</div>{counting}'
 

@@ -86,7 +86,7 @@ def results(page: SessionList) -> str:
     counting = ' data-counting="1"' if page.is_counting else ""
     return (
         f'<p class="told" role="status"{counting}>{_summary(found, page)}</p>'
-        f'<table class="rows">{_head(page.choice)}{_bodies(page, found)}</table>'
+        f'<table class="rows listed">{_head(page.choice)}{_bodies(page, found)}</table>'
         f"{_more(page.choice, len(found))}"
     )
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 from plait.view.agents import AgentCost, agents_together, cost_in_words
-from plait.view.amounts import many, time_in_words
+from plait.view.amounts import many, time_in_words, tokens_in_words
 from plait.view.forms import few_models
 from plait.view.page.figures.charts import cells
 from plait.view.page.markup import esc
 from plait.view.page.tabs.head import Head
 
-HEADS = ("asked", "cost", "time", "requests", "in", "out", "model", "type", "look")
+HEADS = ("Asked", "Cost", "Time", "Responses", "In", "Out", "Model", "Type", "Look")
 
 
 def agents_html(head: Head, agents: Iterable[AgentCost]) -> str:
@@ -54,7 +54,7 @@ def _row(head: Head, one: AgentCost) -> str:
 
 def _last_row(agents: Sequence[AgentCost]) -> str:
     figures = _figures(agents_together(agents), "")
-    return f'<tr><th scope="row">together</th>{figures}{cells("", "", "")}</tr>'
+    return f'<tr><th scope="row">Total</th>{figures}{cells("", "", "")}</tr>'
 
 
 def _figures(one: AgentCost, took: str) -> str:
@@ -63,6 +63,6 @@ def _figures(one: AgentCost, took: str) -> str:
         ("money", f"<span{missing}>{cost_in_words(one) or '–'}</span>"),
         took,
         str(one.responses),
-        f"{one.tokens.total_input:,}".replace(",", " "),
-        f"{one.tokens.output:,}".replace(",", " "),
+        tokens_in_words(one.tokens.total_input),
+        tokens_in_words(one.tokens.output),
     )

@@ -95,7 +95,7 @@ def _by_file(head: Head, files: Sequence[FileStory], start: int, directory: str 
 def _file_row(head: Head, one: FileStory, directory: str | None) -> str:
     path = with_breaks(_near(one.path, directory))
     state = "new" if one.is_new else "changed" if one.changes else "seen"
-    word = {"new": "created", "changed": "edited", "seen": "read"}[state]
+    word = {"new": "created", "changed": "edited", "seen": ""}[state]
     counts = Counter(each.touch.action for each in one.handled if each.touch.outcome == "ok")
     told = dotted(
         *(
@@ -108,7 +108,7 @@ def _file_row(head: Head, one: FileStory, directory: str | None) -> str:
         f"{icon('pen' if one.changes else 'file')}"
         f'<span class="path" title="{esc(one.path)}">{path}</span>'
         f'<span class="how {state}">{word}</span><span class="lines">'
-        f'{_signed(*_net_lines(one))}</span><span class="counts">{esc(told)} {failed}</span>'
+        f'{_signed(*_net_lines(one))}</span><span class="counts">{dotted(esc(told), failed)}</span>'
     )
     return unfolding(f"{head.place('files')}/changes?file={one.number}", summary)
 

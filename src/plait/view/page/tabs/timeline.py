@@ -210,7 +210,7 @@ def _turn_row(head: Head, timeline: Timeline, turn: TurnBar, longest: float) -> 
         f"<b>{turn.number}</b><span>{words}</span>",
         stack(parts),
         _short_time(turn.length),
-        f"{told} {failed} {stopped}",
+        dotted(told, failed, stopped),
     )
 
 
@@ -257,7 +257,7 @@ def _lane_row(head: Head, one: Lane, longest: float, cost: AgentCost | None) -> 
         f"{icon('agent')}<span>{esc(shortened(one.words, 120))}</span>",
         stack([(kind, length / longest)]),
         _short_time(length),
-        f"{dotted(turn, _taken(one, cost))} {_warning(failed)}",
+        dotted(turn, _taken(one, cost), _warning(failed)),
     )
 
 

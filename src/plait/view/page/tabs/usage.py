@@ -21,20 +21,14 @@ from plait.view.text import shortened
 STEP = 200
 MOST_COLUMNS = 240
 NAMES = {
-    "main": "the conversation",
-    "agents": "agents",
-    "service": "the client's own errands",
-    "abandoned": "abandoned branches",
+    "main": "The conversation",
+    "agents": "Agents",
+    "service": "The client's own errands",
+    "abandoned": "Abandoned branches",
 }
-HEADS = ("responses", *KINDS, "cached", "cost")
-RESPONSE_HEADS = (
-    "number",
-    "turn",
-    "when",
-    "model",
-    *KINDS,
-    "cost",
-    "paid again",
+HEADS = tuple(one.capitalize() for one in ("cost", "responses", *KINDS, "cached"))
+RESPONSE_HEADS = tuple(
+    one.capitalize() for one in ("number", "turn", "when", "model", *KINDS, "cost", "paid again")
 )
 
 
@@ -85,10 +79,10 @@ def _cards(total: CostSum) -> str:
     missing = f"{total.unpriced} without a price" if total.unpriced else "at list prices"
     responses = many(total.responses, "response")
     figures = (
-        ("cost", _listed(_cost_words(total)), missing),
-        ("tokens", _listed(tokens_in_words(tokens.total)), _listed(responses)),
-        (OUTPUT, _listed(tokens_in_words(tokens.output)), "by the model"),
-        ("in", _listed(tokens_in_words(tokens.total_input)), f"{_cached(tokens)} {CACHE_READ}"),
+        ("Cost", _listed(_cost_words(total)), missing),
+        ("Tokens", _listed(tokens_in_words(tokens.total)), _listed(responses)),
+        (OUTPUT.capitalize(), _listed(tokens_in_words(tokens.output)), "by the model"),
+        ("In", _listed(tokens_in_words(tokens.total_input)), f"{_cached(tokens)} {CACHE_READ}"),
     )
     return strip(figures, "sums-cards")
 
@@ -110,7 +104,7 @@ def _sums_table(
 ) -> str:
     heads = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
     rows = "".join(_sum_row(one, names.get(one.name, one.name), total, place) for one in sums)
-    last = _sum_row(total, "together", total) if len(sums) > 1 else ""
+    last = _sum_row(total, "Total", total) if len(sums) > 1 else ""
     foot = f"<tfoot>{last}</tfoot>" if last else ""
     return (
         f'<div class="scroll" tabindex="0"><table class="figures-table"><caption>{title}</caption>'
@@ -134,7 +128,7 @@ def _sum_row(one: CostSum, name: str, total: CostSum, place: str = "") -> str:
     shown, cost = model_name(name), _listed(_cost_words(one), to)
     return (
         f'<tr><th scope="row" title="{esc(name)}">{esc(shown)}</th>'
-        f"{cells(*(_listed(words, to) for words in figures), ('money', f'{cost}{share}'))}</tr>"
+        f"{cells(('money', f'{cost}{share}'), *(_listed(words, to) for words in figures))}</tr>"
     )
 
 
@@ -205,7 +199,7 @@ def _paid_row(head: Head, one: ResponseCost, cause: str) -> str:
         str(one.turn),
         clock(one.time),
         f"{esc(model)}{by}{left}{failed}",
-        *map(str, kinds),
+        *(f"{count:,}".replace(",", " ") for count in kinds),
         cost,
         ("why", esc(cause)),
     )

@@ -33,6 +33,7 @@ export function startFrame() {
   nameKeys();
   document.addEventListener("keydown", frameKey);
   document.addEventListener("click", frameClick);
+  document.addEventListener("focusin", showWhole);
   if (!one("main.door")) listen("reading", readOn);
   if (one("main[data-live]") || side)
     for (const kind of ["sessions", "index", "again"]) listen(kind, renewSoon);
@@ -47,6 +48,12 @@ export function startFrame() {
   countOn();
   startRoom();
   recallUndo();
+}
+
+// A browser leaves what has the focus half behind the edge of a table that scrolls sideways.
+function showWhole({ target }) {
+  if (target.parentElement?.closest(".scroll"))
+    target.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function focusOn(field) {

@@ -40,5 +40,5 @@ export function toldKeys(keys) {
 export function help(isServed) {
   const list = made("dl");
   list.append(...toldKeys([...keysOfReading(isServed), ...frameKeys]));
-  openBox(made("dialog", "keys"), list);
+  openBox(made("dialog", "keys"), made("h2", "", "Keys"), list);
 }
