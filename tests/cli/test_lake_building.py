@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,17 @@ def test_which_option_names_the_lake_is_said(home: Path, capfd: pytest.CaptureFi
     assert said(capfd, "ls")[1][1] == "hint: `--lake URL`: a folder or an address"
 
 
+def test_without_ray_no_lake_is_begun(
+    home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert said(capfd, "build", "logs", "--to", "lake", "--engine", "ray") == (
+        5,
+        ["error: Ray is not installed", "hint: `pip install 'plait[lake,ray]'`"],
+    )
+    assert not (home / "lake").exists()
+
+
 def test_without_the_extra_it_says_what_to_type(
     home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,3 +157,5 @@ def test_without_the_extra_it_says_what_to_type(
             "hint: `pip install 'plait[lake]'`",
         ],
     )
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert said(capfd, "ls")[1][0].endswith("pyarrow, deltalake, duckdb, which are not installed")

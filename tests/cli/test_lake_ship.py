@@ -185,6 +185,16 @@ def test_systemd_does_it_too(home: Path) -> None:
     assert "--user enable --now plait-ship.timer" in (home / "systemctl").read_text()
 
 
+def test_without_the_extra_no_timer_is_installed_that_would_fail(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert plait("--to", "lake", "--install", "cron", "--yes") == 5
+    assert "pip install 'plait[lake]'" in capsys.readouterr().err
+    assert not (home / "crontab").exists()
+    assert plait("--uninstall", "--yes") == 0
+
+
 def test_one_at_a_time(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("--install", "--uninstall") == 2
     assert "one at a time" in capsys.readouterr().err

@@ -71,7 +71,7 @@ def test_what_is_deadly_is_given_up(deaths: list[int], died: int, found: object)
 
 
 def test_nothing_to_do_needs_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "ray.data", None)
     assert [*RayEngine("127.0.0.1:1").each(shouted, [])] == []
 
 
@@ -88,8 +88,14 @@ def test_an_address_where_nobody_listens_is_told_at_once() -> None:
 def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match="Ray is not installed") as told:
+        RayEngine()
+    assert told.value.hints == ("`pip install 'plait[lake,ray]'`",)
+
+
+def test_ray_without_its_data_is_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray.data", None)
+    with pytest.raises(MissingExtra, match="Ray is not installed"):
         next(RayEngine().each(shouted, [Word("ahoy")]))
-    assert told.value.hints == ("pip install 'plait[lake,ray]'",)
 
 
 class Slow:

@@ -210,7 +210,7 @@ def _duckdb() -> Any:
         import pyarrow  # noqa: F401
     except ImportError as error:
         raise MissingExtra(
-            "to ask a lake needs DuckDB and Arrow", "pip install 'plait[lake]'"
+            "to ask a lake needs DuckDB and Arrow", "`pip install 'plait[lake]'`"
         ) from error
     return duckdb
 

@@ -15,7 +15,7 @@ try:
     import pyarrow.fs as pafs
 except ImportError as error:
     raise MissingExtra(
-        "a lake needs pyarrow and deltalake", "type `pip install 'plait[lake]'`"
+        "a lake needs pyarrow and deltalake", "`pip install 'plait[lake]'`"
     ) from error
 
 SCHEMES = ("file", "s3", "s3a", "gs", "az", "abfs", "abfss")

@@ -12,6 +12,7 @@ import pickle
 import socket
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any, Self
 
 from plait import __version__
@@ -40,6 +41,8 @@ class RayEngine:
         losses: list[str] | None = None,
         patience: int = PATIENCE,
     ) -> None:
+        if find_spec("ray") is None:
+            raise _no_ray()
         self.address = address
         self.jobs = jobs
         """How many items are worked on at a time; as many as there are CPUs where it is None."""
@@ -146,9 +149,13 @@ def _loaded() -> Any:
         import ray.data
         from ray._common.usage import usage_lib
     except ImportError:
-        raise MissingExtra("Ray is not installed", "pip install 'plait[lake,ray]'") from None
+        raise _no_ray() from None
     usage_lib.set_usage_stats_enabled_via_env_var(False)
     return ray
+
+
+def _no_ray() -> MissingExtra:
+    return MissingExtra("Ray is not installed", "`pip install 'plait[lake,ray]'`")
 
 
 def _knock(address: str) -> None:

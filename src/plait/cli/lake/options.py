@@ -47,7 +47,8 @@ def need_extra() -> None:
 
     missing = [name for name in ("pyarrow", "deltalake", "duckdb") if find_spec(name) is None]
     if missing:
+        are = "is" if len(missing) == 1 else "are"
         raise MissingExtra(
-            f"a lake needs {', '.join(missing)}, which is not installed",
+            f"a lake needs {', '.join(missing)}, which {are} not installed",
             "`pip install 'plait[lake]'`",
         )
