@@ -67,6 +67,7 @@ def _in_path(path: dict[str, Any], steps: Mapping[str, set[str]]) -> Iterator[st
         yield "a parent that is nowhere"
     if _goes_round(path):
         yield "a circle"
+    yield from _in_groups(path)
     yield from _in_meta(path["meta"], {one["step"]["actor"] for one in path["steps"]})
     for one in path["steps"]:
         yield from (f"{one['step']['id']}: {fault}" for fault in _in_step(one))
@@ -89,6 +90,17 @@ def _goes_round(path: dict[str, Any]) -> bool:
             if not waiting[child]:
                 free.append(child)
     return count < len(waiting)
+
+
+def _in_groups(path: dict[str, Any]) -> Iterator[str]:
+    """Steps of one group have one total, on the last of them: so sums over steps are right."""
+    groups: dict[str, list[bool]] = {}
+    for step in path["steps"]:
+        for change in step["change"].values():
+            told = change.get("structural", {})
+            if "group_id" in told:
+                groups.setdefault(told["group_id"], []).append("token_usage" in told)
+    yield from (f"{name}: a total before its end" for name, one in groups.items() if any(one[:-1]))
 
 
 def _in_meta(meta: dict[str, Any], actors: set[str]) -> Iterator[str]:

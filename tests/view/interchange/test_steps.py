@@ -45,13 +45,13 @@ def test_what_is_folded_is_a_step_of_its_own_and_nothing_follows_it() -> None:
     assert made.at["c1"] is made.steps[2]
 
 
-def test_an_answer_in_two_steps_has_its_figures_once() -> None:
+def test_an_answer_in_two_steps_has_its_figures_on_the_last() -> None:
     woven = Woven({"s": conversation(ANSWER, COPY)}, {"s": SessionFacts(("s",))}, {"c1": "u1"}.get)
     made = graph_of(woven, ALL, lambda _: None, "x").document
     assert faults(made) == []
     (path,) = made["paths"]
     turns = [next(iter(one["change"].values()))["structural"] for one in path["steps"]]
-    assert [one.get("token_usage", {}).get("output_tokens") for one in turns] == [None, 5, None]
+    assert [one.get("token_usage", {}).get("output_tokens") for one in turns] == [None, None, 5]
     assert path["steps"][2]["step"]["parents"] == ["u1"]
     assert path["path"]["head"] == "a1"
 

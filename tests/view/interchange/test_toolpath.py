@@ -22,7 +22,7 @@ from plait.conversation.model import Called, Conversation, Response, Said, Thoug
 from plait.conversation.prices import Prices
 from plait.conversation.totals import totals_over
 from plait.view.interchange.steps import Step, items_of, kind_of
-from plait.view.interchange.toolpath_changes import actor_of, artifact_of
+from plait.view.interchange.toolpath_changes import actor_of, artifact_of, settle_figures
 from plait.view.passages.stream import Manner
 from tests.graph.generated import archives
 from tests.view.interchange.graph_model import ancestors, faults
@@ -470,3 +470,26 @@ def test_the_head_is_where_the_client_would_go_on(tmp_path: Path) -> None:
     """
     (path,) = only(tmp_path, text)["paths"]
     assert said(path, [path["path"]["head"]]) == ["Yes."]
+
+
+def answer(group: str | None, output: int | None, cost: float | None = None) -> dict[str, Any]:
+    """Returns a step with an answer, and what it took."""
+    usage = {"input_tokens": 1, "output_tokens": output} if output is not None else None
+    told = {"group_id": group, "token_usage": usage, "cost_usd": cost}
+    return {"change": {"x": {"structural": {k: v for k, v in told.items() if v is not None}}}}
+
+
+def test_figures_of_an_answer_stand_on_its_last_step() -> None:
+    steps = [answer("a", 5, 0.5), answer(None, 3), answer("b", 7), answer("a", None)]
+    settle_figures(steps)
+    assert steps == [answer("a", None), answer(None, 3), answer("b", 7), answer("a", 5, 0.5)]
+
+
+def test_figures_under_one_name_are_added() -> None:
+    steps = [answer("a", 5, 0.5), answer("a", 7, 0.25), answer("a", 1)]
+    settle_figures(steps)
+    (*others, last) = steps
+    assert others == [answer("a", None)] * 2
+    told = last["change"]["x"]["structural"]
+    assert told["token_usage"] == {"input_tokens": 3, "output_tokens": 13}
+    assert told["cost_usd"] == 0.75

@@ -23,6 +23,7 @@ from plait.view.interchange.toolpath_changes import (
     actor_of,
     address_of,
     definition_of,
+    settle_figures,
 )
 from plait.view.passages.stream import Manner
 from plait.view.usage import tokens_object
@@ -151,6 +152,7 @@ class _Writing:
         steps = [
             step for line in group.lines for step in self._line_steps(group, line, facts, actors)
         ]
+        settle_figures(steps)
         if steps:
             identity = {"id": group.id, "base": self._base(group, facts)}
             identity["head"] = self._head(group, facts)

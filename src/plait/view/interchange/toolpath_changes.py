@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -171,6 +171,25 @@ class Changes:
         for one in enclosures:
             self._pictures.place(one)
         return described(enclosures)
+
+
+def settle_figures(steps: Sequence[Mapping[str, Any]]) -> None:
+    """Moves the figures of each answer to its last step in a path, where readers look for them."""
+    last: dict[str, Change] = {}
+    for told in (one for step in reversed(steps) for one in _turns_in(step)):
+        kept = last.setdefault(told["group_id"], told)
+        if kept is not told and "token_usage" in told:
+            usage, sums = told.pop("token_usage"), kept.setdefault("token_usage", {})
+            sums.update({name: sums.get(name, 0) + count for name, count in usage.items()})
+            if "cost_usd" in told:
+                kept["cost_usd"] = kept.get("cost_usd", 0) + told.pop("cost_usd")
+
+
+def _turns_in(step: Mapping[str, Any]) -> Iterator[Change]:
+    """Yields what a step says of an answer that has a name."""
+    for change in step["change"].values():
+        if "group_id" in change.get("structural", {}):
+            yield change["structural"]
 
 
 def actor_of(conversation: Conversation, step: Step, *, is_agent: bool) -> str:
