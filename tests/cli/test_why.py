@@ -1,6 +1,7 @@
 """`plait why`: what a session cost and why, in words and as JSON."""
 
 import json
+import shlex
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,40 @@ def test_waste_of_a_project_and_of_a_time(capfd: pytest.CaptureFixture[str], roo
     assert "no project is called 'elsewhere'" in capfd.readouterr().err
 
 
+def test_what_waste_names_can_be_typed(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+    value = json.loads(wasted(capfd, root, "--json"))
+    things = [one for item in value["findings"] for one in item["evidence"]]
+    for one in things:
+        _, name, session, *words = shlex.split(one["open"])
+        assert (name, session) == ("why", SESSION)
+        assert run([name, session, *words, "--json"]) == 0
+        found = json.loads(capfd.readouterr().out)["requests"]
+        assert one["response"] in [two["response"] for two in found]
+    shown = wasted(capfd, root).splitlines()[-1]
+    assert f"why {SESSION[:8]} --turn {things[0]['response']} --root" in shown
+
+
+def test_what_stands_beside_the_turns_is_shown_alone(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    talk = CachedTalk()
+    talk.ask()
+    left = talk.ask(words=900)
+    talk.go_back(1)
+    talk.ask()
+    folder = tmp_path / "projects" / "-home-dev-shop"
+    folder.mkdir(parents=True)
+    talk.write(folder / f"{SESSION}.jsonl")
+    found = told(capfd, tmp_path, "--turn", left)
+    assert [(one["response"], one["turn"]) for one in found["requests"]] == [(left, None)]
+    assert found["totals"]["requests"] == 1
+    assert found["carried"] == []
+    assert run(["why", SESSION, "--root", str(tmp_path), "--turn", ""]) != 0
+    assert run(["why", SESSION, "--root", str(tmp_path), "--turn", "nobody"]) != 0
+
+
 def test_waste_in_counts_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     value = json.loads(wasted(capfd, root, "--json", "--counts"))
-    assert all("about" not in one for item in value["findings"] for one in item["evidence"])
+    things = [one for item in value["findings"] for one in item["evidence"]]
+    assert things
+    assert {*things[0]} == {"session", "response", "uuid", "time", "cost_usd"}

@@ -72,6 +72,12 @@ def test_what_was_written_again_is_lost_but_for_a_read(talk: Working, tmp_path: 
     assert (one.write_1h, one.certain) == (0, 1.0)
 
 
+def test_what_nothing_explains_may_not_have_been_in_vain(talk: Working, tmp_path: Path) -> None:
+    talk.system += 1
+    talk.ask()
+    assert [(one.kind, one.certain) for one in lost(talk, tmp_path)] == [("unexplained", 0.0)]
+
+
 def test_a_file_that_is_read_again(talk: Working, tmp_path: Path) -> None:
     talk.call(*reading("/a/shop.py"))
     talk.say("shop.py has it")

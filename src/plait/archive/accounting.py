@@ -60,15 +60,36 @@ class Why(Struct, frozen=True, kw_only=True):
 
     def of_turn(self, turn: int) -> "Why":
         """Returns the requests of one turn alone, with their sums."""
-        found = tuple(one for one in self.requests if one.turn == turn)
+        return self._alone(tuple(one for one in self.requests if one.turn == turn))
+
+    def beside(self, name: str) -> "Why":
+        """Returns the turn of a request, by its response or the first letters of its record.
+
+        What stands beside the turns is alone.
+        """
+        told = (
+            one
+            for one in self.requests
+            if name and (one.response == name or (one.uuid or "").startswith(name))
+        )
+        found = next(told, None)
+        if found is None or found.turn is None:
+            return self._alone((found,) if found else ())
+        return self.of_turn(found.turn)
+
+    def _alone(self, requests: tuple[WhyRequest, ...]) -> "Why":
         totals = WhyTotals()
-        for one in found:
+        for one in requests:
             totals.add(one)
-        return replace(self, requests=found, totals=totals)
+        return replace(self, requests=requests, totals=totals)
 
 
 def why_of(
-    archive: "Archive", session: Session, prices: Prices, now: datetime, turn: int | None = None
+    archive: "Archive",
+    session: Session,
+    prices: Prices,
+    now: datetime,
+    turn: int | str | None = None,
 ) -> Why:
     """Returns why a session cost what it did, request for request.
 
@@ -79,11 +100,12 @@ def why_of(
     owned = Owned(archive.responses(), archive.sessions)
     told = paid_requests(owned, session, turns, prices, opened.sent_lines)
     if turn is not None:
-        told = told.of_turn(turn)
+        told = told.beside(turn) if isinstance(turn, str) else told.of_turn(turn)
     if session.file is None:
         return told
-    resumption = opened.context()
-    then = resumption if turn is None else _context_after(opened, turns, turn)
+    then = resumption = opened.context()
+    if turn is not None:
+        then = _context_after(opened, turns, told)
     return replace(
         told,
         next=_next(resumption.next_prompt, prices, now),
@@ -92,14 +114,15 @@ def why_of(
 
 
 def _context_after(
-    opened: "OpenSession", turns: Mapping[str, int], turn: int
+    opened: "OpenSession", turns: Mapping[str, int], told: Why
 ) -> "Resumption | None":
     """Returns what stood in the context with the last answer of a turn, by its file as of then."""
     from plait.archive.resume import resumption_in
 
     records = opened.client_records
+    turn = told.requests[0].turn if told.requests else None
     answers = (one for one in records if one.type == "assistant")
-    last = max((one.line for one in answers if turns.get(one.uuid or "") == turn), default=0)
+    last = max((one.line for one in answers if turns.get(one.uuid or "", 0) == turn), default=0)
     held = [one for one in records if one.line <= last]
     return resumption_in(held, held[-1].offset + len(held[-1].raw)) if held else None
 

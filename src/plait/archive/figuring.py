@@ -170,9 +170,12 @@ class Figuring:
         prices: "Prices | None" = None,
         now: datetime | None = None,
         *,
-        turn: int | None = None,
+        turn: int | str | None = None,
     ) -> "Why":
-        """Returns why a session, or a turn of it, cost what it did, and what was paid again."""
+        """Returns why a session cost what it did, and what was paid again; or a turn of it.
+
+        A turn is told by its number, or by a response of it, or the record that this begins with.
+        """
         from plait.archive.accounting import why_of
 
         archive, when = self._archive, now or datetime.now(UTC)

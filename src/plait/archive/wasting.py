@@ -28,11 +28,11 @@ MUCH_DEARER = 3
 
 ADVICE: dict[WasteKind, str] = {
     "pause": "go on before the cache is cold, or trim what is sent before you go on after a pause",
-    "process": "stay in one process; a session that is resumed sends all of it anew",
+    "process": "stay in one process: one that resumes or forks sends most of it anew",
     "model": "change the model at the start of a task, or in a fork of its own",
     "changed": "change versions, tools and instructions between sessions, not within one",
-    "rewind": "nothing: it costs what was sent since the place it goes back to",
-    "unexplained": "nothing that the log tells of explains it",
+    "rewind": "go back within minutes: the cache forgets a place that nobody goes on from",
+    "unexplained": "nothing in the log says what to change; where it is much, report the requests",
     "reread": "the file still stood in the context: ask for what changed, or trim stale reads",
     "giant": "read a part, or filter in the command; `plait trim` cuts what is there",
     "unused": "nothing later named it: look for it with a search before reading all of it",
@@ -116,8 +116,14 @@ class _Found:
             self._tell(*wasted)
 
     def _tell(self, loss: Loss, response: BilledResponse, cost: float) -> None:
-        time, about = response.time, loss.subject
-        one = Evidence(session=self._session, uuid=loss.uuid, time=time, cost_usd=cost, about=about)
+        one = Evidence(
+            session=self._session,
+            response=loss.response,
+            uuid=loss.uuid,
+            time=response.time,
+            cost_usd=cost,
+            about=loss.subject,
+        )
         self._kinds.setdefault(loss.kind, WasteFinding(kind=loss.kind)).add(one, loss)
 
     def told(self) -> SessionWaste:
@@ -146,10 +152,10 @@ def wasted_of(
 
     The answers that nobody went on from are lost as a whole.
     """
-    for one in billed.values():
+    for name, one in billed.items():
         cost = prices.cost(one.model, one.tokens, one.time) if one.uuid in left else None
         if cost:
-            loss = Loss("abandoned", "", 0, one.model, None, None, certain=0.0, uuid=one.uuid)
+            loss = Loss("abandoned", name, 0, one.model, None, None, certain=0.0, uuid=one.uuid)
             yield Wasted(loss, one, cost)
     for loss in lost:
         response = billed.get(loss.response)

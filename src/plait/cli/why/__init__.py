@@ -24,11 +24,17 @@ if TYPE_CHECKING:
     from plait.archive import Why
 
 MOST_CARRIED = 10
+SHORTEST_RECORD = 7
+"""Letters of an id that tell it from the number of a turn."""
 
 
 @click.command("why")
 @session_argument
-@click.option("--turn", type=click.IntRange(1), help="Only the requests of this turn.")
+@click.option(
+    "--turn",
+    metavar="TURN",
+    help="Only the requests of this turn: its number, or a response of it.",
+)
 @click.option("--all", "is_all", is_flag=True, help="Every request, not only the dear ones.")
 @click.option("--counts", is_flag=True, help="With --json: figures alone, no text of the session.")
 @no_index_option
@@ -38,7 +44,7 @@ MOST_CARRIED = 10
 def command(
     request: Request,
     session: str,
-    turn: int | None,
+    turn: str | None,
     is_all: bool,
     counts: bool,
     no_index: bool,
@@ -51,7 +57,7 @@ def command(
     """
     found = request.session(session)
     with request.answering(no_index=no_index) as archive:
-        told = archive.why(found, request.prices, turn=turn)
+        told = archive.why(found, request.prices, turn=_turn(turn))
     if turn is not None and not told.requests:
         raise UserError(f"turn {turn} has no request", "`plait show` numbers the turns")
     if as_json:
@@ -59,7 +65,14 @@ def command(
         return
     with request.output.paged():
         request.output.heading(request.archive.facts(found))
-        _print_why(request, told, is_all=is_all, turn=turn)
+        _print_why(request, told, is_all=is_all, is_turn=turn is not None)
+
+
+def _turn(name: str | None) -> int | str | None:
+    """Returns what names a turn: up to six digits are its number, all else names a response."""
+    if name is not None and name.isascii() and name.isdigit() and len(name) < SHORTEST_RECORD:
+        return int(name)
+    return name
 
 
 def _as_object(told: "Why", *, counts: bool) -> dict[str, Any]:
@@ -70,13 +83,13 @@ def _as_object(told: "Why", *, counts: bool) -> dict[str, Any]:
     return found
 
 
-def _print_why(request: Request, told: "Why", *, is_all: bool, turn: int | None) -> None:
+def _print_why(request: Request, told: "Why", *, is_all: bool, is_turn: bool) -> None:
     output = request.output
     if not told.requests:
         output.print("no request says what it took")
         return
     _print_totals(request, told.totals)
-    shown = told.requests if is_all or turn else jumps_in(told.requests)
+    shown = told.requests if is_all or is_turn else jumps_in(told.requests)
     if shown:
         output.print("")
         _print_requests(request, shown)
@@ -85,7 +98,7 @@ def _print_why(request: Request, told: "Why", *, is_all: bool, turn: int | None)
             more = f"{counted(rest, 'request')} cost no more than usual: `--all` shows them"
             output.print(more, style="dim")
     if told.carried:
-        _print_carried(request, told, turn)
+        _print_carried(request, told, told.requests[0].turn if is_turn else None)
     if told.next and told.next.tokens is not None:
         output.print("")
         output.print(_next_in_words(told), style="bold")

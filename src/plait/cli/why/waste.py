@@ -14,7 +14,7 @@ from plait.cli.options import (
     no_index_option,
 )
 from plait.cli.selection import members_of, point_in_time
-from plait.cli.text import SEPARATOR, clipped, counted, now, number, safe_line, short
+from plait.cli.text import SEPARATOR, clipped, counted, now, number, safe_line, short, to_type
 from plait.errors import UserError
 from plait.view.amounts import money_in_words
 from plait.view.causes import WASTE, rounded, saving_in_words
@@ -57,7 +57,7 @@ def waste_command(
         titles = {} if as_json else _titles(request, found)
     request.output.note_losses(request.archive)
     if as_json:
-        request.output.json(_as_object(found, counts=counts))
+        request.output.json(_as_object(request, found, counts=counts))
         return
     with request.output.paged():
         _print_waste(request, found, titles, is_all=is_all)
@@ -78,13 +78,20 @@ def _titles(request: Request, found: "Waste") -> dict[str, str]:
     return {one.id: request.archive.facts(one).title or "(no title)" for one in sessions}
 
 
-def _as_object(found: "Waste", *, counts: bool) -> dict[str, Any]:
+def _as_object(request: Request, found: "Waste", *, counts: bool) -> dict[str, Any]:
     told: dict[str, Any] = rounded(to_builtins(found))
-    if counts:
-        for finding in told["findings"]:
-            for one in finding["evidence"]:
+    for finding in told["findings"]:
+        for one in finding["evidence"]:
+            if counts:
                 del one["about"]
+            else:
+                one["open"] = _opening(request, one["session"], one["response"])
     return told
+
+
+def _opening(request: Request, session: str, response: str) -> str:
+    """Returns what shows the request of a thing that was lost, to be typed."""
+    return to_type("plait", "why", session, "--turn", response, *request.root_options)
 
 
 def _print_waste(request: Request, found: "Waste", titles: dict[str, str], *, is_all: bool) -> None:
@@ -97,6 +104,11 @@ def _print_waste(request: Request, found: "Waste", titles: dict[str, str], *, is
     output.print(f"{total} ({counted(found.sessions, 'session')})", style="bold")
     for finding in found.findings:
         _print_finding(request, finding, titles, is_all=is_all)
+    first = found.findings[0].evidence[0]
+    opening = _opening(request, short(first.session), first.response)
+    output.print("")
+    output.print("this shows the first of them, and `--json` has the command for each", style="dim")
+    output.unbroken(f"  {opening}")
 
 
 def _print_finding(

@@ -18,6 +18,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
     cost_usd: float
     about: str = ""
     """A file, a command, an agent."""
+    response: str = ""
+    """What paid for it."""
 
 
 class WasteFinding(Struct, kw_only=True):

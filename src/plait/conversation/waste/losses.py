@@ -76,7 +76,14 @@ def _again(asked: Iterable[Asked], paid: dict[str, PaidRequest]) -> Iterator[Los
         if one.since.is_compacted:  # what was preserved would have been written anyway
             again = min(again, max(instructions_of(one) - one.tokens.cache_read, 0))
         minutes = min(again, one.tokens.cache_write_5m)
-        yield loss_of(cause, one, write_5m=minutes, write_1h=again - minutes, read=-again)
+        yield loss_of(
+            cause,
+            one,
+            write_5m=minutes,
+            write_1h=again - minutes,
+            read=-again,
+            certain=0.0 if cause == "unexplained" else 1.0,  # who knows what would have saved it
+        )
 
 
 def _startup(asked: list[Asked]) -> Iterator[Loss]:
