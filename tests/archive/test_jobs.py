@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from plait.archive import Archive, SharedFile, disclosures, families, shares
+from plait.archive import Archive, SharedFile, disclosures, families, shares, traces
 from plait.archive import usage as counting
 from plait.archive.shares import ALONE, Hands, are_worth_it
 from plait.cli.app import run
 from plait.index import scanning
 from plait.line.workers import Workers
+from plait.redact import Redactor, rules_of
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +27,7 @@ def everything_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has even little read by several processes."""
     monkeypatch.setattr(counting, "WORTH", 0)
     monkeypatch.setattr(scanning, "MUCH", 0)
-    for module in (shares, families, disclosures):
+    for module in (shares, families, disclosures, traces):
         monkeypatch.setattr(module, "are_worth_it", lambda hands, *_: hands.jobs > 1)
 
 
@@ -146,7 +147,7 @@ def test_a_command_prints_the_same_by_several_processes(
     assert printed(capfd, command, gallery, 2) == alone
     assert began
     assert set(began) == {2}
-    assert len(alone[0]) > 500
+    assert len(alone[0]) > 400
 
 
 @pytest.mark.parametrize("command", ["stats", "doctor", "ls", "redact"])
@@ -296,3 +297,30 @@ def test_what_one_file_tells_is_found_in_all_by_the_same_name(tmp_path: Path, jo
     }
     assert places == {"secret in a setting": ["a.txt", "b.env"], "github token": ["c.txt", "d.txt"]}
     assert len(report.found) == 2
+
+
+@pytest.mark.parametrize("is_redacted", [False, True])
+def test_traces_are_the_same_by_several_processes(
+    gallery: Path, began: list[int], is_redacted: bool
+) -> None:
+    def told(jobs: int) -> tuple[list[Any], dict[str, int]]:
+        redactor = Redactor() if is_redacted else None
+        archive = Archive([gallery], jobs=jobs)
+        return list(archive.traces(redactor=redactor)), redactor.report.kinds if redactor else {}
+
+    alone = told(1)
+    assert began == []
+    assert told(2) == alone
+    assert began == [2]
+    assert len(alone[0]) > 40
+    assert bool(alone[1]) is is_redacted
+
+
+def test_traces_by_rules_of_the_user_are_told_by_one_process(
+    gallery: Path, began: list[int]
+) -> None:
+    redactor = Redactor(rules_of({"words": ["cache"], "expressions": ["qu[i]ll"]}))
+    assert redactor.has_own_rules
+    found = list(Archive([gallery], jobs=2).traces(redactor=redactor))
+    assert began == []
+    assert "‹word" in str(found)

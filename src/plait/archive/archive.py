@@ -364,7 +364,7 @@ class Archive(Figuring, Filing):
         """Yields the spans of each answered turn of some sessions, the root of each first."""
         from plait.archive.traces import traces
 
-        return traces(self.named(sessions), among=self.sessions, **options)
+        return traces(self.named(sessions), among=self.sessions, hands=self.hands, **options)
 
     def watch(self, **options: Any) -> Iterator[Session]:
         """Yields each session that is written to or begun from now on, as it is then."""

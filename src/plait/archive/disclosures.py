@@ -1,16 +1,16 @@
 """Files to a report of what in them should not be shared, by several processes or by this one.
 
-A file teaches by itself, and is looked at through a twin of the redactor that knows what all of
-them have taught. So the report is the same, whoever looks.
+A file teaches by itself, and is looked at through a twin of the redactor. So the report is the
+same, whoever looks.
 """
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from plait.archive.shared_redactor import SharedRedactor, twin_of
 from plait.archive.shares import Hands, are_worth_it
 from plait.errors import SourceError
 from plait.line import LogFile, lines, read_small
@@ -18,7 +18,7 @@ from plait.line.discover import SUFFIX
 from plait.line.workers import Workers
 from plait.record import Blank, Broken, entry_of
 from plait.redact import Place, Redactor, Report, Rules
-from plait.redact.lessons import Lesson, Outcome
+from plait.redact.lessons import Lesson
 
 WORTH = 4_000_000
 """Bytes from which on several processes are sooner done with them."""
@@ -75,8 +75,9 @@ def disclosures(
         workers = None
         if are_worth_it(hands, files, WORTH):
             workers = stack.enter_context(Workers(hands.jobs, hands.losses))
-        lessons = _learn(redactor, files, workers, watch)
-        _look(redactor, files, lessons, workers, watch)
+        shared = SharedRedactor(redactor)
+        _learn(shared, files, workers, watch)
+        _look(shared, files, workers, watch)
     return redactor.report
 
 
@@ -92,39 +93,35 @@ def _look_in_turn(redactor: Redactor, files: Sequence[SharedFile], watch: WatchF
 
 
 def _learn(
-    redactor: Redactor, files: Sequence[SharedFile], workers: Workers | None, watch: WatchFiles
-) -> list[Lesson]:
-    """Returns the lines of each file that teach nothing, once the redactor knows all the rest."""
-    found: list[Lesson] = []
-    items = [(str(file.path), file, redactor.rules) for file in files]
-    taught = _done("lesson_of", items, files, workers)
-    for _, lesson in zip(watch(files, "learning"), taught, strict=True):
-        redactor.take(lesson)
-        found.append(lesson._replace(named=(), told=(), owners=()))
-    redactor.settle()
-    return found
-
-
-def _look(
-    redactor: Redactor,
+    shared: SharedRedactor,
     files: Sequence[SharedFile],
-    lessons: Sequence[Lesson],
     workers: Workers | None,
     watch: WatchFiles,
 ) -> None:
-    names = [_private(redactor, file) for file in files]
-    known = pickle.dumps(redactor)
+    items = [(str(file.path), file, shared.redactor.rules) for file in files]
+    taught = _done("lesson_of", items, files, workers)
+    shared.learn(one for _, one in zip(watch(files, "learning"), taught, strict=True))
+
+
+def _look(
+    shared: SharedRedactor,
+    files: Sequence[SharedFile],
+    workers: Workers | None,
+    watch: WatchFiles,
+) -> None:
+    names = [_private(shared.redactor, file) for file in files]
+    known = shared.packed()
     items = [
         (str(file.path), file, name, known, lesson)
-        for file, name, lesson in zip(files, names, lessons, strict=True)
+        for file, name, lesson in zip(files, names, shared.lessons, strict=True)
     ]
     outcomes = _done("outcome_of", items, files, workers)
-    watched = watch(files, "looking")
-    for file, name, outcome, lesson in zip(watched, names, outcomes, lessons, strict=True):
-        if not redactor.absorb(outcome):  # it came by a stand-in that is another's by now
-            twin = redactor.twin(lesson)
+    looked = zip(watch(files, "looking"), names, outcomes, strict=True)
+    for number, (file, name, outcome) in enumerate(looked):
+        if not shared.redactor.absorb(outcome):
+            twin = shared.twin(number)
             _look_through(twin, file, name)
-            redactor.absorb(twin.outcome)
+            shared.redactor.absorb(twin.outcome)
 
 
 def _done(
@@ -151,16 +148,9 @@ def lesson_of(item: tuple[str, SharedFile, Rules]) -> bytes:
 def outcome_of(item: tuple[str, SharedFile, str, bytes, Lesson]) -> bytes:
     """Returns what is found in a file, for the process that asks."""
     _, file, name, known, lesson = item
-    twin = _redactor(known).twin(lesson)
+    twin = twin_of(known, lesson)
     _look_through(twin, file, name)
-    found: Outcome = twin.outcome
-    return pickle.dumps(found)
-
-
-@lru_cache(1)
-def _redactor(known: bytes) -> Redactor:
-    found: Redactor = pickle.loads(known)  # noqa: S301  from the process that asks
-    return found
+    return pickle.dumps(twin.outcome)
 
 
 def _look_through(redactor: Redactor, file: SharedFile, name: str) -> None:

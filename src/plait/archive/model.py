@@ -186,6 +186,8 @@ Named: TypeAlias = Session | Path | str
 """A session, or what a user calls one: an id, the beginning of one, a title, a file, `latest`."""
 Several: TypeAlias = Named | Iterable[Named] | None
 """One session, or several; None for all that there are."""
+Members: TypeAlias = tuple[Session, ...]
+"""The sessions of a family: those that share records or responses, nearly always one alone."""
 Watch: TypeAlias = Callable[[Sequence[T]], Iterable[T]]
 """Is given what will be read, and gives it back one by one: it sees how far that has come."""
 Meter: TypeAlias = Callable[[int, int], None]

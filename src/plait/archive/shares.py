@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from plait.archive.model import Session
+from plait.archive.model import Members, Session
 from plait.line import LogFile
 
 T = TypeVar("T")
@@ -75,6 +75,22 @@ def packed(item: tuple[str, str, Given, tuple[object, ...]]) -> bytes:
 
     _, name, one, details = item
     return to_bytes(function_named(name)(one, *details))
+
+
+def can_be_sent(value: object) -> bool:
+    """Tells whether another process can be given a value; prices may be somebody else's."""
+    import pickle
+
+    try:
+        pickle.dumps(value)
+    except Exception:  # of whatever kind
+        return False
+    return True
+
+
+def bare(members: Members) -> Members:
+    """Returns sessions without the archive that they were found in, for another process."""
+    return tuple(replace(one, archive=None) for one in members)
 
 
 def _alone(one: Given) -> Given:

@@ -1,13 +1,16 @@
 """Sessions to traces: read by families, redacted before anything is made of them."""
 
+import pickle
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plait.archive.families import families
-from plait.archive.model import Session
+from plait.archive.model import Members, Session
 from plait.archive.open_session import opened_together
 from plait.archive.redaction import Redaction
+from plait.archive.shares import ALONE, Hands, are_worth_it, bare, can_be_sent
 from plait.conversation.totals import Pricing
 from plait.record.read import read_if_there
 from plait.trace.model import Content, Span
@@ -15,8 +18,13 @@ from plait.trace.send.attributes import outgoing
 from plait.trace.spans.traces import traces_of
 
 if TYPE_CHECKING:
+    from plait.archive.shared_redactor import SharedRedactor
+    from plait.line.workers import Workers
     from plait.redact import Redactor
+    from plait.redact.lessons import Lesson
 
+WORTH = 4_000_000
+"""Bytes of logs from which on several processes are sooner done with them."""
 
 BATCH = 500
 """Spans that go out together."""
@@ -32,22 +40,126 @@ class TracePlan:
     pricing: Pricing | None = None
     among: Sequence[Session] = ()
     """What those may have been forked from: read along, so that a copied turn is its owner's."""
+    hands: Hands = ALONE
 
     def traces(self) -> Iterator[list[Span]]:
         """Yields the spans of each answered turn, ready to go out; one family after the other."""
-        redaction = Redaction(self.redactor) if self.redactor else None
-        if redaction:
-            redaction.learn(self.sessions)
         origins = _origins_of(self.sessions, self.among)
-        others = {redaction.name(one) for one in origins} if redaction else {*origins}
-        for members in families((*self.sessions, *origins.values())):
-            chosen = list(members)
-            name = redaction.name if redaction else str
-            written = {name(one.id): _written(one) for one in chosen}
-            told = opened_together(chosen, redaction).by_line
-            for spans in traces_of(told, self.pricing, written):
-                if spans[0].session not in others:
-                    yield list(outgoing(spans, self.content))
+        found = [tuple(one) for one in families((*self.sessions, *origins.values()))]
+        telling = Telling(self.content, self.pricing, frozenset(origins))
+        if self.redactor is None:
+            shared = None
+        elif self.redactor.has_own_rules:
+            yield from self._in_turn(found, telling)
+            return
+        else:
+            from plait.archive.shared_redactor import SharedRedactor
+
+            shared = SharedRedactor(self.redactor)
+        with ExitStack() as stack:
+            workers = self._workers(found, stack)
+            if shared:
+                shared.learn(_lessons(shared.redactor, found, workers))
+            yield from _told(found, telling, shared, workers)
+
+    def _in_turn(self, found: Sequence[Members], telling: "Telling") -> Iterator[list[Span]]:
+        """Yields them by one redactor: rules of the user look across families."""
+        assert self.redactor
+        redaction = Redaction(self.redactor)
+        redaction.learn(self.sessions)
+        for members in found:
+            yield from telling.spans(members, redaction)
+
+    def _workers(self, found: Sequence[Members], stack: ExitStack) -> "Workers | None":
+        sessions = [one for members in found for one in members]
+        if not are_worth_it(self.hands, sessions, WORTH) or len(found) < 2:
+            return None
+        if not can_be_sent(self.pricing):
+            return None
+        from plait.line.workers import Workers
+
+        return stack.enter_context(Workers(min(self.hands.jobs, len(found)), self.hands.losses))
+
+
+class Telling(NamedTuple):
+    """What of families is told."""
+
+    content: Content
+    pricing: Pricing | None
+    origins: frozenset[str]
+    """Sessions that are read along alone, by their ids."""
+
+    def spans(self, members: Members, redaction: Redaction | None) -> Iterator[list[Span]]:
+        """Yields the spans of each answered turn of a family."""
+        name = redaction.name if redaction else str
+        others = {name(one) for one in self.origins}
+        written = {name(one.id): _written(one) for one in members}
+        told = opened_together(members, redaction).by_line
+        for spans in traces_of(told, self.pricing, written):
+            if spans[0].session not in others:
+                yield list(outgoing(spans, self.content))
+
+
+def _lessons(
+    redactor: "Redactor", found: Sequence[Members], workers: "Workers | None"
+) -> "Iterator[Lesson]":
+    from plait.archive.shared_redactor import PACKED_LESSON, lesson_of
+
+    if workers is None:
+        yield from (lesson_of(redactor.apprentice(), members) for members in found)
+        return
+    items = [(str(one[0].path), redactor.rules, bare(one)) for one in found]
+    for data in workers.each(PACKED_LESSON, items, [*map(_size, found)]):
+        yield pickle.loads(data)  # noqa: S301  from a process of our own
+
+
+def _told(
+    found: Sequence[Members],
+    telling: Telling,
+    shared: "SharedRedactor | None",
+    workers: "Workers | None",
+) -> Iterator[list[Span]]:
+    if workers is None:
+        for number in range(len(found)):
+            yield from _here(found, number, telling, shared)
+        return
+    known = shared.packed() if shared else None
+    items = [
+        (str(one[0].path), bare(one), telling, known, shared.lesson(number) if shared else None)
+        for number, one in enumerate(found)
+    ]
+    made = workers.each(f"{__name__}:packed_traces", items, [*map(_size, found)])
+    for number, data in enumerate(made):
+        traces, outcome = pickle.loads(data)  # noqa: S301  as above
+        is_good = shared is None or shared.redactor.absorb(outcome)
+        yield from traces if is_good else _here(found, number, telling, shared)
+
+
+def _here(
+    found: Sequence[Members], number: int, telling: Telling, shared: "SharedRedactor | None"
+) -> Iterator[list[Span]]:
+    twin = shared.twin(number) if shared else None
+    yield from telling.spans(found[number], Redaction(twin) if twin else None)
+    if shared and twin:
+        shared.redactor.absorb(twin.outcome)
+
+
+def packed_traces(
+    item: "tuple[str, Members, Telling, bytes | None, Lesson | None]",
+) -> bytes:
+    """Returns the spans of a family, for the process that asks."""
+    _, members, telling, known, lesson = item
+    twin = None
+    if known:
+        from plait.archive.shared_redactor import twin_of
+
+        twin = twin_of(known, lesson)
+    spans = list(telling.spans(members, Redaction(twin) if twin else None))
+    return pickle.dumps((spans, twin.outcome if twin else None), pickle.HIGHEST_PROTOCOL)
+
+
+def _size(members: Members) -> int:
+    return sum(file.size for one in members for file in one.files)
 
 
 def _written(session: Session) -> int:
@@ -82,9 +194,11 @@ def traces(
     redactor: "Redactor | None" = None,
     pricing: Pricing | None = None,
     among: Sequence[Session] = (),
+    hands: Hands = ALONE,
 ) -> Iterator[list[Span]]:
     """Yields the spans of each answered turn of some sessions, the root of each first."""
-    return TracePlan(tuple(sessions), content or Content(), redactor, pricing, among).traces()
+    plan = TracePlan(tuple(sessions), content or Content(), redactor, pricing, among, hands)
+    return plan.traces()
 
 
 def batched(found: Iterable[list[Span]], most: int = BATCH) -> Iterator[list[Span]]:

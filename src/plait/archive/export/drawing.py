@@ -1,35 +1,35 @@
 """Families of sessions to their files: here, or by several processes, the same bytes either way.
 
-A family is told by itself: by names that are its own, and through a twin of the redactor, which
-knows what all of them have taught and tells nothing to the next. What two families may not both
-do is seen when their turn comes: the second is then drawn again, behind the first.
+A family is told by itself: by names that are its own, and through a twin of the redactor. What
+two families may not both do is seen when their turn comes: the second is then drawn again, behind
+the first.
 """
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from plait.archive.export.formats import EXPORTERS, File, Form, Told
 from plait.archive.export.transcripts import Family, Names
-from plait.archive.model import Session
+from plait.archive.model import Members
 from plait.archive.open_session import OpenSession, opened_together
 from plait.archive.redaction import Redaction
+from plait.archive.shares import bare, can_be_sent
 from plait.conversation.totals import Pricing
 from plait.conversation.usage import Tokens
 
 if TYPE_CHECKING:
+    from plait.archive.shared_redactor import SharedRedactor
     from plait.line.workers import Workers
-    from plait.redact import Redactor, Rules
+    from plait.redact import Redactor
     from plait.redact.lessons import Lesson, Outcome
 
 WORTH = 4_000_000
 """Bytes of logs from which on several processes are sooner done with them."""
-Members: TypeAlias = tuple[Session, ...]
 
 
 @dataclass
@@ -106,13 +106,24 @@ class Drawer:
     redactor: "Redactor | None" = None
     jobs: int = 1
     losses: list[str] = field(default_factory=list)
-    lessons: "list[Lesson]" = field(default_factory=list)
     held: OpenSession | None = None
     """The only session there is, where it was read already."""
     taken: set[str] = field(default_factory=set)
-    learnt: bytes = b""
-    """All that the redactor has learnt, as a digest."""
     _workers: "Workers | None" = None
+
+    @cached_property
+    def shared(self) -> "SharedRedactor | None":
+        """What all families go by."""
+        if self.redactor is None:
+            return None
+        from plait.archive.shared_redactor import SharedRedactor
+
+        return SharedRedactor(self.redactor)
+
+    @property
+    def learnt(self) -> bytes:
+        """All that the redactor has learnt, as a digest."""
+        return self.shared.learnt if self.shared else b""
 
     @contextmanager
     def working(self) -> "Iterator[Drawer]":
@@ -126,7 +137,7 @@ class Drawer:
         size = sum(_size(self.families[number]) for number in numbers)
         if self.jobs == 1 or len(numbers) < 2 or size < WORTH:
             return None
-        if (self.redactor and self.redactor.has_own_rules) or not _can_be_sent(self.form):
+        if (self.redactor and self.redactor.has_own_rules) or not can_be_sent(self.form):
             return None
         if self._workers is None:
             from plait.line.workers import Workers
@@ -137,33 +148,27 @@ class Drawer:
 
     def learn(self) -> None:
         """Lets the redactor see everything first: what one place tells is hidden in all."""
-        if self.redactor is None:
+        if self.redactor is None or self.shared is None:
             return
         if self.redactor.has_own_rules:
             Redaction(self.redactor).learn(one for members in self.families for one in members)
             return
-        seen: dict[object, None] = {}
-        for lesson in self._all_lessons():
-            self.lessons.append(lesson._replace(named=(), told=(), owners=()))
-            self.redactor.take(lesson)
-            for kind, part in enumerate((lesson.named, lesson.told, lesson.owners)):
-                seen.update(dict.fromkeys((kind, one) for one in part))
-        self.redactor.settle()
-        self.learnt = blake2b(repr(list(seen)).encode()).digest()
+        self.shared.learn(self._all_lessons())
 
     def _all_lessons(self) -> "Iterator[Lesson]":
+        from plait.archive.shared_redactor import PACKED_LESSON, lesson_of
+
         assert self.redactor
         workers = None if self.held else self._helpers(range(len(self.families)))
         if self.held:
-            yield _lesson_of(self.redactor.apprentice(), self.families[0], self.held)
+            yield lesson_of(self.redactor.apprentice(), self.families[0], self.held)
         elif workers is None:
             for members in self.families:
-                yield _lesson_of(self.redactor.apprentice(), members)
+                yield lesson_of(self.redactor.apprentice(), members)
         else:
             rules = self.redactor.rules
-            items = [(str(one[0].path), rules, _bare(one)) for one in self.families]
-            task = f"{__name__}:packed_lesson"
-            for data in workers.each(task, items, [*map(_size, self.families)]):
+            items = [(str(one[0].path), rules, bare(one)) for one in self.families]
+            for data in workers.each(PACKED_LESSON, items, [*map(_size, self.families)]):
                 yield pickle.loads(data)  # noqa: S301  from a process of our own
 
     def draw(self, numbers: Sequence[int]) -> "Iterator[Callable[[Drawing], Iterator[File]]]":
@@ -173,7 +178,7 @@ class Drawer:
             for number in numbers:
                 yield lambda drawing, number=number: self.here(number, drawing)  # type: ignore[misc]
             return
-        known = pickle.dumps(self.redactor) if self.redactor else None
+        known = self.shared.packed() if self.shared else None
         items = [self._item(number, known) for number in numbers]
         sizes = [_size(self.families[number]) for number in numbers]
         results = workers.each(f"{__name__}:packed_drawing", items, sizes)
@@ -183,14 +188,14 @@ class Drawer:
 
     def _item(self, number: int, known: bytes | None) -> tuple[Any, ...]:
         members = self.families[number]
-        lesson = self.lessons[number] if self.lessons else None
-        return str(members[0].path), self.form, _bare(members), known, lesson
+        lesson = self.shared.lesson(number) if self.shared else None
+        return str(members[0].path), self.form, bare(members), known, lesson
 
     def here(self, number: int, drawing: Drawing) -> Iterator[File]:
         """Yields the files of a family, drawn in this process."""
         through = self.redactor
-        if through and not through.has_own_rules:
-            through = through.twin(self.lessons[number] if self.lessons else None)
+        if self.shared and through and not through.has_own_rules:
+            through = self.shared.twin(number)
         members = self.families[number]
         yield from files_of(self.form, members, drawing, self.taken, through, self.held)
         if through is self.redactor:
@@ -222,49 +227,16 @@ def _size(members: Members) -> int:
     return sum(file.size for one in members for file in one.files)
 
 
-def _can_be_sent(form: Form) -> bool:
-    try:
-        pickle.dumps(form)
-    except Exception:  # prices of somebody else's, of whatever kind
-        return False
-    return True
-
-
-def _bare(members: Members) -> Members:
-    """Returns sessions without the archive that they were found in."""
-    return tuple(replace(one, archive=None) for one in members)
-
-
-def _lesson_of(redactor: "Redactor", members: Members, held: OpenSession | None = None) -> "Lesson":
-    redaction = Redaction(redactor)
-    for file in (file for session in members for file in session.files):
-        redaction.learn_beside(file.session, file.agent, file.run, file.project, file.path.name)
-    if held is None:
-        redaction.learn(members)
-    else:
-        for source in held.sources:
-            redaction.learn_source(source)
-    return redactor.lesson
-
-
-def packed_lesson(item: "tuple[str, Rules, Members]") -> bytes:
-    """Returns what a family teaches, for the process that asks."""
-    from plait.redact import Redactor
-
-    _, rules, members = item
-    return pickle.dumps(_lesson_of(Redactor(rules).apprentice(), members))
-
-
 def packed_drawing(item: "tuple[str, Form, Members, bytes | None, Lesson | None]") -> bytes:
     """Returns what is made of a family, for the process that asks."""
     _, form, members, known, lesson = item
-    twin = _redactor(known).twin(lesson) if known else None
+    twin = _twin(known, lesson) if known else None
     drawing = Drawing()
     files = list(files_of(form, members, drawing, set(), twin))
     return pickle.dumps((drawing, files), pickle.HIGHEST_PROTOCOL)
 
 
-@lru_cache(1)
-def _redactor(known: bytes) -> "Redactor":
-    found: Redactor = pickle.loads(known)  # noqa: S301  from the process that asks
-    return found
+def _twin(known: bytes, lesson: "Lesson | None") -> "Redactor":
+    from plait.archive.shared_redactor import twin_of
+
+    return twin_of(known, lesson)

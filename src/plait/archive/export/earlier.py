@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import msgspec
 
 from plait import __version__
-from plait.archive.export.drawing import Drawing, Members
+from plait.archive.export.drawing import Drawing
 from plait.archive.export.formats import Form, Told
-from plait.archive.model import Session
+from plait.archive.model import Members, Session
 from plait.conversation.prices import Prices
 from plait.line import FileStamp, stamp_of
 from plait.view.transcript.coverage import Coverage

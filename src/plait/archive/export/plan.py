@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from plait import __version__
-from plait.archive.export.drawing import Drawer, Drawing, Members
+from plait.archive.export.drawing import Drawer, Drawing
 from plait.archive.export.formats import (
     EXPORTERS,
     Branches,
@@ -32,7 +32,7 @@ from plait.archive.export.formats import (
 )
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.families import families
-from plait.archive.model import Session
+from plait.archive.model import Members, Session
 from plait.archive.open_session import OpenSession, opened_together
 from plait.conversation.totals import Pricing
 from plait.conversation.walk import Depth

@@ -151,7 +151,9 @@ def _plan_of(request: Request, asked: dict[str, Any]) -> TracePlan:
         limit=asked["limit"],
     )
     redactor = None if asked["no_redact"] else redactor_with(asked["rules"], strict=asked["strict"])
-    return TracePlan(tuple(sessions), content, redactor, among=request.archive.sessions)
+    archive = request.archive
+    among, hands = archive.sessions, archive.hands
+    return TracePlan(tuple(sessions), content, redactor, among=among, hands=hands)
 
 
 def sent(
