@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
+from plait.conversation.account import Cause
+from plait.conversation.account.told import CauseSum, WhyTotals
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.causes import NAMES, WASTE, jumps_in, saving_in_words
 from plait.view.page.figures.waste import MOST_SHOWN
@@ -101,6 +103,17 @@ def test_a_cause_is_not_told_before_all_is_counted() -> None:
     assert "Counting …" in drawn
     assert "data-counting" in drawn
     assert "Nothing" not in drawn
+
+
+@pytest.mark.parametrize(("again", "words"), [(0, "again, as far as is known."), (9, "9 of what")])
+def test_what_cannot_be_told_is_said_to_be_unknown(again: int, words: str) -> None:
+    causes: dict[Cause, CauseSum] = {"pause": CauseSum(1, again)} if again else {}
+    totals = WhyTotals(requests=2, new=99, again=again, unknown=9, causes=causes)
+    drawn = paid_again_html(Head(name="s", title="s"), PaidRequests(totals=totals), 2)
+    assert "<p>9 of what is new may have been there before:" in drawn
+    assert words in drawn
+    known = paid_again_html(Head(name="s", title="s"), PaidRequests(totals=WhyTotals()), 0)
+    assert "<p>Nothing was paid for again.</p>" in known
 
 
 def test_home_tells_what_this_week_could_have_been_saved(

@@ -103,9 +103,8 @@ def why_of(
         told = told.beside(turn) if isinstance(turn, str) else told.of_turn(turn)
     if session.file is None:
         return told
-    then = resumption = opened.context()
-    if turn is not None:
-        then = _context_after(opened, turns, told)
+    resumption = opened.context()
+    then = resumption if turn is None else _context_after(opened, turns, told)
     return replace(
         told,
         next=_next(resumption.next_prompt, prices, now),

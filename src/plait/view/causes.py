@@ -65,6 +65,12 @@ def cause_in_words(cause: Cause, gap_seconds: float | None) -> str:
     return NAMES[cause]
 
 
+def unknown_in_words(tokens: int) -> str:
+    """Says of how much nobody can tell whether it was paid for again."""
+    told = f"{tokens_in_words(tokens)} of what is new may have been there before"
+    return f"{told}: what it goes on from is not in the log"
+
+
 def jumps_in(requests: Sequence[WhyRequest]) -> tuple[WhyRequest, ...]:
     """Returns the requests that cost far more than most, or mostly what was paid before."""
     costs = sorted(one.cost_usd or 0.0 for one in requests)

@@ -17,7 +17,14 @@ from plait.cli.options import (
 from plait.cli.text import clipped, counted, number, safe_line, thousands
 from plait.errors import UserError
 from plait.view.amounts import money_in_words
-from plait.view.causes import NAMES, REASONS, jumps_in, reason_in_words, rounded
+from plait.view.causes import (
+    NAMES,
+    REASONS,
+    jumps_in,
+    reason_in_words,
+    rounded,
+    unknown_in_words,
+)
 from plait.view.forms import CACHE_READ, INPUT, OUTPUT, minute_of
 
 if TYPE_CHECKING:
@@ -111,7 +118,7 @@ def _print_totals(request: Request, totals: WhyTotals) -> None:
     if totals.unpriced:
         output.print(f"{counted(totals.unpriced, 'request')} without a price", style="yellow")
     if totals.unknown:
-        output.print(_unknown_in_words(totals), style="yellow")
+        output.print(unknown_in_words(totals.unknown), style="yellow")
     if not totals.again:
         output.print("nothing was paid for again" + (", as far as is known" * bool(totals.unknown)))
         return
@@ -125,13 +132,6 @@ def _print_totals(request: Request, totals: WhyTotals) -> None:
         cost, cause = money_in_words(one.again_cost_usd), NAMES[name]
         table.add_row(cause, number(one.requests), thousands(one.again), cost, REASONS[name])
     output.print(table)
-
-
-def _unknown_in_words(totals: WhyTotals) -> str:
-    return (
-        f"{thousands(totals.unknown)} of what is new may have been there before:"
-        " what it goes on from is not in the log"
-    )
 
 
 def _split(totals: WhyTotals) -> str:

@@ -5,7 +5,14 @@ from typing import NamedTuple
 
 from plait.conversation.account.told import CauseSum, WhyRequest, WhyTotals
 from plait.view.amounts import many, money_in_words, tokens_in_words
-from plait.view.causes import NAMES, REASONS, cause_in_words, jumps_in, reason_in_words
+from plait.view.causes import (
+    NAMES,
+    REASONS,
+    cause_in_words,
+    jumps_in,
+    reason_in_words,
+    unknown_in_words,
+)
 from plait.view.forms import stamp_of
 from plait.view.page.conversation.entries import clock
 from plait.view.page.figures.charts import cells, row, scrolled, share_in_words, table
@@ -50,15 +57,17 @@ def paid_again_html(head: Head, found: PaidRequests, responses: int) -> str:
 
 
 def _causes(totals: WhyTotals) -> str:
+    unknown = f"<p>{unknown_in_words(totals.unknown)}.</p>" if totals.unknown else ""
     if not totals.again:
-        return "<p>Nothing was paid for again.</p>"
+        known = ", as far as is known" if unknown else ""
+        return f"<p>Nothing was paid for again{known}.</p>{unknown}"
     whole = totals.input_cost_usd
     share = f", {share_in_words(totals.again_cost_usd, whole)} of what was sent" if whole else ""
     causes = sorted(totals.causes.items(), key=lambda pair: -pair[1].again_cost_usd)
     rows = (_cause_row(NAMES[name], REASONS[name], one, whole) for name, one in causes)
     drawn = table(CAUSE_HEADS, rows, "figures-table causes")
     told = f"{money_in_words(totals.again_cost_usd)} for what the cache had held before{share}."
-    return f"<p>{told}</p>{scrolled(drawn, 'Why something was paid for again')}"
+    return f"<p>{told}</p>{unknown}{scrolled(drawn, 'Why something was paid for again')}"
 
 
 def _cause_row(name: str, reason: str, one: CauseSum, whole: float) -> str:
