@@ -67,7 +67,7 @@ def rows() -> SmallLake:
         {
             "session": NAMES[one],
             "build": at,
-            "source": f"machine-of-{person}",
+            "source": f"machine/of-{person}",
             "person": person,
             "project": project,
             "directory": f"/home/{person}/{project}",
@@ -193,14 +193,14 @@ def test_too_few_people_are_not_told_of(lake: Lake) -> None:
 
 def place(one: str) -> str:
     person = next(person for session, person, *_ in SESSIONS if session == one)
-    return f"machine-of-{person}/{NAMES[one]}"
+    return f"machine/of-{person}/{NAMES[one]}"
 
 
 @pytest.mark.parametrize("one", ["c", "d"])
 def test_a_hidden_session_answers_as_one_that_is_not_there(
     one: str, port: int, people: dict[str, Visitor]
 ) -> None:
-    nowhere = "machine-of-bob/eesession"
+    nowhere = "machine/of-bob/eesession"
     ann = people["ann"]
     assert ann.ask(f"/s/{place(one)}")[:2] == ann.ask(f"/s/{nowhere}")[:2]
     by_key = Visitor(port, key=ANN)

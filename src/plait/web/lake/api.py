@@ -90,8 +90,8 @@ def _tell_answer(request: Request) -> Response:
 ROUTES = (
     Route("/api/me", _tell_me),
     Route("/api/sessions", _tell_sessions),
-    Route("/api/sessions/{source}/{session}", _tell_session),
-    Route("/api/sessions/{source}/{session}/text", _tell_text),
+    Route("/api/sessions/{source:path}/{session}/text", _tell_text),
+    Route("/api/sessions/{source:path}/{session}", _tell_session),
     Route("/api/search", _tell_found),
     Route("/api/usage", _tell_usage),
     Route("/api/questions", _tell_questions),

@@ -137,7 +137,7 @@ def _serve_question(request: Request) -> Response:
 
 ROUTES = (
     Route("/", _serve_sessions),
-    Route("/s/{source}/{session}", _serve_session),
+    Route("/s/{source:path}/{session}", _serve_session),  # a source may be called team/laptop
     Route("/search", _serve_search),
     Route("/usage", _serve_usage),
     Route("/questions", _serve_questions),
