@@ -11,13 +11,13 @@ from plait.cli.options import Request, global_options, json_option
 from plait.cli.settings import own_home
 from plait.cli.text import counted, safe_line, size
 from plait.errors import UserError
+from plait.lake.model import PROFILES
 
 if TYPE_CHECKING:
     from plait.archive import Archive, StorePlace
     from plait.archive.lake import Built, Engine
 
 ENGINES = ("local", "ray")
-PROFILES = ("counts", "redacted", "full")
 MOST_SHOWN = 12
 
 

@@ -13,12 +13,12 @@ from plait.cli.lake.whose import key_option, labels_of, stand_in_key, whose_opti
 from plait.cli.options import Request, global_options, json_option, rules_option, strict_option
 from plait.cli.text import counted, safe_line, size
 from plait.errors import UserError
+from plait.lake.model import PROFILES
 
 if TYPE_CHECKING:
     from plait.archive.lake import Leaving, Manner
     from plait.lake.model import Profile
 
-PROFILES = ("counts", "redacted", "full")
 WAYS = ("systemd", "cron")
 MOST_CHARACTERS = 40
 
