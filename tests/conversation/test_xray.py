@@ -43,6 +43,21 @@ def test_a_compaction_is_a_cliff(tmp_path: Path) -> None:
     assert after.fills["summary"] > 0
 
 
+def test_what_a_compaction_preserved_fills_what_comes_behind_it(tmp_path: Path) -> None:
+    talk = Working()
+    talk.ask()
+    talk.call("Bash", {"command": "cat"}, "x" * 40_000)
+    talk.ask()
+    talk.call("Agent", {"description": "look"}, "y" * 8000)
+    talk.compact(preserved=4)
+    talk.ask()
+    after = columns(talk, tmp_path)[-1]
+    assert after.is_compacted
+    assert "results" not in after.fills
+    assert 1800 < after.fills["reports"] < 2600
+    assert after.fills["system"] < SYSTEM + 200
+
+
 def test_what_has_become_less_is_less_of_everything(tmp_path: Path) -> None:
     talk = Working()
     talk.ask()

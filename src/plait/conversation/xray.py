@@ -117,6 +117,17 @@ class _Notes:
         before = asked.before
         if before is not None and not asked.since.is_compacted:
             found += self.responses.get(before.key, Counter())
+        return found + self._preserved(asked)
+
+    def _preserved(self, asked: Asked) -> "Counter[FillKind]":
+        """Returns what a compaction left as it was: all that came behind a request's answer."""
+        found: Counter[FillKind] = Counter()
+        behind, one = asked.since.preserved_behind, asked.before
+        while behind is not None and one is not None and one is not behind:
+            found += self.responses.get(one.key, Counter())
+            for uuid in one.since.uuids:
+                found += self.lines.get(uuid, Counter())
+            one = one.before
         return found
 
 
