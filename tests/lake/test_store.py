@@ -196,8 +196,9 @@ def test_where_no_lake_is_it_says_so(tmp_path: Path, url: str, said: str) -> Non
 
 def test_a_file_where_the_lake_should_be_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SourceError, match=r"could not make a lake at '.*file'"):
+    with pytest.raises(SourceError, match=r"could not make a lake at '.*file': file exists$") as no:
         Lake.create(str(tmp_path / "file"), "counts")
+    assert no.value.hints == ()
 
 
 def test_a_folder_of_any_name_can_be_a_lake(tmp_path: Path) -> None:

@@ -155,11 +155,14 @@ def _sentence(place: Place, deed: str, error: Exception) -> SourceError:
     if any(word in reason for word in _DENIALS):
         who = () if place.folder else ("check the key, and what it may do below that address",)
         return SourceError(f"no leave to {deed} '{place.url}'", *who, f"it says: {reason[:300]}")
-    lacking = _lacking(place, reason)
-    why = f": {lacking[0]}" if lacking else ""
-    return SourceError(
-        f"could not {deed} '{place.url}'{why}", lacking[1] if lacking else reason[:400]
-    )
+    why, *hints = _lacking(place, reason) or _system_said(error) or ("", reason[:400])
+    return SourceError(f"could not {deed} '{place.url}'{why and f': {why}'}", *hints)
+
+
+def _system_said(error: Exception) -> tuple[str] | None:
+    """Returns what this machine says of a file or a folder."""
+    said = error.strerror if isinstance(error, OSError) else None
+    return (said.lower(),) if said else None
 
 
 def _lacking(place: Place, reason: str) -> tuple[str, str] | None:
