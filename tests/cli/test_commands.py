@@ -203,7 +203,7 @@ def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "code", "error"),
     [
-        (["cat", "zebra"], 2, "error: no session is called 'zebra'\nhint: `plait ls` lists"),
+        (["cat", "zebra"], 2, "error: no session is called 'zebra'\nhint: `plait ls --root /"),
         (["cat", ONE, "--line", "99"], 2, "error: no line 99 in '"),
         (["cat", ONE, "--line", "x"], 2, "error: 'x' is not a line number\nhint: say `--line 12`"),
         (["cat", ONE, "--uuid", "nope"], 2, "error: no record 'nope' in '"),

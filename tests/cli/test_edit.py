@@ -235,7 +235,10 @@ def test_wrong_use_is_told_and_does_nothing(desk: Desk, arguments: tuple[str, ..
 def test_a_place_that_is_none_says_what_shows_them(desk: Desk) -> None:
     _, err = desk.said("fork", "search box", "--at", "99", code=2)
     name = desk.work.session[:8]
-    assert f"`plait log {name}` shows the turns, `plait show {name} --raw` the records" in err
+    hint = err.splitlines()[1].replace(f" --root {desk.config}", "")
+    assert (
+        hint == f"hint: `plait log {name}` shows the turns, `plait show {name} --raw` the records"
+    )
 
 
 def test_check_tells_rules_that_are_broken_and_exits_so(desk: Desk) -> None:

@@ -249,7 +249,10 @@ def test_filters_choose_sessions(capfd: pytest.CaptureFixture[str], work: Path) 
     code, error = fails(capfd, "tree", "--project", "elsewhere", *root)
     assert (code, error.splitlines()) == (
         2,
-        ["error: no session matches", "hint: `plait ls` lists the sessions there are"],
+        [
+            "error: no session matches",
+            f"hint: `plait ls --root {root[1]}` lists the sessions there are",
+        ],
     )
 
 

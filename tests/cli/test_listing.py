@@ -41,7 +41,7 @@ def test_groups_share_one_head(
         "  6c327eac  Dark mode for the dashboard        2026-10-07      2  $0.09\n"
         "  4a59044d  Daily files with one reading a…    2026-09-30      2  $0.09\n"
         "\n"
-        "5 sessions in 2 projects, 11 turns, 113 entries, 97 KB, $0.71\n"
+        "5 sessions in 2 projects, 11 turns, 113 entries, 117 KB, $0.71\n"
     )
 
 
@@ -120,7 +120,7 @@ def test_turns_of_many_logs_wait_for_an_index(
     monkeypatch.setattr(listing, "LITTLE", size - 1)
     text = printed(capsys, "ls", "--root", gallery)
     assert " turns " not in text.splitlines()[0]
-    assert text.endswith("`plait index` once, and they are there\n")
+    assert text.endswith(f"`plait index --root {gallery}` once, and they are there\n")
     assert run(["index", "--root", str(gallery)]) == 0
     capsys.readouterr()
     assert " turns " in printed(capsys, "ls", "--root", gallery).splitlines()[0]

@@ -4,7 +4,9 @@ import pytest
 
 from plait.cli import output
 from plait.cli.app import run
+from plait.cli.files.many import net_lines
 from plait.cli.usage.table import _padded as padded
+from plait.conversation.versions.model import NetChange
 
 REPORTS = ("daily", "weekly", "monthly", "session", "project", "model", "blocks")
 
@@ -21,6 +23,17 @@ def test_figures_fit_any_terminal(
     monkeypatch.setattr(output, "PIPE_WIDTH", width)
     assert run(["usage", report, "--root", str(gallery), "--no-pager"]) == 0
     assert "$" in capsys.readouterr().out or width < 20
+
+
+def test_files_of_a_session_are_known_by_the_ends_of_their_paths() -> None:
+    one = NetChange(path="/home/dev/shop/shop/search.py", changes=8, turns=(1, 2, 3, 4, 5, 60))
+    two = NetChange(path="/b.py", changes=1, turns=(2, 3), added=5, is_new=True, has_others=True)
+    assert list(net_lines([one, two], 56)) == [
+        "           net  changes  turns         file",
+        "changed  +0 −0        8  1, 2, 3 … 60  …/shop/search.py",
+        "new      +5 −0        1  2, 3          /b.py (others changed it, too)",
+    ]
+    assert list(net_lines([one], None))[1].endswith("  /home/dev/shop/shop/search.py")
 
 
 def test_of_a_long_path_the_end_stays() -> None:

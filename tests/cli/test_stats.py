@@ -9,7 +9,8 @@ import pytest
 
 from examples.drawing import draw
 from plait.cli.app import run
-from plait.cli.stats.panels import path_tail, tool_name
+from plait.cli.stats.panels import tool_name
+from plait.cli.text import path_tail
 from plait.view.amounts import hours_in_words
 
 WORK = """
@@ -105,8 +106,8 @@ def test_the_figures_that_matter_come_first(capfd: pytest.CaptureFixture[str], w
     7  words said by the model
     1  interruption by you
 
-    Models                     responses  tokens in  out
-    claude-opus-4-6  ████████          6        86k  123
+    Models              responses  tokens in  out
+    opus-4-6  ████████          6        86k  123
 
     Files changed most        changes  added  removed
     /home/dev/shop/models.py        1     +1       -1

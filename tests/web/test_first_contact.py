@@ -316,6 +316,11 @@ def test_what_to_type_works_where_one_stands(
     assert to_type("plait") == "plait"
     assert with_own_command("`plait ls` lists them") == "`.venv/bin/plait ls` lists them"
     assert with_own_command("a plait is no command") == "a plait is no command"
+    assert with_own_command("`plait --help` tells", ["a b"]) == "`.venv/bin/plait --help` tells"
+    roots = " --root 'a b' --root c"
+    for words, added in (("ls", roots), ("config", ""), ("ls --root x", "")):
+        typed = with_own_command(f"`plait {words}`", ["a b", "c"])
+        assert typed == f"`.venv/bin/plait {words}{added}`"
     (checkout / "elsewhere").mkdir()
     monkeypatch.chdir(checkout / "elsewhere")
     assert own_command() == str(checkout / ".venv" / "bin" / "plait")

@@ -218,8 +218,16 @@ def run(arguments: list[str]) -> int:
         from plait.cli.output import print_error
 
         told = _in_our_words(error)
-        print_error(told, as_json="--json" in arguments)
+        print_error(told, _roots_in(arguments), as_json="--json" in arguments)
         return told.exit_code
+
+
+def _roots_in(arguments: Sequence[str]) -> list[str]:
+    """Returns the roots that were named, wherever they stand."""
+    following = [*arguments[1:], ""]
+    found = [root for word, root in zip(arguments, following, strict=True) if word == "--root"]
+    given = [word.removeprefix("--root=") for word in arguments if word.startswith("--root=")]
+    return [root for root in [*found, *given] if root]
 
 
 def _in_our_words(error: PlaitError | click.ClickException | OSError) -> PlaitError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from plait.cli.output import Output
-from plait.cli.text import clipped, counted, number, safe_line
+from plait.cli.text import clipped, counted, number, path_tail, safe_line
 from plait.line import Finding, Root
 
 KINDS: Mapping[str, str] = {
@@ -82,7 +82,7 @@ class FindingList:
         else:
             room = self.output.width - len(INDENT)
             for one in chosen:
-                line = clipped(safe_line(short_finding(one, self.base)), room)
+                line = clipped(safe_line(short_finding(one, self.base, room // 2)), room)
                 self.output.print(f"{INDENT}{line}")
         if len(chosen) < len(members):
             rest = number(len(members) - len(chosen))
@@ -112,9 +112,10 @@ def _by_kind(findings: Iterable[Finding]) -> Iterator[tuple[str, Sequence[Findin
     yield from sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
 
 
-def short_finding(one: Finding, base: Path | None) -> str:
-    """Returns a finding in one line, with short paths and ids."""
+def short_finding(one: Finding, base: Path | None, most: int | None = None) -> str:
+    """Returns a finding in one line, with short paths and ids; where it is, in so many columns."""
     place = short_path(one.path, base) if one.path else ""
+    place = path_tail(place, most) if most else place
     if one.line:
         place += f":{one.line}" if place else f"line {one.line}"
     said = PATH.sub(lambda found: f"'{short_path(Path(found[1]), base)}'", one.sentence)

@@ -21,7 +21,7 @@ from plait.cli.options import (
 from plait.cli.output import Output
 from plait.cli.selection import is_in, is_within, point_in_time
 from plait.cli.settings import own_command
-from plait.cli.text import counted, local, now, safe_line, size, to_type
+from plait.cli.text import OWN, counted, local, now, safe_line, size, to_type
 from plait.line import logs_beside
 from plait.view.amounts import some
 from plait.view.forms import day_of
@@ -156,20 +156,24 @@ def _print_rows(
     groups = [(folding.directory(name) or name, held) for name, held in members.items()]
     Listing(output, time, figures, is_long, request.starred).print(groups)
     output.print("")
-    output.print(_sums_of(rows, len(groups), figures), style="dim")
+    output.print(_sums_of(request, rows, len(groups), figures), style="dim")
     if any(one.turns is None for one in figures.values()):
         output.say(NOT_COUNTED, style="dim")
 
 
-def _sums_of(rows: list[Facts], projects: int, figures: Mapping[Path, Figures]) -> str:
+def _sums_of(
+    request: Request, rows: list[Facts], projects: int, figures: Mapping[Path, Figures]
+) -> str:
     from plait.view.usage import cost_of
 
     spent = together(figures.values())
+    listed = {row.path for row in rows}
+    files = [file for one in request.archive.sessions if one.path in listed for file in one.files]
     parts = (
         f"{counted(len(rows), 'session')} in {counted(projects, 'project')}",
         some(sum(one.turns or 0 for one in figures.values()), "turn"),
         counted(sum(row.entries for row in rows), "entry", "entries"),
-        size(sum(row.bytes for row in rows)),
+        size(sum(file.size for file in files)),
         cost_of(spent).strip() if spent.responses else "",
     )
     return ", ".join(filter(None, parts))
@@ -197,9 +201,9 @@ def show_overview(ctx: click.Context, gallery: str | None) -> None:
     with request.answering(no_index=is_gallery):
         rows = _survey(archive, output, ())
         _print_totals(output, archive, rows)
-        _print_newest(request, archive, rows)
+        roots = (gallery,) if is_gallery and gallery else request.roots
+        _print_newest(request, archive, rows, roots)
         _print_expiring(output, rows)
-    roots = (gallery,) if is_gallery and gallery else request.roots
     _print_next_steps(output, rows, roots)
 
 
@@ -249,12 +253,15 @@ def _day(stamp: str) -> str:
     return day_of(time) if time else safe_line(stamp[:10])
 
 
-def _print_newest(request: Request, archive: Archive, rows: list[Facts]) -> None:
+def _print_newest(
+    request: Request, archive: Archive, rows: list[Facts], roots: tuple[str, ...]
+) -> None:
     newest = sorted(rows, key=lambda row: row.ended or "", reverse=True)[:NEWEST]
     figures = figures_of(archive, request, newest)
     Listing(request.output, now(), figures, starred=request.starred).print([("", newest)])
     if len(rows) > NEWEST:
-        request.output.say(f"… and {len(rows) - NEWEST} more: `plait ls`", style="dim")
+        command = to_type(OWN, "ls", *(word for root in roots for word in ("--root", root)))
+        request.output.unbroken(f"… and {len(rows) - NEWEST} more: {command}", style="dim")
     request.output.print("")
 
 

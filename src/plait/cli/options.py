@@ -49,7 +49,7 @@ class Request:
         """The screen."""
         from plait.cli.output import Output
 
-        return Output(self.settings)
+        return Output(self.settings, self.roots)
 
     @cached_property
     def archive(self) -> "Archive":

@@ -31,8 +31,8 @@ PIPE_WIDTH = 100
 class Output:
     """Writes for one run of the command."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, roots: tuple[str, ...] = ()) -> None:
+        self.settings, self._roots = settings, roots
 
     @cached_property
     def console(self) -> "Console":
@@ -80,7 +80,11 @@ class Output:
 
     def say(self, text: str, style: str | None = None) -> None:
         """Writes words of Plait's own: what they say can be typed works where the user stands."""
-        self.print(with_own_command(text), style=style)
+        text = with_own_command(text, self._roots)
+        if "`" in text and columns(text) > self.width:  # what is typed stays whole
+            self.unbroken(text, style=style or "")
+        else:
+            self.print(text, style=style)
 
     def _writes_plainly(self, stream: Any, parts: "Sequence[RenderableType]") -> bool:
         """Writes words that need neither colours nor breaks, without all that draws those."""
@@ -138,9 +142,9 @@ class Output:
 
     def note(self, text: str, *, is_whole: bool = False) -> None:
         """Writes a line beside the results; an address or a key stays whole."""
-        text = with_own_command(text)
+        text = with_own_command(text, self._roots)
         if not self._writes_plainly(sys.stderr, (text,)):
-            self.stderr.print(safe(text), style="dim", soft_wrap=is_whole)
+            self.stderr.print(safe(text), style="dim", soft_wrap=is_whole or "`" in text)
 
     def warn_unredacted(self) -> None:
         """Says loudly that nothing is hidden."""
@@ -268,9 +272,9 @@ def _plain(value: object) -> object:
     raise NotImplementedError(f"no JSON form for {type(value).__name__}")
 
 
-def print_error(error: PlaitError, *, as_json: bool) -> None:
+def print_error(error: PlaitError, roots: "Sequence[str]" = (), *, as_json: bool) -> None:
     """Writes an error and its hints: the one place that does."""
-    hints = [with_own_command(hint) for hint in error.hints]
+    hints = [with_own_command(hint, _looked_into(roots, hint)) for hint in error.hints]
     if as_json:
         body = {"error": error.message, "hints": hints, "exit_code": error.exit_code}
         print(json.dumps(body), file=sys.stderr)
@@ -278,6 +282,11 @@ def print_error(error: PlaitError, *, as_json: bool) -> None:
     print(f"error: {safe_line(error.message)}", file=sys.stderr)
     for hint in hints:
         print(f"hint: {safe_line(hint)}", file=sys.stderr)
+
+
+def _looked_into(roots: "Sequence[str]", hint: str) -> "Sequence[str]":
+    """Returns the roots that a hint is to name; a guess at a word names none."""
+    return () if hint.startswith("did you mean") else roots
 
 
 def _bar(console: "Console", label: str) -> "Progress":

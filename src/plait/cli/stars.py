@@ -122,7 +122,7 @@ def _list_starred(request: Request, *, as_json: bool) -> None:
         )
         return
     if not stars:
-        output.print("no session is starred: `plait star SESSION` stars one")
+        output.say("no session is starred: `plait star SESSION` stars one")
         return
     _print_starred(request, here)
     if missing := len(stars) - len(here):
@@ -165,7 +165,7 @@ def _list_pins(request: Request, pins: "Sequence[PinnedTurn]", *, as_json: bool)
         output.json([_pin_value(request, one) for one in pins])
         return
     if not pins:
-        output.print("no turn is pinned: `plait pin SESSION TURN` pins one")
+        output.say("no turn is pinned: `plait pin SESSION TURN` pins one")
         return
     sessions = {one.id: one for one in request.archive.sessions}
     groups: dict[str, list[PinnedTurn]] = {}

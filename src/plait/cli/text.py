@@ -1,6 +1,7 @@
 """Numbers, times and strings of the log to text that is safe and short."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from shlex import quote
 
@@ -12,7 +13,9 @@ from plait.view.text import clipped as clipped
 from plait.view.text import columns as columns
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
-OWN, TYPED = "plait", "`plait "
+OWN, TYPED = "plait", re.compile(r"`plait ([^` ][^`]*)`")
+ROOTLESS = ("completion", "config", "hook", "lake")
+"""Commands that look into no root."""
 size, counted = bytes_in_words, many
 
 
@@ -37,12 +40,22 @@ def to_type(*words: str) -> str:
     return " ".join(typed)
 
 
-def with_own_command(text: str) -> str:
-    """Returns words in which what is to be typed of this program starts it where the user stands.
+def with_own_command(text: str, roots: Sequence[str] = ()) -> str:
+    """Returns words in which what is to be typed of this program works where the user stands.
 
-    That is what stands between backticks and begins with its name.
+    That is what stands between backticks and begins with its name: it starts the program from
+    there, and looks into the roots that were named.
     """
-    return text.replace(TYPED, f"`{own_command()} ") if TYPED in text else text
+    if "`plait " not in text:
+        return text
+    where = "".join(f" --root {to_type(root)}" for root in roots)
+
+    def typed(found: re.Match[str]) -> str:
+        words = found[1].split()
+        is_looking = not {"--root", "--help"} & {*words} and words[0] not in ROOTLESS
+        return f"`{own_command()} {found[1]}{where if is_looking else ''}`"
+
+    return TYPED.sub(typed, text)
 
 
 def number(count: int) -> str:
@@ -118,3 +131,14 @@ def fitting(parts: Iterable[str], room: int) -> str:
     while len(kept) > 1 and len(SEPARATOR.join(kept)) > room:
         kept.pop()
     return SEPARATOR.join(kept)
+
+
+def path_tail(path: str, room: int, ellipsis: str = "…") -> str:
+    """Shortens a path at its beginning, between two names where that can be."""
+    if columns(path) <= room:
+        return path
+    kept = path[-(room - len(ellipsis)) :]
+    while columns(kept) > room - len(ellipsis):
+        kept = kept[1:]
+    cut = kept.find("/")
+    return ellipsis + (kept[cut:] if 0 <= cut < len(kept) // 2 else kept)

@@ -1,13 +1,14 @@
 """`plait files`: what became of each file of a session, and the files as they stood."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from plait.cli.options import Request, global_options, json_option, session_argument
-from plait.cli.text import counted, safe_line
+from plait.cli.text import counted, path_tail, safe_line
 from plait.errors import UserError
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from plait.conversation.versions.model import NetChange
 
 NOTHING = "this session changed no files"
+HEADS = ("", "net", "changes", "turns", "file")
+LEAST = 16
+"""Columns that a path has at least."""
+MOST_TURNS = 5
 
 
 @click.command("files")
@@ -69,20 +74,38 @@ def _tell_net(request: Request, found: "list[NetChange]", has_patches: bool, as_
         for one in found:
             print_patch(request, one.path, one.hunks, is_new=one.is_new)
         return
-    table = output.table(
-        "", "net", "changes", "turns", "file", right=("net", "changes"), wide="file"
-    )
-    for one in found:
-        turns = ", ".join(map(str, one.turns))
-        net = f"+{one.added} −{one.removed}" if one.is_known else "unknown"
-        state = "new" if one.is_new else "changed"
-        others = " (others changed it, too)" if one.has_others else ""
-        table.add_row(state, net, str(one.changes), turns, f"{safe_line(one.path)}{others}")
-    output.print(table)
+    for line in net_lines(found, output.width if sys.stdout.isatty() else None):
+        output.unbroken(line, style="" if line[:1].strip() else "dim")
     added, removed = (
         sum(column) for column in zip(*((o.added, o.removed) for o in found), strict=True)
     )
     output.print(f"{counted(len(found), 'file')}: +{added} −{removed} in all")
+
+
+def net_lines(found: "Sequence[NetChange]", width: int | None) -> Iterator[str]:
+    """Yields a row for each file below a head; paths are whole where nobody says how wide."""
+    rows = [HEADS, *map(_net_cells, found)]
+    state, net, changes, turns = (
+        max(map(len, column)) for column in list(zip(*rows, strict=True))[:4]
+    )
+    others = [" (others changed it, too)" if one.has_others else "" for one in found]
+    for row, rest in zip(rows, ["", *others], strict=True):
+        cells = (row[0].ljust(state), row[1].rjust(net), row[2].rjust(changes), row[3].ljust(turns))
+        begun = "  ".join(cells)
+        room = None if width is None else max(width - len(begun) - len(rest) - 2, LEAST)
+        yield f"{begun}  {row[4] if room is None else path_tail(row[4], room)}{rest}"
+
+
+def _net_cells(one: "NetChange") -> tuple[str, ...]:
+    net = f"+{one.added} −{one.removed}" if one.is_known else "unknown"
+    state = "new" if one.is_new else "changed"
+    return state, net, str(one.changes), _few_turns(one.turns), safe_line(one.path)
+
+
+def _few_turns(turns: Sequence[int]) -> str:
+    if len(turns) <= MOST_TURNS:
+        return ", ".join(map(str, turns))
+    return f"{', '.join(map(str, turns[: MOST_TURNS - 2]))} … {turns[-1]}"
 
 
 def print_patch(request: Request, path: str, hunks: "Iterable[Hunk]", *, is_new: bool) -> None:

@@ -200,7 +200,7 @@ def show(request: Request, found: dict[str, Any]) -> None:
     output = request.output
     for one in found["installed"]:
         output.print(f"{one['scope']}: {_state_of(one)}")
-    output.print(f"target: {found['target'] or 'none yet, see `plait config`'}")
+    output.say(f"target: {found['target'] or 'none yet, see `plait config`'}")
     output.print(f"content: {found['content']}")
     running = "runs" if found["is_worker_running"] else "at rest: the next hook starts it"
     output.print(f"worker: {running}")

@@ -71,7 +71,7 @@ def _print_status(request: Request, status: "KeepStatus") -> None:
     output.print(f"{counted(status.unkept, 'session')} not kept as they are now")
     _print_risks(request, status)
     output.print("")
-    output.print("`plait keep` keeps them", style="bold")
+    output.say("`plait keep` keeps them", style="bold")
 
 
 def _print_all_kept(request: Request, status: "KeepStatus") -> None:

@@ -129,7 +129,7 @@ def _print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: boo
         if not (chosen.turns or chosen.is_whole):
             output.print("no call here is like that: `--branch` looks at branches and agents")
         elif page.before is None:
-            output.print(f"nothing to show at depth {depth}: `plait doctor` accounts for each line")
+            output.say(f"nothing to show at depth {depth}: `plait doctor` accounts for each line")
         if chosen.is_whole and shown.id == found.main:
             if found.recovered:
                 output.print("")

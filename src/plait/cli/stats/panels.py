@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, tzinfo
 from typing import TYPE_CHECKING
 
-from plait.cli.text import clipped, columns, number, safe, short, thousands
+from plait.cli.text import clipped, number, path_tail, safe, short, thousands
 from plait.conversation.stats.model import Figures
 from plait.conversation.stats.statistics import SERVICE
 from plait.record.time import moment
@@ -65,17 +65,6 @@ def local_day(stamp: str | None, zone: tzinfo | None) -> date | None:
         return time.astimezone(zone).date() if time else None
     except (OverflowError, OSError, ValueError):  # a year that no clock knows
         return None
-
-
-def path_tail(path: str, room: int, ellipsis: str = "…") -> str:
-    """Shortens a path at its beginning, between two names where that can be."""
-    if columns(path) <= room:
-        return path
-    kept = path[-(room - len(ellipsis)) :]
-    while columns(kept) > room - len(ellipsis):
-        kept = kept[1:]
-    cut = kept.find("/")
-    return ellipsis + (kept[cut:] if 0 <= cut < len(kept) // 2 else kept)
 
 
 def tool_name(name: str) -> str:
@@ -170,7 +159,7 @@ class Panels:
     def models(self) -> "Iterator[RenderableType]":
         """Yields the models that answered."""
         models = self.figures.models
-        names = told_apart(model.model for model in models[:MOST_ROWS])
+        names = told_apart(model.model for model in models[:MOST_ROWS]).values()
         rows = [
             (
                 self.shown(name, self.room - BAR - 32),

@@ -53,7 +53,7 @@ def status_command(request: Request, limit: int, as_json: bool) -> None:
         if left > 0:
             request.output.note(f"{counted(left, 'older session')} not shown")
     else:
-        request.output.print("nothing has been sent by hooks yet: `plait hook install`")
+        request.output.say("nothing has been sent by hooks yet: `plait hook install`")
     for line in _lines_of(found, url):
         request.output.print(line)
 
