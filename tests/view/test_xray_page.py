@@ -25,7 +25,8 @@ def test_each_request_is_a_column_that_leads_to_it() -> None:
     assert re.findall(r'href="([^"]*)"', drawn) == ["/s/s1#u1", "/s/s1#u2", "/s/s1#u3"]
     assert drawn.count('class="bad"') == 1
     assert "over 3 requests, 1.3k at most, 1 compaction" in drawn
-    assert "Red marks: 1 request paid again for 5.0k tokens" in drawn
+    assert "Red marks: 1 request paid again for 1.0k tokens and more" in drawn
+    assert "the cache had held, 5.0k in all (pause)." in drawn
     assert "5.0k paid again: pause" in drawn
     assert "after a compaction" in drawn
 

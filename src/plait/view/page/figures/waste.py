@@ -18,6 +18,8 @@ from plait.view.page.markup import esc, session_address, with_code
 from plait.view.text import shortened
 
 LONGEST, MOST_SHOWN = 90, 5
+NARROW = "\u202f"
+"""A space that no line is broken at."""
 
 
 def waste_figures(
@@ -71,7 +73,7 @@ def _finding(one: WasteFinding, known: Mapping[str, ListedSession], base: Slice)
     advice = one.advice[:1].upper() + one.advice[1:]
     saving = esc(saving_in_words(one.least_usd, one.cost_usd))
     cost = _to(base, one.kind, "cost").link(saving, count=one.cost_usd)
-    note = f"{cost}, {to.link(f'{one.count} ×', count=one.count)}"
+    note = f"{cost}, {to.link(f'{one.count}{NARROW}×', count=one.count)}"
     inner = f'<p class="advice">{with_code(advice)}.</p>{by}<ol class="short">{rows}</ol>{more}'
     return section(esc(what[:1].upper() + what[1:]), inner, note)
 

@@ -20,8 +20,8 @@ from plait.view.page.figures.period import uncounted
 from plait.view.page.markup import esc
 from plait.view.page.tabs.head import Head
 
-CAUSE_HEADS = ("why", "requests", "tokens", "paid again", "of what was sent")
-JUMP_HEADS = ("turn", "when", "sent", "again", "cost", "why")
+CAUSE_HEADS = ("why", "paid again", "of what was sent", "requests", "tokens")
+JUMP_HEADS = ("turn", "when", "cost", "why", "sent", "again")
 
 
 class PaidRequests(NamedTuple):
@@ -73,10 +73,10 @@ def _causes(totals: WhyTotals) -> str:
 def _cause_row(name: str, reason: str, one: CauseSum, whole: float) -> str:
     return row(
         f"{esc(name)} <small>{esc(reason)}</small>",
-        str(one.requests),
-        tokens_in_words(one.again),
         money_in_words(one.again_cost_usd),
         share_in_words(one.again_cost_usd, whole),
+        str(one.requests),
+        tokens_in_words(one.again),
     )
 
 
@@ -114,9 +114,9 @@ def _jump(head: Head, one: WhyRequest) -> str:
     told = cells(
         words,
         f'<a href="{esc(head.at(one.uuid))}">{clock(when) or "there"}</a>',
-        tokens_in_words(sent),
-        tokens_in_words(one.again) if one.again else "",
         "–" if one.cost_usd is None else money_in_words(one.cost_usd),
         ("why", esc(reason_in_words(one))),
+        tokens_in_words(sent),
+        tokens_in_words(one.again) if one.again else "",
     )
     return f"<tr>{told}</tr>"

@@ -96,7 +96,7 @@ def _again_words(columns: Sequence[XrayColumn]) -> str:
     tokens = sum(one.parts.again for one in marked)
     causes = ", ".join(dict.fromkeys(CAUSES[one.cause] for one in marked if one.cause))
     told = (
-        f"Red marks: {many(len(marked), 'request')} paid again for {tokens_in_words(tokens)} "
-        f"tokens that the cache had held ({causes})."
+        f"Red marks: {many(len(marked), 'request')} paid again for {tokens_in_words(LEAST_AGAIN)} "
+        f"tokens and more that the cache had held, {tokens_in_words(tokens)} in all ({causes})."
     )
     return f'<p class="dim">{esc(told)}</p>'
