@@ -316,11 +316,36 @@ def test_traces_are_the_same_by_several_processes(
     assert bool(alone[1]) is is_redacted
 
 
-def test_traces_by_rules_of_the_user_are_told_by_one_process(
-    gallery: Path, began: list[int]
-) -> None:
+def own_rules() -> Redactor:
     redactor = Redactor(rules_of({"words": ["cache"], "expressions": ["qu[i]ll"]}))
     assert redactor.has_own_rules
-    found = list(Archive([gallery], jobs=2).traces(redactor=redactor))
+    return redactor
+
+
+def test_rules_of_the_user_look_across_files_in_one_process(
+    gallery: Path, began: list[int]
+) -> None:
+    archive = Archive([gallery], jobs=2)
+    assert "‹word" in str(list(archive.traces(redactor=own_rules())))
+    assert archive.disclosures(own_rules()).kinds["word"] > 20
     assert began == []
-    assert "‹word" in str(found)
+
+
+class UnsendablePrices:
+    """Prices of somebody else's, which no other process can be given."""
+
+    def __init__(self) -> None:
+        self.asked = iter(())
+
+    def cost(self, *_: object) -> float:
+        return 1.0
+
+
+def test_traces_are_told_here_where_prices_cannot_be_sent_or_one_session_is_all(
+    gallery: Path, began: list[int]
+) -> None:
+    archive = Archive([gallery], jobs=2)
+    found = list(archive.traces(pricing=UnsendablePrices()))
+    assert {span.cost for spans in found for span in spans if span.tokens} == {1.0}
+    assert list(archive.traces("A palette for the charts"))
+    assert began == []
