@@ -252,7 +252,15 @@ def test_a_model_without_a_price_has_none() -> None:
 
 @pytest.mark.parametrize(
     ("after", "hour", "is_cold"),
-    [(299, 0, False), (301, 0, True), (301, 9, False), (3599, 9, False), (3601, 9, True)],
+    [
+        (299, 0, False),
+        (300, 0, False),
+        (301, 0, True),
+        (301, 9, False),
+        (301, 5, True),  # the rest is held for five minutes
+        (3599, 9, False),
+        (3601, 9, True),
+    ],
 )
 def test_a_cache_is_cold_when_its_time_is_over(after: int, hour: int, is_cold: bool) -> None:
     found = Session().ask().say(read(1000, written=9, hour=hour)).next

@@ -250,8 +250,8 @@ def _requests_per_turn(chain: Sequence[_Link]) -> float:
 
 
 def _lasts(answers: Sequence[_Answer]) -> timedelta:
-    """Returns how long the cache holds what was written to it last."""
+    """Returns how long the cache holds what was written to it last: all of it, not a part."""
     for one in reversed(answers):
         if one.used.cache_write:
-            return HOUR if one.used.cache_write_1h else MINUTES
+            return MINUTES if one.used.cache_write_5m else HOUR
     return MINUTES
