@@ -120,6 +120,18 @@ def test_a_large_output_costs_as_long_as_it_is_carried(talk: Working, tmp_path: 
     assert one.write_5m == 0
 
 
+def test_a_branch_that_was_left_carries_nothing(talk: Working, tmp_path: Path) -> None:
+    """Its answers are a finding of their own, as a whole."""
+    talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
+    talk.ask()
+    (once,) = lost(talk, tmp_path)
+    talk.go_back(1)
+    talk.ask()
+    talk.ask()
+    (twice,) = lost(talk, tmp_path)
+    assert twice.read == pytest.approx(2 * once.read, rel=0.1)
+
+
 def test_what_is_less_from_then_on_is_no_waste(talk: Working, tmp_path: Path) -> None:
     talk.compact(preserved=2)
     talk.ask()

@@ -138,9 +138,9 @@ class _Carried:
         self._by_key = {one.key: one for one in asked}
         self._notes = notes
         self._carriers = dict.fromkeys(self._by_key, 0)
-        """How many requests since held what one held."""
+        """How many requests since held what one held; branches that were left count elsewhere."""
         for one in reversed(asked):
-            if one.before and not one.is_errand and not one.since.is_compacted:
+            if one.before and one.before.follows[-1:] == [one] and not one.since.is_compacted:
                 self._carriers[one.before.key] += self._carriers[one.key] + 1
         self.measure = measured(share for _, share in shares_in(asked, notes))
         self.lost: dict[str, float] = {}
