@@ -89,7 +89,9 @@ def test_an_empty_archive_says_where_it_was_looked_for(empty: Served) -> None:
         assert place in page.replace("<wbr>", "")
     assert "No model answered" in settled(empty, "/usage")
     assert "Nothing was done" in settled(empty, "/insights")
-    assert "Nothing matches" in text_of(empty, "/search?q=heron")
+    nothing = text_of(empty, "/search?q=heron")
+    assert "Nothing matches" in nothing
+    assert "0 passages" in nothing and "0 turns" not in nothing
     assert "No session is like that" in text_of(empty, "/side")
 
 

@@ -206,6 +206,26 @@ def test_the_strip_and_the_rows_lead_to_a_turn_and_from_there_to_the_place(
     page.wait_for_url("**turn=*")
 
 
+def test_a_response_of_one_line_says_when_it_came_and_no_time_of_its_own(at: Served) -> None:
+    rewind = next(
+        one.name
+        for one in at.library.rows().sessions
+        if one.title == "A search box for 4,000 products"
+    )
+    page = at.ask(f"/s/{rewind}/timeline?turn=1")[2].decode()
+    falls = re.findall(r'class="fall model".*?</li>', page, re.DOTALL)
+    leads = [re.findall(r"first block after ([^<,]+)<", one) for one in falls]
+    assert leads == [["3.6 s"], ["6.6 s"]]
+    assert ["0 ms" in one for one in falls] == [False, False]
+    assert re.search(r'class="took">6.8 s<', falls[0])
+
+
+def test_what_fills_a_context_says_that_it_is_estimated(at: Served) -> None:
+    page = at.ask(f"/s/{name_of('ways')}/context")[2].decode()
+    below = page.partition("What fills it</h3>")[2]
+    assert "Estimated by the characters" in below.partition("<ul")[0]
+
+
 def test_without_a_script_everything_is_a_link(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of('ways')}/raw", java_script_enabled=False)
     page.locator(".raw-lines summary").first.click()

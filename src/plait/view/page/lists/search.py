@@ -273,6 +273,8 @@ def _counted(asked: SearchQuery, answers: SearchResults) -> str:
         return first if answers.is_whole else f"First {shown} of {many(answers.total, noun)}"
     count = answers.listed if answers.is_whole else answers.total
     every = many(count, "passage")
+    if not shown:
+        return every
     if count > shown:
         every = f'<a href="{esc(asked.address(each="1", n=STEP))}">{every}</a>'
     turns = many(shown, "turn")

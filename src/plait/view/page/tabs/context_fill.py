@@ -32,6 +32,10 @@ TICKED = ("results", "reports", "calls")
 PRESETS = ("light", "standard", "heavy", "extreme")
 RECENT = 3
 """Turns at the end that are not compressed, where nobody says otherwise."""
+BY_CHARACTERS = (
+    "Estimated by the characters of each message; what stands above is by the tokens that "
+    "requests were counted with, and differs."
+)
 
 
 def fills_html(head: Head, found: Weighed) -> str:
@@ -42,7 +46,8 @@ def fills_html(head: Head, found: Weighed) -> str:
     rows = "".join(_kind_html(head, one, most, found) for one in found.fills)
     return (
         f'<form class="room" data-session="{esc(head.name)}" data-title="{esc(head.title)}">'
-        f'<h3>What fills it</h3><ul class="kinds">{rows}</ul>{_room_html(found)}</form>'
+        f'<h3>What fills it</h3><p class="hint">{BY_CHARACTERS}</p>'
+        f'<ul class="kinds">{rows}</ul>{_room_html(found)}</form>'
     )
 
 

@@ -341,7 +341,8 @@ def _bar_rows(
     failed = f" {_warning(bar.outcome)}" if kind == "bad" else ""
     sign = icon("plait") if bar.kind == "model" else tool_icon(bar.name)
     said = f"{tokens_in_words(bar.output_tokens)} out" if bar.output_tokens else ""
-    words, took = bar.words or dotted(said, _lead(bar)), _short_time(bar.length)
+    words = bar.words or dotted(said, _lead(bar))
+    took = _short_time(bar.length) if bar.length else ""
     rect = f'<rect class="{kind}" {_across(bar.start, bar.end, scale)} height="8"/>'
     if bar.asked is not None and bar.asked < bar.start:
         lead = _across(bar.asked, bar.start, scale)
@@ -352,7 +353,7 @@ def _bar_rows(
         drawing(rect, width=WIDE),
         f"{took}{failed}",
         kind=f" {bar.kind}",
-        title=f"{bar.name} {words}, {took}, {bar.outcome}",
+        title=", ".join(filter(None, (f"{bar.name} {words}", took, bar.outcome))),
     )
     for name in bar.agents:
         if name in agents:
