@@ -263,6 +263,15 @@ def test_what_was_written_with_a_first_prompt_tells_nothing_of_instructions() ->
     assert paid(talk)[-1].again == 0
 
 
+def test_other_instructions_are_not_those_that_were_read() -> None:
+    talk = CachedTalk()
+    begun_with_a_read(talk)
+    talk.compact()
+    talk.version = "2.1.326"
+    talk.ask(MINUTES + SHORT)
+    assert (paid(talk)[-1].again, paid(talk)[-1].tokens.cache_read) == (0, 0)
+
+
 def test_what_was_read_after_one_compaction_is_there_after_the_next() -> None:
     talk = CachedTalk()
     talk.ask()

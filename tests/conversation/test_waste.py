@@ -8,8 +8,18 @@ from typing import Any
 
 import pytest
 
+from plait.conversation.account.requests import requests_in
 from plait.conversation.waste import Loss
-from plait.conversation.waste.losses import GIANT, losses_in
+from plait.conversation.waste.calls import CallNotes
+from plait.conversation.waste.losses import (
+    GIANT,
+    HIGHEST,
+    LOWEST,
+    USUAL,
+    losses_in,
+    measured,
+    shares_in,
+)
 from plait.conversation.waste.oversized import FEW, MOST_ADDED
 from plait.record.lineage import sent_lines
 from tests.conversation.cached_talk import MINUTES, OTHERS, SYSTEM, CachedTalk
@@ -107,6 +117,33 @@ def test_what_was_changed_or_is_another_part_is_read_for_a_reason(
     talk.call(*again)
     talk.say("shop.py and other.py")
     assert kinds(talk, tmp_path) == []
+
+
+def test_a_read_that_failed_has_not_brought_the_file(talk: Working, tmp_path: Path) -> None:
+    talk.call(*reading("/a/shop.py", size=90), is_error=True)
+    talk.call(*reading("/a/shop.py"))
+    talk.say("shop.py")
+    assert kinds(talk, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("shares", "found"),
+    [([0.4] * 3, 0.4), ([0.4] * 2, USUAL), ([0.01] * 3, LOWEST), ([9.0] * 3, HIGHEST)],
+)
+def test_a_measure_is_learnt_from_three_results_and_stays_in_bounds(
+    shares: list[float], found: float
+) -> None:
+    assert measured(shares) == found
+
+
+def test_small_results_teach_no_measure() -> None:
+    talk = Working()
+    talk.ask()
+    talk.call("Bash", {"command": "true"}, "z" * 20)
+    talk.call("Bash", {"command": "cat"}, "z" * 4000)
+    notes = CallNotes()
+    asked = requests_in(notes.over(talk.told))
+    assert [one.key for one, _ in shares_in(asked, notes)] == [asked[-1].key]
 
 
 def test_a_large_output_costs_as_long_as_it_is_carried(talk: Working, tmp_path: Path) -> None:
