@@ -243,8 +243,9 @@ def test_the_same_file_of_another_clone(home: Scripted, tmp_path: Path) -> None:
     file, script = home.top / "src" / "cart.py", home.session()
     script.prompt("write")
     script.write(file, joined(ONE))
+    home.commit("the cart")
+    home.git("clone", "-q", str(home.top), str(tmp_path / "clone"))
     clone = tmp_path / "clone" / "src" / "cart.py"
-    clone.parent.mkdir(parents=True)
     clone.write_text(joined(ONE, TWO), encoding="utf-8")
     archive = Archive([home.config])
     near = archive.blame("src/cart.py", directory=clone.parent.parent)
@@ -252,6 +253,46 @@ def test_the_same_file_of_another_clone(home: Scripted, tmp_path: Path) -> None:
     assert near.known_as[0] == str(file)
     far = archive.blame("cart.py", directory=clone.parent, known_as=(str(file),))
     assert told(home, far, script) == ["1:1 likely", "unknown"]
+
+
+def test_a_file_of_the_same_name_on_this_disk_is_another_one(
+    home: Scripted, tmp_path: Path
+) -> None:
+    script, other = home.session(), tmp_path / "other" / "cart.py"
+    script.prompt("write")
+    script.write(home.top / "cart.py", joined(ONE, TWO))
+    home.commit("the cart")
+    other.parent.mkdir()
+    other.write_text(joined(ONE, TWO), encoding="utf-8")
+    archive = Archive([home.config])
+    found = archive.blame("cart.py", directory=other.parent)
+    assert told(home, found, script) == ["unknown", "unknown"]
+    home.git("init", "-q", cwd=other.parent)
+    home.git("add", "-A", cwd=other.parent)
+    home.git("commit", "-q", "-m", "by hand", cwd=other.parent)
+    found = archive.blame("cart.py", directory=other.parent)
+    assert told(home, found, script) == ["unknown", "unknown"]
+
+
+@pytest.mark.parametrize(("lines", "known"), [((ONE, TWO, "x"), 1), ((TWO, THREE), 0), (("x",), 0)])
+def test_a_file_of_another_machine_is_this_one_where_it_holds_much_the_same(
+    home: Scripted, tmp_path: Path, lines: tuple[str, ...], known: int
+) -> None:
+    script, here = home.session(), tmp_path / "here" / "cart.py"
+    script.prompt("write")
+    script.write(home.top / "cart.py", joined(ONE, "four = fourth_value()", "five = fifth_value()"))
+    text = script.log.read_text(encoding="utf-8").replace(str(home.top), "/nowhere/shop")
+    script.log.write_text(text, encoding="utf-8")
+    here.parent.mkdir()
+    here.write_text(joined(*lines), encoding="utf-8")
+    found = Archive([home.config]).blame("cart.py", directory=here.parent)
+    assert sum(line.session is not None for line in found.lines) == known
+
+
+def test_a_folder_has_no_lines(home: Scripted) -> None:
+    home.session().prompt("hello")
+    with pytest.raises(UserError, match="is a folder"):
+        blame(home, home.top)
 
 
 def test_what_cannot_be_told_is_said(home: Scripted, tmp_path: Path) -> None:

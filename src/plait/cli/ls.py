@@ -148,7 +148,7 @@ def _print_rows(
 ) -> None:
     output = request.output
     if not rows:
-        output.print("no sessions")
+        _say_that_none_is(request)
         _say_what_is_not_read(request)
         return
     folding = request.archive.folding
@@ -159,6 +159,13 @@ def _print_rows(
     output.print(_sums_of(request, rows, len(groups), figures), style="dim")
     if any(one.turns is None for one in figures.values()):
         output.say(NOT_COUNTED, style="dim")
+
+
+def _say_that_none_is(request: Request) -> None:
+    if request.archive.sessions:
+        request.output.say("no session matches: `plait ls` lists all that there are")
+    else:
+        request.output.print("no sessions")
 
 
 def _sums_of(

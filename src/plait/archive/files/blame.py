@@ -113,7 +113,7 @@ def _never_seen(history: FileHistory) -> UserError:
         )
     return UserError(
         f"'{history.path}' is not here, and no session knows it",
-        "--as gives the path by which sessions know it; `plait files` lists those of a session",
+        "--as gives the path by which sessions know it; `plait files SESSION` lists its paths",
     )
 
 

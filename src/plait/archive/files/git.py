@@ -73,6 +73,12 @@ class FileInGit:
         found = (line[9:] for line in told.split("\n") if line.startswith("worktree "))
         return tuple(dict.fromkeys((self.top, *found)))
 
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The first commits of the repository, which its clones have, too."""
+        told = asked(self.top, "rev-list", "--max-parents=0", "HEAD") or ""
+        return frozenset(told.split())
+
     def blame(self) -> list[CommittedLine]:
         """Returns where each line of the file on the disk comes from; none where Git has it not."""
         question = ("-c", "blame.ignoreRevsFile=", "blame", "--porcelain", "--no-textconv")

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from plait.archive.files.git import file_in_git
 from plait.archive.files.names import FileNames, last_part, names_of
 from plait.archive.files.reading import file_events
 from plait.archive.model import Session
+from plait.conversation.versions.carry import is_telling
 from plait.conversation.versions.model import FileEvent, Text
 from plait.conversation.versions.story import Stories, Story
 from plait.conversation.versions.text import text_in
@@ -65,6 +67,9 @@ class FileHistory:
     def on_disk(self) -> Text | None:
         """Returns what the file holds now, None where it is not here."""
         path = self.names.path
+        if isinstance(path, Path) and path.exists() and not path.is_file():
+            what = "a folder" if path.is_dir() else "no file"
+            raise UserError(f"'{path}' is {what}", "name a file: its lines are told")
         data = read_small(path) if isinstance(path, Path) and path.is_file() else None
         if data is None:
             return None
@@ -93,7 +98,7 @@ def history_of(
     every = file_events(chosen, endings, lambda path: last_part(path) in endings)
     events = [_at_home(event, names) for event in every if names.is_named(event.path)]
     if not events and not known_as:
-        meant = _elsewhere(given, names, every)
+        meant = _elsewhere(given, names, _of_this_file(names, every))
         events = [replace(one, path=str(names.path)) for one in every if one.path == meant]
         known_as = (meant,) if meant else ()
     stories = Stories().take(events)
@@ -106,6 +111,47 @@ def _at_home(event: FileEvent, names: FileNames) -> FileEvent:
     if names.git is None or event.path != f"{names.git.top}/{names.git.name}":
         return event
     return replace(event, path=str(names.path))
+
+
+def _of_this_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEvent]:
+    """Returns what may have happened to a file that is here, under a path of another machine.
+
+    A file of the same name that lies on this disk is another one, unless its repository is a
+    clone of this one; one that does not is this one where both hold much the same.
+    """
+    if not (isinstance(names.path, Path) and names.path.is_file()):
+        return list(events)
+    by_path: dict[str, list[FileEvent]] = {}
+    for event in events:
+        by_path.setdefault(event.path, []).append(event)
+    here = _telling(text_in(read_small(names.path) or b""))
+    return [
+        event
+        for path, found in by_path.items()
+        if _is_clone(names, Path(path)) or (not _is_on_disk(path) and _resembles(here, found))
+        for event in found
+    ]
+
+
+def _is_clone(names: FileNames, path: Path) -> bool:
+    there = file_in_git(path) if names.git and path.is_absolute() else None
+    return bool(names.git and there and names.git.roots & there.roots)
+
+
+def _is_on_disk(path: str) -> bool:
+    """Tells whether a path lies here, or in a repository that does."""
+    found = Path(path)
+    return found.is_absolute() and (found.exists() or file_in_git(found) is not None)
+
+
+def _resembles(here: frozenset[str], events: Iterable[FileEvent]) -> bool:
+    """Tells whether half of a file stands in what sessions know of another, or the other way."""
+    known = _telling(*(text for event in events for text in (event.before, event.after)))
+    return 2 * len(here & known) >= min(len(here), len(known)) > 0
+
+
+def _telling(*texts: Text | None) -> frozenset[str]:
+    return frozenset(line for text in texts if text for line in text.lines if is_telling(line))
 
 
 def _elsewhere(given: str, names: FileNames, events: Iterable[FileEvent]) -> str | None:

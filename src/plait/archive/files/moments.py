@@ -40,7 +40,8 @@ def end_of_turn(told: Conversations, number: int, events: Sequence[FileEvent] = 
     if turn is None:
         last = turns[-1].number if turns else 0
         raise UserError(
-            f"there is no turn {number} in this session", f"`plait show` numbers them: 1 to {last}"
+            f"there is no turn {number} in this session",
+            f"`plait show {told.session[:8]} --depth prompts` numbers them: 1 to {last}",
         )
     following = next((one for one in turns if one.number == number + 1), None)
     if following and (begun := _begun(following)):

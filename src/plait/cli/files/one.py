@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plait.cli.options import Request, global_options, json_option
-from plait.cli.text import clipped, counted, local, now, safe_line, short
+from plait.cli.text import clipped, counted, local, now, safe_line, short, to_type
 from plait.errors import UserError
 from plait.view.forms import minute_of
 
@@ -77,7 +77,7 @@ def _print_content(request: Request, found: "FileAt", *, as_json: bool) -> None:
     if found.text is None:
         raise UserError(
             f"what '{found.path}' held then is not known: {found.why}",
-            "`plait file --patch` shows what the logs have of it",
+            f"`plait file {to_type(found.path)} --patch` shows what the logs have of it",
         )
     write_bytes(found.data)
     if found.why:
