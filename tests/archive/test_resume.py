@@ -10,7 +10,7 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.resume import Resume, resume_of
+from plait.archive.resume import Resume, line_to_turn, resume_of
 from plait.errors import UserError
 from plait.line import slug_of
 
@@ -136,6 +136,18 @@ def test_agents_alone_cannot_be_resumed(tmp_path: Path) -> None:
     found = resume_of(Archive([tmp_path]).session(ID), default=tmp_path)
     assert found.why_not == "it has no file of its own, only its agents are left"
     assert (found.directory, found.warnings) == (None, ())
+
+
+def test_what_goes_on_from_a_turn_may_be_typed_in_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held_in(tmp_path / "logs", slug_of("/a"), "/a")
+    monkeypatch.chdir(tmp_path)
+    root = Path("logs")
+    (session,) = Archive([root]).sessions
+    told = line_to_turn(session, [root], None, "/opt/plait")
+    assert told == f"/opt/plait resume {session.id} --root {tmp_path / 'logs'} --at"
+    assert line_to_turn(session, [root], root) == f"plait resume {session.id} --at"
 
 
 TURNS = """

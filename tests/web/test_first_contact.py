@@ -2,10 +2,12 @@
 
 import asyncio
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from html import unescape
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.error import HTTPError
@@ -250,6 +252,26 @@ def test_the_command_answers_while_nothing_is_read(root: Path, tmp_path: Path) -
             sleep(0.1)
 
 
+def test_the_command_that_the_page_copies_runs_in_another_folder(
+    root: Path, tmp_path: Path
+) -> None:
+    home = Home(tmp_path, root)
+    name = Archive([root]).sessions[-1].id
+    with started(home) as (address, secret):
+        page = ask(address, secret, f"/s/{name}")
+    (again,) = re.findall(r'data-again="([^"]+)"', page)
+    ran = subprocess.run(
+        [*shlex.split(unescape(again)), "2"],
+        cwd="/",
+        env=home.env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert ran.returncode == 0, (again, ran.stderr)
+    assert "to go back to turn 2" in ran.stdout
+
+
 def test_words_say_what_is_read_where_there_is_no_terminal(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -312,6 +334,7 @@ def test_what_to_type_works_where_one_stands(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert own_command() == ".venv/bin/plait"
+    assert own_command(is_anywhere=True) == str(checkout / ".venv" / "bin" / "plait")
     assert to_type("plait", "open", "--root", "my logs") == ".venv/bin/plait open --root 'my logs'"
     assert to_type("plait") == "plait"
     assert with_own_command("`plait ls` lists them") == "`.venv/bin/plait ls` lists them"
@@ -330,7 +353,7 @@ def test_the_name_is_enough_where_the_path_leads_to_it(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(checkout / ".venv" / "bin"))
-    assert own_command() == "plait"
+    assert own_command() == own_command(is_anywhere=True) == "plait"
     other = checkout / "other"
     other.mkdir()
     (other / "plait").write_text("#!/bin/sh\n")

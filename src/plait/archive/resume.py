@@ -207,15 +207,19 @@ def client_line(session: Session, directory: str | None, default: Path | None) -
     return Resume(session.id, None, directory, config).line
 
 
-def line_to_turn(session: Session, roots: Sequence[Path], default: Path | None) -> str:
-    """Returns what goes on from one of a session's turns, but for the turn itself."""
+def line_to_turn(
+    session: Session, roots: Sequence[Path], default: Path | None, program: str = "plait"
+) -> str:
+    """Returns what goes on from one of a session's turns, but for the turn itself.
+
+    It may be typed in any folder, where the program may be.
+    """
     held = [root for root in roots if session.path.is_relative_to(root)]
     is_usual = default is not None and held[:1] == [default]
-    where = [] if is_usual or session.is_kept else [str(root) for root in held[:1]]
+    where = [] if is_usual or session.is_kept else [str(root.absolute()) for root in held[:1]]
     restoring = ["--restore"] if session.is_kept else []
-    return join(
-        ["plait", "resume", session.id, *restoring, *(["--root", *where] if where else []), "--at"]
-    )
+    looking = ["--root", *where] if where else []
+    return f"{program} {join(['resume', session.id, *restoring, *looking, '--at'])}"
 
 
 def _no_session(session: Session) -> str | None:

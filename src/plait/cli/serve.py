@@ -19,7 +19,7 @@ from plait.archive.live import LiveArchive, Progress
 from plait.cli.desktop import open_in_browser
 from plait.cli.options import Request, complete_session, global_options
 from plait.cli.output import write_bytes
-from plait.cli.settings import claude_folder, expanded, has_display, own_home
+from plait.cli.settings import claude_folder, expanded, has_display, own_command, own_home
 from plait.cli.text import to_type
 from plait.errors import SourceError, UserError
 from plait.web.guard import Commands, Keys, new_secret
@@ -144,6 +144,7 @@ def _library(request: Request, *, is_read_only: bool) -> LiveArchive:
         request.store,
         expanded(claude_folder({}), {}),
         settings.stars,
+        own_command(is_anywhere=True),
     )
 
 

@@ -243,8 +243,8 @@ def _chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Coll
     return Collector(endpoint, headers, host, public, secret, content)
 
 
-def own_command() -> str:
-    """Returns what starts this program from where the user stands, as it is typed.
+def own_command(*, is_anywhere: bool = False) -> str:
+    """Returns what starts this program from where the user stands, or anywhere, as it is typed.
 
     Its name, where the path leads to it; else where it lies.
     """
@@ -258,7 +258,7 @@ def own_command() -> str:
     if not is_there:
         return f"{quote(sys.executable)} -m plait"
     near = os.path.relpath(script)
-    return quote(str(script) if near.startswith(os.pardir) else near)
+    return quote(str(script) if is_anywhere or near.startswith(os.pardir) else near)
 
 
 def has_display() -> bool:

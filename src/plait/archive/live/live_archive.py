@@ -86,6 +86,8 @@ class LiveArchive:
     """The client's own folder, which a line that resumes a session need not name."""
     star_file: Path | None = None
     """The file of what the user has starred and pinned."""
+    program: str = "plait"
+    """What starts this program in any folder, as it is typed."""
     made: Cache = field(default_factory=lambda: Cache(MOST_VALUES))
     """What was made of all sessions, or of a file."""
     _open: Cache = field(default_factory=lambda: Cache(MOST_BYTES))
@@ -179,7 +181,8 @@ class LiveArchive:
 
         def read() -> LiveSession:
             known = self.held(name)
-            return live_session(name, session, self.prices, known, self.roots, self.default)
+            where = self.roots, self.default, self.program
+            return live_session(name, session, self.prices, known, *where)
 
         self.asked = monotonic()
         size = sum(file.size for file in session.files)

@@ -60,6 +60,8 @@ class LiveSession:
     """Those that it was found under."""
     default: Path | None = None
     """The client's own folder, where it is known."""
+    program: str = "plait"
+    """What starts this program in any folder."""
     _timelines: dict[str, Timeline] = field(default_factory=dict)
     _presets: tuple[PresetEffect, ...] | None = None
 
@@ -104,12 +106,14 @@ class LiveSession:
         found = Site(self.prices).heading(self._family, graph, self.told)
         kept = self.opened.session
         if kept.is_kept:
-            resume = f"plait resume {quote(kept.id)} --restore"
+            resume = f"{self.program} resume {quote(kept.id)} --restore"
             found = msgspec.structs.replace(found, mark=kept.mark, resume=resume)
         elif found.resume:
             resume = client_line(kept, found.directory, self.default)
             found = msgspec.structs.replace(found, resume=resume)
-        again = line_to_turn(kept, self.roots, self.default) if found.resume else None
+        again = None
+        if found.resume:
+            again = line_to_turn(kept, self.roots, self.default, self.program)
         return msgspec.structs.replace(found, session=self.name, again=again)
 
     @property
@@ -240,12 +244,13 @@ def live_session(
     before: LiveSession | None = None,
     roots: tuple[Path, ...] = (),
     default: Path | None = None,
+    program: str = "plait",
 ) -> LiveSession:
     """Reads a session; where it was read before, only what is new."""
     start = perf_counter()
     with without_collector():
         found = before.opened.grown(session) if before else opened(session)
-        one = LiveSession(name, found, prices, roots=roots, default=default)
+        one = LiveSession(name, found, prices, roots=roots, default=default, program=program)
         _ = one.told, one.heading
     one.took = perf_counter() - start
     return one
