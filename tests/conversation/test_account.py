@@ -190,6 +190,29 @@ def test_a_history_that_has_become_less_was_edited() -> None:
     assert paid(talk)[-1].cause == "edited"
 
 
+@pytest.mark.parametrize(("total", "cause"), [(1104, "edited"), (1105, "unexplained")])
+def test_as_much_as_before_is_not_less(total: int, cause: Cause) -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.ask()
+    talk.ask()
+    assert [one.tokens.total_input for one in paid(talk)] == [1040, 1105, 1170]
+    told = {"cache_read_input_tokens": 0, "cache_creation_input_tokens": total}
+    talk.lines[-1]["message"]["usage"] = told
+    assert paid(talk)[-1].cause == cause
+
+
+@pytest.mark.parametrize(("more", "cause"), [(0, "unexplained"), (1, "pause")])
+def test_a_cache_lives_to_the_end_of_its_time(more: int, cause: Cause) -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.system += 1
+    talk.ask(MINUTES - timedelta(seconds=3) + timedelta(milliseconds=more))
+    last = paid(talk)[-1]
+    assert last.gap == MINUTES + timedelta(milliseconds=more)
+    assert last.cause == cause
+
+
 def test_results_that_the_client_took_out() -> None:
     talk = CachedTalk()
     talk.ask()
@@ -418,6 +441,7 @@ def test_an_errand_is_no_rewind_for_those_that_go_on() -> None:
     talk.ask(MINUTES - SHORT)
     late = errand(talk, here, timedelta(minutes=4))
     assert beside(talk, there).cause == "unexplained"
+    assert beside(talk, there).gap == SHORT + timedelta(seconds=3)  # not what was asked later
     found = beside(talk, late)
     assert found.before == paid(talk)[0].response
     assert found.gap is not None
