@@ -274,6 +274,8 @@ def test_only_active_paths_if_wanted(tmp_path: Path) -> None:
 def test_all_in_one_file(tmp_path: Path) -> None:
     text = exported(drawn(tmp_path, REWIND), is_combined=True)["transcripts.md"]
     assert text.count("# CLAUDE CODE SESSION TRANSCRIPT") == 2
+    assert text.startswith("# ")
+    assert text.splitlines()[2].startswith('<a id="transcript_')
     anchors = [part.partition('"')[0] for part in text.split('<a id="')[1:]]
     assert len(anchors) == len(set(anchors))
     links = [part.partition(")")[0] for part in text.split("](#")[1:]]

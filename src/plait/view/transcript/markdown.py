@@ -284,13 +284,14 @@ def text_of(blocks: Iterator[str]) -> str:
 
 def _head(writer: MarkdownWriter) -> Iterator[str]:
     transcript = writer.transcript
+    told = agent_heading if transcript.agent else heading
+    blocks = iter(told(transcript, writer.link_to))
     if writer.is_combined:
+        if not writer.used:  # a file begins with its title
+            yield next(blocks)
         yield writer.anchors(transcript.name)
-    if transcript.agent:
-        yield from agent_heading(transcript, writer.link_to)
-        return
-    yield from heading(transcript, writer.link_to)
-    if not writer.is_combined:
+    yield from blocks
+    if not (writer.is_combined or transcript.agent):
         yield from contents(transcript, writer.stream.manner)
 
 
