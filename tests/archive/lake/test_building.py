@@ -136,6 +136,23 @@ def test_what_is_gone_stays_until_it_is_pruned(root: Path, to: Path) -> None:
     assert "c" not in {name[:1] for name in Lake(str(to)).kin("here")["session"].to_pylist()}
 
 
+def test_what_may_be_out_of_reach_is_not_pruned(root: Path, to: Path) -> None:
+    """A disk that is not mounted is an empty folder; a link to it leads nowhere."""
+    built(root, to)
+    before = holding(to)
+    hidden = log(root, "c", "-home-ada-api")
+    hidden.rename(root / "away")
+    hidden.symlink_to(root / "nowhere")
+    with pytest.raises(UserError, match=r"c\.jsonl' cannot be read, .* nothing was pruned"):
+        built(root, to, prune=True)
+    shutil.rmtree(root / "projects")
+    with pytest.raises(UserError, match="all of 'here' would be taken out: none was"):
+        built(root, to, prune=True)
+    assert counts(built(root, to)) == {"gone": 3}
+    assert holding(to) == before
+    assert counts(built(root, to, labels=Labels("there"), prune=True)) == {}
+
+
 def test_what_shares_records_with_what_is_gone_is_not_counted_twice(root: Path, to: Path) -> None:
     built(root, to)
     log(root, "a").unlink()
@@ -195,7 +212,7 @@ def changed(root: Path, steps: Sequence[str], to: Path) -> None:
             last.write_bytes(last.read_bytes() + lines(last.stem, 3, 4))
         elif step == "cut":
             last.write_bytes(last.read_bytes()[:-40])
-        else:
+        elif len(there) > 1:  # where none is left, nothing is pruned
             last.unlink()
 
 

@@ -9,6 +9,7 @@ goes on from it. Where nothing has changed since a run that had no failures, no 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from plait.archive.lake.kinship import kin_rows
 from plait.archive.lake.manner import Manner, digest_of
 from plait.archive.lake.planning import Sessions, chunks_of, planned
 from plait.archive.lake.work import Chunk, Failed, Job, Means, Rows, rows_written, ties_read
-from plait.errors import SourceError
+from plait.errors import SourceError, UserError
 from plait.lake.store import Lake
 from plait.line.fetch import offers
 
@@ -76,7 +77,24 @@ def build(
     """Brings a lake up to date with the sessions of an archive and of object stores."""
     sessions = Sessions(inputs_of(archive, folders), manner)
     means = Means(lake, manner.prices.own, tuple(one.at for one in folders), offers())
-    return _Building(sessions, means, engine, watch, prune).run()
+    building = _Building(sessions, means, engine, watch, prune)
+    if prune:
+        _check_reach(building, archive.discovery.unread)
+    return building.run()
+
+
+def _check_reach(building: "_Building", unread: Sequence[Path]) -> None:
+    """Refuses to take out sessions that may be out of reach and not gone."""
+    if unread:
+        raise UserError(
+            f"'{unread[0]}' cannot be read, and what is in it may not be gone: nothing was pruned",
+            "without `--prune` the rest is built",
+        )
+    if building.known.num_rows and not building.sessions.inputs:
+        raise UserError(
+            f"no session is there, and all of '{building.source}' would be taken out: none was",
+            "is it the right folder, and is its disk there?",
+        )
 
 
 class _Building:
