@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
+from plait.cli.insights import _by_session as by_session
+from plait.conversation.insights.model import Habit, HabitEvidence
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 
@@ -30,6 +32,15 @@ def test_trends_habits_and_what_is_far_off(capfd: pytest.CaptureFixture[str]) ->
     assert "Small questions go to a dear model\n10 of 149 responses, $0.11: ask" in printed
     assert "c85a106f  A small team for the docs  $0.37 cost, 3.6 × the median of $0.10" in printed
     assert "named from five times or more" in printed
+
+
+def test_a_session_in_which_a_habit_shows_often_is_told_once() -> None:
+    shown = [("a", 0.2, 1), ("b", 0.15, 1), ("b", 0.1, 1), ("c", None, 4)]
+    evidence = tuple(
+        HabitEvidence(session=name, cost_usd=cost, count=count) for name, cost, count in shown
+    )
+    habit = Habit(kind="pause", count=9, whole=20, evidence=evidence)
+    assert list(by_session(habit)) == [("b", "2 ×  $0.25"), ("a", "$0.20"), ("c", "4 ×")]
 
 
 def test_json_says_the_same_and_its_sums_are_those_of_usage(

@@ -1,5 +1,6 @@
 """`plait insights`: what stands out, as trends, habits and sessions that are far off."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,13 +14,15 @@ from plait.cli.options import (
     no_index_option,
 )
 from plait.cli.selection import point_in_time, selected, zone_named
-from plait.cli.text import clipped, columns, now, safe_line, short
+from plait.cli.text import SHORT, clipped, columns, now, safe_line, short
 
 if TYPE_CHECKING:
     from plait.archive import Session
     from plait.conversation.insights.model import Habit, Insights, Outlier, Trends
 
 GAP = "  "
+WIDE = 11
+"""Columns for how often and for how much."""
 STANDING = " ▁▂▃▄▅▆▇█"
 PLAIN = "nothing stands out: there is too little to go by, or nothing is unusual"
 
@@ -120,9 +123,8 @@ class _Told:
         words = HABITS[habit.kind]
         self._output.print(f"{habit_counts(habit)}: {words.advice}")
         self._output.print(f"named from {words.rule}", style="dim")
-        for one in habit.evidence:
-            what = f"${one.cost_usd:.2f}" if one.cost_usd else f"{one.count} ×"
-            told = f"{short(one.session)}{GAP}{what.rjust(7)}{GAP}{self._title(one.session)}"
+        for name, what in _by_session(habit):
+            told = f"{short(name).ljust(SHORT)}{GAP}{what.rjust(WIDE)}{GAP}{self._title(name)}"
             self._output.print(clipped(safe_line(told), self._output.width))
         self._output.print("")
 
@@ -144,6 +146,19 @@ class _Told:
         session = self._sessions.get(name)
         title = self._facts(session).title if session else None
         return " ".join((title or "(no title)").split())
+
+
+def _by_session(habit: "Habit") -> Iterator[tuple[str, str]]:
+    """Yields each session in which a habit shows most, with how often or for how much."""
+    costs: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for one in habit.evidence:
+        costs[one.session] = costs.get(one.session, 0.0) + (one.cost_usd or 0.0)
+        counts[one.session] = counts.get(one.session, 0) + one.count
+    for name in sorted(costs, key=lambda one: (-costs[one], -counts[one])):
+        cost = costs[name]
+        often = f"{counts[name]} ×" if counts[name] > 1 or not cost else ""
+        yield name, GAP.join(filter(None, (often, f"${cost:.2f}" if cost else "")))
 
 
 def _drawn(values: tuple[float, ...]) -> str:
