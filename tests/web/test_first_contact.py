@@ -191,6 +191,22 @@ def test_where_no_index_can_be_written_that_is_said_and_the_logs_answer(
     assert len(titles(library)) == 3
 
 
+def test_a_root_that_is_not_there_is_said_to_be_so_once(tmp_path: Path) -> None:
+    heard, root = Listening(), tmp_path / "logs"
+    library = LiveArchive((root,), tmp_path / "index")
+    watcher = heard.watcher(library)
+    for _ in range(3):
+        library.renew()
+        watcher.take_in()
+    assert [told.problem for told in heard.told if told] == [
+        f"'{root}' is not there: what it holds is shown when it is"
+    ]
+    walk(root, *WALKS[0])
+    library.renew()
+    watcher.take_in()
+    assert heard.told[-1] is None and heard.hub.standing is None
+
+
 def test_a_watcher_that_is_stopped_reads_nothing_more(library: LiveArchive) -> None:
     heard = Listening()
     watcher = heard.watcher(library)

@@ -234,10 +234,11 @@ class Watcher:
         return True
 
     def _end(self, problem: str = "") -> None:
-        was_told = self.library.reading.progress is not None
-        problem = problem or _lost(self.library)
-        self.library.reading.end(problem)
-        if was_told or problem:
+        """Says that nothing is being read, and why; what was said already is not said again."""
+        reading = self.library.reading
+        before = reading.progress
+        reading.end(problem or _lost(self.library))
+        if reading.progress != before:
             self._tell()
 
     def _tell(self) -> None:
