@@ -98,7 +98,7 @@ def history_of(
     every = file_events(chosen, endings, lambda path: last_part(path) in endings)
     events = [_at_home(event, names) for event in every if names.is_named(event.path)]
     if not events and not known_as:
-        meant = _elsewhere(given, names, _of_this_file(names, every))
+        meant = _elsewhere(given, names, every)
         events = [replace(one, path=str(names.path)) for one in every if one.path == meant]
         known_as = (meant,) if meant else ()
     stories = Stories().take(events)
@@ -111,6 +111,24 @@ def _at_home(event: FileEvent, names: FileNames) -> FileEvent:
     if names.git is None or event.path != f"{names.git.top}/{names.git.name}":
         return event
     return replace(event, path=str(names.path))
+
+
+def _elsewhere(given: str, names: FileNames, events: Iterable[FileEvent]) -> str | None:
+    """Returns the one path on another machine, or of another clone, that ends as this one does."""
+    end = names.git.name if names.git else re.sub(r"^(?:\.?\.?[/\\])+", "", given)
+    alike = [event for event in events if _ends_with(event.path, end)]
+    found = {event.path for event in _of_this_file(names, alike)}
+    if len(found) > 1:
+        shown = ", ".join(f"'{one}'" for one in sorted(found)[:MOST_LISTED])
+        raise UserError(
+            f"sessions know {len(found)} files that end in '{end}'", f"say which by --as: {shown}"
+        )
+    return next(iter(found), None)
+
+
+def _ends_with(path: str, end: str) -> bool:
+    path, end = path.replace("\\", "/"), end.replace("\\", "/")
+    return path == end or path.endswith(f"/{end}")
 
 
 def _of_this_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEvent]:
@@ -152,20 +170,3 @@ def _resembles(here: frozenset[str], events: Iterable[FileEvent]) -> bool:
 
 def _telling(*texts: Text | None) -> frozenset[str]:
     return frozenset(line for text in texts if text for line in text.lines if is_telling(line))
-
-
-def _elsewhere(given: str, names: FileNames, events: Iterable[FileEvent]) -> str | None:
-    """Returns the one path on another machine, or of another clone, that ends as this one does."""
-    end = names.git.name if names.git else re.sub(r"^(?:\.?\.?[/\\])+", "", given)
-    found = {event.path for event in events if _ends_with(event.path, end)}
-    if len(found) > 1:
-        shown = ", ".join(f"'{one}'" for one in sorted(found)[:MOST_LISTED])
-        raise UserError(
-            f"sessions know {len(found)} files that end in '{end}'", f"say which by --as: {shown}"
-        )
-    return next(iter(found), None)
-
-
-def _ends_with(path: str, end: str) -> bool:
-    path, end = path.replace("\\", "/"), end.replace("\\", "/")
-    return path == end or path.endswith(f"/{end}")
