@@ -23,6 +23,9 @@ from plait.conversation.prices import Prices
 from plait.lake.model import Labels, Profile
 from plait.lake.schema import TABLES, schema_of
 from plait.lake.store import Lake
+from plait.record.account import SUBTYPES
+from plait.record.types import KINDS
+from plait.record.types.fields import ATTACHMENTS, PROGRESS
 from tests.lake.units import units_of
 
 KEY = b"nobody knows this key, not even we"[:32]
@@ -57,7 +60,7 @@ MAY_STAND_BY = {
     "what Plait calls branches, edges, outcomes, causes, findings": """
         abandoned branch broken changed compaction created failed foreign interrupted
         journal launched line logical lost main missing model none note notice orphan other
-        oversized owner parent pause rejected reread retracted retry rewind root same
+        oversized owner parallel parent pause process rejected reread retracted retry rewind root same
         service session spawn startup teammate trunk unexpected unresolved unused workflow
         written
     """,
@@ -78,6 +81,12 @@ OF_LAKES = frozenset(
     """.split()
 ).union(*(WORD.findall(" ".join([name, *schema_of(name).names])) for name in TABLES))
 """What any lake says, be it empty: its tables and columns, and what Delta writes of them."""
+OF_FORMAT = frozenset(
+    word.lower()
+    for name in (*KINDS, *SUBTYPES, *ATTACHMENTS, *PROGRESS)
+    for word in WORD.findall(name)
+)
+"""What kinds of records are called that the client is known to write."""
 IDS = re.compile(
     r"(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
     r"|(?<![A-Za-z0-9])toolu_01[0-9A-Za-z]{22}(?![A-Za-z0-9])"
@@ -173,6 +182,15 @@ def test_no_word_of_real_logs_is_in_a_lake_of_counts(
 ) -> None:
     root = shared / "corpus"
     assert shared_words(units_under(root, every), root, tmp_path / "lake") == {}
+
+
+@pytest.mark.parametrize("name", ["produced", "client-sessions", "resume-cases", "audit-cases"])
+def test_no_word_of_other_logs_is_in_a_lake_of_counts(
+    shared: Path, tmp_path: Path, name: str
+) -> None:
+    root = shared / name
+    found = shared_words(units_under(root, 1), root, tmp_path / "lake")
+    assert {word: at for word, at in found.items() if word not in OF_FORMAT} == {}
 
 
 def test_no_word_of_examples_is_in_a_lake_of_counts(gallery: Path, tmp_path: Path) -> None:
