@@ -60,8 +60,8 @@ MAY_STAND_BY = {
     "what Plait calls branches, edges, outcomes, causes, findings": """
         abandoned branch broken changed compaction created failed foreign interrupted
         journal launched line logical lost main missing model none note notice orphan other
-        oversized owner parallel parent pause process rejected reread retracted retry rewind root same
-        service session spawn startup teammate trunk unexpected unresolved unused workflow
+        oversized owner parallel parent pause process rejected reread retracted retry rewind root
+        same service session spawn startup teammate trunk unexpected unresolved unused workflow
         written
     """,
     "what stand-ins are called": """
