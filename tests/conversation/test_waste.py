@@ -22,7 +22,15 @@ from plait.conversation.waste.losses import (
 )
 from plait.conversation.waste.oversized import FEW, MOST_ADDED
 from plait.record.lineage import sent_lines
-from tests.conversation.cached_talk import MINUTES, OTHERS, SYSTEM, CachedTalk
+from tests.conversation.cached_talk import (
+    ANSWER,
+    HOUR,
+    MINUTES,
+    OTHERS,
+    SYSTEM,
+    WORDS,
+    CachedTalk,
+)
 
 CHARACTERS = 4
 """To a token, in these sessions."""
@@ -212,6 +220,7 @@ def test_a_call_that_fails_again_in_the_same_words(talk: Working, tmp_path: Path
         talk.call("Bash", {"command": "make"}, "no", is_error=True)
     talk.call("Bash", {"command": "make"}, "done")
     assert kinds(talk, tmp_path) == ["retry", "retry"]
+    assert all(0 < one.output < ANSWER for one in lost(talk, tmp_path))  # what it wrote for that
 
 
 def test_an_agent_that_costs_more_to_start_than_to_answer(tmp_path: Path) -> None:
@@ -302,6 +311,29 @@ def test_what_is_more_than_a_small_question_is_in_proportion(
     assert len(small(talk, tmp_path)) == 1
     otherwise(talk)
     assert small(talk, tmp_path) == []
+
+
+@pytest.mark.parametrize(("came", "is_small"), [(MOST_ADDED - 1, True), (MOST_ADDED, False)])
+def test_little_may_come_in_with_a_small_question(
+    talk: Working, tmp_path: Path, came: int, is_small: bool
+) -> None:
+    prompted(talk)
+    talk.lines[-1]["message"]["usage"]["cache_read_input_tokens"] += came - WORDS
+    assert bool(small(talk, tmp_path)) == is_small
+
+
+def test_a_small_question_after_an_hour_costs_what_a_warm_one_does(
+    talk: Working, tmp_path: Path
+) -> None:
+    talk.lasts = HOUR
+    prompted(talk)
+    prompted(talk, pause=HOUR * 2)
+    pause = next(one for one in lost(talk, tmp_path) if one.kind == "pause")
+    one = small(talk, tmp_path)[-1]
+    written = talk.lines[-1]["message"]["usage"]["cache_creation_input_tokens"]
+    assert (pause.write_5m, one.write_5m) == (0, 0)
+    assert one.write_1h + pause.write_1h == written
+    assert one.write_1h == WORDS + ANSWER
 
 
 def test_the_same_tokens_are_not_lost_to_the_model_and_in_another_way_too(
