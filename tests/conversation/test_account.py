@@ -307,6 +307,30 @@ def test_what_was_read_after_one_compaction_is_there_after_the_next() -> None:
     assert (last.again, last.cause) == (SYSTEM, "pause")
 
 
+def test_without_times_no_pause_is_told() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.ask(MINUTES * 2)
+    for line in talk.lines[:2]:
+        del line["timestamp"]
+    assert (paid(talk)[-1].gap, paid(talk)[-1].cause) == (None, "unexplained")
+
+
+@pytest.mark.parametrize(("is_compacted", "again"), [(False, 1040), (True, 0)])
+def test_a_request_without_a_cache_goes_on_from_the_one_before(
+    is_compacted: bool, again: int
+) -> None:
+    talk = CachedTalk()
+    talk.ask()
+    if is_compacted:
+        talk.compact()
+    talk.ask()
+    talk.lines[-1]["message"]["usage"] = {"input_tokens": 1105, "output_tokens": ANSWER}
+    talk.system += 1
+    talk.ask()
+    assert paid(talk)[-1].again == again
+
+
 def test_what_was_read_meanwhile_keeps_an_earlier_place_warm() -> None:
     talk = CachedTalk()
     talk.ask()
