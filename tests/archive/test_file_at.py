@@ -1,5 +1,6 @@
 """What a file held at a moment, in a repository that sessions, hands and Git change."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,19 @@ def test_what_was_seen_first_counts_from_the_start_of_the_session(home: Scripted
     assert (str(found.text), found.certainty) == (joined(ONE), "likely")
     assert held(home, file, early).why == "no session tells of it so early"
     assert held(home, file, early).text is None
+
+
+def test_what_is_on_this_disk_counts_since_it_was_written(home: Scripted) -> None:
+    file, script = home.top / "cart.py", home.session()
+    script.prompt("write")
+    script.write(file, joined(ONE))
+    file.write_text(joined(ONE, TWO), encoding="utf-8")
+    os.utime(file, (2_000_000_000, 2_000_000_000))
+    then, later = held(home, file, "2030-01-01T00:00:00.000Z"), held(home, file, "2034-01-01")
+    assert (str(then.text), then.certainty) == (joined(ONE), "likely")
+    assert then.why == "somebody else changed it before 2033-05-18T03:33:20.000Z"
+    assert (str(later.text), later.certainty) == (joined(ONE, TWO), "sure")
+    os.utime(file, (1, 1))
+    assert held(home, file, "2026-03-03").certainty == "likely"
+    file.write_bytes(b"\0")
+    assert held(home, file, "2026-03-03").certainty == "sure"

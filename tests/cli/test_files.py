@@ -158,7 +158,7 @@ def test_files_as_they_stood_are_written_into_a_folder(
     assert (home.top / "then/cart.py").read_text(encoding="utf-8") == f"{ONE}\n{TWO}\n"
     assert not (home.top / "then/outside").exists()
     refused = command.run("files", "latest", "--at", "2", "-o", "then", code=2)
-    assert "refusing to write over 1 files" in refused
+    assert "refusing to write over 1 file:" in refused
     assert not (home.top / "then/outside").exists()
     command.run("files", "latest", "--at", "2", "-o", "then", "--force")
     assert THREE in (home.top / "then/cart.py").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from plait.conversation.versions.story import Stories, Story
 from plait.conversation.versions.text import text_in
 from plait.errors import UserError
 from plait.line import read_small
+from plait.record.time import stamp_of
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -50,14 +52,26 @@ class FileHistory:
         return self.stories.at(self.known_as[-1])
 
     def story_at(self, moment: str) -> Story:
-        """Returns the story of the name that it had at a moment."""
+        """Returns the story of the name that it had at a moment, up to what is on this disk."""
         own = self.story
+        self._look_at_disk(own)
         if _is_known(own, moment) or self.names.git is None:
             return own
         top = self.names.git.top
         earlier = (self.stories.by_path.get(f"{top}/{name}") for name in self.names.git.names)
         found = [one for one in earlier if one and _is_known(one, moment)]
         return max(found, key=lambda one: one.versions[-1].time, default=own)
+
+    def _look_at_disk(self, story: Story) -> None:
+        """Takes what the file holds now: since it was written, where that was after the logs."""
+        last, path = story.current, self.names.path
+        if not (last and last.text and last.text.is_whole and isinstance(path, Path)):
+            return
+        data = read_small(path) if path.is_file() else None
+        text = text_in(data) if data is not None else None
+        if text is not None:
+            written = stamp_of(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+            story.see(text, written if written > last.time else stamp_of(datetime.now(UTC)))
 
     @property
     def is_here(self) -> bool:

@@ -11,6 +11,7 @@ from plait.conversation.versions.story import Stories, Story
 from plait.errors import SourceError, UserError
 from plait.line.discover import WINDOWS
 from plait.line.folder import OutputFolder
+from plait.view.amounts import many
 
 OUTSIDE = "outside"
 """Where files go that lie outside of the session's directory."""
@@ -122,7 +123,7 @@ def write_files(
     if there and not is_forced:
         shown = ", ".join(f"'{one}'" for one in there[:MOST_LISTED])
         raise UserError(
-            f"refusing to write over {len(there)} files: {shown}",
+            f"refusing to write over {many(len(there), 'file')}: {shown}",
             "choose an empty folder, or add --force",
         )
     out.make()
