@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.archive.accounting import Owned, why_of
+from plait.archive.accounting import Owned, paid_requests, why_of
 from plait.conversation.account import PaidRequest, Parts, account_of
 from plait.conversation.prices import Prices
 from plait.conversation.spending import SpendingSum
@@ -24,9 +24,15 @@ def check(root: Path) -> int:
     for session in archive.sessions:  # several may have one id
         own = found.setdefault(session.id, [])
         own += [paid for paid, _ in owned.requests(session)]
-    rows = {row.key or "": row.total for row in archive.usage("session").rows}
+    prices = Prices()
+    spent: dict[str, float] = {}
+    for session in archive.sessions:
+        told = paid_requests(owned, session, {}, prices).totals
+        spent[session.id] = spent.get(session.id, 0.0) + told.cost_usd
+    rows = {row.key or "": row.total for row in archive.usage("session", prices).rows}
     for name, requests in found.items():
         total = rows.pop(name, SpendingSum())
+        assert spent[name] == pytest.approx(total.cost, abs=1e-6), name
         parts = sum((one.parts for one in requests), Parts())
         assert len(requests) == total.responses, name
         assert parts.read == total.tokens.cache_read
@@ -46,9 +52,37 @@ def test_parts_add_up_to_usage_in_the_examples(gallery: Path) -> None:
     assert check(gallery) > 100
 
 
-@pytest.mark.parametrize("place", ["produced", "client-sessions"])
-def test_parts_add_up_to_usage_in_sessions_of_the_client(shared: Path, place: str) -> None:
-    assert check(shared / place) > 50
+@pytest.mark.parametrize(
+    ("place", "least"),
+    [("produced", 50), ("client-sessions", 50), ("audit-cases", 50), ("resume-cases", 5)],
+)
+def test_parts_add_up_to_usage_in_sessions_of_the_client(
+    shared: Path, place: str, least: int
+) -> None:
+    assert check(shared / place) > least
+
+
+def test_special_prices_and_fees_add_up(tmp_path: Path) -> None:
+    talk = CachedTalk()
+    special: list[dict[str, object]] = [
+        {"service_tier": "batch"},
+        {"speed": "fast"},
+        {"inference_geo": "us"},
+        {"server_tool_use": {"web_search_requests": 3}},
+        {"service_tier": "nobody-knows"},
+    ]
+    for one in special:
+        talk.ask(MINUTES * 2, words=9000)
+        talk.lines[-1]["message"]["usage"] |= {**one, "input_tokens": 7}
+    talk.write(tmp_path / "11111111-1111-4111-8111-111111111111.jsonl")
+    assert check(tmp_path) == len(special)
+    (session,) = Archive([tmp_path]).sessions
+    told = why_of(Archive([tmp_path]), session, Prices(), NOW)
+    assert told.totals.unpriced >= 1
+    fee = told.requests[3]
+    assert fee.cost_usd is not None
+    assert fee.input_cost_usd is not None
+    assert fee.cost_usd - fee.input_cost_usd > 0.03  # three searches, and the answer
 
 
 def test_money_adds_up_to_usage(gallery: Path) -> None:

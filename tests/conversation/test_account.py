@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from plait.conversation.account import Cause, PaidRequest, account_of
 from plait.conversation.account.requests import held_in, requests_in
-from tests.conversation.cached_talk import ANSWER, HOUR, MINUTES, OTHERS, SYSTEM, WORDS, CachedTalk
+from tests.conversation.cached_talk import (
+    ANSWER,
+    HOUR,
+    MINUTES,
+    OTHERS,
+    START,
+    SYSTEM,
+    WORDS,
+    CachedTalk,
+)
 
 SHORT = timedelta(seconds=20)
 LITTLE_LESS, LITTLE_MORE = timedelta(seconds=-1), timedelta(seconds=1)
@@ -305,6 +314,31 @@ def test_what_was_read_after_one_compaction_is_there_after_the_next() -> None:
     talk.ask(MINUTES + SHORT)
     last = paid(talk)[-1]
     assert (last.again, last.cause) == (SYSTEM, "pause")
+
+
+def test_a_request_is_sent_with_what_leads_up_to_it() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.ask()
+    first = requests_in(talk.told)[0]
+    assert (first.sent, paid(talk)[0].time) == (START + SHORT, START + timedelta(seconds=23))
+    del talk.lines[0]["timestamp"]
+    assert requests_in(talk.told)[0].sent == START + timedelta(seconds=23)
+
+
+def test_what_was_preserved_may_be_told_by_its_records() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.ask()
+    talk.compact(preserved=2)
+    talk.ask()
+    expected = paid(talk)[-1].again
+    (boundary,) = [line for line in talk.lines if line.get("subtype")]
+    kept = boundary["compactMetadata"].pop("preservedSegment")
+    uuids = [kept["headUuid"], kept["tailUuid"]]
+    boundary["compactMetadata"] = {"preservedMessages": {"uuids": uuids}}
+    assert (paid(talk)[-1].again, paid(talk)[-1].cause) == (expected, "compaction")
+    assert expected > 0
 
 
 def test_without_times_no_pause_is_told() -> None:
