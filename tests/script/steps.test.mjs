@@ -93,7 +93,7 @@ test("what is asked stands in the address, what is empty does not", () => {
   assert.equal(formAddress("/sessions", [["q", ""]]), "/sessions");
   assert.equal(searchAddress("?q=old&n=50&way=text", "new"), "/search?q=new&way=text");
   assert.equal(searchAddress("?q=old&n=50", ""), "/search");
-  assert.equal(partAddress("/side?q=x", "http://h/s/1").href, "http://h/side?q=x&part=1");
+  assert.equal(partAddress("/side?q=x", "http://h/s/1").href, "http://h/side?q=x&fragment=1");
   assert.deepEqual(["?q=a", "?q=a&way=text", "?way=x", "?noway=x"].map(searchPause), [120, 500, 500, 120]);
 });
 

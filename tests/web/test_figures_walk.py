@@ -7,11 +7,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from examples.drawing import draw
 from plait.archive import Archive
 from plait.archive.index.update import refresh
+from plait.web.events import Event
 from tests.web.lists import at, empty, root, settled, text_of, told
 from tests.web.reading_page import Reader, Served, reader, served
 from tests.web.test_lists_browser import faults
@@ -65,7 +66,9 @@ def test_every_figure_leads_to_what_it_counts(at: Served, reader: Reader, path: 
     for href, figure in links:
         assert href.startswith("/"), href
         if href not in known:
-            known[href] = sums_of(settled(at, href))
+            counted = settled(at, href)
+            assert counted.startswith("<!doctype html>"), href
+            known[href] = sums_of(counted)
         for name, value in (one.split("=") for one in figure.split()):
             assert known[href][name] == pytest.approx(float(value), abs=1e-6), (href, figure)
 
@@ -77,6 +80,25 @@ def test_rows_add_up_to_the_sum_above_them(at: Served, reader: Reader) -> None:
     sums = sums_of(page.content())
     assert sum(map(int, counts)) == sums["responses"]
     assert rows.count() == sums["sessions"]
+    assert faults(page) == []
+
+
+def test_one_of_several_figures_has_a_whole_page_that_is_renewed(
+    at: Served, reader: Reader
+) -> None:
+    page = settled_in(reader(at, "/insights"))
+    page.locator('a.fig[href*="part=output"]').first.click()
+    expect(page.locator("h1")).to_contain_text("Tokens written")
+    before = sums_of(page.content())
+    renewed: list[Response] = []
+    page.on("response", lambda one: renewed.append(one) if "fragment=1" in one.url else None)
+    for _ in range(200):  # it may not listen yet
+        if renewed:
+            break
+        at.hub.tell([Event("index")])
+        page.wait_for_timeout(100)
+    assert "part=output" in renewed[0].url
+    assert sums_of(renewed[0].text()) == before
     assert faults(page) == []
 
 

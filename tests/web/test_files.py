@@ -57,13 +57,13 @@ def said(at: Served, path: str) -> str:
 
 
 def test_all_files_can_be_found_by_a_part_of_their_path(home: Scripted, at: Served) -> None:
-    every = said(at, "/files?part=1")
+    every = said(at, "/files?fragment=1")
     assert "<span>2 files</span>" in every
     assert "&lt;notes&gt;.md" in every
-    found = said(at, "/files?part=1&q=CART+src")
+    found = said(at, "/files?fragment=1&q=CART+src")
     assert "<span>1 file</span>" in found
     assert "cart.py</a>" in found
-    assert "No file is like that." in said(at, "/files?part=1&q=nowhere")
+    assert "No file is like that." in said(at, "/files?fragment=1&q=nowhere")
 
 
 def test_files_that_were_only_read_are_shown_when_asked_for(home: Scripted, tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_files_that_were_only_read_are_shown_when_asked_for(home: Scripted, tmp_
     script.read(other.top / "read.py")
     with served(other.config, tmp_path / "index") as at:
         at.library.touched.whole()
-        assert "No file is like that." in said(at, "/files?part=1")
-        assert "1 read" in said(at, "/files?part=1&read=1")
+        assert "No file is like that." in said(at, "/files?fragment=1")
+        assert "1 read" in said(at, "/files?fragment=1&read=1")
 
 
 def test_a_story_tells_every_session_and_turn(home: Scripted, at: Served) -> None:

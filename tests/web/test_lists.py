@@ -27,7 +27,13 @@ PAGES = (
     "/insights",
     "/waste?range=all",
 )
-FRAGMENTS = ("/side", "/palette", "/palette?q=heron", "/sessions?part=1", "/search?q=heron&part=1")
+FRAGMENTS = (
+    "/side",
+    "/palette",
+    "/palette?q=heron",
+    "/sessions?fragment=1",
+    "/search?q=heron&fragment=1",
+)
 
 
 class Seen(HTMLParser):
@@ -242,7 +248,7 @@ def test_the_column_marks_where_one_is(at: Served) -> None:
     assert f'data-name="{name}" aria-current="true"' in column
     assert titles(column) == []
     assert "the north gate" in column
-    assert "the north gate" not in text_of(at, "/side?part=1&q=shore")
+    assert "the north gate" not in text_of(at, "/side?fragment=1&q=shore")
 
 
 def test_the_palette_offers_places_sessions_and_words(at: Served) -> None:

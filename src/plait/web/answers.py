@@ -34,11 +34,19 @@ def html(request: Request, text: str, status: int = 200) -> Response:
     return tagged(request, text.encode("utf-8", "replace"), "text/html; charset=utf-8", status)
 
 
+def is_fragment(request: Request) -> bool:
+    """Tells whether a script asks for what changes in a page, and not somebody for the page.
+
+    What pages are asked about has other names: `part` is one of a figure's.
+    """
+    return "fragment" in request.query_params
+
+
 def page_or_part(
     request: Request, title: str, part: Callable[[], str], page: Callable[[], str], **frame: Any
 ) -> Response:
     """Returns a page in its frame, or what changes in it alone where that is asked for."""
-    if "part" in request.query_params:
+    if is_fragment(request):
         return html(request, part())
     return html(request, framed(title, page(), **frame))
 

@@ -42,7 +42,7 @@ from plait.view.page.lists.sessions import (
     shown_of,
 )
 from plait.view.page.lists.starred import MOST as MOST_STARRED
-from plait.web.answers import filled, html, library_in, page_or_part
+from plait.web.answers import filled, html, is_fragment, library_in, page_or_part
 from plait.web.pages.starred import marked_in, starred_order, starred_rows
 
 RECENT = 12
@@ -155,7 +155,7 @@ def _serve_side(request: Request) -> Response:
     text, here = _asked_of(request, "q"), _asked_of(request, "here")
     found = chosen(library_in(request).rows().sessions, Choice(q=text))
     shown = _with_here(found, here)
-    told = side_list if "part" in request.query_params else side_column
+    told = side_list if is_fragment(request) else side_column
     return html(request, told(shown, here, datetime.now(UTC), text, len(found)))
 
 

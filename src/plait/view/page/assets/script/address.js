@@ -53,6 +53,6 @@ export function searchPause(search) {
 
 export function partAddress(address, base) {
   const url = new URL(address, base);
-  url.searchParams.set("part", "1");
+  url.searchParams.set("fragment", "1");
   return url;
 }
