@@ -87,7 +87,8 @@ def test_a_conversation_is_a_pleasure_to_read(
     work: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     printed = out(capfd, "latest", "--root", work)
-    assert printed == PAGE
+    typed = "plait show 44c6406c --branch 32d803d3-d07"
+    assert printed.replace(f"\n{typed} --root {work}\n", f"\n│    {typed}\n") == PAGE
 
 
 PAGE = """\

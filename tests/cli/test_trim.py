@@ -104,7 +104,7 @@ def test_without_a_choice_it_says_what_fills_the_context_and_changes_nothing(des
     assert "Bash pytest -q" in out
     assert "files read again, among the results" in out
     assert all(preset in out for preset in ("light", "standard", "heavy", "extreme"))
-    assert "standard --dry-run` shows what would go" in out
+    assert f"standard --dry-run --root {desk.config}` shows what would go" in out
     assert desk.files == before
     told = desk.told("trim", "latest")
     assert told["fills"][0]["kind"] == "results"

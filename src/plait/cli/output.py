@@ -34,6 +34,11 @@ class Output:
     def __init__(self, settings: Settings, roots: tuple[str, ...] = ()) -> None:
         self.settings, self._roots = settings, roots
 
+    @property
+    def root_options(self) -> list[str]:
+        """What to add to a command so that it looks where this one does."""
+        return [part for root in self._roots for part in ("--root", root)]
+
     @cached_property
     def console(self) -> "Console":
         """The screen, or what stands in for it in a pipe."""

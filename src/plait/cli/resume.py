@@ -105,8 +105,7 @@ def _print_resume(output: Output, resume: Resume, following: NextSent | None) ->
     else:
         output.print(f"cannot be resumed: {resume.why_not}", style="bold red")
         if resume.is_kept:
-            line = to_type("plait", "resume", resume.session[:8], "--restore")
-            output.print(f"`{line}` restores it and goes on")
+            output.say(f"`plait resume {resume.session[:8]} --restore` restores it and goes on")
     sentences = [warning.sentence for warning in resume.warnings]
     if resume.why_not is None and safe(resume.line) != resume.line:
         sentences.append("the line holds what cannot be shown, and so copied: use `--run`")
@@ -135,7 +134,8 @@ def _print_back(output: Output, back: Back, session: str) -> None:
         output.print(f"Turn {back.turn} of another branch, which Claude Code does not go on with:")
         output.print(f"  {words}")
         output.print("A new session goes on from it:")
-        output.unbroken(f"  {to_type('plait', 'fork', session[:8], '--at', back.uuid)}")
+        typed = to_type("plait", "fork", session[:8], "--at", back.uuid, *output.root_options)
+        output.unbroken(f"  {typed}")
         return
     if not back.is_in_reach:
         output.print(f"Turn {back.turn} of {back.turns} is in the log, but not in the context:")
@@ -165,7 +165,7 @@ def _run(output: Output, resume: Resume, *, force: bool) -> None:
 
 def _check(resume: Resume, *, force: bool) -> None:
     if resume.why_not:
-        hint = f"`{to_type('plait', 'resume', resume.session[:8], '--restore', '--run')}`"
+        hint = f"`plait resume {resume.session[:8]} --restore --run`"
         raise UserError(f"refusing to run: {resume.why_not}", *[hint] * resume.is_kept)
     if gone := resume.warning("gone", "no directory"):
         hints = [f"`{to_type(*resume.command)}` may find it from anywhere"]

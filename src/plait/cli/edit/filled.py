@@ -113,8 +113,8 @@ def _print_presets(request: Request, session: Session, effects: Sequence[PresetE
         return
     request.output.print(_presets_table(effects))
     request.output.print("")
-    line = to_type("plait", "trim", short(session.id), "standard", "--dry-run")
-    request.output.unbroken(f"`{line}` shows what would go", style="dim")
+    line = f"`plait trim {to_type(short(session.id))} standard --dry-run`"
+    request.output.say(f"{line} shows what would go", style="dim")
 
 
 def _presets_table(effects: Sequence[PresetEffect]) -> "Table":

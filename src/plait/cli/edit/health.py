@@ -53,9 +53,9 @@ def check_command(ctx: click.Context, session: str, as_json: bool) -> None:
             rules = Counter(one.rule for one in report.violations)
             lines = [rule_words(one) for one in report.violations]
             _print_broken(request.output, rules, lines)
-            line = to_type("plait", "repair", found.id[:8], "--dry-run")
+            line = f"`plait repair {to_type(found.id[:8])} --dry-run`"
             request.output.print("")
-            request.output.unbroken(f"`{line}` shows what can be mended", style="dim")
+            request.output.say(f"{line} shows what can be mended", style="dim")
     if not report.ok:
         ctx.exit(Refused.exit_code)
 

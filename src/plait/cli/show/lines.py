@@ -1,7 +1,7 @@
 """Passages that are made of single lines to those lines, as wide as there is room."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Literal, TypeAlias
@@ -75,6 +75,8 @@ class Lines:
     beyond: Beyond = "cut"
     hint: str = ""
     """What to type to see what is folded."""
+    roots: Sequence[str] = ()
+    """What to add to a command so that it looks where this one does."""
 
     def of(self, passage: InLines) -> Iterator[Text]:
         """Yields the lines of a passage."""
@@ -197,7 +199,7 @@ class Lines:
         sign = "├─●" if left.is_active else "├─○"
         line = Text.assemble((f"{sign} {what} {name}", "yellow"), words, (f", {state}", "dim"))
         yield from self._within(line)
-        typed = to_type("plait", "show", short(self.session), "--branch", name)
+        typed = to_type("plait", "show", short(self.session), "--branch", name, *self.roots)
         yield Text(f"│    {typed}" if len(typed) < self.width - 5 else typed, style="dim")
 
     def _within(self, line: Text) -> Iterator[Text]:

@@ -99,7 +99,8 @@ class Page:
             self._note_fold(passage)
             return
         width = self.width - len(RAIL) * min(passage.level, MOST_RAILS)
-        lines = Lines(width, self.session, "as is" if self.is_plain else self.beyond, self.hint)
+        beyond = "as is" if self.is_plain else self.beyond
+        lines = Lines(width, self.session, beyond, self.hint, self.output.root_options)
         self._lines(lines.of(passage), passage.level)
         self._note_fold(passage)
 
