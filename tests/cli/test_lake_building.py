@@ -1,4 +1,4 @@
-"""`plait lake build`, `ls` and `tidy` as they are typed."""
+"""`plait lake build`, `ls`, `forget` and `tidy` as they are typed."""
 
 import json
 import shutil
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from plait.cli.app import run
+from plait.lake.store import Lake
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 
@@ -56,6 +57,29 @@ def test_what_a_building_says(home: Path, capfd: pytest.CaptureFixture[str]) -> 
         0,
         ["nothing to tidy that is older than 24 hours"],
     )
+
+
+def test_a_source_is_forgotten_and_may_come_again(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for source in ("desk", "laptop"):
+        said(capfd, "build", "logs", "--to", "lake", "--source", source)
+    assert said(capfd, "forget", "desk", "--lake", "lake") == (
+        0,
+        ["3 sessions from 'desk' to forget", "nothing was changed: add `--yes` to do it"],
+    )
+    assert said(capfd, "ls", "--lake", "lake")[1][-1].startswith("6 sessions")
+    code, told = said(capfd, "forget", "desk", "--lake", "lake", "--yes", "--json")
+    assert json.loads("".join(told)) == {"source": "desk", "sessions": 3, "forgotten": True}
+    assert said(capfd, "ls", "--lake", "lake")[1][-1].startswith("3 sessions")
+    rows = Lake(str(home / "lake")).dataset("records").count_rows()
+    said(capfd, "tidy", "--lake", "lake", "--older", "0")
+    assert Lake(str(home / "lake")).dataset("records").count_rows() == rows / 2
+    code, told = said(capfd, "forget", "desk", "--lake", "lake", "--yes")
+    assert (code, told[0]) == (2, "error: the lake has nothing from 'desk'")
+    assert told[1] == "hint: it has laptop"
+    code, told = said(capfd, "build", "logs", "--to", "lake", "--source", "desk")
+    assert told[0].startswith("3 sessions built")
 
 
 def test_sessions_without_a_time_have_no_month(

@@ -162,6 +162,12 @@ class Lake:
             self._sessions.replace(schema_of(HOLDING).empty_table(), keys)
             self._kin.replace(_KIN.schema.empty_table(), keys)
 
+    def forget_source(self, source: str) -> None:
+        """Has no session of a source hold any more, and knows nothing of what they shared."""
+        held = {*self.known(source)["session"].to_pylist()}
+        held |= {*self.kin(source, ("session",))["session"].to_pylist()}
+        self.forget([(source, session) for session in held])
+
     def dataset(self, table: str) -> "Dataset":
         """Returns a table as it is now, with the rows that do not hold; `sessions` comes first."""
         layout = self._layout(table)

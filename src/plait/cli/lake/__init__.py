@@ -10,6 +10,7 @@ from plait.cli.app import LazyGroup
 SUBCOMMANDS = {
     "ask": ("plait.cli.lake.ask", "Ask a saved question, or list them."),
     "build": ("plait.cli.lake.build", "Bring a lake up to date with sessions."),
+    "forget": ("plait.cli.lake.forget", "Take all that came from a source out of a lake."),
     "ls": ("plait.cli.lake.ls", "List whose sessions a lake holds."),
     "ship": ("plait.cli.lake.ship", "Ship what is new here to a lake elsewhere."),
     "sql": ("plait.cli.lake.sql", "Ask in SQL."),
