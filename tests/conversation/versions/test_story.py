@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -306,3 +307,78 @@ def test_nearly_all_that_sessions_wrote_is_known() -> None:
 @given(st.integers(0, 1 << 32))
 def test_no_line_is_said_to_be_anothers_at_length(seed: int) -> None:
     _play(seed)
+
+
+Owned = tuple[str, frozenset[str]]
+"""What a line says, and all who can be said to have written it."""
+FEW = ("}", "", *(f"shared_{number} = value_of({number})" for number in range(5)))
+
+
+class Alike:
+    """A file that sessions write the same few lines to, again and again."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.lines: list[Owned] = []
+        self.events: list[FileEvent] = [event("created", 0, "S0", after=text_of(""))]
+
+    def go(self, steps: int) -> None:
+        for time in range(1, steps + 1):
+            self.chance.choice((self.write, self.edit, self.edit))(time, f"S{time}")
+
+    @property
+    def said(self) -> list[str]:
+        return [line for line, _ in self.lines]
+
+    def _changed(self, lines: Sequence[str]) -> list[str]:
+        found, start = list(lines), self.chance.randint(0, len(lines))
+        fresh = self.chance.choices(FEW, k=self.chance.randint(1, 3))
+        found[start : start + self.chance.randint(0, 2)] = fresh
+        return found
+
+    def write(self, time: int, by: str) -> None:
+        before, new = _joined(self.said), self._changed(self.said)
+        facts: dict[str, Any] = {"hunks": hunks_between(before, _joined(new))}
+        if self.chance.random() < 0.6:
+            facts["before"] = text_of(before)
+        self.events.append(event("written", time, by, after=text_of(_joined(new)), **facts))
+        self.lines = _owned(self.lines, new, by)
+
+    def edit(self, time: int, by: str) -> None:
+        start = self.chance.randint(0, len(self.lines))
+        end, said = start + self.chance.randint(1, 4), self.said
+        old, new = said[start:end], self._changed(said[start:end])
+        whole = "\n".join(said)
+        if not (whole.count("\n".join(old)) == 1 and "".join(old) and "".join(new)) or old == new:
+            return
+        facts: dict[str, Any] = {"replacements": (Replacement("\n".join(old), "\n".join(new)),)}
+        after = [*said[:start], *new, *said[end:]]
+        if self.chance.random() < 0.6:
+            facts["before"] = text_of(_joined(said))
+        if self.chance.random() < 0.6:
+            facts["hunks"] = hunks_between(_joined(said), _joined(after))
+        self.events.append(event("edited", time, by, **facts))
+        self.lines[start:end] = _owned(self.lines[start:end], new, by)
+
+
+def _owned(old: Sequence[Owned], new: Sequence[str], by: str) -> list[Owned]:
+    """Returns lines with their writers: what stands alike at both ends stayed."""
+    said = [line for line, _ in old]
+    most = min(len(old), len(new))
+    head = next((n for n in range(most) if said[n] != new[n]), most)
+    tail = next((n for n in range(most - head) if said[-1 - n] != new[-1 - n]), most - head)
+    writers: dict[str, frozenset[str]] = {}
+    for line, by_whom in old:
+        writers[line] = writers.get(line, frozenset()) | by_whom
+    middle = [(line, writers.get(line, frozenset()) | {by}) for line in new[head : len(new) - tail]]
+    return [*old[:head], *middle, *old[len(old) - tail :]]
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 1 << 32))
+def test_of_lines_that_read_the_same_none_is_said_to_be_anothers(seed: int) -> None:
+    play = Alike(seed)
+    play.go(12)
+    seen = Stories().take(play.events).at("/f").see(text_of(_joined(play.said)), "9999")
+    for place, ((line, truth), mark) in enumerate(zip(play.lines, seen.marks, strict=True)):
+        assert mark.origin is None or mark.origin.session in truth, (place, line)

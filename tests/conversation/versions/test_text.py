@@ -1,5 +1,7 @@
 """Texts of files after a change: by what it replaced, by its patch, and in which lines."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,8 @@ from plait.conversation.patches import Hunk, hunks_between
 from plait.conversation.versions.model import FileEvent, Origin, Replacement, Text
 from plait.conversation.versions.text import (
     UNSEEN,
+    Changed,
+    Region,
     added_lines,
     before_of,
     change_in,
@@ -15,6 +19,7 @@ from plait.conversation.versions.text import (
     revealed,
     text_in,
     text_of,
+    widened,
 )
 
 ORIGIN = Origin(session="s", line="l", turn=1)
@@ -140,3 +145,31 @@ def test_added_lines_are_those_that_were_not_there_before() -> None:
     assert list(added_lines(event(hunks=hunks))) == ["c"]
     given_ = (Replacement("a\nb\nc", "a\nnew\nb\nc"),)
     assert list(added_lines(event(replacements=given_))) == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "region", "wide"),
+    [
+        ("a b", "a x b", ((1, 1), (1, 2)), ((1, 1), (1, 2))),
+        ("a b", "a a b", ((1, 1), (1, 2)), ((0, 1), (0, 2))),  # the one above may be new
+        ("a b", "a b b", ((1, 1), (1, 2)), ((1, 2), (1, 3))),  # the one below
+        ("a b a", "a b a b a", ((0, 0), (0, 2)), ((0, 3), (0, 5))),  # any two
+        ("a a b", "a b", ((1, 2), (1, 1)), ((0, 2), (0, 1))),  # either has gone
+        ("a b", "b a a b", ((0, 1), (0, 3)), ((0, 1), (0, 3))),
+        ("a x", "a b a x", ((0, 1), (0, 3)), ((0, 1), (0, 3))),  # within it already
+        ("x b c", "x d c c", ((1, 2), (1, 3)), ((1, 2), (1, 3))),  # one for another
+    ],
+)
+def test_a_change_may_be_of_the_lines_beside_it(
+    old: str, new: str, region: tuple[Any, Any], wide: tuple[Any, Any]
+) -> None:
+    before, after = (Text(tuple(one.split())) for one in (old, new))
+    (found,) = widened(Changed(after, (Region(*region),)), before)
+    assert (found.old, found.new) == wide
+
+
+def test_a_change_is_not_widened_into_the_next() -> None:
+    before, after = Text(("a", "b")), Text(("a", "a", "c"))
+    changed = Changed(after, (Region((0, 0), (0, 1)), Region((0, 2), (1, 3))))
+    first, second = widened(changed, before)
+    assert (first.old, second.old) == ((0, 0), (0, 2))

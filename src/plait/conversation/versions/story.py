@@ -24,6 +24,7 @@ from plait.conversation.versions.text import (
     change_in,
     filled,
     revealed,
+    widened,
 )
 
 BEFORE, BETWEEN = Mark(why="before"), Mark(why="between")
@@ -274,7 +275,7 @@ class Story:
         own = Mark(event.origin, "sure")
         marks: list[Mark] = []
         place = 0
-        for region in changed.regions:
+        for region in widened(changed, base):
             marks += before.marks[place : region.old[0]]
             old, new = slice(*region.old), slice(*region.new)
             marks += carried(base.lines[old], before.marks[old], changed.text.lines[new], own)

@@ -74,6 +74,44 @@ def change_in(event: FileEvent, before: Text) -> Changed | None:
     return Changed(_with_end(after, before), (whole,))
 
 
+def widened(changed: Changed, before: Text) -> Iterator[Region]:
+    """Yields where a text is another, with lines beside it that may be what came or went.
+
+    x          x                      one of both came: nobody can say which
+    b    ->    b   +b   x
+    """
+    old, new, low = before.lines, changed.text.lines, 0
+    ends = [region.old[0] for region in changed.regions[1:]] + [len(old)]
+    for region, high in zip(changed.regions, ends, strict=True):
+        up, down = _slides(region, old, new, low, high)
+        found = Region(
+            (region.old[0] - up, region.old[1] + down), (region.new[0] - up, region.new[1] + down)
+        )
+        low = found.old[1]
+        yield found
+
+
+def _slides(
+    region: Region, old: Sequence[str], new: Sequence[str], low: int, high: int
+) -> tuple[int, int]:
+    """Returns how many lines above and below a change could be part of it instead."""
+    (o1, o2), (n1, n2) = region.old, region.new
+    first, last = o1, o2
+    while o1 < o2 and n1 < n2 and old[o1] == new[n1]:
+        o1, n1 = o1 + 1, n1 + 1
+    while o1 < o2 and n1 < n2 and old[o2 - 1] == new[n2 - 1]:
+        o2, n2 = o2 - 1, n2 - 1
+    block = new[n1:n2] or old[o1:o2]
+    if (o1 < o2 and n1 < n2) or not block:
+        return 0, 0
+    up = down = 0
+    while o1 - up > low and old[o1 - up - 1] == block[-1 - up % len(block)]:
+        up += 1
+    while o2 + down < high and old[o2 + down] == block[down % len(block)]:
+        down += 1
+    return max(up - (o1 - first), 0), max(down - (last - o2), 0)
+
+
 def _is_elsewhere(event: FileEvent, before: Text) -> bool:
     """Tells whether a patch says that the file held something else than this."""
     is_told = event.before is not None or event.after is not None
