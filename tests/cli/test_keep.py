@@ -145,7 +145,7 @@ def test_resume_offers_to_restore_first(config: Path, said: Said, told: Told) ->
     said("keep")
     log = logs(config)[0]
     empty(config)
-    assert f"`plait resume {log.stem[:8]} --restore`" in said("resume", log.stem)
+    assert f"`plait resume {log.stem[:8]} --restore --root {config}`" in said("resume", log.stem)
     answer = told("resume", log.stem)
     assert (answer["resumes"], answer["kept"], answer["line"]) == (False, True, None)
     assert "--restore --run" in said("resume", log.stem, "--run", code=2)
