@@ -124,3 +124,13 @@ def test_turns_of_many_logs_wait_for_an_index(
     assert run(["index", "--root", str(gallery)]) == 0
     capsys.readouterr()
     assert " turns " in printed(capsys, "ls", "--root", gallery).splitlines()[0]
+
+
+def test_sessions_of_a_list_are_not_looked_for_one_by_one(
+    gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(*_: object) -> None:
+        raise AssertionError("thousands of sessions would each be held against all others")
+
+    monkeypatch.setattr(Archive, "session_at", look)
+    assert json.loads(printed(capsys, "ls", "--json", "--no-index", "--root", gallery))

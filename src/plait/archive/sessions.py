@@ -212,8 +212,12 @@ def _label(fact: Facts) -> str:
 def session_at(path: Path, known: Iterable[Session]) -> Session:
     """Returns the session that a file belongs to, a known one or one that lies elsewhere."""
     check_file(path)
+    held = list(known)
+    for session in held:
+        if any(file.path == path for file in session.files):
+            return session
     real = path.resolve()
-    for session in known:
+    for session in held:
         if any(file.path.resolve() == real for file in session.files):
             return session
     check_log(path)

@@ -63,7 +63,8 @@ def figures_of(archive: Archive, request: Request, rows: Sequence[Facts]) -> dic
     if not rows:
         return {}
     costs = archive.costs(request.prices)
-    meant = [archive.session_at(row.path) for row in rows]
+    by_path = {session.path: session for session in archive.sessions}
+    meant = [by_path[row.path] for row in rows]
     counted = archive.shapes(meant, watch=request.output.watch("counting turns"), most=LITTLE)
     shapes: Sequence[SessionShape | None] = counted or [None] * len(rows)
     owners = {row.session: row.path for row in sorted(rows, key=_by_path, reverse=True)}
