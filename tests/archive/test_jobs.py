@@ -4,9 +4,10 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +19,7 @@ from plait.archive import usage as counting
 from plait.archive.shares import ALONE, Hands, are_worth_it
 from plait.cli.app import run
 from plait.index import scanning
+from plait.index.catalogue import CATALOGUE
 from plait.line.workers import Workers
 from plait.redact import Redactor, rules_of
 
@@ -349,3 +351,24 @@ def test_traces_are_told_here_where_prices_cannot_be_sent_or_one_session_is_all(
     assert {span.cost for spans in found for span in spans if span.tokens} == {1.0}
     assert list(archive.traces("A palette for the charts"))
     assert began == []
+
+
+DETAILS = ("responses", "calls", "touches", "findings")
+
+
+def test_what_an_index_keeps_of_sessions_is_the_same_by_several_processes(
+    gallery: Path, tmp_path: Path, began: list[int]
+) -> None:
+    told, kept = [], []
+    for jobs in (1, 2):
+        folder = tmp_path / str(jobs)
+        with Archive([gallery], folder, jobs=1) as archive:
+            archive.update_index()
+        with Archive([gallery], folder, jobs=jobs) as archive:
+            told.append(archive.stats())
+        with closing(sqlite3.connect(folder / CATALOGUE)) as catalogue:
+            kept.append([catalogue.execute(f"SELECT * FROM {one}").fetchall() for one in DETAILS])
+    assert began == [2]
+    assert told[0] == told[1]
+    assert kept[0] == kept[1]
+    assert all(kept[0])

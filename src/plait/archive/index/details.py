@@ -24,7 +24,6 @@ from plait.graph.build import Builder
 from plait.graph.model import Node, SessionGraph
 from plait.graph.source import FileFacts, sources
 from plait.index.model import LineRow
-from plait.index.rows import RowChange, keeping_rows
 from plait.line import lines
 from plait.record import Record
 from plait.record.codec import encode
@@ -116,23 +115,42 @@ def _references_of_node(node: Node) -> Iterator[str | None]:
 class Details(NamedTuple):
     """All that one reading of a session gives."""
 
-    ties: "array[int]"
+    ties: list[int]
+    """Digests of all that it holds or names."""
     share: SessionCounts
     """As if there were no other session."""
-    rows: RowChange
+    lines: list[str]
+    """The DAG-lines of its conversations."""
+    tables: dict[str, list[tuple[Any, ...]]]
+    """Rows by their table; those of a conversation begin with its number among the lines."""
 
 
-def details_of(session: Session, sid: int, lines: Sequence[LineRow]) -> Details:
-    """Reads a session that the catalogue knows by a number, with these DAG-lines."""
+def details_of(session: Session) -> Details:
+    """Reads a session."""
     read = opened(session)
     held = (record for source in read.sources for record in source.records if not record.uuid)
     outside = chain(held, (record for _, record in read.recovered()))
     ties = references_of(read.file_facts, chain.from_iterable(map(_references_of_loose, outside)))
     return Details(
-        ties,
+        list(ties),
         SessionCounter().counts_of(read.conversations, read.copied),
-        keeping_rows(sid, _rows_of(read, lines)),
+        [one.id for one in read.conversations.by_line.values()],
+        _rows_of(read),
     )
+
+
+def numbered(found: Details, lines: Sequence[LineRow]) -> dict[str, list[tuple[Any, ...]]]:
+    """Returns the rows of a session by the numbers that a catalogue gives its DAG-lines."""
+    numbers = {line.id: dag for dag, line in enumerate(lines)}
+    given = [numbers.setdefault(line, len(numbers)) for line in found.lines]
+    return {
+        table: [(given[row[0]], *row[1:]) for row in rows] if table in TOLD else rows
+        for table, rows in found.tables.items()
+    }
+
+
+TOLD = ("responses", "calls", "touches")
+"""Tables of what conversations tell."""
 
 
 def shares_of(sessions: Iterable[Session]) -> Iterator[SessionCounts]:
@@ -143,14 +161,12 @@ def shares_of(sessions: Iterable[Session]) -> Iterator[SessionCounts]:
         yield counter.counts_of(read.conversations, read.copied)
 
 
-def _rows_of(read: OpenSession, lines: Sequence[LineRow]) -> dict[str, list[tuple[Any, ...]]]:
-    numbers = {line.id: dag for dag, line in enumerate(lines)}
-    found: dict[str, list[tuple[Any, ...]]] = {"responses": [], "calls": [], "touches": []}
-    for conversation in read.conversations.by_line.values():
-        dag = numbers.setdefault(conversation.id, len(numbers))
-        found["responses"] += _responses_in(conversation, dag)
-        found["calls"] += _calls_in(conversation, dag)
-        found["touches"] += _touches_in(conversation, dag)
+def _rows_of(read: OpenSession) -> dict[str, list[tuple[Any, ...]]]:
+    found: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TOLD}
+    for place, conversation in enumerate(read.conversations.by_line.values()):
+        found["responses"] += _responses_in(conversation, place)
+        found["calls"] += _calls_in(conversation, place)
+        found["touches"] += _touches_in(conversation, place)
     found["findings"] = list(_findings_in(read.graph))
     return found
 

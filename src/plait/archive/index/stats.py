@@ -4,21 +4,31 @@ What a session adds is kept by family. A family of which a member is new or has 
 counted anew, and so is one of which only some members are asked about.
 """
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 
 from plait.archive.families import CountedSessions
 from plait.archive.index.fresh import FreshIndex
 from plait.archive.index.tree import KnownFamilies
 from plait.archive.model import Session
+from plait.archive.shares import made_of_each
 from plait.conversation.stats.model import SessionCounts
 from plait.conversation.stats.statistics import Statistics, settled_counts
 from plait.index.catalogue import from_bytes, to_bytes
-from plait.index.rows import RowChange, detailed_sessions, group_results, keeping_group_result
+from plait.index.rows import (
+    RowChange,
+    detailed_sessions,
+    group_results,
+    keeping_group_result,
+    keeping_rows,
+)
 from plait.record.time import stamp_of
 
 SORT = "stats, failures by day"
 BATCH = 50
 """Sessions after which their rows are written."""
+WORTH = 12_000_000
+"""Bytes of logs from which on several processes are sooner done with them."""
 Family = tuple[int, ...]
 Watch = Callable[[Sequence[Session]], Iterable[Session]]
 
@@ -76,10 +86,12 @@ class IndexedShares:
 
     def ordered(self) -> list[Session]:
         """Returns the sessions by when they began, as `stats.in_order` has them."""
+        return self._in_order(self.by_sid.values())
+
+    def _in_order(self, sessions: Iterable[Session]) -> list[Session]:
         began = self.kinship.began
         return sorted(
-            self.by_sid.values(),
-            key=lambda one: (began[self.warm.number(one)], one.modified, one.id),
+            sessions, key=lambda one: (began[self.warm.number(one)], one.modified, one.id)
         )
 
     def shares(self) -> dict[int, SessionCounts]:
@@ -111,15 +123,15 @@ class IndexedShares:
         unknown = [one for one in sessions if self.warm.number(one) not in known]
         if not unknown:
             return
-        from plait.archive.index.details import details_of
+        from plait.archive.index.details import Details, details_of, numbered
 
         rows: list[RowChange] = []
-        for session in self.watch(unknown):
+        made = made_of_each(self.warm.archive.hands, details_of, Details, unknown, WORTH)
+        for session, found in zip(self.watch(unknown), made, strict=True):
             sid = self.warm.number(session)
-            found = details_of(session, sid, self.warm.catalogue.lines(sid))
-            self.kinship.learn(session, found.ties)
+            self.kinship.learn(session, array("q", found.ties))
             self._alone[sid] = found.share
-            rows.append(found.rows)
+            rows.append(keeping_rows(sid, numbered(found, self.warm.catalogue.lines(sid))))
             if len(rows) >= BATCH:
                 self.warm.keep(rows)
                 rows.clear()
@@ -130,7 +142,7 @@ class IndexedShares:
         if family[1:] or family[0] not in self._alone:
             from plait.archive.index.details import shares_of
 
-            members = [one for one in self.ordered() if self.warm.number(one) in family]
+            members = self._in_order(self.by_sid[sid] for sid in family)
             found = zip(members, shares_of(self.watch(members)), strict=True)
             shares = {self.warm.number(one): share for one, share in found}
         else:
