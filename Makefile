@@ -10,7 +10,7 @@ run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
 
 test: $(VENV)/.dev
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3
 
 test-long: $(VENV)/.dev
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest -n 2 -m "long or not long" -rs
