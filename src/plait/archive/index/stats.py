@@ -78,6 +78,7 @@ class IndexedShares:
     def __init__(self, warm: FreshIndex, sessions: Sequence[Session], watch: Watch) -> None:
         self.warm, self.watch = warm, watch
         self.by_sid = {warm.number(one): one for one in sessions}
+        self._places = {sid: place for place, sid in enumerate(self.by_sid)}
         self.kinship = KnownFamilies(warm)
         self._alone: dict[int, SessionCounts] = {}
         self._changes: list[RowChange] = []
@@ -142,7 +143,8 @@ class IndexedShares:
         if family[1:] or family[0] not in self._alone:
             from plait.archive.index.details import shares_of
 
-            members = self._in_order(self.by_sid[sid] for sid in family)
+            as_given = sorted(family, key=self._places.__getitem__)
+            members = self._in_order(self.by_sid[sid] for sid in as_given)
             found = zip(members, shares_of(self.watch(members)), strict=True)
             shares = {self.warm.number(one): share for one, share in found}
         else:
