@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from plait.archive import Archive, SharedFile, disclosures, families, shares, traces
+from plait.archive import Archive, CheckedFile, disclosures, families, shares, traces
 from plait.archive import usage as counting
 from plait.archive.shares import ALONE, Hands, are_worth_it
 from plait.cli.app import run
@@ -291,7 +291,7 @@ def test_what_one_file_tells_is_found_in_all_by_the_same_name(tmp_path: Path, jo
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    files = [SharedFile(path, path.stat().st_size) for path in sorted(tmp_path.iterdir())]
+    files = [CheckedFile(path, path.stat().st_size) for path in sorted(tmp_path.iterdir())]
     report = Archive([tmp_path], jobs=jobs).disclosures(files=files)
     places = {
         one.label: sorted({Path(place.file or "").name for place in one.places})

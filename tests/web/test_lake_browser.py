@@ -20,7 +20,7 @@ PLACES = ("/", "/search?q=parser", "/questions/cost", "/s/home/a")
 def rows() -> SmallLake:
     """Returns a session of Ann with long names, and two of others in the same month."""
     whose = [
-        {"session": one, "person": person, "month": "2026-09", "project": f"/work/{LONG}"}
+        {"session": one, "person": person, "month": "2026-09", "project": f"/home/dev/{LONG}"}
         for one, person in (("a", "ann"), ("b", "bob"), ("c", "cat"))
     ]
     told = [

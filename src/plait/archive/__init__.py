@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from plait.archive.accounting import Why
     from plait.archive.choosing import chosen_conversation, described, short_name
     from plait.archive.context_fill import PresetEffect, preset_effects, weighed
-    from plait.archive.disclosures import SharedFile
+    from plait.archive.disclosures import CheckedFile
     from plait.archive.edit_report import check_report, entry_of, packing_report, report_of
     from plait.archive.export.copying import session_markdown, turn_markdown, whole_output
     from plait.archive.export.earlier import DRAWN, Earlier
@@ -80,6 +80,7 @@ __all__ = [
     "Blame",
     "BlamedLine",
     "Branches",
+    "CheckedFile",
     "Counted",
     "CountedSessions",
     "Earlier",
@@ -109,7 +110,6 @@ __all__ = [
     "Session",
     "SessionTree",
     "Several",
-    "SharedFile",
     "Star",
     "StarFile",
     "Stars",
@@ -160,7 +160,7 @@ __all__ = [
 _HOMES = {
     "accounting": "Why WhyRequest WhyTotals",
     "edit_report": "check_report entry_of packing_report report_of",
-    "disclosures": "SharedFile",
+    "disclosures": "CheckedFile",
     "choosing": "chosen_conversation described short_name",
     "index_or_logs": "without_collector",
     "export.copying": "session_markdown turn_markdown whole_output",

@@ -8,26 +8,28 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from plait.archive.shared_redactor import SharedRedactor, twin_of
 from plait.archive.shares import Hands, are_worth_it
 from plait.errors import SourceError
 from plait.line import LogFile, lines, read_small
 from plait.line.discover import SUFFIX
+from plait.line.worker import function_named
 from plait.line.workers import Workers
 from plait.record import Blank, Broken, entry_of
 from plait.redact import Place, Redactor, Report, Rules
-from plait.redact.lessons import Lesson
+from plait.redact.lessons import Lesson, Outcome
 
+T = TypeVar("T")
 WORTH = 4_000_000
 """Bytes from which on several processes are sooner done with them."""
 HEAD = 8192
 """So far a file is looked at to tell that it is no text."""
 
 
-class SharedFile(NamedTuple):
-    """A file that somebody may want to share: a log, or anything beside it."""
+class CheckedFile(NamedTuple):
+    """A file that is looked at: a log, or anything beside it."""
 
     path: Path
     size: int
@@ -53,12 +55,12 @@ class SharedFile(NamedTuple):
             yield data.decode("utf-8", "surrogateescape"), None
 
 
-WatchFiles: TypeAlias = Callable[[Sequence[SharedFile], str], Iterable[SharedFile]]
+WatchFiles: TypeAlias = Callable[[Sequence[CheckedFile], str], Iterable[CheckedFile]]
 
 
 def disclosures(
     redactor: Redactor | None,
-    found: Iterable[SharedFile | LogFile],
+    found: Iterable[CheckedFile | LogFile],
     hands: Hands,
     watch: WatchFiles | None = None,
 ) -> Report:
@@ -67,7 +69,7 @@ def disclosures(
     Rules of the user look across files: those are then looked at one after the other.
     """
     redactor, watch = redactor or Redactor(), watch or _unwatched
-    files = [SharedFile(file.path, file.size) for file in found]
+    files = [CheckedFile(file.path, file.size) for file in found]
     if redactor.has_own_rules:
         _look_in_turn(redactor, files, watch)
         return redactor.report
@@ -81,11 +83,11 @@ def disclosures(
     return redactor.report
 
 
-def _unwatched(files: Sequence[SharedFile], _: str) -> Iterable[SharedFile]:
+def _unwatched(files: Sequence[CheckedFile], _: str) -> Iterable[CheckedFile]:
     return files
 
 
-def _look_in_turn(redactor: Redactor, files: Sequence[SharedFile], watch: WatchFiles) -> None:
+def _look_in_turn(redactor: Redactor, files: Sequence[CheckedFile], watch: WatchFiles) -> None:
     for file in watch(files, "learning"):
         redactor.learn(entry for entry, _ in file.entries())
     for file in watch(files, "looking"):
@@ -94,18 +96,18 @@ def _look_in_turn(redactor: Redactor, files: Sequence[SharedFile], watch: WatchF
 
 def _learn(
     shared: SharedRedactor,
-    files: Sequence[SharedFile],
+    files: Sequence[CheckedFile],
     workers: Workers | None,
     watch: WatchFiles,
 ) -> None:
     items = [(str(file.path), file, shared.redactor.rules) for file in files]
-    taught = _done("lesson_of", items, files, workers)
+    taught = _done(lesson_of, items, files, workers)
     shared.learn(one for _, one in zip(watch(files, "learning"), taught, strict=True))
 
 
 def _look(
     shared: SharedRedactor,
-    files: Sequence[SharedFile],
+    files: Sequence[CheckedFile],
     workers: Workers | None,
     watch: WatchFiles,
 ) -> None:
@@ -115,7 +117,7 @@ def _look(
         (str(file.path), file, name, known, lesson)
         for file, name, lesson in zip(files, names, shared.lessons, strict=True)
     ]
-    outcomes = _done("outcome_of", items, files, workers)
+    outcomes = _done(outcome_of, items, files, workers)
     looked = zip(watch(files, "looking"), names, outcomes, strict=True)
     for number, (file, name, outcome) in enumerate(looked):
         if not shared.redactor.absorb(outcome):
@@ -125,40 +127,49 @@ def _look(
 
 
 def _done(
-    name: str, items: Sequence[Any], files: Sequence[SharedFile], workers: Workers | None
-) -> Iterator[Any]:
-    task: Callable[[Any], bytes] = globals()[name]
+    task: Callable[[Any], T],
+    items: Sequence[Any],
+    files: Sequence[CheckedFile],
+    workers: Workers | None,
+) -> Iterator[T]:
+    """Yields what a function makes of each item, here or by workers."""
     if workers is None:
-        found: Iterable[bytes] = map(task, items)
-    else:
-        found = workers.each(f"{__name__}:{name}", items, [file.size for file in files])
-    for data in found:
-        yield pickle.loads(data)  # noqa: S301  of this process, or of one of our own
+        yield from map(task, items)
+        return
+    named = [(item[0], f"{__name__}:{task.__name__}", item) for item in items]
+    for data in workers.each(f"{__name__}:packed", named, [file.size for file in files]):
+        yield pickle.loads(data)  # noqa: S301  from a process of our own
 
 
-def lesson_of(item: tuple[str, SharedFile, Rules]) -> bytes:
-    """Returns what a file and its name teach, for the process that asks."""
+def packed(item: tuple[str, str, Any]) -> bytes:
+    """Returns what a function makes of an item, for the process that asks."""
+    _, name, given = item
+    return pickle.dumps(function_named(name)(given))
+
+
+def lesson_of(item: tuple[str, CheckedFile, Rules]) -> Lesson:
+    """Returns what a file and its name teach."""
     _, file, rules = item
     redactor = Redactor(rules).apprentice()
     redactor.learn(str(file.path))
     redactor.learn(entry for entry, _ in file.entries())
-    return pickle.dumps(redactor.lesson)
+    return redactor.lesson
 
 
-def outcome_of(item: tuple[str, SharedFile, str, bytes, Lesson]) -> bytes:
-    """Returns what is found in a file, for the process that asks."""
+def outcome_of(item: tuple[str, CheckedFile, str, bytes, Lesson]) -> Outcome:
+    """Returns what is found in a file."""
     _, file, name, known, lesson = item
     twin = twin_of(known, lesson)
     _look_through(twin, file, name)
-    return pickle.dumps(twin.outcome)
+    return twin.outcome
 
 
-def _look_through(redactor: Redactor, file: SharedFile, name: str) -> None:
+def _look_through(redactor: Redactor, file: CheckedFile, name: str) -> None:
     for entry, line in file.entries():
         redactor.value(entry, Place(name, line))
 
 
-def _private(redactor: Redactor, file: SharedFile) -> str:
+def _private(redactor: Redactor, file: CheckedFile) -> str:
     """Returns the name of a file without what should not be shared; the report is as it was."""
     counted, redactor.report = redactor.report, Report()
     try:

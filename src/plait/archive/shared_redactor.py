@@ -6,16 +6,21 @@ gave a stand-in that is another's by now: that part is redacted once more, behin
 """
 
 import pickle
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from plait.archive.model import Members
 from plait.archive.open_session import OpenSession
 from plait.archive.redaction import Redaction
+from plait.archive.shares import bare, size_of
 from plait.redact import Redactor, Rules
 from plait.redact.lessons import Lesson
+
+if TYPE_CHECKING:
+    from plait.line.workers import Workers
 
 
 @dataclass
@@ -57,7 +62,16 @@ def twin_of(packed: bytes, lesson: Lesson | None) -> Redactor:
     return _redactor(packed).twin(lesson)
 
 
-PACKED_LESSON = f"{__name__}:packed_lesson"
+def lessons_of(
+    redactor: Redactor, families: Sequence[Members], workers: "Workers | None"
+) -> Iterator[Lesson]:
+    """Yields what each family teaches, read here or by workers."""
+    if workers is None:
+        yield from (lesson_of(redactor.apprentice(), members) for members in families)
+        return
+    items = [(str(one[0].path), redactor.rules, bare(one)) for one in families]
+    for data in workers.each(f"{__name__}:packed_lesson", items, [*map(size_of, families)]):
+        yield pickle.loads(data)  # noqa: S301  from a process of our own
 
 
 def packed_lesson(item: tuple[str, Rules, Members]) -> bytes:

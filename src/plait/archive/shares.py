@@ -93,8 +93,13 @@ def bare(members: Members) -> Members:
     return tuple(replace(one, archive=None) for one in members)
 
 
+def size_of(members: Members) -> int:
+    """Returns how many bytes the logs of sessions have."""
+    return sum(map(_size, members))
+
+
 def _alone(one: Given) -> Given:
-    return replace(one, archive=None) if isinstance(one, Session) else one
+    return bare((one,))[0] if isinstance(one, Session) else one
 
 
 def _size(one: Session | Weighed) -> int:

@@ -10,7 +10,7 @@ from plait.archive.families import families
 from plait.archive.model import Members, Session
 from plait.archive.open_session import opened_together
 from plait.archive.redaction import Redaction
-from plait.archive.shares import ALONE, Hands, are_worth_it, bare, can_be_sent
+from plait.archive.shares import ALONE, Hands, are_worth_it, bare, can_be_sent, size_of
 from plait.conversation.totals import Pricing
 from plait.record.read import read_if_there
 from plait.trace.model import Content, Span
@@ -53,13 +53,13 @@ class TracePlan:
             yield from self._in_turn(found, telling)
             return
         else:
-            from plait.archive.shared_redactor import SharedRedactor
+            from plait.archive.shared_redactor import SharedRedactor, lessons_of
 
             shared = SharedRedactor(self.redactor)
         with ExitStack() as stack:
             workers = self._workers(found, stack)
             if shared:
-                shared.learn(_lessons(shared.redactor, found, workers))
+                shared.learn(lessons_of(shared.redactor, found, workers))
             yield from _told(found, telling, shared, workers)
 
     def _in_turn(self, found: Sequence[Members], telling: "Telling") -> Iterator[list[Span]]:
@@ -100,19 +100,6 @@ class Telling(NamedTuple):
                 yield list(outgoing(spans, self.content))
 
 
-def _lessons(
-    redactor: "Redactor", found: Sequence[Members], workers: "Workers | None"
-) -> "Iterator[Lesson]":
-    from plait.archive.shared_redactor import PACKED_LESSON, lesson_of
-
-    if workers is None:
-        yield from (lesson_of(redactor.apprentice(), members) for members in found)
-        return
-    items = [(str(one[0].path), redactor.rules, bare(one)) for one in found]
-    for data in workers.each(PACKED_LESSON, items, [*map(_size, found)]):
-        yield pickle.loads(data)  # noqa: S301  from a process of our own
-
-
 def _told(
     found: Sequence[Members],
     telling: Telling,
@@ -128,7 +115,7 @@ def _told(
         (str(one[0].path), bare(one), telling, known, shared.lesson(number) if shared else None)
         for number, one in enumerate(found)
     ]
-    made = workers.each(f"{__name__}:packed_traces", items, [*map(_size, found)])
+    made = workers.each(f"{__name__}:packed_traces", items, [*map(size_of, found)])
     for number, data in enumerate(made):
         traces, outcome = pickle.loads(data)  # noqa: S301  as above
         is_good = shared is None or shared.redactor.absorb(outcome)
@@ -156,10 +143,6 @@ def packed_traces(
         twin = twin_of(known, lesson)
     spans = list(telling.spans(members, Redaction(twin) if twin else None))
     return pickle.dumps((spans, twin.outcome if twin else None), pickle.HIGHEST_PROTOCOL)
-
-
-def _size(members: Members) -> int:
-    return sum(file.size for one in members for file in one.files)
 
 
 def _written(session: Session) -> int:

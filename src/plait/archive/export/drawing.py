@@ -18,7 +18,7 @@ from plait.archive.export.transcripts import Family, Names
 from plait.archive.model import Members
 from plait.archive.open_session import OpenSession, opened_together
 from plait.archive.redaction import Redaction
-from plait.archive.shares import bare, can_be_sent
+from plait.archive.shares import bare, can_be_sent, size_of
 from plait.conversation.totals import Pricing
 from plait.conversation.usage import Tokens
 
@@ -134,7 +134,7 @@ class Drawer:
 
     def _helpers(self, numbers: Sequence[int]) -> "Workers | None":
         """Returns processes that help with some families, None where that is not worth it."""
-        size = sum(_size(self.families[number]) for number in numbers)
+        size = sum(size_of(self.families[number]) for number in numbers)
         if self.jobs == 1 or len(numbers) < 2 or size < WORTH:
             return None
         if (self.redactor and self.redactor.has_own_rules) or not can_be_sent(self.form):
@@ -156,20 +156,14 @@ class Drawer:
         self.shared.learn(self._all_lessons())
 
     def _all_lessons(self) -> "Iterator[Lesson]":
-        from plait.archive.shared_redactor import PACKED_LESSON, lesson_of
+        from plait.archive.shared_redactor import lesson_of, lessons_of
 
         assert self.redactor
-        workers = None if self.held else self._helpers(range(len(self.families)))
         if self.held:
             yield lesson_of(self.redactor.apprentice(), self.families[0], self.held)
-        elif workers is None:
-            for members in self.families:
-                yield lesson_of(self.redactor.apprentice(), members)
-        else:
-            rules = self.redactor.rules
-            items = [(str(one[0].path), rules, bare(one)) for one in self.families]
-            for data in workers.each(PACKED_LESSON, items, [*map(_size, self.families)]):
-                yield pickle.loads(data)  # noqa: S301  from a process of our own
+            return
+        workers = self._helpers(range(len(self.families)))
+        yield from lessons_of(self.redactor, self.families, workers)
 
     def draw(self, numbers: Sequence[int]) -> "Iterator[Callable[[Drawing], Iterator[File]]]":
         """Yields for each family what yields its files into a drawing."""
@@ -180,7 +174,7 @@ class Drawer:
             return
         known = self.shared.packed() if self.shared else None
         items = [self._item(number, known) for number in numbers]
-        sizes = [_size(self.families[number]) for number in numbers]
+        sizes = [size_of(self.families[number]) for number in numbers]
         results = workers.each(f"{__name__}:packed_drawing", items, sizes)
         for number, data in zip(numbers, results, strict=True):
             found: tuple[Drawing, list[File]] = pickle.loads(data)  # noqa: S301  as above
@@ -221,10 +215,6 @@ class Drawer:
             return False
         self.taken.update(made.names)
         return True
-
-
-def _size(members: Members) -> int:
-    return sum(file.size for one in members for file in one.files)
 
 
 def packed_drawing(item: "tuple[str, Form, Members, bytes | None, Lesson | None]") -> bytes:

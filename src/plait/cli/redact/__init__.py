@@ -39,7 +39,7 @@ from plait.redact import (
 )
 
 if TYPE_CHECKING:
-    from plait.archive import SharedFile
+    from plait.archive import CheckedFile
     from plait.edit.model import Plan
 
 HITS = 1
@@ -178,7 +178,7 @@ def _redact_text(redactor: Redactor, key_file: str | None) -> None:
     _write_text(text)
 
 
-def _second_look(sources: "list[SharedFile]", redactor: Redactor) -> list[dict[str, object]]:
+def _second_look(sources: "list[CheckedFile]", redactor: Redactor) -> list[dict[str, object]]:
     from plait.cli.redact.report import opinions
 
     return opinions([source.path for source in sources], redactor.values)
@@ -238,7 +238,7 @@ def _read_key(path: Path) -> dict[str, str]:
     return key
 
 
-def _sources_of(request: Request, names: tuple[str, ...]) -> "list[SharedFile]":
+def _sources_of(request: Request, names: tuple[str, ...]) -> "list[CheckedFile]":
     if not names:
         return _unique(file.path for file in request.archive.files)
     return _unique(path for name in names for path in _paths_of(request, name))
@@ -276,13 +276,13 @@ def _files_below(folder: Path) -> Iterator[Path]:
     yield from (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def _unique(paths: Iterator[Path]) -> "list[SharedFile]":
-    from plait.archive import SharedFile
+def _unique(paths: Iterator[Path]) -> "list[CheckedFile]":
+    from plait.archive import CheckedFile
 
-    found: list[SharedFile] = []
+    found: list[CheckedFile] = []
     for path in dict.fromkeys(paths):
         try:
-            found.append(SharedFile(path, path.stat().st_size))
+            found.append(CheckedFile(path, path.stat().st_size))
         except OSError:  # gone since it was listed
             continue
     return found

@@ -18,7 +18,7 @@ from plait.line.discover import SUFFIX
 from plait.redact import Found, Kind, Place, Report
 
 if TYPE_CHECKING:
-    from plait.archive import SharedFile
+    from plait.archive import CheckedFile
 
 NOUNS: dict[Kind, tuple[str, str]] = {
     "secret": ("secret", "secrets"),
@@ -42,7 +42,7 @@ AT_ONCE = 500  # a command line has an end
 
 
 def as_object(
-    report: Report, sources: "Sequence[SharedFile]", also: list[dict[str, object]] | None
+    report: Report, sources: "Sequence[CheckedFile]", also: list[dict[str, object]] | None
 ) -> dict[str, Any]:
     """Returns the report as `--json` prints it."""
     found: dict[str, Any] = {
@@ -60,7 +60,7 @@ def as_object(
 def print_report(
     output: Output,
     report: Report,
-    sources: "Sequence[SharedFile]",
+    sources: "Sequence[CheckedFile]",
     also: list[dict[str, object]] | None,
     *,
     show_all: bool,
