@@ -33,10 +33,10 @@ from plait.web.place import listening
 from plait.web.watcher import StoppedError, Watcher
 from tests.web.commands import Home
 from tests.web.lists import WALKS, walk
-from tests.web.reading_page import Reader, reader, served
+from tests.web.reading_page import Reader, forgiving, reader, served
 from tests.web.test_axe import faults
 
-__all__ = ["reader"]
+__all__ = ["forgiving", "reader"]
 PATIENCE = 100.0
 
 
@@ -417,3 +417,23 @@ def test_who_is_not_let_in_is_told_what_to_type_and_led_on(root: Path, tmp_path:
         page = caught.value.read().decode()
     assert 'name="to" value="/sessions?flat=1"' in page
     assert "<code>plait open</code>" in page
+
+
+def test_a_page_asks_on_where_the_answer_is_still_the_same(
+    root: Path, tmp_path: Path, forgiving: Reader
+) -> None:
+    index, lock, asked = tmp_path / "index", ExitStack(), list[str]()
+    index.mkdir()
+    lock.enter_context(locked(index))  # nobody can make the index
+    with served(root, index, is_live=True) as at:
+        page = forgiving(at, "/")
+        page.route("**/events", lambda _: None)  # nobody ever says that it is there
+        page.on("request", lambda one: asked.append(one.url) if "fragment=1" in one.url else None)
+        page.goto(f"{at.address}/insights?range=all")
+        end = monotonic() + PATIENCE
+        while len(asked) < 3 and monotonic() < end:
+            page.wait_for_timeout(100)
+        assert len(asked) >= 3
+        lock.close()
+        expect(page.locator("[data-counting]")).to_have_count(0, timeout=PATIENCE * 1000)
+        page.close()

@@ -11,7 +11,10 @@ let latest = 0;
 const nearEnd = whenNear(800, lengthenList);
 
 export function putResults(holder, html) {
-  if (holder.dataset.html === html) return;
+  if (holder.dataset.html === html) {
+    countOn();
+    return;
+  }
   const before = lookOf(holder);
   holder.innerHTML = html;
   const folds = all("details", holder);
