@@ -22,9 +22,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.measure import row
-from plait.agent import Client
-from plait.agent.events import Event, Said
-from plait.agent.models import MessagesApi, ScriptModel
+from plait.chat import Client
+from plait.chat.events import Event, TextDelta
+from plait.chat.models import MessagesApi, ScriptModel
 from plait.write import SessionWriter
 
 MODEL = "claude-opus-5-5"
@@ -104,7 +104,7 @@ async def plain_turn(sdk: Any, said: list[dict[str, Any]], prompt: str) -> Async
 async def words(events: AsyncIterator[Event]) -> AsyncIterator[str]:
     """Yields the words among what happens."""
     async for event in events:
-        if isinstance(event, Said):
+        if isinstance(event, TextDelta):
             yield event.text
 
 

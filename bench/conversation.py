@@ -7,11 +7,11 @@ import orjson
 from bench.archives import archive
 from bench.measure import SHARED, best_of, row
 from plait import Archive
-from plait.archive.model import Session
-from plait.archive.open_session import opened
 from plait.conversation.changes import files_of
-from plait.conversation.totals import totals_over
+from plait.conversation.costs import sum_conversations
 from plait.graph.build import build
+from plait.sessions.model import Session
+from plait.sessions.open_session import open_session
 
 
 def main() -> None:
@@ -30,7 +30,10 @@ def measure(name: str, root: Path) -> None:
     for what, work in (
         ("decoded by orjson, nothing made of it", lambda: decode(sessions)),
         ("graph", lambda: [build(session.files) for session in sessions]),
-        ("conversations, with the graph", lambda: [opened(one).conversations for one in sessions]),
+        (
+            "conversations, with the graph",
+            lambda: [open_session(one).conversations for one in sessions],
+        ),
         ("and their totals and files", lambda: everything(sessions)),
     ):
         took = best_of(3, work)
@@ -51,8 +54,8 @@ def decode(sessions: tuple[Session, ...]) -> None:
 def everything(sessions: tuple[Session, ...]) -> None:
     """Makes of sessions what most commands need."""
     for session in sessions:
-        told = opened(session).conversations.by_line.values()
-        totals_over(told)
+        told = open_session(session).conversations.by_line.values()
+        sum_conversations(told)
         for one in told:
             files_of(one)
 

@@ -29,8 +29,8 @@ from bench.measure import CACHE, row
 from bench.page_lists import free
 from bench.peers import nobodys
 from plait.archive import Archive, Session
+from plait.web.address import read_server_file
 from plait.web.guard import Keys
-from plait.web.place import found
 
 HOME = CACHE / "first"
 WIDTHS = (34, 22, 22, 22, 22)
@@ -115,7 +115,9 @@ def ours(root: Path, newest: Session) -> list[Mark]:
     with begun([*words, "--root", str(root)], {**os.environ, **COMPILED, **env}, home, port) as one:
 
         def answers() -> bool:
-            running = next(filter(None, map(found, (home / "state").glob("serve-*.json"))), None)
+            running = next(
+                filter(None, map(read_server_file, (home / "state").glob("serve-*.json"))), None
+            )
             if running is None:
                 return False
             one.headers = {"Cookie": f"plait{port}={Keys(running.secret).cookie}"}

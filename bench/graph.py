@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from plait.graph import Builder, Source
-from plait.graph.source import source_file, sources
+from plait.graph.facts import iter_sources, make_source_file
 from plait.line import discover
-from plait.line.discover import root_at
-from plait.record import Record, read, record_of
+from plait.line.discovery import make_root
+from plait.record import Record, parse_record, read
 
 SHAPES = ("chain", "forks", "files")
 FORKS = 10_000
@@ -95,7 +95,7 @@ def sources_for(shape: str, nodes: int) -> Iterator[Source]:
         name = f"s{number:04}"
         every = max(nodes // FORKS, 2) if shape == "forks" else 0
         records = conversation(name, nodes // count, every)
-        yield Source(source_file(f"p/{name}.jsonl"), records)
+        yield Source(make_source_file(f"p/{name}.jsonl"), records)
 
 
 def conversation(session: str, nodes: int, every: int) -> Iterator[Record]:
@@ -107,9 +107,9 @@ def conversation(session: str, nodes: int, every: int) -> Iterator[Record]:
         if number % 2 == 0:
             # A rewind goes back to the first answer, so every branch is a sibling.
             above = first if every and number and number % (every // 2 * 2) == 0 else parent
-            yield record_of(PROMPT % (above, uuid, name))
+            yield parse_record(PROMPT % (above, uuid, name))
         else:
-            yield record_of(ANSWER % (parent, number, uuid, name))
+            yield parse_record(ANSWER % (parent, number, uuid, name))
         parent = b'"%s"' % uuid
         if number == 1:
             first = parent
@@ -117,12 +117,12 @@ def conversation(session: str, nodes: int, every: int) -> Iterator[Record]:
 
 def compare(logs: Path) -> None:
     """Prints the graph of real logs beside the plain reading of the same files."""
-    files = discover([root_at(logs)]).files
+    files = discover([make_root(logs)]).files
     start = time.process_time()
     records = sum(1 for file in files for _ in read(file.path))
     reading = time.process_time() - start
     size = sum(file.size for file in files)
-    facts, graph, peak = measure(sources(files))
+    facts, graph, peak = measure(iter_sources(files))
     print(f"{len(files)} files, {size / 1e6:.0f} MB, {records:,} records")
     print(f"reading      {reading:6.2f} s")
     print(f"facts        {facts:6.2f} s  {facts / reading:.1f} × the reading, which it includes")

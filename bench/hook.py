@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import CACHE, Run, row
-from plait.trace.hook.event import is_worker_there
-from plait.trace.hook.jobs import jobs_in
+from plait.trace.hook_event import is_worker_running
+from plait.trace.jobs import list_jobs
 
 MB = 1_000_000
 HOME = CACHE / "hook"
@@ -119,7 +119,7 @@ class Log:
 
     def settle(self) -> None:
         """Waits until the worker has ended."""
-        while jobs_in(self.folder) or is_worker_there(self.folder):
+        while list_jobs(self.folder) or is_worker_running(self.folder):
             time.sleep(0.02)
 
 

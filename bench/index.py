@@ -17,8 +17,8 @@ from bench.archives import archive
 from bench.measure import CACHE, Run, program, row
 from bench.peers import PEERS, nobodys
 from plait.archive import Archive
-from plait.archive.index.update import refresh
 from plait.index.search import IndexReader
+from plait.indexing import update_index
 
 AGENTSVIEW = "0.46.1"
 MB = 1_000_000
@@ -173,13 +173,13 @@ def appended() -> None:
     with path.open("wb") as out:
         while out.tell() < 50 * MB:
             out.write(next(talk))
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     row("two lines added to 50 MB", "CPU ms", "found, ms", widths=WIDTHS)
     for number in range(5):
         with path.open("ab") as out:
             out.write(next(talk))
         wall, cpu = time.perf_counter(), time.process_time()
-        report = refresh(Archive([root]), folder)
+        report = update_index(Archive([root]), folder)
         cpu = time.process_time() - cpu
         reader = IndexReader(folder)
         assert reader.search("needle", limit=1).total

@@ -26,7 +26,7 @@ WIDTHS = (30, 14, 14, 14, 14, 14)
 EVERYTHING = """
 import sys
 from pathlib import Path
-from plait.keep.store import Store
+from plait.store.store import Store
 store = Store.open(Path(sys.argv[1]) / "keep")
 for session in sorted(store.sessions(), key=lambda one: one.modified):
     store.restore(session, Path(sys.argv[2]))

@@ -135,10 +135,10 @@ def _ask(size: str, copies: list[int]) -> None:
 
 def _questions() -> Iterator[tuple[str, str, dict[str, object]]]:
     """Yields what is asked: the saved questions as they are, one sum, one session by its id."""
-    from plait.lake.questions import questions
+    from plait.lake.saved_queries import load_saved_queries
 
-    for name, one in questions().items():
-        yield name, one.sql, dict(one.values({}, lambda _: None))
+    for name, one in load_saved_queries().items():
+        yield name, one.sql, dict(one.parse_values({}, lambda _: None))
     yield "a sum", "SELECT count(*), sum(cost_usd) FROM responses", {}
     first = "(SELECT min(session) FROM sessions)"
     yield "one session", f"SELECT count(*) FROM records WHERE session = {first}", {}
@@ -146,12 +146,12 @@ def _questions() -> Iterator[tuple[str, str, dict[str, object]]]:
 
 def _asked(lake: "Lake", sql: str, values: dict[str, object]) -> tuple[float, float]:
     """Returns the least of three, each with all that opening the lake takes."""
-    from plait.lake.asking import asking
+    from plait.lake.query import open_query_engine
 
     took = []
     for _ in range(3):
         cpu, wall = time.process_time(), time.perf_counter()
-        for _row in asking(lake).ask(sql, values).rows():
+        for _row in open_query_engine(lake).query(sql, values).rows():
             pass
         took.append((time.process_time() - cpu, time.perf_counter() - wall))
     return min(took)
@@ -175,9 +175,9 @@ def _multiplied(size: str, count: int) -> "Lake":
 
 
 def _held(lake: "Lake", name: str) -> "pa.Table":
-    from plait.lake.schema import schema_of
+    from plait.lake.schema import arrow_schema
 
-    return lake.dataset(name).to_table().select(schema_of(name).names)
+    return lake.dataset(name).to_table().select(arrow_schema(name).names)
 
 
 def _copied(name: str, rows: "pa.Table", number: int) -> "pa.Table":

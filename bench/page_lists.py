@@ -26,8 +26,8 @@ from bench.browser import FLAGS
 from bench.index import agentsview, ticks
 from bench.measure import CACHE, row
 from bench.peers import nobodys
+from plait.web.address import open_listener, read_server_file
 from plait.web.guard import Keys
-from plait.web.place import found, listening
 
 HOME = CACHE / "page-lists"
 TIMES = 15
@@ -133,7 +133,7 @@ def ours(root: Path) -> Iterator[Subject]:
     }
     words = [sys.executable, "-m", "plait", "serve", "--no-open", "--port", str(port)]
     with child([*words, "--root", str(root)], env, f"http://127.0.0.1:{port}/alive") as pid:
-        running = next(filter(None, map(found, (HOME / "state").glob("serve-*.json"))))
+        running = next(filter(None, map(read_server_file, (HOME / "state").glob("serve-*.json"))))
         cookie = {"name": f"plait{port}", "value": Keys(running.secret).cookie}
         address = f"http://127.0.0.1:{port}"
         hit = "dialog.palette .snippet mark"
@@ -192,7 +192,7 @@ def served_by(pid: int) -> int:
 
 def free() -> int:
     """Returns a port that nobody listens on."""
-    with listening("127.0.0.1", 0) as one:
+    with open_listener("127.0.0.1", 0) as one:
         port: int = one.getsockname()[1]
         return port
 

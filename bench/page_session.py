@@ -25,8 +25,8 @@ from bench.generate import generate
 from bench.index import AGENTSVIEW, agentsview
 from bench.measure import CACHE, row
 from bench.peers import nobodys
+from plait.web.address import find_running_server
 from plait.web.guard import Keys
-from plait.web.place import alive
 
 MB = 1_000_000
 LONG = 75 * MB
@@ -100,7 +100,7 @@ def entered(process: "subprocess.Popen[bytes]", state: Path) -> Server:
     end = time.monotonic() + 120
     while time.monotonic() < end and process.poll() is None:
         for path in state.glob("serve-*.json"):
-            running = alive(path)
+            running = find_running_server(path)
             if running and running.pid == process.pid:
                 cookie = f"plait{running.port}={Keys(running.secret).cookie}"
                 return Server(process, running.port, cookie)

@@ -13,9 +13,9 @@ import orjson
 
 from bench.archives import archive, one_file
 from bench.measure import best_of, plait, program, python, row
-from plait.line import lines
-from plait.record.codec import envelope_of
-from plait.record.read import read
+from plait.line import iter_lines
+from plait.record.codec import decode_envelope
+from plait.record.reader import read
 
 MB = 1_000_000
 Speeds: TypeAlias = dict[str, float]
@@ -34,11 +34,11 @@ def decoding(root: Path) -> None:
     """Prints how fast lines become envelopes, records and plain objects."""
     files = sorted(root.rglob("*.jsonl"))
     total = sum(path.stat().st_size for path in files) / MB
-    count = sum(1 for path in files for _ in lines(path))
+    count = sum(1 for path in files for _ in iter_lines(path))
     row(f"{total:.0f} MB, {count} lines, {len(files)} files", "MB per CPU s", "x orjson", "x json")
     ways: dict[str, Callable[[bytes], object]] = {
         "split into lines only": len,
-        "plait envelope": envelope_of,
+        "plait envelope": decode_envelope,
         "orjson.loads": orjson.loads,
         "json.loads": json.loads,
     }
@@ -46,7 +46,7 @@ def decoding(root: Path) -> None:
     def over(way: Callable[[bytes], object]) -> Callable[[], None]:
         def work() -> None:
             for path in files:
-                for line in lines(path):
+                for line in iter_lines(path):
                     way(line.data)
 
         return work
@@ -68,7 +68,7 @@ def decoding_alone(files: list[Path], ways: dict[str, Callable[[bytes], object]]
     held: list[bytes] = []
     size = 0
     for path in files:
-        for line in lines(path):
+        for line in iter_lines(path):
             held.append(line.data)
             size += len(line.data)
         if size > 50 * MB:

@@ -12,12 +12,12 @@ from tempfile import TemporaryDirectory
 
 from bench.archives import archive
 from bench.measure import CACHE, PROJECT, SHARED, best_of, cpu_seconds, program, row
-from plait.line import lines
+from plait.line import iter_lines
 from plait.record import Record, read
 from plait.redact import Redactor, Rules
 from plait.redact.expression import Engine, Expression
 from plait.redact.model import GROUP_OF
-from plait.redact.scan import ROWS, Rows
+from plait.redact.redactor import ROWS, Rows
 
 MB = 1_000_000
 PEER = PROJECT / ".cache" / "peers" / "detect-secrets"
@@ -32,7 +32,7 @@ def main(size: str = "100MB") -> None:
     if SHARED.is_dir():
         sets["real"] = sorted((SHARED / "corpus").rglob("*.jsonl"))
     for name, files in sets.items():
-        held = [line.data for path in files for line in lines(path)]
+        held = [line.data for path in files for line in iter_lines(path)]
         total = sum(map(len, held)) / MB
         row(f"{name} logs: {total:.0f} MB, {len(held)} lines", "MB per CPU s", "first run")
         expressions(held, total)
@@ -96,7 +96,7 @@ def written(records: Iterable[Record]) -> int:
 
 def peers(files: list[Path]) -> None:
     """Prints how fast `detect-secrets` scans some of the same files."""
-    held = [line.data for path in files for line in lines(path)]
+    held = [line.data for path in files for line in iter_lines(path)]
     few, size = sample(held, SAMPLE)
     CACHE.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=CACHE) as folder:

@@ -22,8 +22,8 @@ from bench.index import AGENTSVIEW, agentsview
 from bench.measure import CACHE, plait, program, row
 from bench.peers import nobodys
 from plait.archive import Archive
-from plait.archive.search import SearchWay, search
 from plait.index.search import IndexReader
+from plait.search.search import SearchWay, search
 
 HOME = CACHE / "search"
 QUERIES = {

@@ -27,7 +27,7 @@ PLAIT = (sys.executable, "-m", "plait")
 CONVERSATIONS = """
 import sys, time
 from plait import Archive
-from plait.archive.open_session import opened
+from plait.sessions.open_session import opened
 sessions = Archive([sys.argv[1]]).sessions
 size = sum(file.size for one in sessions for file in one.files)
 took = []

@@ -11,16 +11,15 @@ from typing import Any
 from bench.archives import archive
 from bench.measure import SHARED, best_of, cpu_seconds, plait, python, row
 from plait import Archive
-from plait.archive.open_session import opened
-from plait.archive.traces import batched, traces
 from plait.conversation.prices import Prices
 from plait.redact import Redactor
+from plait.sessions.open_session import open_session
 from plait.trace.model import Convention, Span
-from plait.trace.send.otlp import json_of, request_of, sdk
-from plait.trace.spans.traces import traces_of
-from plait.trace.spans.waterfall import waterfall
+from plait.trace.otlp import build_request, load_sdk, request_to_json
+from plait.trace.spans import build_traces, build_waterfall
+from plait.trace.traces import batch_traces, traces
 
-IMPORT = "import plait.trace.spans.traces, plait.trace.send.otlp"
+IMPORT = "import plait.trace.spans, plait.trace.otlp"
 
 
 def main() -> None:
@@ -43,7 +42,7 @@ def main() -> None:
         backfill("real logs", SHARED / "corpus")
     print()
     loaded = python(IMPORT).cpu - python("pass").cpu
-    sending = python(f"{IMPORT}; plait.trace.send.otlp.sdk()").cpu - python(IMPORT).cpu
+    sending = python(f"{IMPORT}; plait.trace.otlp.load_sdk()").cpu - python(IMPORT).cpu
     print(f"import: spans and wire {loaded:.2f} s, the SDK when sending {sending:.2f} s more")
 
 
@@ -51,17 +50,20 @@ def measure(name: str, root: Path) -> None:
     """Prints the figures of one archive."""
     sessions = Archive([root]).sessions
     size = sum(file.size for session in sessions for file in session.files) / 1e6
-    told = [opened(one).conversations.by_line for one in sessions]
-    sdk()
-    found = [spans for by_line in told for spans in traces_of(by_line, Prices())]
+    told = [open_session(one).conversations.by_line for one in sessions]
+    load_sdk()
+    found = [spans for by_line in told for spans in build_traces(by_line, Prices())]
     count = sum(map(len, found))
     for what, work in (
-        ("spans from conversations", lambda: [list(traces_of(one, Prices())) for one in told]),
+        ("spans from conversations", lambda: [list(build_traces(one, Prices())) for one in told]),
         ("from the files, redacted", lambda: list(traces(sessions, redactor=Redactor()))),
         ("to OTLP, both conventions", lambda: written(found, "both")),
         ("to OTLP, Langfuse's alone", lambda: written(found, "langfuse")),
-        ("to OTLP's JSON", lambda: [json_of(request_of(one)) for one in batched(found)]),
-        ("to rows of a waterfall", lambda: [waterfall(spans) for spans in found]),
+        (
+            "to OTLP's JSON",
+            lambda: [request_to_json(build_request(one)) for one in batch_traces(found)],
+        ),
+        ("to rows of a waterfall", lambda: [build_waterfall(spans) for spans in found]),
     ):
         took = best_of(2, work)
         row(f"{name}: {what}", count, f"{count / took:,.0f}", f"{size / took:.0f}")
@@ -69,8 +71,8 @@ def measure(name: str, root: Path) -> None:
 
 def written(found: list[list[Span]], convention: Convention) -> None:
     """Encodes spans as requests of the usual size."""
-    for batch in batched(found):
-        request_of(batch, convention=convention).SerializeToString()
+    for batch in batch_traces(found):
+        build_request(batch, convention=convention).SerializeToString()
 
 
 def backfill(name: str, root: Path) -> None:
@@ -113,5 +115,5 @@ def receiving() -> Iterator[tuple[str, dict[str, int]]]:
 
 
 if __name__ == "__main__":
-    print(f"warming up: {cpu_seconds(sdk):.2f} s")
+    print(f"warming up: {cpu_seconds(load_sdk):.2f} s")
     main()

@@ -25,10 +25,10 @@ from bench.measure import SHARED
 from bench.peers import cozempic, nobodys
 from conformance.corpus import sessions
 from plait import Archive
-from plait.graph.client import Context, context
-from plait.graph.client.weigh import tokens_sent
+from plait.graph.client import Context, build_context
+from plait.graph.client.tokens import estimate_request_tokens
 from plait.record import read
-from plait.record.prompt import is_human_prompt, prompt_text
+from plait.record.prompts import get_prompt_text, is_human_prompt
 
 PRESETS = ("light", "standard", "heavy", "extreme")
 PRESCRIPTIONS = ("gentle", "standard", "aggressive")
@@ -191,13 +191,13 @@ def cpu_of_all() -> float:
 def state(place: Path, config: Path) -> State:
     """Returns what a session is now."""
     records = list(read(place))
-    found = context(records, size=place.stat().st_size)
-    typed = {prompt_text(one).strip() for one in records if is_human_prompt(one)} - {""}
+    found = build_context(records, size=place.stat().st_size)
+    typed = {get_prompt_text(one).strip() for one in records if is_human_prompt(one)} - {""}
     archive = Archive([config])
     broken = Counter(one.rule for one in archive.plan.check(place))
     return State(
         place.stat().st_size,
-        tokens_sent(found.request),
+        estimate_request_tokens(found.request),
         found.resumes,
         frozenset(typed),
         tuple(said(found)),

@@ -15,12 +15,12 @@ from typing import Any
 from bench.archives import archive
 from bench.measure import CACHE, SHARED, plait, row
 from plait.archive import Archive
-from plait.archive.index.fresh import FreshIndex, fresh_index
-from plait.archive.index.stats import indexed_figures
-from plait.archive.index.tree import indexed_tree
-from plait.archive.index.usage import indexed_count
 from plait.cli.settings import load_settings
-from plait.conversation.stats.statistics import Statistics
+from plait.conversation.statistics import Statistics
+from plait.sessions.fresh_index import FreshIndex, open_fresh_index
+from plait.sessions.statistics import read_indexed_statistics
+from plait.sessions.tree import read_indexed_tree
+from plait.usage.index_rows import count_indexed_responses
 
 HOME = CACHE / "warm"
 COMMANDS = ("ls", "usage", "usage --breakdown", "stats", "tree")
@@ -65,16 +65,18 @@ def answers(root: Path, cache: dict[str, str]) -> None:
     """Prints what the answers alone take, in a process that is running already."""
     folder = load_settings([str(root)], environment=cache).index
     asked: dict[str, Callable[[FreshIndex], object]] = {
-        "responses": lambda warm: indexed_count(warm, warm.archive.sessions),
-        "figures": lambda warm: indexed_figures(warm, warm.archive.sessions, Statistics(), list),
-        "tree": lambda warm: indexed_tree(warm, warm.archive.sessions, "few", list),
+        "responses": lambda warm: count_indexed_responses(warm, warm.library.sessions),
+        "figures": lambda warm: read_indexed_statistics(
+            warm, warm.library.sessions, Statistics(), list
+        ),
+        "tree": lambda warm: read_indexed_tree(warm, warm.library.sessions, "few", list),
     }
     row("the answer alone", "", "", "ms", widths=WIDTHS)
     best: dict[str, float] = {}
     for _ in range(TIMES):
         found = Archive([root])
         started = time.process_time()
-        with fresh_index(found, folder) as warm:
+        with open_fresh_index(found, folder) as warm:
             assert warm is not None
             least(best, "that the index is up to date, facts", started)
             for name, ask in asked.items():

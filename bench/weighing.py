@@ -20,16 +20,20 @@ from statistics import median
 from typing import NamedTuple, TypeAlias
 
 from bench.measure import SHARED
-from plait.conversation.account.requests import Asked, requests_in
 from plait.conversation.next_prompt import FEWEST, HIGHEST, LEAST_WEIGHED, LOWEST
-from plait.conversation.usage import SYNTHETIC, tokens_of
-from plait.conversation.waste.calls import CallNotes, Noted
-from plait.conversation.waste.losses import measured, shares_in
-from plait.graph.client import contributions
-from plait.graph.client.model import Block
-from plait.graph.client.weigh import tokens_in
+from plait.conversation.usage import SYNTHETIC, parse_tokens
+from plait.graph.client import list_contributions
+from plait.graph.client.entries import Block
+from plait.graph.client.tokens import estimate_block_tokens
+from plait.insights.cache_misses import Request, list_requests
+from plait.insights.losses import (
+    CallNote,
+    CallNotes,
+    estimate_tokens_per_character,
+    iter_growths,
+)
 from plait.record import Record, read
-from plait.record.lineage import sent_lines
+from plait.record.billing import iter_sent_lines
 
 STANDIN = "claude-opus-5-5"
 LEAST, SHORTEST = 200, 4
@@ -75,18 +79,20 @@ SIZES: dict[str, Callable[[int], bool]] = {
 def single_results(log: Path) -> Iterator[Step]:
     """Yields the results of a log that came in alone, with estimates by its other steps."""
     notes = CallNotes()
-    asked = requests_in(notes.over(sent_lines(log)))
-    shares = list(shares_in(asked, notes))
-    pairs = dict(named_growths(contributions(list(read(log)), log.stat().st_size)))
+    asked = list_requests(notes.watch(iter_sent_lines(log)))
+    shares = list(iter_growths(asked, notes))
+    pairs = dict(named_growths(list_contributions(list(read(log)), log.stat().st_size)))
     for one, _ in shares:
-        id_ = one.first.message.id if one.first.message else None
+        id_ = one.first_line.message.id if one.first_line.message else None
         if id_ not in pairs or not is_real(one.model) or not is_alone(one, notes):
             continue
         weight, grown = pairs[id_]
         if grown < LEAST:
             continue
         why = weight * measure([pair for other, pair in pairs.items() if other != id_])
-        by_character = measured(share for other, share in shares if other is not one)
+        by_character = estimate_tokens_per_character(
+            share for other, share in shares if other is not one
+        )
         yield Step(grown, why, characters(one, notes) * by_character)
 
 
@@ -96,39 +102,43 @@ def without_answers(log: Path) -> Iterator[tuple[bool, float]]:
     Before each stands whether that can be all of it: many logs keep only the first count.
     """
     notes = CallNotes()
-    asked = requests_in(notes.over(sent_lines(log)))
-    shares = list(shares_in(asked, notes))
+    asked = list_requests(notes.watch(iter_sent_lines(log)))
+    shares = list(iter_growths(asked, notes))
     for one, _ in shares:
-        call, before = lone_call(one, notes), one.before
+        call, before = lone_call(one, notes), one.previous
         if call is None or before is None or not is_real(one.model):
             continue
         took = one.tokens.total_input - before.tokens.total_input - before.tokens.output
         if took >= LEAST:
-            by_character = measured(share for other, share in shares if other is not one)
-            spoken = notes.spoken.get(before.key, 0) * by_character
+            by_character = estimate_tokens_per_character(
+                share for other, share in shares if other is not one
+            )
+            spoken = notes.characters.get(before.key, 0) * by_character
             error = abs(call.characters * by_character - took) / took
             yield before.tokens.output >= spoken / 2, error
 
 
-def is_alone(one: Asked, notes: CallNotes) -> bool:
+def is_alone(one: Request, notes: CallNotes) -> bool:
     """Tells whether nothing but one result came in before a request, far larger than its call."""
     call = lone_call(one, notes)
     return call is not None and call.characters >= MOSTLY * characters(one, notes)
 
 
-def lone_call(one: Asked, notes: CallNotes) -> Noted | None:
+def lone_call(one: Request, notes: CallNotes) -> CallNote | None:
     """Returns the call whose result alone came in before a request."""
-    between = one.since.uuids
-    made = [call for call in notes.calls.values() if one.before and call.response == one.before.key]
-    is_one = len(between) == 1 and between[0] in notes.results and len(made) == 1
+    between = one.gap.uuids
+    made = [
+        call for call in notes.calls.values() if one.previous and call.response == one.previous.key
+    ]
+    is_one = len(between) == 1 and between[0] in notes.result_lines and len(made) == 1
     return made[0] if is_one else None
 
 
-def characters(one: Asked, notes: CallNotes) -> int:
+def characters(one: Request, notes: CallNotes) -> int:
     """Returns how many characters came between a request and the one before it."""
-    key = one.before.key if one.before else ""
+    key = one.previous.key if one.previous else ""
     made = (call.characters for call in notes.calls.values() if call.response == key)
-    return notes.spoken.get(key, 0) + sum(made)
+    return notes.characters.get(key, 0) + sum(made)
 
 
 def logs() -> Iterator[Path]:
@@ -140,7 +150,7 @@ def logs() -> Iterator[Path]:
 
 def growths(log: Path) -> Iterator[Growth]:
     """Yields how requests grew, as weighed and by usage."""
-    for _, growth in named_growths(contributions(list(read(log)), log.stat().st_size)):
+    for _, growth in named_growths(list_contributions(list(read(log)), log.stat().st_size)):
         yield growth
 
 
@@ -152,11 +162,11 @@ def named_growths(
     total = 0
     for record, blocks in sent:
         message = record.message if record.type == "assistant" else None
-        usage = tokens_of(message.usage) if message and message.usage else None
+        usage = parse_tokens(message.usage) if message and message.usage else None
         is_new = message is not None and (not answers or answers[-1][0] != message.id)
         if is_new and message and usage and usage.total_input and is_real(message.model):
             answers.append((message.id, message.model, usage.total_input, total))
-        total += sum(map(tokens_in, blocks))
+        total += sum(map(estimate_block_tokens, blocks))
     for (_, model, was, before), (id_, same, now, after) in pairwise(answers):
         if model == same and now > was and after > before:
             yield id_, (after - before, now - was)

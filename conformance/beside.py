@@ -21,7 +21,7 @@ from conformance.edits.trims import lost, typed
 from conformance.judge import compared
 from conformance.model import Mark, Missing, Places, Resumed
 from conformance.table import as_table
-from plait.graph.client.weigh import tokens_sent
+from plait.graph.client.tokens import estimate_request_tokens
 from tests.standin import StandIn, by_script
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -113,7 +113,7 @@ def weigh(client: Client, file: Path, name: Path, folder: Path, tallies: dict[st
         after = before if way == UNTOUCHED else resumed(client, trimmed)
         tally.sessions += 1
         tally.resumed += after.resumes
-        tally.tokens += tokens_sent(after.request)
+        tally.tokens += estimate_request_tokens(after.request)
         tally.lost += bool(lost(asked, before, after))
         is_equal = compared(reading.resumed(trimmed), after)[0] is not Mark.DIFFERENT
         tally.equal += is_equal

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from conformance.model import Outcome, Verdict
-from plait.record.account import Account
+from plait.record.counts import LogCounts
 
 WHERE = {
     "types": "types of lines",
@@ -18,15 +18,15 @@ WHERE = {
 }
 
 
-def account_of(folder: Path) -> Account:
+def account_of(folder: Path) -> LogCounts:
     """Returns the account of all that a client wrote."""
-    account = Account()
+    account = LogCounts()
     for file in sorted(folder.rglob("*.jsonl")):
         account.add_file(file)
     return account
 
 
-def page(outcome: Outcome, account: Account) -> str:
+def page(outcome: Outcome, account: LogCounts) -> str:
     """Returns a part of `docs/format.md` in Markdown."""
     today = datetime.now(UTC).date().isoformat()
     head = [
@@ -39,7 +39,7 @@ def page(outcome: Outcome, account: Account) -> str:
     return "\n".join([*head, *unknown_names(account), *changes(outcome)]).rstrip() + "\n"
 
 
-def unknown_names(account: Account) -> Iterator[str]:
+def unknown_names(account: LogCounts) -> Iterator[str]:
     """Yields the lines about what no type knows."""
     if not account.drift.counts:
         yield "Nothing new: every type, field, block and result is known."

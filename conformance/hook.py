@@ -26,12 +26,12 @@ from conformance.model import Missing, Places
 from conformance.scenarios.shown import BUSY, ask
 from conformance.terminal import NotShown, Terminal, settle_in, terminal
 from plait.archive import Archive
-from plait.archive.traces import traces
-from plait.cli.settings import prices_with
-from plait.trace.hook.event import is_worker_there
-from plait.trace.hook.jobs import jobs_in
+from plait.cli.settings import load_prices
+from plait.trace.hook_event import is_worker_running
+from plait.trace.jobs import list_jobs
 from plait.trace.model import Content, Span
-from plait.trace.send.otlp import request_of
+from plait.trace.otlp import build_request
+from plait.trace.traces import traces
 from tests.standin import Script, StandIn, by_script, call, calls, said, thought
 from tests.trace.otlp_receiver import Receiver
 
@@ -309,7 +309,7 @@ class Play:
         """Waits until nothing more is sent."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            if not jobs_in(self.desk.trace) and not is_worker_there(self.desk.trace):
+            if not list_jobs(self.desk.trace) and not is_worker_running(self.desk.trace):
                 return
             time.sleep(0.2)
 
@@ -332,7 +332,7 @@ class Play:
 
     def _traces(self) -> Iterator[list[Span]]:
         sessions = Archive([self.desk.config]).sessions
-        return traces(sessions, content=Content(), pricing=prices_with(None))
+        return traces(sessions, content=Content(), pricing=load_prices(None))
 
     def keep(self, folder: Path) -> None:
         """Keeps the logs and what the worker said, to look at."""
@@ -344,7 +344,7 @@ class Play:
 
 
 def _wired(spans: list[Span]) -> Iterator[WireSpan]:
-    for resource in request_of(spans).resource_spans:
+    for resource in build_request(spans).resource_spans:
         for scope in resource.scope_spans:
             yield from scope.spans
 

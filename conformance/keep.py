@@ -28,8 +28,8 @@ from conformance.client import Client
 from conformance.judge import Judge
 from conformance.model import Missing, Places
 from plait import Archive
-from plait.keep.sdk_store import SessionStore
-from plait.keep.store import Store
+from plait.store.sdk import SessionStore
+from plait.store.store import Store
 from tests.standin import Asked, StandIn, by_script, call, calls, said
 
 PROJECT = Path(__file__).resolve().parents[1]

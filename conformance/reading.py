@@ -8,14 +8,14 @@ from conformance.compare import comparable
 from conformance.model import Listed, Resumed
 from conformance.whole import unsigned
 from plait.archive import Archive
-from plait.graph.client import Reason, context
+from plait.graph.client import Reason, build_context
 from plait.record import read
-from plait.record.account import Account
+from plait.record.counts import LogCounts
 
 
 def resumed(file: Path, as_: Literal["client", "sdk"] = "client") -> Resumed:
     """Returns what Plait says that a reader makes of a file."""
-    found = context(list(read(file)), size=file.stat().st_size, as_=as_)
+    found = build_context(list(read(file)), size=file.stat().st_size, as_=as_)
     said = comparable({"role": role, "content": blocks} for role, blocks in found.messages)
     full = [(role, unsigned(blocks)) for role, blocks in found.request]
     own_words = sum(one.reason is Reason.OWN_WORDS for one in found.left_out)
@@ -27,7 +27,7 @@ def is_balanced(file: Path) -> bool:
     """Whether nothing of a session is lost: every line, every node, every result is somewhere."""
     archive = Archive([file])
     session = archive.session_at(file)
-    account = Account()
+    account = LogCounts()
     for one in session.files:
         account.add_file(one.path)
     return account.is_balanced and archive.graph(session).account.balanced

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from conformance.model import Missing
-from plait.line.discover import slug_of
+from plait.line.discovery import make_project_slug
 
 USER = "plait-judge"
 UID = 64321
@@ -118,7 +118,7 @@ class Desk:
     @property
     def project(self) -> Path:
         """Where the client keeps the sessions of the directory."""
-        return self.config / "projects" / slug_of(str(self.directory))
+        return self.config / "projects" / make_project_slug(str(self.directory))
 
     def environment(self, url: str) -> dict[str, str]:
         """Returns the whole environment of a client."""

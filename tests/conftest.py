@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.sampling import mark_long_cases
 from tests.shield import shield
 
 if TYPE_CHECKING:  # most tests need no browser
@@ -40,7 +41,7 @@ FLAGS = (
 ).split()
 
 settings.register_profile(
-    "quick", max_examples=45, deadline=None, derandomize=True, print_blob=True
+    "quick", max_examples=25, deadline=None, derandomize=True, print_blob=True
 )
 settings.register_profile(
     "long", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck)
@@ -55,8 +56,10 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+@pytest.hookimpl(tryfirst=True)  # before cases are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Has what waits for other processes try once more; the summary names what had to."""
+    """Let tests that wait for other processes try again; mark what only a long run needs."""
+    mark_long_cases(items)
     for item in items:
         if item.path.relative_to(ROOT / "tests").parts[0] in WAITING:
             item.add_marker(pytest.mark.flaky(reruns=1))

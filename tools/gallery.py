@@ -1,29 +1,29 @@
 """The examples gallery to transcripts that document it; repairs and causes to a page each.
 
-python -m tools.gallery        write docs/gallery, docs/repairs.md and docs/causes.md anew
+python -m tools.gallery        write docs/gallery and the README of examples/repairs and examples/causes
 """
 
 from pathlib import Path
 
 from plait import Archive
-from plait.archive.export.plan import ExportPlan, export
 from plait.conversation.prices import Prices
+from plait.export.plan import ExportPlan, export
 from plait.redact import Redactor
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "gallery"
-REPAIRS = ROOT / "docs" / "repairs.md"
-CAUSES = ROOT / "docs" / "causes.md"
+REPAIRS = ROOT / "examples" / "repairs" / "README.md"
+CAUSES = ROOT / "examples" / "causes" / "README.md"
 INTRODUCTION = """# Repairs, before and after
 
-What [`plait repair`](guide/repair.md) makes of each kind of damage. The sessions lie in
+What [`plait repair`](../../docs/guide/repair.md) makes of each kind of damage. The sessions lie in
 `examples/repairs`, drawn like those of the gallery.
 """
 
 
 PAID_AGAIN = """# Causes, one session each
 
-What [`plait why`](guide/why.md) says of a session that paid again, for each cause. The sessions lie
+What [`plait why`](../../docs/guide/why.md) says of a session that paid again, for each cause. The sessions lie
 in `examples/causes`, drawn like those of the gallery; a cache that behaves like the provider's says
 what each of their requests read and wrote.
 """
@@ -40,13 +40,13 @@ def transcripts() -> dict[str, bytes]:
 def repairs() -> str:
     """Returns the page of the repairs: what is wrong, and what is planned."""
     return "\n".join(
-        (INTRODUCTION, *map(_shown, sorted((ROOT / "examples" / "repairs").iterdir())))
+        (INTRODUCTION, *map(_shown, sorted((ROOT / "examples" / "repairs").glob("*/"))))
     )
 
 
 def causes() -> str:
     """Returns the page of the causes: what happened, and what was paid for again."""
-    return "\n".join((PAID_AGAIN, *map(_shown, sorted((ROOT / "examples" / "causes").iterdir()))))
+    return "\n".join((PAID_AGAIN, *map(_shown, sorted((ROOT / "examples" / "causes").glob("*/")))))
 
 
 def _shown(folder: Path) -> str:

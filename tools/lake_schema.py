@@ -5,7 +5,7 @@ python -m tools.lake_schema        write the page anew
 
 from collections.abc import Iterator
 
-from plait.lake.schema import TABLES, VERSION, WHOSE, Column, Table, schema_of
+from plait.lake.schema import COMMON_COLUMNS, TABLES, VERSION, Column, Table, arrow_schema
 from tools.shown import ROOT
 
 PAGE = ROOT / "docs" / "lake-schema.md"
@@ -41,22 +41,22 @@ SHOWN = {
 
 def page() -> str:
     """Returns the page."""
-    parts = [INTRODUCTION, *_overview(), *_section("Every table begins with", "", WHOSE)]
+    parts = [INTRODUCTION, *_overview(), *_section("Every table begins with", "", COMMON_COLUMNS)]
     for table in TABLES.values():
-        parts += _section(f"`{table.name}`", _said_of(table), table.columns[len(WHOSE) :])
+        parts += _section(f"`{table.name}`", _said_of(table), table.columns[len(COMMON_COLUMNS) :])
     return "\n".join(parts)
 
 
 def _overview() -> Iterator[str]:
     yield "| table | what a row is |\n|---|---|"
     for table in TABLES.values():
-        yield f"| [`{table.name}`](#{table.name}) | {table.says} |"
+        yield f"| [`{table.name}`](#{table.name}) | {table.description} |"
     yield ""
 
 
 def _said_of(table: Table) -> str:
     absent = "" if table.is_in_counts else " A lake of `counts` does not have it."
-    return f"{table.says[0].upper()}{table.says[1:]}.{absent}\n"
+    return f"{table.description[0].upper()}{table.description[1:]}.{absent}\n"
 
 
 def _section(title: str, said: str, columns: tuple[Column, ...]) -> Iterator[str]:
@@ -65,15 +65,15 @@ def _section(title: str, said: str, columns: tuple[Column, ...]) -> Iterator[str
         yield said
     yield "| column | type | what it says | in `counts` |\n|---|---|---|---|"
     for one in columns:
-        says = one.says.replace("|", "\\|")
-        yield f"| `{one.name}` | {TYPES[one.kind]} | {says} | {SHOWN[one.bearing]} |"
+        says = one.description.replace("|", "\\|")
+        yield f"| `{one.name}` | {TYPES[one.kind]} | {says} | {SHOWN[one.sensitivity]} |"
     yield ""
 
 
 TYPES = {
     one.kind: str(kind)
     for table in TABLES.values()
-    for one, kind in zip(table.columns, schema_of(table.name).types, strict=True)
+    for one, kind in zip(table.columns, arrow_schema(table.name).types, strict=True)
 }
 
 if __name__ == "__main__":

@@ -28,7 +28,14 @@ from genai_prices.types import Provider as Theirs
 from msgspec import Raw
 from msgspec.json import encode
 
-from plait.conversation.prices.table import TABLE, Listed, PriceList, Provider, Rate, Table
+from plait.conversation.prices.table import (
+    TABLE,
+    ListedModel,
+    PriceList,
+    PriceTable,
+    Provider,
+    Rate,
+)
 
 PACKAGE = "genai-prices"
 SOURCE = "https://github.com/pydantic/genai-prices"
@@ -52,7 +59,7 @@ def main() -> None:
 def table(made: date) -> bytes:
     """Returns the table of the installed package, as it was made on a day."""
     source = f"{PACKAGE} {version(PACKAGE)}, {SOURCE}"
-    return encode(Table(source, LICENCE, made, tuple(map(provider_of, providers)))) + b"\n"
+    return encode(PriceTable(source, LICENCE, made, tuple(map(provider_of, providers)))) + b"\n"
 
 
 def provider_of(theirs: Theirs) -> Provider:
@@ -68,9 +75,9 @@ def provider_of(theirs: Theirs) -> Provider:
     )
 
 
-def listed_of(model: ModelInfo) -> Listed:
+def listed_of(model: ModelInfo) -> ListedModel:
     """Returns a model with its prices."""
-    return Listed(ways_of(model.match), tuple(lists_of(model)), tuple(variants_of(model)))
+    return ListedModel(ways_of(model.match), tuple(lists_of(model)), tuple(variants_of(model)))
 
 
 def ways_of(clause: MatchLogic | None) -> tuple[str, ...]:

@@ -69,9 +69,28 @@ def printed_by(command: str, folder: Path = ROOT) -> str:
 
 def agrees(expected: str, printed: str) -> bool:
     """Tells whether an output is the one shown, where `…` stands for any lines."""
-    lines = expected.split("\n")
-    pattern = "\n".join("(?:.*\n?)*?.*" if x == ANY_LINES else re.escape(x) for x in lines)
-    return re.fullmatch(pattern, printed) is not None
+    # Stretches between the marks are looked for in order: an expression with several open ends
+    # would take exponential time where a page and an output differ.
+    lines, wanted = printed.split("\n"), expected.split("\n")
+    stretches: list[list[str]] = [[]]
+    for line in wanted:
+        if line == ANY_LINES:
+            stretches.append([])
+        else:
+            stretches[-1].append(line)
+    first, last = stretches[0], stretches[-1]
+    if len(stretches) == 1:
+        return lines == first
+    if lines[: len(first)] != first or (last and lines[-len(last) :] != last):
+        return False
+    at, end = len(first), len(lines) - len(last)
+    for stretch in stretches[1:-1]:
+        size = len(stretch)
+        found = next((i for i in range(at + 1, end - size) if lines[i : i + size] == stretch), None)
+        if found is None:
+            return False
+        at = found + size
+    return at < end
 
 
 def refreshed(page: str) -> str:

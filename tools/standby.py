@@ -21,7 +21,7 @@ from typing import IO
 ROOT = Path(__file__).resolve().parents[1]
 LOADED = (
     "plait.archive.archive",
-    "plait.archive.open_session",
+    "plait.sessions.open_session",
     "plait.cli.app",
     "plait.conversation.build",
     "plait.view.terminal",

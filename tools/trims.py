@@ -1,6 +1,6 @@
 """The examples of trimming to their records before and after, one line each.
 
-python -m tools.trims        write `before.txt` and `after.txt` of each, and docs/trims.md anew
+python -m tools.trims        write `before.txt` and `after.txt` of each, and examples/trims/README.md anew
 
 The command of an example shows a plan; here it is carried out in place, on a copy. Records have
 the names of the drawing, and those that are made are numbered: `+1`, `+2`.
@@ -15,16 +15,16 @@ from typing import Any
 
 from examples.drawing import Drawing, draw
 from plait.record import Record, read
-from plait.record.record import content_blocks
+from plait.record.types import get_content_blocks
 from tools.shown import ROOT, printed_by
 
 TRIMS = ROOT / "examples" / "trims"
-PAGE = ROOT / "docs" / "trims.md"
+PAGE = TRIMS / "README.md"
 LONGEST = 44
 POINTERS = ("leafUuid", "messageId")
 INTRODUCTION = """# Trims, before and after
 
-What [`plait trim`](guide/trim.md) and [`plait compress`](guide/compress.md) take away, one kind of
+What [`plait trim`](../../docs/guide/trim.md) and [`plait compress`](../../docs/guide/compress.md) take away, one kind of
 block after the other. The sessions lie in `examples/trims`, drawn like those of the gallery. Each
 line is a record: its name and its parent's, what it is, and what it holds. Where there is a view
 for people beside a result (`toolUseResult`), its length in characters stands behind it.
@@ -66,7 +66,7 @@ def _row(record: Record, names: Mapping[str, str]) -> tuple[str, str, str]:
 
 def _holds(record: Record, names: Mapping[str, str]) -> Iterator[str]:
     fields = record.fields
-    yield from (_block(block) for block in content_blocks(record))
+    yield from (_block(block) for block in get_content_blocks(record))
     view = fields.get("toolUseResult")
     if view is not None:
         yield f"view {len(json.dumps(view, ensure_ascii=False)):,}"
@@ -123,7 +123,7 @@ def _beside(log: Path, drawing: Drawing) -> Iterator[str]:
 
 def page() -> str:
     """Returns the page of all examples."""
-    return "\n".join((INTRODUCTION, *map(_shown, sorted(TRIMS.iterdir()))))
+    return "\n".join((INTRODUCTION, *map(_shown, sorted(TRIMS.glob("*/")))))
 
 
 def _shown(folder: Path) -> str:
@@ -135,7 +135,7 @@ def _shown(folder: Path) -> str:
 
 def main() -> None:
     """Writes all of it."""
-    for folder in sorted(TRIMS.iterdir()):
+    for folder in sorted(TRIMS.glob("*/")):
         for name, text in zip(("before.txt", "after.txt"), pictures(folder), strict=True):
             (folder / name).write_text(text, encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")

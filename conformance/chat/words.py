@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.standin import Answer, call, calls, said
 
-SERVER = Path(__file__).resolve().parents[2] / "tests" / "agent" / "mcp" / "server.py"
+SERVER = Path(__file__).resolve().parents[2] / "tests" / "chat" / "mcp" / "server.py"
 INSTRUCTIONS = {
     "CLAUDE.md": "# Here\n\n<!-- not told -->\nUse tabs, see @docs/more.md and `@docs/none.md`.\n",
     "docs/more.md": "More of it.\n",

@@ -15,7 +15,7 @@ from conformance.judge import Judge, shortened, verdict
 from conformance.known import KNOWN, KNOWN_EDITS
 from conformance.model import EditVerdict, Listed, Mark, Readings, Resumed
 from conformance.sandbox import Desk, make_old
-from plait.edit.model import Plan
+from plait.edit.plan import Plan
 from plait.errors import PlaitError
 
 READERS = ("resumed", "leaf", "messages", "full", "sdk")

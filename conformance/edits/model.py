@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from conformance.model import Listed, Readings
 from conformance.sandbox import Desk
 from plait.archive import Archive
-from plait.edit.model import Plan
+from plait.edit.plan import Plan
 
 if TYPE_CHECKING:
     from conformance.judge import Judge

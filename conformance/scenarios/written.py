@@ -8,7 +8,7 @@ from conformance.sandbox import Desk
 from conformance.scenarios.model import Scenario
 from conformance.scenarios.printed import ask, lay_out
 from plait import SessionWriter
-from plait.write.order import Version
+from plait.write.lines import Version
 
 USAGE = {"input_tokens": 500, "output_tokens": 50}
 

@@ -25,10 +25,9 @@ TYPE_CHECKING = False  # typing itself takes as long as Python's start
 if TYPE_CHECKING:
     from plait import documents, graph, redact
     from plait.archive import Archive, OpenSession, Session, context
-    from plait.conversation.model import Called, Conversation, Conversations, Turn
+    from plait.conversation.model import Conversation, Conversations, ToolCall, Turn
     from plait.conversation.prices import Prices
     from plait.errors import PlaitError
-    from plait.keep.sdk_store import SessionStore
     from plait.record import (
         Assistant,
         Attachment,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
         entries,
         read,
     )
+    from plait.store.sdk import SessionStore
     from plait.write.writer import SessionWriter
 
 __version__ = "0.1.0"
@@ -58,7 +58,6 @@ __all__ = [
     "Assistant",
     "Attachment",
     "Broken",
-    "Called",
     "Conversation",
     "Conversations",
     "Message",
@@ -75,6 +74,7 @@ __all__ = [
     "System",
     "Text",
     "Thinking",
+    "ToolCall",
     "ToolResult",
     "ToolUse",
     "Turn",
@@ -93,14 +93,14 @@ __all__ = [
 PACKAGES = frozenset({"documents", "graph", "redact"})
 HOMES = {
     "Archive": "plait.archive",
-    "Called": "plait.conversation.model",
+    "ToolCall": "plait.conversation.model",
     "Conversation": "plait.conversation.model",
     "Conversations": "plait.conversation.model",
     "OpenSession": "plait.archive",
     "PlaitError": "plait.errors",
     "Prices": "plait.conversation.prices",
     "Session": "plait.archive",
-    "SessionStore": "plait.keep.sdk_store",
+    "SessionStore": "plait.store.sdk",
     "SessionWriter": "plait.write.writer",
     "Turn": "plait.conversation.model",
     "context": "plait.archive",
@@ -110,6 +110,7 @@ HOMES = {
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
+    name = {"Called": "ToolCall"}.get(name, name)  # its name before 0.1.0
     if name in PACKAGES:
         return import_module(f"plait.{name}")
     if name in __all__:

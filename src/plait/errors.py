@@ -1,17 +1,16 @@
-"""What went wrong to a sentence, hints and an exit code.
+"""Errors for users: one sentence, up to two hints, and an exit code.
 
     PlaitError
     ├─ UserError        exit 2   the request cannot be met as given
     │  ├─ NoSuchSession
     │  ├─ AmbiguousSession
-    │  └─ Refused       exit 1   it could be met, and would do harm
+    │  └─ Refused       exit 1   it could be met, but would do harm
     ├─ SourceError      exit 3   a file could not be read or written
     ├─ ConfigError      exit 4   a setting is wrong
-    └─ MissingExtra     exit 5   a part is not installed
+    └─ MissingExtra     exit 5   an optional part is not installed
 
-Messages are one line, lower case, without a full stop, the subject in single quotes;
-a hint is something to type or to look at, two at the most.
-Odd data is never an error: it is a finding.
+Messages are one line in lower case without a full stop, with the subject in single quotes. A hint
+is something to type or to look at. Unusual data is never an error: it is a finding.
 """
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from plait.conversation.patches import hunks_between
-from plait.line import slug_of
+from plait.conversation.patches import diff_texts
+from plait.line import make_project_slug
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -76,7 +76,7 @@ class Script:
 
     def __init__(self, home: Scripted, cwd: Path) -> None:
         self.home, self.cwd, self.id = home, cwd, home.clock.id()
-        folder = home.config / "projects" / slug_of(str(cwd))
+        folder = home.config / "projects" / make_project_slug(str(cwd))
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / f"{self.id}.jsonl"
         self.last: str | None = None
@@ -223,7 +223,7 @@ def _text(path: Path) -> str | None:
 
 
 def _hunks(before: str, after: str) -> Iterator[dict[str, Any]]:
-    for one in hunks_between(before, after):
+    for one in diff_texts(before, after):
         yield {
             "oldStart": one.old_start,
             "oldLines": one.old_lines,

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.archive.accounting import Owned, paid_requests, why_of
-from plait.conversation.account import PaidRequest, Parts, account_of
 from plait.conversation.prices import Prices
-from plait.conversation.spending import SpendingSum
-from plait.record.lineage import sent_lines
+from plait.insights.cache_misses import PaidRequest, TokenParts, list_paid_requests
+from plait.insights.why import ResponsesByFile, explain_requests, explain_session
+from plait.record.billing import iter_sent_lines
+from plait.usage.spending import SpendingSum
 from tests.conversation.cached_talk import MINUTES, CachedTalk
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -19,21 +19,21 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
 def check(root: Path) -> int:
     """Compares every session of a folder with usage; returns how many requests that were."""
     archive = Archive([root])
-    owned = Owned(archive.responses(), archive.sessions)
+    owned = ResponsesByFile(archive.responses(), archive.sessions)
     found: dict[str, list[PaidRequest]] = {}
     for session in archive.sessions:  # several may have one id
         own = found.setdefault(session.id, [])
-        own += [paid for paid, _ in owned.requests(session)]
+        own += [paid for paid, _ in owned.iter_requests(session)]
     prices = Prices()
     spent: dict[str, float] = {}
     for session in archive.sessions:
-        told = paid_requests(owned, session, {}, prices).totals
+        told = explain_requests(owned, session, {}, prices).totals
         spent[session.id] = spent.get(session.id, 0.0) + told.cost_usd
     rows = {row.key or "": row.total for row in archive.usage("session", prices).rows}
     for name, requests in found.items():
         total = rows.pop(name, SpendingSum())
         assert spent[name] == pytest.approx(total.cost, abs=1e-6), name
-        parts = sum((one.parts for one in requests), Parts())
+        parts = sum((one.parts for one in requests), TokenParts())
         assert len(requests) == total.responses, name
         assert parts.read == total.tokens.cache_read
         assert parts.new + parts.again == total.tokens.cache_write
@@ -77,7 +77,7 @@ def test_special_prices_and_fees_add_up(tmp_path: Path) -> None:
     talk.write(tmp_path / "11111111-1111-4111-8111-111111111111.jsonl")
     assert check(tmp_path) == len(special)
     (session,) = Archive([tmp_path]).sessions
-    told = why_of(Archive([tmp_path]), session, Prices(), NOW)
+    told = explain_session(Archive([tmp_path]), session, Prices(), NOW)
     assert told.totals.unpriced >= 1
     fee = told.requests[3]
     assert fee.cost_usd is not None
@@ -89,7 +89,7 @@ def test_money_adds_up_to_usage(gallery: Path) -> None:
     archive, prices = Archive([gallery]), Prices()
     rows = {row.key: row.total for row in archive.usage("session", prices).rows}
     for session in archive.sessions:
-        told = why_of(archive, session, prices, NOW)
+        told = explain_session(archive, session, prices, NOW)
         total = rows.get(session.id, SpendingSum())
         assert told.totals.cost_usd == pytest.approx(total.cost)
         assert told.totals.unpriced == sum(total.unpriced.values())
@@ -105,8 +105,8 @@ def differing(root: Path) -> list[str]:
         str(file.path)
         for session in archive.sessions
         for file in session.files
-        if account_of(archive.open(session).sent_lines(file.path))
-        != account_of(sent_lines(file.path))
+        if list_paid_requests(archive.open(session).sent_lines(file.path))
+        != list_paid_requests(iter_sent_lines(file.path))
     ]
 
 
@@ -123,7 +123,7 @@ def test_glued_and_torn_lines_tell_the_same_when_they_are_held(tmp_path: Path) -
     talk.write(path)
     first, second, *rest = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join((first.rstrip(b"\n"), second, *rest[:2], b'{"torn": ', *rest[2:])))
-    assert len(account_of(sent_lines(path)).requests) == 3
+    assert len(list_paid_requests(iter_sent_lines(path))) == 3
     assert differing(tmp_path) == []
 
 

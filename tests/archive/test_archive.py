@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from plait import Archive, read
-from plait.archive.facts import standard_stamp
-from plait.conversation.model import Told
+from plait.conversation.model import UserMessage
 from plait.errors import AmbiguousSession, NoSuchSession, SourceError, UserError
-from plait.line import slug_of
+from plait.line import make_project_slug
+from plait.sessions.facts import normalize_timestamp
 
 ONE = "11111111-1111-4111-8111-111111111111"
 TWO = "12222222-2222-4222-8222-222222222222"
-SHOP = slug_of("/home/dev/shop")
+SHOP = make_project_slug("/home/dev/shop")
 
 
 def prompt(text: str, session: str, **fields: object) -> dict[str, Any]:
@@ -127,19 +127,22 @@ def test_an_agents_file_means_its_session(config: Path) -> None:
 def test_a_dot_means_the_newest_of_the_directory(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()
-    write(tmp_path / "projects" / slug_of(str(here.resolve())) / f"{ONE}.jsonl", prompt("x", ONE))
+    write(
+        tmp_path / "projects" / make_project_slug(str(here.resolve())) / f"{ONE}.jsonl",
+        prompt("x", ONE),
+    )
     assert Archive([tmp_path]).session(".", here).id == ONE
-    with pytest.raises(NoSuchSession, match="no session was held in"):
+    with pytest.raises(NoSuchSession, match="no session was started in"):
         Archive([tmp_path]).session(".", tmp_path)
 
 
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
-        ("1", AmbiguousSession, "'1' means 2 sessions"),
+        ("1", AmbiguousSession, "'1' matches 2 sessions"),
         ("zebra", NoSuchSession, "no session is called 'zebra'"),
         ("latest:nowhere", NoSuchSession, "no project is called 'nowhere'"),
-        ("", NoSuchSession, "no session has an empty name"),
+        ("", NoSuchSession, "a session's name cannot be empty"),
         ("gone.jsonl", SourceError, "no such file or folder: 'gone.jsonl'"),
         ("./", UserError, "is a folder"),
     ],
@@ -183,7 +186,7 @@ def test_a_session_of_real_logs_with_words_of_anybody_has_a_title(shared: Path) 
     archive = Archive([shared / "corpus"])
     untitled = [one for one in archive.sessions if archive.facts(one).title is None]
     told = [item for one in untitled for item in archive.conversations(one).active.items()]
-    kinds = {item.kind for item in told if isinstance(item, Told) and item.text}
+    kinds = {item.kind for item in told if isinstance(item, UserMessage) and item.text}
     assert len(untitled) < 5
     assert not kinds & {"prompt", "queued", "command", "teammate", "peer"}
 
@@ -196,7 +199,7 @@ def test_live_sessions_are_those_whose_client_runs(config: Path) -> None:
         )
     (config / "sessions" / "torn.json").write_text('{"pid":')
     archive = Archive([config])
-    assert archive.live == {ONE}
+    assert archive.running == {ONE}
     assert archive.facts(archive.session(ONE)).is_live
 
 
@@ -230,7 +233,7 @@ def test_loose_logs_are_deleted_by_nobody(tmp_path: Path) -> None:
     ],
 )
 def test_stamps_sort_as_text(stamp: str | None, expected: str | None) -> None:
-    assert standard_stamp(stamp) == expected
+    assert normalize_timestamp(stamp) == expected
 
 
 def test_reading_writes_nothing(config: Path) -> None:

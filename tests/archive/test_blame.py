@@ -301,7 +301,7 @@ def test_what_cannot_be_told_is_said(home: Scripted, tmp_path: Path) -> None:
         blame(home, home.top / "nowhere.py")
     odd = home.top / "picture.png"
     odd.write_bytes(b"\0\1")
-    with pytest.raises(UserError, match="is no text"):
+    with pytest.raises(UserError, match="is not a text file"):
         blame(home, odd)
     for name in ("a", "b"):
         script = home.session()

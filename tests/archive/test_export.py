@@ -11,18 +11,18 @@ import pytest
 
 from examples.drawing import draw, session_id
 from plait.archive import Archive
-from plait.archive.export.plan import ExportPlan, export
-from plait.archive.export.transcripts import Family
-from plait.archive.families import families
 from plait.conversation.walk import Depth
+from plait.export.plan import ExportPlan, export
+from plait.export.transcripts import Family
 from plait.graph.model import Node
 from plait.record import Record
-from plait.record.message import Text, Thinking, ToolResult, ToolUse, blocks_of
+from plait.record.message import Text, Thinking, ToolResult, ToolUse, make_blocks
 from plait.redact import Redactor
-from plait.view.passages.stream import Manner
-from plait.view.transcript.json_form import json_of
-from plait.view.transcript.markdown import markdown_of, text_of
-from plait.view.transcript.plain import WIDTH, plain_of
+from plait.sessions.families import group_families
+from plait.view.passages import RenderOptions
+from plait.view.transcript.json_form import encode_transcript
+from plait.view.transcript.markdown import iter_markdown, join_blocks
+from plait.view.transcript.plain import WIDTH, iter_plain_text
 from tests.sampling import EACH_AND_ALL, one_of
 from tests.view.rendered import FORMATTING, HOSTILE, RENDER, elements, is_harmless
 from tests.view.unescaped import squeezed
@@ -214,13 +214,13 @@ def test_a_session_that_is_carried_on_has_no_transcript_of_its_own(tmp_path: Pat
 def test_sessions_that_share_nothing_are_read_apart(tmp_path: Path) -> None:
     text = 'file one\nU1 "a"\nA1< "b"\nfile two\nU2 "c"\nA2< "d"\nfile three\ncopy one\nU3< "e"\n'
     sessions = Archive([drawn(tmp_path, text)]).sessions
-    found = [len(family) for family in families(sessions)]
+    found = [len(family) for family in group_families(sessions)]
     assert sorted(found) == [1, 2]
 
 
 def test_agents_stand_where_they_were_sent_out_or_in_their_own_files(gallery: Path) -> None:
     inline = exported(gallery / "sub-agent")
-    apart = exported(gallery / "sub-agent", manner=Manner(agents="files"))
+    apart = exported(gallery / "sub-agent", manner=RenderOptions(agents="files"))
     (whole,) = (text for name, text in inline.items() if name.startswith("transcript_"))
     assert whole.count("<summary>Agent ") >= 2
     assert whole.count("<details>") == whole.count("</details>")
@@ -297,7 +297,7 @@ def test_as_deep_as_wanted(
 ) -> None:
     text = 'U1 "ask"\nA1< think "hmm" + "say" + Bash(command="run")\nR1< "came back"\n'
     text += "S1< turn_duration\n"
-    files = exported(drawn(tmp_path, text), format_, manner=Manner(depth=depth))
+    files = exported(drawn(tmp_path, text), format_, manner=RenderOptions(depth=depth))
     (told,) = (text for name, text in files.items() if name.startswith("transcript"))
     body = told.partition("turn")[2]
     assert "ask" in body
@@ -305,7 +305,7 @@ def test_as_deep_as_wanted(
     assert ("came back" in body) == calls
     assert ("durationMs" in body) == notes
     without = exported(
-        tmp_path, format_, manner=Manner(depth=depth, has_thinking=False, has_tools=False)
+        tmp_path, format_, manner=RenderOptions(depth=depth, has_thinking=False, has_tools=False)
     )
     left = "".join(text for name, text in without.items() if name.startswith("transcript"))
     assert "hmm" not in left and "came back" not in left
@@ -313,7 +313,7 @@ def test_as_deep_as_wanted(
 
 def test_one_line_a_call(gallery: Path) -> None:
     for format_ in ("md", "txt"):
-        files = exported(gallery / "rich-tools", format_, manner=Manner(is_simple=True))
+        files = exported(gallery / "rich-tools", format_, manner=RenderOptions(is_simple=True))
         (told,) = (text for name, text in files.items() if name.startswith("transcript_"))
         assert "* **Edit** `charts/bars.py` → +2 −2" in told or "* Edit charts/bars.py" in told
         assert "from itertools import cycle" not in told
@@ -321,7 +321,9 @@ def test_one_line_a_call(gallery: Path) -> None:
 
 def test_front_matter_is_yaml(tmp_path: Path) -> None:
     text = REWIND.replace("A search box", 'A: "search" # box')
-    told = only(exported(drawn(tmp_path, text), manner=Manner(has_front_matter=True)), "path2.md")
+    told = only(
+        exported(drawn(tmp_path, text), manner=RenderOptions(has_front_matter=True)), "path2.md"
+    )
     lines = told.split("---\n")[1].splitlines()
     values = dict(line.split(": ", 1) for line in lines)
     assert json.loads(values["tags"]) == ["claude-code"]
@@ -365,7 +367,7 @@ def test_records_are_exported_byte_by_byte(tmp_path: Path) -> None:
 
 
 def test_records_of_agents_in_files_of_their_own(gallery: Path) -> None:
-    files = exported(gallery / "sub-agent", "jsonl", manner=Manner(agents="files"))
+    files = exported(gallery / "sub-agent", "jsonl", manner=RenderOptions(agents="files"))
     agents = {name: text for name, text in files.items() if "_agent_" in name}
     sources = [path.read_text() for path in gallery.glob("sub-agent/**/agent-*.jsonl")]
     assert len(agents) == len(sources)
@@ -387,7 +389,7 @@ def test_no_word_of_real_logs_is_missing(shared: Path, every: int) -> None:
 
 def checked(root: Path, every: int = 1) -> int:
     """Looks up the words of every record in what is written of its family; returns how many."""
-    found = one_of(every, list(families(Archive([root]).sessions)))
+    found = one_of(every, list(group_families(Archive([root]).sessions)))
     plan = ExportPlan(tuple(one for members in found for one in members))
     count = 0
     for family in plan.families():
@@ -403,14 +405,14 @@ class Written:
     """All that is written of a family, squeezed for looking things up in the order of the log."""
 
     def __init__(self, family: Family) -> None:
-        manner = Manner(depth="all")
+        manner = RenderOptions(depth="all")
         found = list(family.transcripts())
         self.texts = [
-            squeezed("\n".join(text_of(markdown_of(one, manner)) for one in found)),
-            squeezed("\n".join(line for one in found for line in plain_of(one, manner))),
+            squeezed("\n".join(join_blocks(iter_markdown(one, manner)) for one in found)),
+            squeezed("\n".join(line for one in found for line in iter_plain_text(one, manner))),
         ]
         self.places = [0, 0]
-        self.json = b"\n".join(json_of(one, manner) for one in found)
+        self.json = b"\n".join(encode_transcript(one, manner) for one in found)
 
     def check(self, node: Node, record: Record) -> int:
         assert node.uuid.encode() in self.json
@@ -436,7 +438,7 @@ def words_of(record: Record) -> Iterator[str]:
             case ToolUse(input=given):
                 yield from lines_in(given)
             case ToolResult(content=content):
-                yield from (one.text for one in blocks_of(content) if isinstance(one, Text))
+                yield from (one.text for one in make_blocks(content) if isinstance(one, Text))
 
 
 def lines_in(value: object) -> Iterator[str]:
@@ -494,7 +496,7 @@ def test_hostile_words_are_inert_wherever_they_stand(
     lines = [json.dumps(line) for line in hostile_lines(word)]
     (folder / "s.jsonl").write_text("\n".join(lines) + "\n")
     for is_simple in (False, True):
-        manner = Manner(depth=depth, is_simple=is_simple)
+        manner = RenderOptions(depth=depth, is_simple=is_simple)
         for name, text in exported(tmp_path, manner=manner).items():
             if name.endswith(".md"):
                 found = elements(text)
@@ -512,11 +514,11 @@ def test_turns_that_paths_share_are_written_alike(tmp_path: Path) -> None:
     found = list(ExportPlan(plan.sessions).transcripts())
     assert len(found) > 3
     for one in found:
-        assert files[f"{one.name}.md"].decode() == text_of(markdown_of(one, plan.manner))
+        assert files[f"{one.name}.md"].decode() == join_blocks(iter_markdown(one, plan.manner))
 
 
 def test_plain_text_is_wrapped(gallery: Path) -> None:
-    for name, text in exported(gallery, "txt", manner=Manner(depth="all")).items():
+    for name, text in exported(gallery, "txt", manner=RenderOptions(depth="all")).items():
         if name.endswith(".txt"):
             assert max(map(len, text.splitlines())) <= WIDTH
 

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from examples.drawing import draw
 from plait.archive import Archive, ExportPlan
-from plait.archive.export import earlier
-from plait.archive.export.earlier import DRAWN
 from plait.cli.app import run
-from plait.cli.export import _earlier_in, _key_in, _write
+from plait.cli.export import _load_key, _read_earlier, _write_files
 from plait.conversation.prices import Prices
+from plait.export import plan as earlier
+from plait.export.plan import STATE_FILE
 from plait.redact import Redactor, Rules
-from plait.view.passages.stream import Manner
+from plait.view.passages import RenderOptions
 
 KEY = b"k" * 32
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -63,7 +63,7 @@ def again(
     archive = Archive([root], jobs=1)
     changes = {"pricing": Prices(), **changes}
     plan = ExportPlan(archive.sessions, **changes)
-    plan.earlier = _earlier_in(folder, KEY, is_fresh=is_fresh)
+    plan.previous = _read_earlier(folder, KEY, is_fresh=is_fresh)
     folder.mkdir(exist_ok=True)
     written: set[str] = set()
 
@@ -72,13 +72,13 @@ def again(
             written.add(name)
             yield name, data
 
-    _write(folder, noted(), plan)
+    _write_files(folder, noted(), plan)
     return written
 
 
 def held(folder: Path) -> dict[str, bytes]:
     """Returns all that an export holds."""
-    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != DRAWN)
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != STATE_FILE)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
@@ -112,11 +112,11 @@ def test_what_is_told_of_it_is_the_same_when_nothing_is_drawn(root: Path, tmp_pa
         archive = Archive([root], jobs=1)
         plan = ExportPlan(archive.sessions, redactor=Redactor(), pricing=Prices())
         (tmp_path / "out").mkdir(exist_ok=True)
-        plan.earlier = _earlier_in(tmp_path / "out", KEY, is_fresh=False)
-        _write(tmp_path / "out", archive.export(plan, "html"), plan)
+        plan.previous = _read_earlier(tmp_path / "out", KEY, is_fresh=False)
+        _write_files(tmp_path / "out", archive.export(plan, "html"), plan)
         plans.append(plan)
     assert plans[0].sizes == plans[1].sizes
-    assert plans[0].told == plans[1].told
+    assert plans[0].summary == plans[1].summary
     assert plans[0].redactor and plans[1].redactor
     assert plans[0].redactor.report == plans[1].redactor.report
 
@@ -176,8 +176,8 @@ def test_what_became_of_a_file_of_the_export_is_noticed(
 
 
 CHANGES: list[dict[str, Any]] = [
-    {"manner": Manner(has_thinking=False)},
-    {"manner": Manner(depth="all")},
+    {"manner": RenderOptions(has_thinking=False)},
+    {"manner": RenderOptions(depth="all")},
     {"branches": "active"},
     {"pricing": None},
     {"redactor": True},
@@ -205,16 +205,16 @@ def test_another_plait_draws_everything(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again(root, tmp_path / "out")
-    monkeypatch.setattr(earlier, "_plait", lambda: ("2.0",))
+    monkeypatch.setattr(earlier, "_describe_plait", lambda: ("2.0",))
     assert len(again(root, tmp_path / "out")) == 6
     assert again(root, tmp_path / "out") == set()
 
 
 def test_other_prices_draw_everything(root: Path, tmp_path: Path) -> None:
-    from plait.conversation.prices.table import price_file
+    from plait.conversation.prices.table import parse_price_file
 
     again(root, tmp_path / "out")
-    own = Prices(price_file('["claude-*"]\ninput = 1.0\noutput = 2.0\n', "own.toml"))
+    own = Prices(parse_price_file('["claude-*"]\ninput = 1.0\noutput = 2.0\n', "own.toml"))
     assert len(again(root, tmp_path / "out", pricing=own)) == 6
 
 
@@ -233,7 +233,7 @@ def test_rules_of_the_user_are_gone_by_each_time(root: Path, tmp_path: Path) -> 
     out, rules = tmp_path / "out", Rules(expressions=("Yes",))
     for _ in range(2):
         assert len(again(root, out, redactor=Redactor(rules))) == 7
-    assert not (out / DRAWN).exists()
+    assert not (out / STATE_FILE).exists()
 
 
 def test_a_response_without_a_time_is_priced_anew(root: Path, tmp_path: Path) -> None:
@@ -264,13 +264,13 @@ def test_without_the_key_nothing_stays(root: Path, tmp_path: Path) -> None:
 
 
 def test_the_key_is_private_and_made_once(tmp_path: Path) -> None:
-    key = _key_in(tmp_path / "state")
-    assert _key_in(tmp_path / "state") == key and len(key) == 32
+    key = _load_key(tmp_path / "state")
+    assert _load_key(tmp_path / "state") == key and len(key) == 32
     assert (tmp_path / "state" / "export.key").stat().st_mode & 0o777 == 0o600
     (tmp_path / "state" / "export.key").write_bytes(b"short")
-    assert len(_key_in(tmp_path / "state")) == 32
+    assert len(_load_key(tmp_path / "state")) == 32
     (tmp_path / "file").write_text("")
-    assert _key_in(tmp_path / "file") != _key_in(tmp_path / "file")
+    assert _load_key(tmp_path / "file") != _load_key(tmp_path / "file")
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_the_key_is_private_and_made_once(tmp_path: Path) -> None:
 def test_a_note_that_cannot_be_read_is_none(root: Path, tmp_path: Path, data: bytes) -> None:
     out = tmp_path / "out"
     again(root, out)
-    (out / DRAWN).write_bytes(data)
+    (out / STATE_FILE).write_bytes(data)
     assert len(again(root, out)) == 6
     assert held(out) == fresh(root)
 
@@ -289,7 +289,7 @@ def test_no_word_and_no_value_stands_in_the_note_of_a_redacted_export(
 ) -> None:
     write_story(root, 1, story(1, f"GITHUB_TOKEN={TOKEN} for mallory@corp-mail.com"))
     again(root, tmp_path / "out", redactor=Redactor(), format_="html")
-    note = zlib.decompress((tmp_path / "out" / DRAWN).read_bytes())
+    note = zlib.decompress((tmp_path / "out" / STATE_FILE).read_bytes())
     assert not any(word in note for word in (TOKEN.encode(), b"mallory", b"/home/dev"))
 
 
@@ -300,7 +300,7 @@ def test_a_command_that_was_cut_short_leaves_no_stale_page(root: Path, tmp_path:
         write_story(root, number, story(number, "Other words"))
     archive = Archive([root], jobs=1)
     plan = ExportPlan(archive.sessions, pricing=Prices())
-    plan.earlier = _earlier_in(out, KEY, is_fresh=False)
+    plan.previous = _read_earlier(out, KEY, is_fresh=False)
     files = archive.export(plan, "md")
 
     def cut() -> Iterator[tuple[str, bytes]]:
@@ -308,7 +308,7 @@ def test_a_command_that_was_cut_short_leaves_no_stale_page(root: Path, tmp_path:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _write(out, cut(), plan)
+        _write_files(out, cut(), plan)
     write_story(root, 1, story(1))
     again(root, out)
     assert held(out) == fresh(root)

@@ -15,13 +15,13 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive import Archive, ExportPlan
-from plait.archive.export import drawing
-from plait.archive.families import families
 from plait.cli.app import run
 from plait.conversation.prices import Prices
+from plait.export import plan as drawing
 from plait.line.workers import Workers
 from plait.redact import Redactor, Rules
-from plait.view.passages.stream import Manner
+from plait.sessions.families import group_families
+from plait.view.passages import RenderOptions
 from tests.sampling import EACH_AND_ALL, in_turn, one_of
 
 FORMATS = ["md", "html", "txt", "json", "jsonl", "atif", "toolpath"]
@@ -31,7 +31,7 @@ TOKENS = [f"ghp_{letter}1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8" for letter in "abc"
 @pytest.fixture(autouse=True)
 def everything_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has even little drawn by several processes."""
-    monkeypatch.setattr(drawing, "WORTH", 0)
+    monkeypatch.setattr(drawing, "PARALLEL_BYTES", 0)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_several_processes_draw_the_same(
 
 def test_several_processes_draw_the_same_in_other_manners(gallery: Path, began: list[int]) -> None:
     changes: list[dict[str, Any]] = [
-        {"manner": Manner(agents="files", has_front_matter=True), "branches": "active"},
+        {"manner": RenderOptions(agents="files", has_front_matter=True), "branches": "active"},
         {"is_single": True, "page_depth": "answers"},
     ]
     for format_, asked in zip(("md", "html"), changes, strict=True):
@@ -85,7 +85,7 @@ def test_several_processes_draw_real_logs_the_same(
     made = []
     for jobs in (1, 2):
         archive = Archive([shared / "corpus"], jobs=jobs)
-        found = one_of(every, list(families(archive.sessions)))
+        found = one_of(every, list(group_families(archive.sessions)))
         sessions = tuple(one for members in found for one in members)
         plan = ExportPlan(sessions, pricing=Prices(), redactor=Redactor())
         made.append(dict(archive.export(plan, "txt")))
@@ -107,10 +107,10 @@ def test_little_is_drawn_in_one_process(
     gallery: Path, began: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = sum(file.size for file in Archive([gallery]).files)
-    monkeypatch.setattr(drawing, "WORTH", size + 1)
+    monkeypatch.setattr(drawing, "PARALLEL_BYTES", size + 1)
     exported(gallery, 2)
     assert began == []
-    monkeypatch.setattr(drawing, "WORTH", size)
+    monkeypatch.setattr(drawing, "PARALLEL_BYTES", size)
     exported(gallery, 2)
     assert began == [2]
 
@@ -223,9 +223,9 @@ def _held(folder: Path) -> dict[str, bytes]:
 SLOWLY = """
 import signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
-from plait.archive.export import drawing
-from plait.line.folder import OutputFolder
-drawing.WORTH, write = 0, OutputFolder.write
+from plait.export import plan
+from plait.line.output import OutputFolder
+plan.PARALLEL_BYTES, write = 0, OutputFolder.write
 def slowly(self, name, data):
     write(self, name, data)
     time.sleep(0.05)

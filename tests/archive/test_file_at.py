@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.archive.files.standing import FileAt
+from plait.files.history import FileAt
 from tests.archive.scripted import Script, Scripted
 
 ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_value()"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from plait import Archive
-from plait.archive.folding import Place, folding_of
-from plait.line import slug_of
+from plait.line import make_project_slug
+from plait.sessions.project_folders import Place, group_into_projects
 
 SHOP, API = "/home/me/shop", "/home/me/shop/api"
 FIX = "/home/me/shop/.claude/worktrees/fix"
@@ -20,12 +20,12 @@ ROOT = "/root"
 
 
 def place(directory: str, branch: str | None = "main", **more: Any) -> Place:
-    return Place(more.pop("folder", slug_of(directory)), directory, branch, **more)
+    return Place(more.pop("folder", make_project_slug(directory)), directory, branch, **more)
 
 
 def folded(*places: Place) -> dict[str, str | None]:
     """The directory of the project of each folder that is not its own."""
-    found = folding_of(places)
+    found = group_into_projects(places)
     return {folder: found.directory(name) for folder, name in found.projects.items()}
 
 
@@ -95,8 +95,8 @@ def test_projects_whose_names_would_be_the_same_stay_apart() -> None:
 
 
 def test_a_stranger_in_a_folder_does_not_part_it_from_its_repository() -> None:
-    moved = place("/Users/bob/shop", folder=slug_of(SHOP))
-    assert folded(place(SHOP), moved, place(API)) == {slug_of(API): SHOP}
+    moved = place("/Users/bob/shop", folder=make_project_slug(SHOP))
+    assert folded(place(SHOP), moved, place(API)) == {make_project_slug(API): SHOP}
 
 
 def test_folders_of_another_name_are_of_the_repository_they_tell_of() -> None:
@@ -108,19 +108,23 @@ def test_folders_of_another_name_are_of_the_repository_they_tell_of() -> None:
 
 def test_a_home_that_a_configuration_lies_in() -> None:
     places = [place("/data/me"), place("/data/me/shop")]
-    assert folding_of(places).projects == {"-data-me-shop": "-data-me"}
-    assert folding_of(places, ["/data/me"]).projects == {}
+    assert group_into_projects(places).projects == {"-data-me-shop": "-data-me"}
+    assert group_into_projects(places, ["/data/me"]).projects == {}
 
 
 def test_a_folding_tells_names_and_directories() -> None:
-    found = folding_of([place(SHOP), place(API), place("/srv/notes", None)])
-    assert found.project(slug_of(API)) == found.project(slug_of(SHOP)) == slug_of(SHOP)
-    assert found.folders(slug_of(SHOP)) == (slug_of(API),)
-    assert found.directory(slug_of(API)) == API
+    found = group_into_projects([place(SHOP), place(API), place("/srv/notes", None)])
+    assert (
+        found.project(make_project_slug(API))
+        == found.project(make_project_slug(SHOP))
+        == make_project_slug(SHOP)
+    )
+    assert found.folders(make_project_slug(SHOP)) == (make_project_slug(API),)
+    assert found.directory(make_project_slug(API)) == API
     assert found.directory("-srv-notes") == "/srv/notes"
     assert found.directory("nowhere") is None
-    assert found.unfolded().project(slug_of(API)) == slug_of(API)
-    assert found.unfolded().directory(slug_of(API)) == API
+    assert found.unfolded().project(make_project_slug(API)) == make_project_slug(API)
+    assert found.unfolded().directory(make_project_slug(API)) == API
 
 
 NAMES = some.sampled_from(["a", "b", "a-b", ".claude/worktrees/x", ".worktrees/y", "home", "me"])
@@ -139,21 +143,21 @@ PLACES = some.lists(
 
 @given(PLACES, some.randoms(use_true_random=False))
 def test_a_folding_holds_whatever_it_is_made_of(places: list[Place], random: Any) -> None:
-    found = folding_of(places)
+    found = group_into_projects(places)
     roots = {one: found.directory(name) for one, name in found.projects.items()}
     for folder, name in found.projects.items():
         assert folder != name
         assert found.project(name) == name
-        assert slug_of(roots[folder] or "") == name
+        assert make_project_slug(roots[folder] or "") == name
         assert roots[folder] not in ("/", "/home", "/home/me", "/home/a", "/tmp")
     random.shuffle(places)
-    assert folding_of(places).projects == found.projects
+    assert group_into_projects(places).projects == found.projects
 
 
 @given(PLACES)
 def test_one_that_lies_nowhere_near_changes_nothing(places: list[Place]) -> None:
-    beside = folding_of([*places, place("/elsewhere/entirely")])
-    assert beside.projects == folding_of(places).projects
+    beside = group_into_projects([*places, place("/elsewhere/entirely")])
+    assert beside.projects == group_into_projects(places).projects
 
 
 def entry(directory: str, branch: str = "main") -> str:
@@ -164,7 +168,7 @@ def entry(directory: str, branch: str = "main") -> str:
 
 
 def session(root: Path, directory: str, branch: str = "main", before: str = "") -> None:
-    folder = root / "projects" / slug_of(directory)
+    folder = root / "projects" / make_project_slug(directory)
     folder.mkdir(parents=True, exist_ok=True)
     number = len(list(root.glob("projects/*/*.jsonl")))
     name = f"{number:08}-1111-4111-8111-111111111111"
@@ -187,7 +191,7 @@ def test_an_archive_folds_by_git_and_by_what_its_logs_say(tmp_path: Path) -> Non
     session(root, str(fix), "HEAD")
     session(root, "/srv/tool")
     session(root, "/srv/made", before=json.dumps(state) + "\n")
-    expected = {slug_of(str(shop)): 3, "-srv-tool": 2}
+    expected = {make_project_slug(str(shop)): 3, "-srv-tool": 2}
 
     def projects(archive: Archive) -> dict[str, int]:
         return {one.name: len(one.sessions) for one in archive.projects}
@@ -198,6 +202,6 @@ def test_an_archive_folds_by_git_and_by_what_its_logs_say(tmp_path: Path) -> Non
     warm.update_index()
     assert projects(Archive([root], tmp_path / "index")) == expected
     assert projects(Archive([root])) == expected
-    one = next(one for one in Archive([root]).projects if one.name == slug_of(str(shop)))
+    one = next(one for one in Archive([root]).projects if one.name == make_project_slug(str(shop)))
     assert one.directory == str(shop)
-    assert one.folded == (slug_of(str(fix)), slug_of(str(shop / "api")))
+    assert one.folded == (make_project_slug(str(fix)), make_project_slug(str(shop / "api")))

@@ -101,7 +101,7 @@ def test_turns_lie_between_two_moments(archive: plait.Archive) -> None:
 def test_calls_have_their_results_and_edits_their_files(archive: plait.Archive) -> None:
     turns = archive.session("A palette for the charts").turns
     calls = [call for turn in turns for call in turn.calls]
-    assert all(isinstance(call, plait.Called) and call.result for call in calls)
+    assert all(isinstance(call, plait.ToolCall) and call.result for call in calls)
     edits = [edit for turn in turns for edit in turn.edits]
     assert {edit.action for edit in edits} <= {"created", "written", "edited"}
     assert "/home/dev/weather/charts/bars.py" in {edit.path for edit in edits}
@@ -114,7 +114,7 @@ def test_without_an_index_the_logs_are_searched(archive: plait.Archive, tmp_path
     assert {hit.session for hit in plain.hits} >= {
         hit.session for hit in indexed.search("palette").hits
     }
-    with pytest.raises(UserError, match="only with an index"):
+    with pytest.raises(UserError, match="needs an index"):
         archive.search("palette", [("tool", "Edit")])  # type: ignore[list-item]
     with pytest.raises(UserError, match="without an index only words"):
         archive.search("tool:Edit palette")
@@ -140,7 +140,7 @@ def test_what_is_exported_is_redacted_unless_a_plan_says_otherwise(tmp_path: Pat
 
 
 def test_a_format_that_is_none_is_named(archive: plait.Archive) -> None:
-    with pytest.raises(UserError, match="there is no format 'pdf'"):
+    with pytest.raises(UserError, match="unknown format 'pdf'"):
         archive.export(REWOUND, "pdf")
 
 
@@ -149,7 +149,7 @@ def test_an_archive_renewed_sees_what_came_since(tmp_path: Path) -> None:
     assert len(archive) == 0
     (tmp_path / "new.jsonl").write_text('{"type":"mode","mode":"x"}\n', encoding="utf-8")
     assert len(archive) == 0
-    assert len(archive.renewed()) == 1
+    assert len(archive.reopen()) == 1
 
 
 def test_the_version_is_known() -> None:

@@ -14,23 +14,25 @@ from typing import Any
 
 import pytest
 
-from plait.archive import Archive, CheckedFile, disclosures, families, shares, traces
-from plait.archive import usage as counting
-from plait.archive.shares import ALONE, Hands, are_worth_it
+from plait.archive import Archive, CheckedFile
 from plait.cli.app import run
 from plait.index import scanning
 from plait.index.catalogue import CATALOGUE
 from plait.line.workers import Workers
-from plait.redact import Redactor, rules_of
+from plait.redact import Redactor, parse_rules
+from plait.sessions import disclosures, statistics, worker_pool
+from plait.sessions.worker_pool import SINGLE_PROCESS, WorkerPool, is_worth_workers
+from plait.trace import traces
+from plait.usage import responses as counting
 
 
 @pytest.fixture(autouse=True)
 def everything_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has even little read by several processes."""
-    monkeypatch.setattr(counting, "WORTH", 0)
-    monkeypatch.setattr(scanning, "MUCH", 0)
-    for module in (shares, families, disclosures, traces):
-        monkeypatch.setattr(module, "are_worth_it", lambda hands, *_: hands.jobs > 1)
+    monkeypatch.setattr(counting, "PARALLEL_BYTES", 0)
+    monkeypatch.setattr(scanning, "PARALLEL_BYTES", 0)
+    for module in (worker_pool, statistics, disclosures, traces):
+        monkeypatch.setattr(module, "is_worth_workers", lambda hands, *_: hands.jobs > 1)
 
 
 @pytest.fixture
@@ -178,7 +180,7 @@ def _told(archive: Archive, command: str) -> object:
         return archive.stats()
     if command == "redact":
         return archive.disclosures().found
-    return list(archive.accounts()) if command == "doctor" else archive.all_facts()
+    return list(archive.accounts()) if command == "doctor" else archive.list_facts()
 
 
 def talk(name: str, uuids: str, minute: int, origins: str = "") -> str:
@@ -232,10 +234,10 @@ def test_what_is_counted_alone_counts_once_where_sessions_share_it(
 def test_little_stays_in_one_process(gallery: Path) -> None:
     files = Archive([gallery]).files
     size = sum(file.size for file in files)
-    assert are_worth_it(Hands(2, []), files, size)
-    assert not are_worth_it(Hands(2, []), files, size + 1)
-    assert not are_worth_it(ALONE, files, 0)
-    assert not are_worth_it(Hands(2, []), files[:1], 0)
+    assert is_worth_workers(WorkerPool(2, []), files, size)
+    assert not is_worth_workers(WorkerPool(2, []), files, size + 1)
+    assert not is_worth_workers(SINGLE_PROCESS, files, 0)
+    assert not is_worth_workers(WorkerPool(2, []), files[:1], 0)
 
 
 def kills(
@@ -243,7 +245,7 @@ def kills(
 ) -> int:
     """Kills a worker at random under each of several commands; returns how many were told."""
     random, told = Random(seed), 0
-    each = Workers.each
+    each = Workers.map
 
     def deadly(
         self: Workers, task: str, items: Sequence[Any], sizes: Sequence[int]
@@ -258,7 +260,7 @@ def kills(
     for command in ("usage --json", "stats --json", "doctor --json", "ls --json", "redact --check"):
         alone = printed(capfd, command, gallery, 1)[0]
         with monkeypatch.context() as patch:
-            patch.setattr(Workers, "each", deadly)
+            patch.setattr(Workers, "map", deadly)
             out, err = printed(capfd, command, gallery, 2)
         assert out == alone
         told += "died while it read" in err
@@ -319,7 +321,7 @@ def test_traces_are_the_same_by_several_processes(
 
 
 def own_rules() -> Redactor:
-    redactor = Redactor(rules_of({"words": ["cache"], "expressions": ["qu[i]ll"]}))
+    redactor = Redactor(parse_rules({"words": ["cache"], "expressions": ["qu[i]ll"]}))
     assert redactor.has_own_rules
     return redactor
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from plait import Archive
-from plait.archive.inventory import store_place
-from plait.archive.keeping.shelf import Shelf, shelf_at
-from plait.archive.model import StorePlace
 from plait.errors import Refused, UserError
 from plait.index import scanning
-from plait.keep import NewFile, Store
 from plait.line import workers
-from plait.view.transcript.json_form import builtins
+from plait.sessions.discovery import resolve_store
+from plait.sessions.kept import KeptFileCache, get_cache
+from plait.sessions.model import StorePlace
+from plait.store import NewFile, Store
+from plait.view.transcript.json_form import to_plain
 
 DAY = 86400
 
@@ -55,9 +55,9 @@ def answers(archive: Archive) -> dict[str, Any]:
     return {
         "sessions": [(one.id, one.project, one.bytes, len(one.files)) for one in by_id],
         "titles": [archive.facts(one).title for one in by_id],
-        "turns": [builtins(archive.conversations(one).active.turns) for one in by_id],
-        "usage": builtins(archive.usage("session").rows),
-        "stats": builtins(archive.stats()),
+        "turns": [to_plain(archive.conversations(one).active.turns) for one in by_id],
+        "usage": to_plain(archive.usage("session").rows),
+        "stats": to_plain(archive.stats()),
         "tree": sorted(str((item.id, item.parent)) for item in archive.tree().items),
         "context": [archive.context(one).request for one in by_id if one.file],
         "found": sorted(hit.snippet for hit in archive.search("test", limit=50).hits),
@@ -91,7 +91,7 @@ def test_lists_and_figures_need_no_bytes_of_what_is_indexed(
     before = archive_of(config, store, index)
     before.update_index()
     before.usage(), before.stats(), before.tree()  # what they work out stays in the index
-    shutil.rmtree(store.shelf)
+    shutil.rmtree(store.cache)
     archive = archive_of(config, store, index)
     titles = [archive.facts(one).title for one in archive.sessions]
     assert any(titles)
@@ -99,10 +99,10 @@ def test_lists_and_figures_need_no_bytes_of_what_is_indexed(
     assert archive.stats().turns
     assert archive.tree().items
     assert archive.update_index().is_unchanged
-    assert not store.shelf.exists()
+    assert not store.cache.exists()
     found = archive.search("product", limit=2).hits
     assert found, "only what is shown of a hit is read from its session"
-    assert len(list(store.shelf.iterdir())) == len({one.path for one in found})
+    assert len(list(store.cache.iterdir())) == len({one.path for one in found})
 
 
 def test_one_that_is_at_its_source_is_the_sources(config: Path, store: StorePlace) -> None:
@@ -196,7 +196,7 @@ def test_what_comes_from_elsewhere_is_shown_where_that_is_asked_for(
 ) -> None:
     with_all_kept(config, store)
     shutil.move(config, tmp_path / "moved")
-    there = StorePlace(store.folder, store.shelf, has_strangers=True)
+    there = StorePlace(store.folder, store.cache, includes_foreign=True)
     assert Archive([], store=store).sessions == ()
     found = Archive([], store=there).sessions
     assert found
@@ -247,7 +247,7 @@ def test_edits_of_what_is_only_kept_are_refused(config: Path, store: StorePlace)
     session = next(one for one in archive.sessions if one.file)
     verbs: dict[str, list[Any]] = {"rename": ["x"], "delete": [], "clone": [], "fork": [1]}
     for verb, given in verbs.items():
-        with pytest.raises(Refused, match="only kept") as refusal:
+        with pytest.raises(Refused, match="only as a backup") as refusal:
             getattr(archive.plan, verb)(session, *given)
         assert f"`plait restore {session.id[:8]}`" in refusal.value.hints[0]
     project = session.project
@@ -268,7 +268,7 @@ def test_a_restored_session_is_at_its_source(config: Path, store: StorePlace) ->
     now = session.path.stat()
     assert (now.st_mtime_ns, now.st_mode) == (stat.st_mtime_ns, stat.st_mode)
     assert all(path.read_bytes() == before[path] for path in restored.files)
-    found = archive.renewed().session(session.id)
+    found = archive.reopen().session(session.id)
     assert not found.is_kept
     fresh = archive.keep.restore(session.id, is_fresh=True)
     assert fresh.files == ()
@@ -281,13 +281,13 @@ def test_the_shelf_holds_so_much_and_no_more(
     with_all_kept(config, store)
     empty(config)
     archive = archive_of(config, store)
-    monkeypatch.setattr(shelf_at(store), "most", 60_000)
+    monkeypatch.setattr(get_cache(store), "most", 60_000)
     for session in archive.sessions:
         assert archive.open(session).records or not session.file
-        held = [file for file in store.shelf.rglob("*") if file.is_file()]
-        own = sum(kept.size for kept in [archive.inventory.gone.kept[session.path]])
+        held = [file for file in store.cache.rglob("*") if file.is_file()]
+        own = sum(kept.size for kept in [archive.inventory.deleted.kept[session.path]])
         assert sum(file.stat().st_size for file in held) <= max(60_000, own)
-    assert not list(store.shelf.glob(".*"))
+    assert not list(store.cache.glob(".*"))
 
 
 def test_a_shelf_reads_on_when_others_have_forgotten_something(
@@ -304,11 +304,11 @@ def test_a_shelf_reads_on_when_others_have_forgotten_something(
 
 def test_a_shelf_brings_nothing_that_no_session_has(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
-    shelf = Shelf(store)
+    shelf = KeptFileCache(store)
     folder = shelf.folder_of(Store.open(store.folder).sessions()[0])
     assert not shelf.fetch(folder / "projects" / "nothing.jsonl")
-    assert not shelf.fetch(store.shelf / "other" / "projects" / "nothing.jsonl")
-    assert not store.shelf.exists()
+    assert not shelf.fetch(store.cache / "other" / "projects" / "nothing.jsonl")
+    assert not store.cache.exists()
 
 
 def test_status_tells_what_will_be_lost_and_when(config: Path, store: StorePlace) -> None:
@@ -384,7 +384,7 @@ def test_the_settings_of_a_project_have_a_say(
 
 
 def test_a_store_by_its_folder_is_read_beside_it(tmp_path: Path) -> None:
-    assert store_place(str(tmp_path / "keep")) == StorePlace(
+    assert resolve_store(str(tmp_path / "keep")) == StorePlace(
         tmp_path / "keep", tmp_path / "keep-read"
     )
 
@@ -394,13 +394,13 @@ def test_what_is_packed_elsewhere_is_shown(config: Path, store: StorePlace, tmp_
     archive = archive_of(config, store)
     one = archive.sessions[0]
     archive.keep.pack(tmp_path / "some.pack", [one])
-    there = StorePlace(tmp_path / "there", tmp_path / "there-read", has_strangers=True)
+    there = StorePlace(tmp_path / "there", tmp_path / "there-read", includes_foreign=True)
     other = Archive([], store=there)
     assert other.keep.unpack(tmp_path / "some.pack").files
     assert not other.keep.unpack(tmp_path / "some.pack").files
-    assert [found.id for found in other.renewed().sessions] == []
+    assert [found.id for found in other.reopen().sessions] == []
     shutil.rmtree(config)
-    assert [found.id for found in other.renewed().sessions] == [one.id]
+    assert [found.id for found in other.reopen().sessions] == [one.id]
 
 
 def test_what_is_packed_elsewhere_is_restored_to_this_client(
@@ -412,7 +412,7 @@ def test_what_is_packed_elsewhere_is_restored_to_this_client(
     empty(config)
     here = archive_of(config, StorePlace(tmp_path / "here", tmp_path / "here-read"))
     here.keep.unpack(tmp_path / "all.pack")
-    restored = here.keep.restore(here.renewed().sessions[0])
+    restored = here.keep.restore(here.reopen().sessions[0])
     assert config in restored.path.parents
 
 
@@ -423,11 +423,11 @@ def test_other_processes_read_what_is_only_kept(
     with_all_kept(config, store)
     before = Archive([config], jobs=1).search("the", way="exact", limit=500)
     empty(config)
-    monkeypatch.setattr(scanning, "MUCH", 0)
-    monkeypatch.setattr(workers, "_may_fork", lambda: is_forked)
+    monkeypatch.setattr(scanning, "PARALLEL_BYTES", 0)
+    monkeypatch.setattr(workers, "_can_fork", lambda: is_forked)
     archive = Archive([config], jobs=2, store=store)
     after = archive.search("the", way="exact", limit=500)
-    assert archive.losses == []
+    assert archive.worker_failures == []
     assert after.total == before.total > 0
 
 
@@ -440,7 +440,7 @@ def test_forgotten_sessions_are_gone_for_good_and_kept_again_by_name(
     archive.keep.forget(one)
     again = archive_of(config, store)
     assert again.keep.status().unkept == 1
-    with pytest.raises(UserError, match="is not kept"):
+    with pytest.raises(UserError, match="is not backed up"):
         again.keep.restore(one.id)
     assert again.keep.run().files == 0
     assert again.keep.run(one).files
@@ -457,7 +457,7 @@ def test_what_comes_from_elsewhere_and_is_here_too_is_shown_once(
         data, path = place.read(kept.log), kept.log.path
         modified = kept.log.modified + number
         place.put([NewFile(root, path, kept.project, kept.session, data, modified=modified)])
-    there = StorePlace(store.folder, store.shelf, has_strangers=True)
+    there = StorePlace(store.folder, store.cache, includes_foreign=True)
 
     def shown() -> list[str]:
         return [one.id for one in Archive([config], store=there) if one.id == kept.session]
@@ -467,7 +467,7 @@ def test_what_comes_from_elsewhere_and_is_here_too_is_shown_once(
     assert shown() == [kept.session]
     place.forget([one for one in place.sessions() if one.root == kept.root])
     assert shown() == [kept.session]
-    (found,) = Archive([config], store=there).inventory.gone.kept.values()
+    (found,) = Archive([config], store=there).inventory.deleted.kept.values()
     assert found.root == "claude-agent-sdk"
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.archive.files.notes import Claim, note_in, note_text, session_key, with_claims
+from plait.files.blame import Claim, add_claims, format_note, parse_note, session_key
 
 MIXED = """src/main.rs
   s_c9883b05a2487d::t_9f8e7d6c5b4a32 1-3,15
@@ -23,10 +23,10 @@ MIXED = """src/main.rs
 
 
 def test_a_note_tells_sessions_people_and_older_prompts() -> None:
-    note = note_in(MIXED)
+    note = parse_note(MIXED)
     assert note
     session, person, older = (
-        note.writer(path, line)
+        note.find_author(path, line)
         for path, line in (("src/main.rs", 2), ("src/main.rs", 16), ("src/my file.rs", 2))
     )
     assert session
@@ -35,8 +35,8 @@ def test_a_note_tells_sessions_people_and_older_prompts() -> None:
     assert (person.person, person.tool) == ("Dev <dev@example.com>", None)
     assert older
     assert (older.tool, older.id) == ("cursor", "old")
-    assert note.writer("src/main.rs", 4) is None
-    assert note.writer("elsewhere", 1) is None
+    assert note.find_author("src/main.rs", 4) is None
+    assert note.find_author("elsewhere", 1) is None
 
 
 @pytest.mark.parametrize(
@@ -50,23 +50,25 @@ def test_a_note_tells_sessions_people_and_older_prompts() -> None:
     ],
 )
 def test_another_form_is_none(text: str) -> None:
-    assert note_in(text) is None
+    assert parse_note(text) is None
 
 
 def test_ranges_that_are_none_say_nothing() -> None:
-    note = note_in('a\n  abcd 1-x,7,3-99999999999,-2\n---\n{"schema_version": "authorship/3.0.0"}')
+    note = parse_note(
+        'a\n  abcd 1-x,7,3-99999999999,-2\n---\n{"schema_version": "authorship/3.0.0"}'
+    )
     assert note
     assert note.files == {"a": {"abcd": [7]}}
 
 
 def test_what_a_note_says_of_a_file_stays() -> None:
-    note = note_in(MIXED)
+    note = parse_note(MIXED)
     claims = [Claim("src/main.rs", 9, "mine", "c"), Claim("new.py", 1, "mine", "c", "opus")]
-    made = note_in(note_text(with_claims(note, "abc", "Dev", claims)))
+    made = parse_note(format_note(add_claims(note, "abc", "Dev", claims)))
     assert made
     assert note
     assert made.files["src/main.rs"] == note.files["src/main.rs"]
-    told = made.writer("new.py", 1)
+    told = made.find_author("new.py", 1)
     assert told
     assert (told.id, told.model) == ("mine", "opus")
     assert made.facts["humans"] == note.facts["humans"]
@@ -84,7 +86,7 @@ LINES = st.sets(st.integers(1, 60), min_size=1)
 @given(st.dictionaries(st.sampled_from(["a.py", "b c.py", "d"]), LINES, min_size=1))
 def test_what_is_written_is_read_again(claimed: dict[str, set[int]]) -> None:
     claims = [Claim(path, line, "s", "c") for path, lines in claimed.items() for line in lines]
-    note = note_in(note_text(with_claims(None, "abc", "Dev", claims)))
+    note = parse_note(format_note(add_claims(None, "abc", "Dev", claims)))
     assert note
     found = {path: {n for one in keys.values() for n in one} for path, keys in note.files.items()}
     assert found == claimed

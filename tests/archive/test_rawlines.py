@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.archive.raw_lines import BLANK, BROKEN, MOST_KINDS, OTHER, line_survey
+from plait.sessions.raw_lines import BLANK, BROKEN, MOST_KINDS, OTHER, survey_lines
 
 LINES = st.lists(
     st.one_of(
@@ -26,7 +26,7 @@ def test_lines_put_together_are_the_file(
     path: Path = tmp_path_factory.mktemp("raw") / "a.jsonl"  # type: ignore[attr-defined]
     data = b"\n".join(lines) + (b"\n" if is_ended and lines else b"")
     path.write_bytes(data)
-    found = line_survey(path, len(data))
+    found = survey_lines(path, len(data))
     shown = list(found.lines(found.numbers(None)))
     wanted = data.split(b"\n")[: len(found)]
     assert [one.text for one in shown] == [line.decode("utf-8", "replace") for line in wanted]
@@ -40,7 +40,7 @@ def test_lines_put_together_are_the_file(
 def test_what_grew_since_is_not_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"type":"user"}\n{"type":"assistant"}\n')
-    found = line_survey(path, 16)
+    found = survey_lines(path, 16)
     assert len(found) == 1
     assert list(found.numbers("assistant")) == []
 
@@ -48,7 +48,7 @@ def test_what_grew_since_is_not_looked_at(tmp_path: Path) -> None:
 def test_types_without_end_are_told_as_others(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"".join(b'{"type":"kind-%d"}\n' % number for number in range(500)))
-    found = line_survey(path, path.stat().st_size)
+    found = survey_lines(path, path.stat().st_size)
     assert len(found.names) == MOST_KINDS + 1
     assert found.counts[OTHER] == 500 - MOST_KINDS
 
@@ -56,7 +56,7 @@ def test_types_without_end_are_told_as_others(tmp_path: Path) -> None:
 def test_long_lines_are_shown_by_their_beginning(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes('{"type":"user","x":"é"}'.encode() + b" " * 5000 + b"\n\n")
-    found = line_survey(path, path.stat().st_size)
+    found = survey_lines(path, path.stat().st_size)
     first, second = found.lines([1, 2], most=20)
     assert first.text == '{"type":"user","x":"'
     assert first.length > 5000

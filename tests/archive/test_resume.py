@@ -10,9 +10,9 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.resume import Resume, line_to_turn, resume_of
 from plait.errors import UserError
-from plait.line import slug_of
+from plait.line import make_project_slug
+from plait.sessions.resume import Resume, format_resume_at_turn, plan_resume
 
 ID = "11111111-1111-4111-8111-111111111111"
 
@@ -38,7 +38,7 @@ def held_in(
     file.parent.mkdir(parents=True)
     entries = [entry(number, cwd, **fields) for number, cwd in enumerate(directories)]
     file.write_text("".join(json.dumps(one) + "\n" for one in entries))
-    return resume_of(Archive([config]).session_at(file), default=config)
+    return plan_resume(Archive([config]).session_at(file), default=config)
 
 
 def codes(resume: Resume) -> list[str]:
@@ -48,7 +48,7 @@ def codes(resume: Resume) -> list[str]:
 def test_it_goes_on_in_its_directory(tmp_path: Path) -> None:
     shop = tmp_path / "my shop"
     shop.mkdir()
-    found = held_in(tmp_path / "config", slug_of(str(shop)), str(shop), str(shop))
+    found = held_in(tmp_path / "config", make_project_slug(str(shop)), str(shop), str(shop))
     assert (found.why_not, found.directory, found.config) == (None, str(shop), None)
     assert found.command == ("claude", "--resume", ID)
     assert found.line == f"cd '{shop}' && claude --resume {ID}"
@@ -60,7 +60,7 @@ def test_another_configuration_folder_is_named(tmp_path: Path, is_default: bool)
     draw(f"file main cwd={tmp_path}\nU1\nA1<").write(tmp_path / "my config" / "projects")
     (session,) = Archive([tmp_path / "my config"]).sessions
     default = tmp_path / ("my config" if is_default else ".claude")
-    found = resume_of(session, default=default)
+    found = plan_resume(session, default=default)
     named = "" if is_default else f"CLAUDE_CONFIG_DIR='{tmp_path}/my config' "
     assert found.line == f"cd {tmp_path} && {named}claude --resume {session.id}"
 
@@ -84,7 +84,7 @@ def test_which_directory_is_chosen(
         (tmp_path / name).mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "a")
     directories = [str(tmp_path / name) for name in ran_in]
-    found = held_in(tmp_path / "config", slug_of(str(tmp_path / lies_in)), *directories)
+    found = held_in(tmp_path / "config", make_project_slug(str(tmp_path / lies_in)), *directories)
     assert (found.directory, codes(found)) == (str(tmp_path / chosen), expected), what
 
 
@@ -99,7 +99,7 @@ def test_where_no_directory_is_known_none_is_named(tmp_path: Path, cwd: object) 
 
 @pytest.mark.parametrize("cwd", ["/" + "x" * 5000, "/nul\0", "/\ud800", "C:\\Users\\me"])
 def test_a_directory_that_cannot_be_is_gone(tmp_path: Path, cwd: str) -> None:
-    found = held_in(tmp_path, slug_of(cwd), cwd)
+    found = held_in(tmp_path, make_project_slug(cwd), cwd)
     assert (found.directory, codes(found)) == (cwd, ["gone"])
 
 
@@ -112,14 +112,14 @@ def test_a_live_session_and_a_stray_file_are_told(tmp_path: Path) -> None:
     file = tmp_path / "kept.jsonl"
     file.write_text(json.dumps(entry(0, str(tmp_path))) + "\n")
     session = Archive([tmp_path]).session_at(file)
-    found = resume_of(session, default=tmp_path, is_live=True)
+    found = plan_resume(session, default=tmp_path, is_live=True)
     assert codes(found) == ["live", "elsewhere", "renamed", "no config"]
     assert found.warning("moved", "live") == found.warnings[0]
     assert found.warning("moved") is None
 
 
 def test_what_claude_code_would_refuse_says_why(tmp_path: Path) -> None:
-    found = held_in(tmp_path, slug_of("/a"), "/a", isSidechain=True)
+    found = held_in(tmp_path, make_project_slug("/a"), "/a", isSidechain=True)
     assert found.why_not
     assert (found.warnings, found.back) == ((), None)
 
@@ -133,7 +133,7 @@ def test_agents_alone_cannot_be_resumed(tmp_path: Path) -> None:
     agent = tmp_path / "projects" / "-a" / ID / "subagents" / "agent-a1.jsonl"
     agent.parent.mkdir(parents=True)
     agent.write_text(json.dumps(entry(0, "/a", isSidechain=True)) + "\n")
-    found = resume_of(Archive([tmp_path]).session(ID), default=tmp_path)
+    found = plan_resume(Archive([tmp_path]).session(ID), default=tmp_path)
     assert found.why_not == "it has no file of its own, only its agents are left"
     assert (found.directory, found.warnings) == (None, ())
 
@@ -141,13 +141,13 @@ def test_agents_alone_cannot_be_resumed(tmp_path: Path) -> None:
 def test_what_goes_on_from_a_turn_may_be_typed_in_any_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held_in(tmp_path / "logs", slug_of("/a"), "/a")
+    held_in(tmp_path / "logs", make_project_slug("/a"), "/a")
     monkeypatch.chdir(tmp_path)
     root = Path("logs")
     (session,) = Archive([root]).sessions
-    told = line_to_turn(session, [root], None, "/opt/plait")
+    told = format_resume_at_turn(session, [root], None, "/opt/plait")
     assert told == f"/opt/plait resume {session.id} --root {tmp_path / 'logs'} --at"
-    assert line_to_turn(session, [root], root) == f"plait resume {session.id} --at"
+    assert format_resume_at_turn(session, [root], root) == f"plait resume {session.id} --at"
 
 
 TURNS = """
@@ -178,7 +178,7 @@ def test_turns_are_the_prompts_of_the_active_line(
 ) -> None:
     draw(TURNS).write(tmp_path)
     (session,) = Archive([tmp_path]).sessions
-    back = resume_of(session, default=tmp_path, turn=turn).back
+    back = plan_resume(session, default=tmp_path, turn=turn).back
     assert back is not None
     assert (back.turn, back.turns, back.prompt) == (turn, 3, prompt)
     assert back.is_in_reach is is_in_reach
@@ -189,4 +189,4 @@ def test_a_turn_that_is_not_there_is_an_error(tmp_path: Path, turn: int) -> None
     draw(TURNS).write(tmp_path)
     (session,) = Archive([tmp_path]).sessions
     with pytest.raises(UserError, match=f"no turn {turn}: the active conversation has 3 turns"):
-        resume_of(session, default=tmp_path, turn=turn)
+        plan_resume(session, default=tmp_path, turn=turn)

@@ -7,10 +7,10 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.export.plan import ExportPlan
-from plait.archive.export.site import Site
-from plait.archive.index.update import refresh
 from plait.archive.live.snapshot import Snapshot
+from plait.export.plan import ExportPlan
+from plait.export.site import Site
+from plait.indexing import update_index
 
 SHARING = "resumed-in-a-second-file"
 """In an export a record stands once; where sessions share some, one of them has the others'."""
@@ -34,9 +34,9 @@ def exported(root: Path) -> dict[str, str]:
 
 def served(root: Path, index: Path) -> dict[str, str]:
     archive = Archive([root], index=index)
-    refresh(archive, index)
+    update_index(archive, index)
     now = Snapshot(archive)
-    return now.drawings(now.rows(None, {}, archive.prices))
+    return now.draw_graphs(now.list_rows(None, {}, archive.prices))
 
 
 def dots(drawing: str) -> list[str]:

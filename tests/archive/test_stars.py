@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from examples.drawing import Drawing, draw
 from plait.archive import Archive
-from plait.archive.stars import StarFile, file
 from plait.errors import SourceError, UserError
-from plait.line.atomic import held
+from plait.line.output import lock_file
+from plait.sessions import stars as file
+from plait.sessions.stars import StarFile
 
 TALK = """
 file talk cwd=/home/dev/tide
@@ -86,7 +87,7 @@ def test_what_else_stands_in_the_file_stays(
 def test_words_are_kept_but_not_all_of_them(starred: StarFile) -> None:
     starred.pin("s", "r", 2, "\ud800" + "x" * 1000)
     (pin,) = starred.pins()
-    assert (pin.turn, len(pin.words), pin.words[1:3]) == (2, file.WORDS, "xx")
+    assert (pin.turn, len(pin.words), pin.words[1:3]) == (2, file.MAX_PROMPT_CHARACTERS, "xx")
 
 
 @pytest.mark.parametrize(
@@ -111,9 +112,9 @@ def test_what_is_not_understood_is_not_written_over(starred: StarFile, text: str
 def test_who_holds_the_file_is_waited_for_but_not_for_ever(
     starred: StarFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file, "PATIENCE", 0.0)
+    monkeypatch.setattr(file, "LOCK_SECONDS", 0.0)
     with (
-        held(starred.path.with_suffix(".lock")),
+        lock_file(starred.path.with_suffix(".lock")),
         pytest.raises(SourceError, match="held by another program"),
     ):
         starred.star("one")
@@ -141,7 +142,7 @@ def test_threads_lose_nothing_of_each_other(starred: StarFile) -> None:
 
 def test_processes_lose_nothing_of_each_other(starred: StarFile) -> None:
     code = (
-        "import sys; from pathlib import Path; from plait.archive.stars.file import StarFile\n"
+        "import sys; from pathlib import Path; from plait.sessions.stars import StarFile\n"
         "for n in range(10): StarFile(Path(sys.argv[1])).star(f'{sys.argv[2]}{n}')"
     )
     running = [
@@ -165,7 +166,7 @@ def test_starred_sessions_of_another_archive_are_known_but_not_here(tmp_path: Pa
     assert archive.stars.ids == {session.id, "elsewhere"}
     assert archive.stars.sessions == (session,)
     assert archive.stars.remove("elsewhere")
-    assert archive.renewed().stars.ids == {session.id}
+    assert archive.reopen().stars.ids == {session.id}
 
 
 @pytest.mark.parametrize("name", [1, "1", "-2", "count the", "the record"])
@@ -206,11 +207,11 @@ def test_a_pin_says_that_its_turn_is_gone(tmp_path: Path) -> None:
     (session,) = archive.sessions
     pinned = archive.stars.pin(session, 3)
     archive_of(draw(TALK), tmp_path)
-    (gone,) = archive.renewed().stars.pins()
+    (gone,) = archive.reopen().stars.pins()
     assert gone.why_gone == "it is no longer in its session"
     assert (gone.turn, gone.words, gone.line) == (3, "And the masts?", None)
     session.path.unlink()
-    (gone,) = archive.renewed().stars.pins()
+    (gone,) = archive.reopen().stars.pins()
     assert gone.why_gone == "its session is not here"
     assert gone.uuid == pinned.uuid
 
@@ -219,7 +220,7 @@ def test_a_pin_that_is_gone_can_be_taken_away(tmp_path: Path) -> None:
     archive = archive_of(draw(MORE), tmp_path)
     archive.stars.pin(archive.sessions[0], 3)
     archive_of(draw(TALK), tmp_path)
-    archive = archive.renewed()
+    archive = archive.reopen()
     assert archive.stars.unpin(archive.sessions[0], 3).why_gone
     assert archive.stars.pins() == ()
 

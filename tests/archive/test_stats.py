@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.families import in_order, stats_of
-from plait.conversation.stats.model import Figures
+from plait.conversation.session_counts import ArchiveFigures
+from plait.sessions.families import sort_by_start
+from plait.sessions.statistics import compute_statistics
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -50,8 +51,8 @@ A11< "Nobody."
 """
 
 
-def counted(folder: Path, **options: object) -> Figures:
-    found = stats_of(Archive([folder]).sessions, **options)  # type: ignore[arg-type]
+def counted(folder: Path, **options: object) -> ArchiveFigures:
+    found = compute_statistics(Archive([folder]).sessions, **options)  # type: ignore[arg-type]
     return found.figures
 
 
@@ -126,11 +127,11 @@ A2< "ok"
     assert early.last is not None
     assert early.last < "2026-11-03"
     nothing = counted(folder, until=datetime(2020, 1, 1, tzinfo=UTC))
-    assert nothing == Figures(all_sessions=1, copied_sessions=1)
+    assert nothing == ArchiveFigures(all_sessions=1, copied_sessions=1)
 
 
 def test_nothing_comes_to_nothing(tmp_path: Path) -> None:
-    assert stats_of([]) == (Figures(), ())
+    assert compute_statistics([]) == (ArchiveFigures(), ())
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "broken.jsonl").write_text("no json\n")
     assert counted(tmp_path).prompts == 0
@@ -139,8 +140,8 @@ def test_nothing_comes_to_nothing(tmp_path: Path) -> None:
 def test_the_session_that_began_first_comes_first(tmp_path: Path) -> None:
     later = 'file a start=2026-11-03T09:00:00Z\nU2 "y"'
     drawn(tmp_path, f'file b start=2026-11-02T09:00:00Z\nU1 "x"\n{later}')
-    starts = [session.id for session in in_order(reversed(Archive([tmp_path]).sessions))]
-    assert starts == [one.id for one in in_order(Archive([tmp_path]).sessions)]
+    starts = [session.id for session in sort_by_start(reversed(Archive([tmp_path]).sessions))]
+    assert starts == [one.id for one in sort_by_start(Archive([tmp_path]).sessions)]
     first = Archive([tmp_path]).session(starts[0])
     assert "2026-11-02" in first.path.read_text()
 
@@ -169,7 +170,7 @@ def test_a_copy_in_a_resumed_session_counts_for_the_first(
     assert plain(counted(both, zone=UTC)) == plain(counted(bare, zone=UTC))
 
 
-def plain(figures: Figures) -> dict[str, object]:
+def plain(figures: ArchiveFigures) -> dict[str, object]:
     """Returns the figures without what a resumed session takes over from the one before it.
 
     Its title, and how long it waited for the first prompt of its own.

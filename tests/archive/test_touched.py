@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from plait import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.archive.scripted import Scripted
 
 
 def test_the_index_tells_what_the_logs_tell(gallery: Path, tmp_path: Path) -> None:
-    refresh(Archive([gallery]), tmp_path)
+    update_index(Archive([gallery]), tmp_path)
     cold, warm = Archive([gallery]), Archive([gallery], index=tmp_path)
     assert sorted(map(repr, warm.touches())) == sorted(map(repr, cold.touches()))
     assert warm.touched_files() == warm.touched_files()

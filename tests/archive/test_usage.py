@@ -11,13 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples.drawing import draw
-from plait.archive import Archive, usage
-from plait.archive.usage import abandoned, count
-from plait.conversation.branching import may_branch
-from plait.conversation.usage import NOTHING, Tokens
-from plait.graph import agents, build
-from plait.record import prompt
-from plait.record.read import record_of
+from plait.archive import Archive
+from plait.conversation.build import may_branch
+from plait.conversation.usage import NO_TOKENS, Tokens
+from plait.graph import build
+from plait.graph import lines as agents
+from plait.record import prompts
+from plait.record.reader import parse_record
+from plait.usage import responses as usage
+from plait.usage.responses import count_responses, find_abandoned
 from tests.graph.generated import archives, conversations, sources
 
 FIGURES = (
@@ -55,8 +57,8 @@ def plainly(root: Path) -> dict[str, list[int]]:
 
 
 def totals(root: Path) -> tuple[int, Tokens]:
-    counted = count(Archive([root]).sessions).responses
-    return len(counted), sum((one.tokens for one in counted), NOTHING)
+    counted = count_responses(Archive([root]).sessions).responses
+    return len(counted), sum((one.tokens for one in counted), NO_TOKENS)
 
 
 # checklist: F25, F37
@@ -72,17 +74,17 @@ def test_real_logs_add_up_to_the_token(shared: Path) -> None:
 
 def test_branches_of_real_logs_are_those_of_the_graph(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
-    responses = count(archive.sessions).responses
+    responses = count_responses(archive.sessions).responses
     graph = build(archive.files)
     uuids = {one.uuid for one in responses if one.uuid}
     left = {uuid for uuid in uuids if not graph.lines[graph.line_of[uuid]].is_active}
-    assert abandoned(archive.sessions, responses) == left
+    assert find_abandoned(archive.sessions, responses) == left
     assert left
 
 
 def test_service_agents_are_those_of_the_graph() -> None:
     assert usage.SERVICE_IDS == agents.SERVICE_IDS
-    assert prompt.WARMUP == agents.SERVICE_PROMPT
+    assert prompts.WARMUP == agents.SERVICE_PROMPT
 
 
 Drawn = dict[str, list[dict[str, Any]]]
@@ -155,7 +157,7 @@ def test_most_sessions_are_straight(drawn: list[tuple[int, int]]) -> None:
 )
 def test_a_prompt_may_go_back_by_way_of_a_note(picture: str, may: bool) -> None:
     drawn = draw(picture)
-    assert may_branch(record_of(line.data, 1, 0) for line in drawn.files[0].lines) is may
+    assert may_branch(parse_record(line.data, 1, 0) for line in drawn.files[0].lines) is may
 
 
 BRANCH_WITH_AGENT = """
@@ -177,8 +179,8 @@ A9< "Nothing."
 def test_agents_sent_out_from_a_branch_are_left_with_it(tmp_path: Path) -> None:
     draw(BRANCH_WITH_AGENT).write(tmp_path)
     archive = Archive([tmp_path])
-    responses = count(archive.sessions).responses
-    left = abandoned(archive.sessions, responses)
+    responses = count_responses(archive.sessions).responses
+    left = find_abandoned(archive.sessions, responses)
     kinds = sorted(one.kind for one in responses if one.uuid in left)
     assert kinds == ["agent", "main", "main"]
     assert len(responses) == 5

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from plait.archive import Archive, Waste, losing
-from plait.archive.accounting import Owned
+from plait.archive import Archive, Waste
 from plait.conversation.prices import Prices
 from plait.conversation.prices.table import PriceFile, PriceList, Rate
 from plait.conversation.usage import Tokens
+from plait.insights import waste
+from plait.insights.why import ResponsesByFile
 from tests.conversation.cached_talk import MINUTES, OTHERS, START, CachedTalk
 
 DEAR, SMALL = OTHERS
@@ -72,7 +73,7 @@ def test_several_processes_find_the_same(
     root: Path, gallery: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = Archive([root, gallery], jobs=1).waste()
-    monkeypatch.setattr(losing, "WORTH", 0)
+    monkeypatch.setattr(waste, "PARALLEL_BYTES", 0)
     assert Archive([root, gallery], jobs=3).waste() == alone
 
 
@@ -93,8 +94,8 @@ def test_what_goes_on_from_a_response_of_another_session_is_another_process(
     talk.write(second / f"{name}.jsonl")
     archive = Archive([tmp_path])
     assert [one.kind for one in archive.waste().findings] == [kind]
-    owned = Owned(archive.responses(), archive.sessions)
-    causes = [paid.cause for one in archive.sessions for paid, _ in owned.requests(one)]
+    owned = ResponsesByFile(archive.responses(), archive.sessions)
+    causes = [paid.cause for one in archive.sessions for paid, _ in owned.iter_requests(one)]
     assert sorted(filter(None, causes)) == [kind]
 
 
@@ -141,8 +142,8 @@ def test_answers_on_a_branch_that_was_left_are_lost_as_a_whole(tmp_path: Path) -
 def test_real_logs_lose_less_than_they_sent(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
     found = archive.waste()
-    owned = Owned(archive.responses(), archive.sessions)
-    again = sum(paid.again for one in archive.sessions for paid, _ in owned.requests(one))
+    owned = ResponsesByFile(archive.responses(), archive.sessions)
+    again = sum(paid.again for one in archive.sessions for paid, _ in owned.iter_requests(one))
     assert again > 7_000_000
     assert 0 < found.least_usd <= found.total_usd < found.input_usd
     assert found.share_of_input == pytest.approx(found.total_usd / found.input_usd)
@@ -182,7 +183,7 @@ def test_an_index_sums_up_what_is_asked_of_all_sessions_once(
     assert rows(tmp_path / "index", "wasted") == 0
     everything = archive.waste()
     assert rows(tmp_path / "index", "wasted") == 2
-    monkeypatch.setattr("plait.archive.index.wasting.wasted_in", None)
+    monkeypatch.setattr("plait.insights.index_rows.find_session_waste", None)
     again = Archive([root], tmp_path / "index")
     assert again.waste() == everything
     assert again.waste([ONE]) == some == Archive([root]).waste([ONE])

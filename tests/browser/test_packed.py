@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from plait.view.page.tabs.raw import packed_lines, part_script, script_of
+from plait.view.page.raw_lines import make_lines_script, make_part_script, pack_lines
 from tests.browser.sessions import drawn
 from tests.view.page.packed import packed_in
 
@@ -59,8 +59,8 @@ def test_lines_and_parts_come_from_a_server(
 
 def test_every_byte_can_be_packed() -> None:
     line = bytes(one for one in range(256) if one != 10) * 3
-    (piece,) = packed_lines(3, [(7, line), (8, b'\\"\r')])
-    ((kind, numbers, text),) = packed_in(script_of(piece))
+    (piece,) = pack_lines(3, [(7, line), (8, b'\\"\r')])
+    ((kind, numbers, text),) = packed_in(make_lines_script(piece))
     assert (kind, numbers, text) == ("lines", [3, 7, 8], b'7\t%s\n8\t\\"\r' % line)
-    ((kind, numbers, text),) = packed_in(part_script(2, ("é", "\n")))
+    ((kind, numbers, text),) = packed_in(make_part_script(2, ("é", "\n")))
     assert (kind, numbers, json.loads(text)) == ("part", [2], ["é", "\n"])

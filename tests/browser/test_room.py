@@ -61,7 +61,7 @@ def test_what_fills_the_window_is_named_with_its_turn_and_its_line(
     desk: EditDesk, reader: Reader
 ) -> None:
     page = context_of(desk, reader)
-    results = kind(page, "Results of tools")
+    results = kind(page, "Tool results")
     expect(results).to_contain_text("1 result")
     results.locator("summary").click()
     row = results.locator(".items li", has_text="Read mole.txt")
@@ -73,9 +73,9 @@ def test_what_fills_the_window_is_named_with_its_turn_and_its_line(
 def test_what_is_ticked_is_trimmed_in_a_copy_and_taken_back(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = context_of(desk, reader)
-    button = page.get_by_role("button", name="Trim what is ticked")
+    button = page.get_by_role("button", name="Trim selected")
     expect(button).to_be_disabled()
-    kind(page, "Results of tools").locator("summary").click()
+    kind(page, "Tool results").locator("summary").click()
     page.get_by_role("checkbox", name="Read mole.txt").check()
     expect(page.locator(".ticked")).to_contain_text(re.compile(r"1 ticked, about [\d.]+k? tokens"))
     page.locator("select[name=way]").select_option("remove")
@@ -87,7 +87,7 @@ def test_what_is_ticked_is_trimmed_in_a_copy_and_taken_back(desk: EditDesk, read
     expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")
     open_result(page)
     expect(page).not_to_have_url(re.compile(desk.name))
-    expect(kind(page, "Results of tools")).to_have_count(0)
+    expect(kind(page, "Tool results")).to_have_count(0)
     page.locator(".undo-bar").get_by_role("button", name="Undo").click()
     expect(page).to_have_url(re.compile("/sessions$"))
     assert desk.files == before
@@ -98,14 +98,14 @@ def test_the_session_itself_is_trimmed_and_the_view_follows(desk: EditDesk, read
     page = context_of(desk, reader)
     page.get_by_role("checkbox", name="Trim: Thinking").check()
     page.get_by_role("checkbox", name="change this session itself").check()
-    page.get_by_role("button", name="Trim what is ticked").click()
+    page.get_by_role("button", name="Trim selected").click()
     box(page).get_by_role("button", name="Trim", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")
     expect(kind(page, "Thinking")).to_have_count(0)
     assert b"The mole is flat." not in desk.path.read_bytes()
     undo(page)
     expect(kind(page, "Thinking")).to_have_count(1)
-    expect(page.get_by_role("button", name="Trim what is ticked")).to_be_disabled()
+    expect(page.get_by_role("button", name="Trim selected")).to_be_disabled()
     assert desk.files == before
 
 
@@ -131,7 +131,7 @@ def test_older_turns_are_compressed_and_taken_back(desk: EditDesk, reader: Reade
     box(page).get_by_role("button", name="Compress", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Compressed.")
     open_result(page)
-    expect(kind(page, "Results of tools")).to_have_count(0)
+    expect(kind(page, "Tool results")).to_have_count(0)
     expect(page.locator("main")).to_contain_text("By the mole, then.")
     page.locator(".undo-bar").get_by_role("button", name="Undo").click()
     expect(page).to_have_url(re.compile("/sessions$"))
@@ -148,8 +148,8 @@ def test_the_menu_of_edits_leads_there(desk: EditDesk, reader: Reader) -> None:
 def test_nothing_is_offered_where_nothing_may_be_changed(tmp_path: Path, reader: Reader) -> None:
     with edit_desk(tmp_path, is_read_only=True) as desk:
         page = context_of(desk, reader)
-        kind(page, "Results of tools").locator("summary").click()
-        expect(kind(page, "Results of tools").locator(".items")).to_be_visible()
+        kind(page, "Tool results").locator("summary").click()
+        expect(kind(page, "Tool results").locator(".items")).to_be_visible()
         expect(page.get_by_role("checkbox")).to_have_count(0)
         expect(page.get_by_role("heading", name="Make room")).to_have_count(0)
         expect(page.get_by_role("button", name=re.compile("^(Trim|Compress|Heavy)"))).to_have_count(

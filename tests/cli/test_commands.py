@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.app import COMMANDS, run
+from plait.cli.app import run
+from plait.cli.registry import COMMANDS
 from tests.archive.test_archive import ONE, SHOP, TWO, config, prompt, write
 
 __all__ = ["config"]
@@ -30,7 +31,7 @@ def fails(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
 
 def test_help_names_every_command(capfd: pytest.CaptureFixture[str]) -> None:
     text = out(capfd, "--help")
-    assert all(f"  {name} " in text for name in COMMANDS)
+    assert all((f"  {name} " in text) is not row.is_hidden for name, row in COMMANDS.items())
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -127,7 +128,7 @@ def test_doctor_accounts_for_every_line(capfd: pytest.CaptureFixture[str], confi
     assert (report["graph"]["nodes"], report["graph"]["inline"]) == (4, 3)
     assert report["graph"]["folded"] == {"retracted": 1}
     text = out(capfd, "doctor", torn)
-    assert "the account balances: nothing is lost" in text
+    assert "every line is accounted for: nothing is lost" in text
     assert f"{torn}:3: torn: the line does not end" in out(capfd, "doctor", torn, "--full-paths")
 
 
@@ -207,7 +208,7 @@ def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> N
         (["cat", ONE, "--line", "99"], 2, "error: no line 99 in '"),
         (["cat", ONE, "--line", "x"], 2, "error: 'x' is not a line number\nhint: say `--line 12`"),
         (["cat", ONE, "--uuid", "nope"], 2, "error: no record 'nope' in '"),
-        (["cat", TWO, "--agent", "zz"], 2, "error: no agent of this session is called 'zz'"),
+        (["cat", TWO, "--agent", "zz"], 2, "error: no agent of this session is named 'zz'"),
         (["log", "gone.jsonl"], 3, "error: no such file or folder: 'gone.jsonl'"),
         (["log", "/tmp"], 2, "error: '/tmp' is a folder\nhint: `plait ls --root /tmp` lists"),
         (["ls", "-home-dev"], 2, "error: no such option"),
@@ -215,14 +216,14 @@ def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> N
         (["lss"], 2, "error: no such command 'lss'\nhint: did you mean `plait ls`?\nhint: `plait"),
         (["sho"], 2, "error: no such command 'sho'\nhint: did you mean `plait show`?\n"),
         (["list"], 2, "error: no such command 'list'\nhint: did you mean `plait ls`?\n"),
-        (["xyzzy"], 2, "error: no such command 'xyzzy'\nhint: `plait --help` shows"),
+        (["xyzzy"], 2, "error: no such command 'xyzzy'\nhint: `plait --help` lists"),
         (["trace", "sned"], 2, "error: no such command 'sned'\nhint: did you mean `plait trace"),
         (["--hepl"], 2, "error: no such option '--hepl'\nhint: did you mean `--help`?"),
         (["ls", "--projet", "x"], 2, "error: no such option '--projet'\nhint: did you mean `--p"),
         (["ls", "--sort", "tit"], 2, "error: --sort: 'tit' is not one of 'ended', 'started', "),
         (["usage", "weakly"], 2, "error: 'weakly' is not one of 'daily', 'weekly', 'monthly', "),
         (["ls", "--nope"], 2, "error: no such option"),
-        (["ls", "--since", "soon"], 2, "error: 'soon' is not a time\nhint: say a day"),
+        (["ls", "--since", "soon"], 2, "error: 'soon' is not a time\nhint: use a day"),
         (
             ["ls", "--root", "/nowhere/at/all"],
             3,
@@ -338,7 +339,7 @@ def test_a_full_disk_is_one_line(config: Path) -> None:
             text=True,
             check=False,
         )
-    assert done.stderr == "error: cannot go on: no space left on device\n"
+    assert done.stderr == "error: cannot continue: no space left on device\n"
     assert done.returncode == 3
 
 

@@ -68,11 +68,11 @@ def test_every_list_speaks_of_the_same_sessions(
     assert counts == [5, SESSIONS, 1]
     said = out(capfd, "stats", "--root", root)
     assert said.startswith("5 of 8 sessions")
-    assert "1 session not counted: others hold all" in said
+    assert "1 session not counted: copies of others" in said
     assert "2 sessions not counted: no conversation" in said
     usage = json.loads(out(capfd, "usage", "session", "--root", root, "--json"))
     assert (usage["sessions"], usage["all_sessions"]) == (4, SESSIONS)
-    assert "4 of 8 sessions: 4 sessions without a response" in out(
+    assert "4 of 8 sessions: 4 sessions without usage" in out(
         capfd, "usage", "session", "--root", root
     )
 
@@ -82,10 +82,10 @@ def test_a_tree_says_what_became_of_the_others(
 ) -> None:
     lines = out(capfd, "tree", "--root", root).splitlines()
     assert any(line.startswith("5 of 8 sessions") for line in lines)
-    assert "of 1 session only agents are left" in lines
+    assert "1 session with nothing left but agents" in lines
     assert "1 session with nothing but summaries" in lines
-    assert "1 session not drawn apart: part of another, or without a conversation" in lines
-    assert "1 session more inside the files of others" in lines
+    assert "1 session not drawn: part of another one, or without a conversation" in lines
+    assert "1 more session inside the files of others" in lines
 
 
 # checklist: S55

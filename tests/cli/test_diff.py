@@ -7,7 +7,7 @@ import pytest
 
 from plait.archive import Archive
 from plait.errors import UserError
-from plait.view.comparison import compared, sums_of
+from plait.view.comparison import compare_branches, list_comparison_rows
 from tests.cli.test_commands import fails, out
 
 FORKED = "e15389d1"
@@ -16,10 +16,10 @@ A search box for 4,000 products
 e15389d1-3af0-4402-8ff8-bc1c4a0074e1  /home/dev/shop
 
 A  branch 715d4cd5-203 “Take LIKE, we can always…”, abandoned
-B  the trunk, goes on
+B  the trunk, active
 1 turn in common, up to “We have 4,000 products and no search. What would a first…”
 
-after they part         A      B
+after the fork          A      B
 turns                   1      2
 calls                   2      3
 work time            12 s   22 s
@@ -76,8 +76,8 @@ def test_a_comparison_is_json(capfd: pytest.CaptureFixture[str], gallery: Path) 
 def test_a_library_compares_as_the_command_does(gallery: Path) -> None:
     archive = Archive([gallery])
     found = archive.compare(FORKED, "715d", "1")
-    assert sums_of(found) == sums_of(archive.compare(FORKED, "2", "1"))
-    assert archive.compare(FORKED).one.line == found.two.line
+    assert list_comparison_rows(found) == list_comparison_rows(archive.compare(FORKED, "2", "1"))
+    assert archive.compare(FORKED).first.line == found.second.line
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,4 @@ def test_only_what_people_said_is_a_branch(gallery: Path) -> None:
     archive = Archive([gallery])
     told = archive.open(FORKED).conversations
     with pytest.raises(UserError, match="this session has no branch 'an agent'"):
-        compared(told, "an agent", None, archive.prices)
+        compare_branches(told, "an agent", None, archive.prices)

@@ -12,9 +12,9 @@ import pytest
 from examples.drawing import Drawing, draw
 from plait.archive import Archive
 from plait.cli.app import run
-from plait.cli.edit.carry_out import Manner, carry_out
+from plait.cli.edit import EditOptions, run_plan
 from plait.cli.options import Request
-from plait.edit.model import Append
+from plait.edit.plan import Append
 from plait.errors import Refused
 
 WORK = """
@@ -154,7 +154,7 @@ def test_a_plan_is_shown_and_nothing_done(desk: Desk) -> None:
     assert err == ""
     assert "tokens of the next resume" in out
     assert "rewritten  new ids" in out
-    assert out.endswith("nothing was changed: without `--dry-run` it is done\n")
+    assert out.endswith("nothing was changed; leave out `--dry-run` to do it\n")
     assert desk.told("clone", "search box", "--dry-run")["undo"] is None
     assert desk.files == before
 
@@ -185,7 +185,7 @@ def test_undo_brings_back_what_was_there_and_lists_it(desk: Desk) -> None:
     _, err = desk.said("undo", code=1)
     assert err.startswith("error: there is nothing to undo")
     _, err = desk.said("undo", told["undo"], code=1)
-    assert "is undone already" in err
+    assert "is already undone" in err
     assert "cloned, undone" in desk.said("undo", "--list")[0]
 
 
@@ -196,7 +196,7 @@ def test_an_edit_that_is_forgotten_cannot_be_undone(desk: Desk) -> None:
     desk.said("clone", desk.work.session)
     desk.said("clone", desk.work.session)
     assert desk.said("undo", "all", "--forget")[0].startswith("2 edits forgotten")
-    assert desk.said("undo", "--list")[0] == "nothing was changed\n"
+    assert desk.said("undo", "--list")[0] == "no edits\n"
 
 
 @pytest.mark.parametrize(
@@ -415,7 +415,7 @@ def test_a_session_is_mended_in_a_copy_or_in_place(desk: Desk) -> None:
     desk.said("check", told["session"])
     desk.said("undo")
     out, _ = desk.said("repair", "torn one", "--in-place")
-    assert out.endswith("nothing was changed: add `--yes` and it is done\n")
+    assert out.endswith("nothing was changed; add `--yes` to do it\n")
     assert desk.files == before
     told = desk.told("repair", "torn one", "--in-place", "--yes")
     assert (told["applied"], told["session"]) == (True, desk.broken.session)
@@ -428,14 +428,14 @@ def test_a_session_that_is_fine_stays_byte_for_byte(desk: Desk) -> None:
     before = desk.files
     told = desk.told("repair", "search box")
     assert (told["applied"], told["undo"], told["session"]) == (False, None, desk.work.session)
-    assert "nothing to mend" in desk.said("repair", "search box", "--in-place", "--yes")[0]
+    assert "nothing to repair" in desk.said("repair", "search box", "--in-place", "--yes")[0]
     assert desk.files == before
 
 
 def test_all_are_mended_or_some_and_those_that_are_fine_counted(desk: Desk) -> None:
     before = desk.files
     out, _ = desk.said("repair", "--all", "--in-place")
-    assert out.endswith("1 session, 0 changed, nothing was changed: add `--yes` and it is done\n")
+    assert out.endswith("1 session, 0 changed, nothing was changed; add `--yes` to do it\n")
     assert desk.files == before
     names = (desk.work.session, desk.broken.session)
     out, _ = desk.said("repair", *names, "--in-place", "--yes")
@@ -444,7 +444,7 @@ def test_all_are_mended_or_some_and_those_that_are_fine_counted(desk: Desk) -> N
     assert [one["applied"] for one in desk.told("repair", *names)] == [False, False]
     assert desk.told("repair", "--all") == []
     out, _ = desk.said("repair", "--all")
-    assert out.startswith("nothing to mend in ")
+    assert out.startswith("nothing to repair in ")
 
 
 @pytest.mark.parametrize("width", [20, 40, 60])
@@ -488,7 +488,7 @@ def test_a_plan_that_breaks_a_rule_is_told_and_refused(desk: Desk, as_json: bool
     assert isinstance(step, Append)
     torn = replace(plan, steps=(replace(step, data=b'{"type":"user","uuid":"x"'),))
     with pytest.raises(Refused, match="refusing to rename: 2 rules would be broken"):
-        carry_out(request, session, torn, Manner(as_json=as_json))
+        run_plan(request, session, torn, EditOptions(as_json=as_json))
     out = desk.read()
     if as_json:
         told = json.loads(out)
@@ -502,7 +502,7 @@ def test_a_plan_that_breaks_a_rule_is_told_and_refused(desk: Desk, as_json: bool
 def test_a_large_session_is_not_read_to_say_how_it_goes_on(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.cli.edit.told.LARGE", 100)
+    monkeypatch.setattr("plait.cli.edit.LARGE", 100)
     out, _ = desk.said("rename", "search box", "T")
     session, root = desk.work.session, desk.config
     assert f"  resume  plait resume {session} --root {root}\n" in out

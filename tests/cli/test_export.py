@@ -11,7 +11,7 @@ import pytest
 from examples.drawing import draw
 from plait.cli import desktop
 from plait.cli.app import run
-from plait.line.folder import OutputFolder
+from plait.line.output import OutputFolder
 from tests.hostile.named import PATHS
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -103,7 +103,7 @@ def test_it_refuses_a_folder_of_other_files(
     code, _, err = ran(capfd, "--all", "--root", root, "-o", folder)
     assert (code, err.splitlines()[0]) == (
         2,
-        f"error: '{folder}' is not empty and no earlier export",
+        f"error: '{folder}' is not empty and not an earlier export",
     )
     assert len(list(folder.iterdir())) == 2
     assert ran(capfd, "--all", "--root", root, "-o", folder, "--force")[0] == 0
@@ -114,14 +114,14 @@ def test_it_refuses_a_folder_of_other_files(
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["-o", "x"], "error: nothing says what to export"),
-        (["--all"], "error: nothing says where to"),
+        (["-o", "x"], "error: nothing selected to export"),
+        (["--all"], "error: no destination"),
         (["--all", "--until", "2020-01-01", "-o", "x"], "error: no session matches"),
         (["--project", "nothing", "-o", "x"], "error: no session matches"),
-        (["--all", "--turn", "1"], "error: `--turn` is of one session"),
+        (["--all", "--turn", "1"], "error: `--turn` takes one session"),
         ([SESSION, "--turn", "7"], "error: no turn 7 in this conversation"),
-        (["--all", "--turn", "1", "-f", "jsonl"], "error: records are exported by paths"),
-        (["--all", "--turn", "1", "-f", "toolpath"], "error: graphs of steps are exported by"),
+        (["--all", "--turn", "1", "-f", "jsonl"], "error: records are exported by path"),
+        (["--all", "--turn", "1", "-f", "toolpath"], "error: step graphs are exported by"),
     ],
 )
 def test_it_says_what_is_wrong(
@@ -185,10 +185,10 @@ def test_what_a_format_of_others_does_not_hold_is_said(
     for format_, name in (("atif", "ATIF"), ("toolpath", "Toolpath")):
         for where in ("-", tmp_path / format_):
             _, out, err = ran(capfd, SESSION, "--root", root, "-f", format_, "-o", where)
-            assert f"not held by {name}: 1 note of the client" in err.replace("\n", " ")
+            assert f"not in {name}: 1 note of the client" in err.replace("\n", " ")
             assert "not held by" not in out
     again = ran(capfd, SESSION, "--root", root, "-f", "atif", "-o", tmp_path / "atif")[2]
-    assert "not held by ATIF: 1 note of the client" in again.replace("\n", " ")
+    assert "not in ATIF: 1 note of the client" in again.replace("\n", " ")
     assert "not held by" not in ran(capfd, SESSION, "--root", root, "-o", "-")[2]
     assert json.loads(ran(capfd, SESSION, "--root", root, "--turn", "2", "-f", "atif")[1])["steps"]
 
@@ -209,7 +209,7 @@ def test_copying_where_there_is_no_clipboard(root: Path, capfd: pytest.CaptureFi
     code, out, err = ran(capfd, SESSION, "--root", root, "--turn", "1", "--copy")
     assert code == 0
     assert "Two ways." in out
-    assert "there is no clipboard here" in err
+    assert "no clipboard found" in err
 
 
 def test_copying_by_a_program(

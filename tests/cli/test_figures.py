@@ -2,7 +2,8 @@
 
 import pytest
 
-from plait.cli.text import fitting, lasting, local, thousands
+from plait.cli.text import format_lapse, join_fitting, local_time
+from plait.view.formats import format_tokens
 
 START = "2026-11-02T09:00:00.000Z"
 
@@ -22,25 +23,25 @@ START = "2026-11-02T09:00:00.000Z"
     ],
 )
 def test_how_long_something_took(ended: str | None, text: str) -> None:
-    assert lasting(START, ended) == text
+    assert format_lapse(START, ended) == text
 
 
 def test_a_time_that_no_clock_knows_is_none() -> None:
-    assert local("nonsense") is None
-    assert local(None) is None
-    assert local(START) is not None
+    assert local_time("nonsense") is None
+    assert local_time(None) is None
+    assert local_time(START) is not None
 
 
 @pytest.mark.parametrize(
     ("tokens", "text"), [(7, "7"), (1500, "1.5k"), (155_000, "155k"), (1_200_000, "1.2M")]
 )
 def test_tokens_are_rounded(tokens: int, text: str) -> None:
-    assert thousands(tokens) == text
+    assert format_tokens(tokens) == text
 
 
 def test_parts_are_left_out_from_the_end_where_there_is_no_room() -> None:
     parts = ["3 prompts", "", "12 KB", "1 min"]
-    assert fitting(parts, 40) == "3 prompts · 12 KB · 1 min"
-    assert fitting(parts, 20) == "3 prompts · 12 KB"
-    assert fitting(parts, 1) == "3 prompts"
-    assert fitting([], 10) == ""
+    assert join_fitting(parts, 40) == "3 prompts · 12 KB · 1 min"
+    assert join_fitting(parts, 20) == "3 prompts · 12 KB"
+    assert join_fitting(parts, 1) == "3 prompts"
+    assert join_fitting([], 10) == ""

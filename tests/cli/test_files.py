@@ -1,4 +1,4 @@
-"""`plait blame`, `plait file` and `plait files`: in words, as JSON, as files in a folder."""
+"""`plait blame`, `plait history` and `plait historys`: in words, as JSON, as files in a folder."""
 
 import json
 from pathlib import Path
@@ -64,7 +64,7 @@ def test_blame_is_a_picture_of_the_file(command: Command, script: Script) -> Non
     assert lines[4].split()[0] == f"{script.id[:8]}:1"
     assert lines[4].endswith(f"~2 {ONE}")
     assert lines[6].endswith(f"~4 {THREE}")
-    assert "it came by hand or by a command" in told
+    assert "written by hand or by a command" in told
     assert f"plait show {script.id[:8]} --turn 1 --root" in told
 
 
@@ -89,14 +89,14 @@ def test_lines_can_be_chosen(command: Command, script: Script, span: str, count:
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("blame", "cart.py", "--lines", "x"), "'x' are no lines"),
-        (("blame", "cart.py", "--lines", "9"), "there are no lines 9"),
-        (("blame", "cart.py", "--yes"), "--yes goes with --notes"),
+        (("blame", "cart.py", "--lines", "x"), "'x' is not a range of lines"),
+        (("blame", "cart.py", "--lines", "9"), "no lines 9"),
+        (("blame", "cart.py", "--yes"), "--yes needs --notes"),
         (("blame", "nowhere.py"), "no session knows it"),
-        (("file", "nowhere.py"), "no session knows 'nowhere.py'"),
+        (("file", "nowhere.py"), "no session touched 'nowhere.py'"),
         (("file", "cart.py", "--at", "9"), "there is no turn 9 in this session"),
         (("file", "cart.py", "--at", "never"), "'never' is not a time"),
-        (("files", "latest", "-o", "x"), "-o writes files as they stood after a turn"),
+        (("files", "latest", "-o", "x"), "-o writes files as they were after a turn"),
         (("files", "latest", "--at", "7"), "there is no turn 7"),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_file_as_it_was(command: Command, script: Script) -> None:
     assert command.run("file", "cart.py", "--at", f"{script.id[:8]}:1") == f"{ONE}\n{TWO}\n"
     assert command.run("file", "cart.py", "--at", "2") == f"{ONE}\n{TWO}\n{THREE}\n"
     before = command.run("file", "cart.py", "--at", "2026-03-02T08:00:00Z", code=2)
-    assert "there was no" in before
+    assert "did not exist then" in before
     told = command.json("file", "cart.py", "--at", "1")
     assert (told["text"], told["certainty"]) == (f"{ONE}\n{TWO}\n", "sure")
 
@@ -141,7 +141,7 @@ def test_what_a_file_held_is_unknown_where_only_patches_tell(
 def test_the_net_change_of_a_session(command: Command, script: Script) -> None:
     told = command.run("files", "latest")
     assert "new  +3 −0        2  1, 2   " in told
-    assert "2 files: +4 −0 in all" in told
+    assert "2 files: +4 −0 in total" in told
     first, second = command.json("files", "latest")
     assert (first["changes"], first["added"], first["is_new"]) == (2, 3, True)
     assert (second["path"].rpartition("/")[2], second["turns"]) == ("notes.md", [2])
@@ -158,7 +158,7 @@ def test_files_as_they_stood_are_written_into_a_folder(
     assert (home.top / "then/cart.py").read_text(encoding="utf-8") == f"{ONE}\n{TWO}\n"
     assert not (home.top / "then/outside").exists()
     refused = command.run("files", "latest", "--at", "2", "-o", "then", code=2)
-    assert "refusing to write over 1 file:" in refused
+    assert "refusing to overwrite 1 file:" in refused
     assert not (home.top / "then/outside").exists()
     command.run("files", "latest", "--at", "2", "-o", "then", "--force")
     assert THREE in (home.top / "then/cart.py").read_text(encoding="utf-8")
@@ -179,7 +179,7 @@ def test_nothing_is_written_outside_of_the_folder(
 def test_notes_are_a_plan_first(home: Scripted, command: Command, script: Script) -> None:
     told = command.run("blame", "cart.py", "--notes")
     assert "a new note: cart.py" in told
-    assert "nothing is written yet" in told
+    assert "nothing written yet" in told
     assert "refs/notes/ai" not in home.git("for-each-ref")
     assert command.json("blame", "cart.py", "--notes", "--yes")["written"] == 1
     note = home.git("notes", "--ref=ai", "show", "HEAD")

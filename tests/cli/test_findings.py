@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.findings import KINDS, base_of, short_path
-from plait.line import root_at
+from plait.cli.doctor import KINDS, common_folder, shorten_finding_path
+from plait.line import make_root
 from tests.cli.test_commands import out
 
 ID = "b9139b4a-d886-4641-bfd3-9ed95b1a041a"
@@ -52,9 +52,9 @@ def test_of_many_findings_some_of_each_kind_are_listed(
         "    b.jsonl:2: not an object: expecting value",
         "    a.jsonl:3: not an object: expecting value",
         "    … 18 more",
-        " 1  summaries of records that are nowhere (unresolved-summary)",
+        " 1  summaries of missing records (unresolved-summary)",
         "    c.jsonl:1: the summary is of b9139b4a…, which is nowhere",
-        "`--all` lists every finding, whole",
+        "`--all` lists every finding in full",
     ]
     whole = findings(out(capfd, "doctor", logs, "--all", "--full-paths"))
     assert whole[0] == "22 findings"
@@ -77,15 +77,15 @@ def test_of_many_findings_some_of_each_kind_are_listed(
 )
 def test_paths_are_short(path: str, expected: str | None) -> None:
     shown = expected or path.removeprefix("/logs/")
-    assert short_path(Path(path), Path("/logs")) == shown
+    assert shorten_finding_path(Path(path), Path("/logs")) == shown
 
 
 def test_what_all_roots_lie_in_is_named_once(tmp_path: Path) -> None:
     one, two = torn(tmp_path / "one", ("a.jsonl", 1)), torn(tmp_path / "two", ("b.jsonl", 1))
-    assert base_of([root_at(one)]) == one
-    assert base_of([root_at(one / "a.jsonl")]) == one
-    assert base_of([root_at(one), root_at(two)]) == tmp_path
-    assert base_of([]) is None
+    assert common_folder([make_root(one)]) == one
+    assert common_folder([make_root(one / "a.jsonl")]) == one
+    assert common_folder([make_root(one), make_root(two)]) == tmp_path
+    assert common_folder([]) is None
 
 
 def test_every_kind_of_finding_has_words() -> None:

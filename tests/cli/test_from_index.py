@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.archive.index.fresh import MOST
-from plait.archive.index.update import refresh
 from plait.cli.app import run
 from plait.cli.settings import load_settings
-from plait.index.access import locked
-from plait.index.catalogue import CATALOGUE
-from plait.index.rows import keep_rows
+from plait.index.catalogue import CATALOGUE, lock_index, write_if_unchanged
+from plait.indexing import update_index
+from plait.sessions.fresh_index import MAX_UPDATE_BYTES
 
 COMMANDS = (
     "ls",
@@ -80,7 +78,7 @@ def ready(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     place = tmp_path_factory.mktemp("ready")
     shutil.copytree(gallery, place / "logs")
     cache = {"PLAIT_CACHE_DIR": str(place / "cache")}
-    refresh(
+    update_index(
         Archive([place / "logs"]), load_settings([str(place / "logs")], environment=cache).index
     )
     return place / "logs", place / "cache"
@@ -120,7 +118,7 @@ def test_an_index_that_is_a_little_behind_is_brought_up_to_date(
 def test_an_index_that_is_far_behind_is_left_alone(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path
 ) -> None:
-    note = b'{"type":"note","text":"%s"}\n' % (b"x" * MOST)
+    note = b'{"type":"note","text":"%s"}\n' % (b"x" * MAX_UPDATE_BYTES)
     max(logs.rglob("*.jsonl")).with_name("large.jsonl").write_bytes(note)
     same(capfd, logs, "ls --json")
     assert "1 file changed" in printed(capfd, logs, "index", "--status")[1]
@@ -156,7 +154,7 @@ ODD = rb"""
 {"type":"user","uuid":"r1","parentUuid":"a1","sessionId":"s","timestamp":"0001-01-01T00:00:00.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"w","content":"\ud800"}]}}
 {"type":"system","subtype":"turn_duration","durationMs":99999999999999999999999,"uuid":"d1","parentUuid":"r1","sessionId":"s","timestamp":"9999-12-31T23:59:59.999Z"}
 {"type":"summary","summary":"\udbff","leafUuid":"u1"}
-"""  # noqa: E501
+"""
 
 
 @pytest.mark.parametrize("command", ["ls", "usage session", "stats", "tree"])
@@ -180,7 +178,7 @@ def test_an_index_of_another_version_is_left_alone(
 def test_nobody_waits_for_the_right_to_write(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path
 ) -> None:
-    with locked(folder):
+    with lock_index(folder):
         same(capfd, logs, "stats --json")
         path = max(logs.rglob("*.jsonl"))
         path.write_bytes(path.read_bytes() * 2)
@@ -192,10 +190,10 @@ def test_nobody_waits_for_the_right_to_write(
 def test_what_was_worked_out_of_an_older_index_is_not_kept(logs: Path, folder: Path) -> None:
     with sqlite3.connect(folder / CATALOGUE) as connection:
         [(generation,)] = connection.execute("SELECT value FROM meta WHERE name = 'generation'")
-    assert keep_rows(folder, generation, [])
-    assert not keep_rows(folder, generation - 1, [])
+    assert write_if_unchanged(folder, generation, [])
+    assert not write_if_unchanged(folder, generation - 1, [])
     shutil.rmtree(folder)
-    assert not keep_rows(folder, generation, [])
+    assert not write_if_unchanged(folder, generation, [])
     assert not folder.exists()
 
 
@@ -204,11 +202,11 @@ def test_what_was_worked_out_of_an_older_index_is_not_kept(logs: Path, folder: P
     [
         (
             "ls",
-            ("tantivy", "plait.graph", "plait.archive.index.update", "plait.conversation.build"),
+            ("tantivy", "plait.graph", "plait.indexing", "plait.conversation.build"),
         ),
-        ("usage", ("tantivy", "plait.graph", "plait.archive.index.update")),
-        ("stats", ("tantivy", "plait.archive.index.update", "plait.conversation.build")),
-        ("tree", ("tantivy", "plait.archive.index.update", "plait.conversation.build")),
+        ("usage", ("tantivy", "plait.graph", "plait.indexing")),
+        ("stats", ("tantivy", "plait.indexing", "plait.conversation.build")),
+        ("tree", ("tantivy", "plait.indexing", "plait.conversation.build")),
     ],
 )
 def test_only_what_is_needed_is_loaded(

@@ -143,7 +143,7 @@ def test_log_follows_a_session_into_other_files(
 ) -> None:
     arguments = ("log", "Add a limit", "--all", "--root", two_files / "projects")
     code, error = fails(capfd, *arguments)
-    assert (code, error.splitlines()[0]) == (2, "error: 'Add a limit' means 2 sessions")
+    assert (code, error.splitlines()[0]) == (2, "error: 'Add a limit' matches 2 sessions")
     found = out(capfd, "log", "775", "--all", "--root", two_files).split("\n", 3)
     assert found[3].rstrip() == shown("""
     ◉  2026-11-02 09:00  Add a limit  (resumes here)                                         1 s
@@ -251,7 +251,7 @@ def test_filters_choose_sessions(capfd: pytest.CaptureFixture[str], work: Path) 
         2,
         [
             "error: no session matches",
-            f"hint: `plait ls --root {root[1]}` lists the sessions there are",
+            f"hint: `plait ls --root {root[1]}` lists all sessions",
         ],
     )
 
@@ -440,7 +440,7 @@ def test_records_without_uuid_are_mentioned(
         '{"message": {"role": "user", "content": "hello"}}\n'
         '{"message": {"role": "assistant", "content": "hello"}}\n'
     )
-    told = "2 records without uuid: they form no graph; `plait cat` shows them"
+    told = "2 records without uuid not drawn; `plait cat` shows them"
     assert out(capfd, command, file).splitlines()[-1] == told
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
-from plait.cli.hook.commands import HIDDEN, SUBCOMMANDS
 from plait.cli.hook.event import COMMANDS, trace_folder
+from plait.cli.registry import subcommands
 from plait.cli.settings import config_file, state_folder
 from plait.cli.state_folder import quick_state_folder
-from plait.trace.hook.event import EVENTS, is_worker_there
-from plait.trace.hook.jobs import jobs_in
-from plait.trace.send.spool import Spool
-from plait.trace.sent import SessionState, note_state, states
+from plait.trace.delivery import Spool
+from plait.trace.hook_event import EVENTS, is_worker_running
+from plait.trace.jobs import list_jobs
+from plait.trace.state import SessionState, read_states, save_state
 from tests.trace.logs import SESSION, Growing
 from tests.trace.made import many
 from tests.trace.otlp_receiver import Answer, Receiver, free_port
@@ -58,7 +58,7 @@ def hooked(*words: str, told: bytes | str = b"", **env: str) -> "subprocess.Comp
 def settle(folder: Path) -> None:
     """Waits until no worker runs and no job is left."""
     for _ in range(1200):
-        if not jobs_in(folder) and not is_worker_there(folder):
+        if not list_jobs(folder) and not is_worker_running(folder):
             return
         time.sleep(0.05)
     raise AssertionError("the worker does not come to an end")
@@ -73,7 +73,7 @@ def test_a_turn_arrives_while_claude_code_goes_on(folder: Path, tmp_path: Path) 
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         settle(folder)
     assert receiver.names() == ["Turn 1"]
-    assert states(folder)[SESSION].turn_count == 1
+    assert read_states(folder)[SESSION].turn_count == 1
 
 
 def test_the_work_can_be_waited_for(folder: Path, tmp_path: Path) -> None:
@@ -109,17 +109,17 @@ def test_an_event_of_another_version_does_not_stop_claude_code(folder: Path) -> 
     done = hooked("post-compact", "--verbose", told="{}")
     assert (done.returncode, done.stdout) == (0, "")
     assert "no such event" in done.stderr
-    assert not jobs_in(folder)
+    assert not list_jobs(folder)
 
 
 def test_what_people_call_is_no_event() -> None:
-    assert set(COMMANDS) == {*SUBCOMMANDS, *HIDDEN}
+    assert set(COMMANDS) == subcommands("hook").keys()
 
 
 def test_a_job_without_a_target_is_dropped_and_the_log_says_so(folder: Path) -> None:
     assert hooked("stop", "--wait", told='{"session_id": "x"}').returncode == 0
-    assert "nobody has said where traces go" in (folder / "hook.log").read_text(encoding="utf-8")
-    assert jobs_in(folder) == []
+    assert "no target for traces" in (folder / "hook.log").read_text(encoding="utf-8")
+    assert list_jobs(folder) == []
 
 
 def test_a_stdin_that_never_ends_is_not_waited_for(folder: Path) -> None:
@@ -131,11 +131,11 @@ def test_next_to_nothing_is_imported_while_claude_code_waits(folder: Path) -> No
     code = (
         "import sys\n"
         "before = set(sys.modules)\n"
-        "import plait.cli, plait.cli.hook.event, plait.trace.hook.event as event\n"
+        "import plait.cli, plait.cli.hook.event, plait.trace.hook_event as event\n"
         "folder = plait.cli.hook.event.trace_folder()\n"
-        "event.hook_input(0, 1.0)\n"
-        "event.leave_job(folder, 'stop', b'{}')\n"
-        "event.is_worker_there(folder)\n"
+        "event.read_hook_input(0, 1.0)\n"
+        "event.write_job(folder, 'stop', b'{}')\n"
+        "event.is_worker_running(folder)\n"
         "print(*sorted(set(sys.modules) - before))\n"
     )
     done = subprocess.run(
@@ -143,7 +143,7 @@ def test_next_to_nothing_is_imported_while_claude_code_waits(folder: Path) -> No
     )
     found = done.stdout.split()
     ours = ["cli", "cli.hook", "cli.hook.event", "cli.state_folder", "errors"]
-    ours += ["trace", "trace.hook", "trace.hook.event"]
+    ours += ["trace", "trace.hook_event"]
     assert [one for one in found if one.startswith("plait.")] == [f"plait.{one}" for one in ours]
     assert {one for one in found if not one.startswith("plait")} <= {"fcntl", "select", "time"}
 
@@ -210,8 +210,8 @@ def test_install_shows_the_change_and_keeps_the_old(
     assert '+    "Stop": [' in capsys.readouterr().out
     assert plait("hook", "install", "--yes") == 0
     out = capsys.readouterr().out
-    assert "the hooks are in" in out
-    assert "nobody has said where traces go yet" in out
+    assert "added the hooks to" in out
+    assert "no target for traces yet" in out
     hooks = json.loads(path.read_text(encoding="utf-8"))["hooks"]
     assert list(hooks) == USUAL
     [backup] = (nobodys_home / "data" / "plait" / "backups").iterdir()
@@ -227,7 +227,7 @@ def test_without_a_person_to_ask_nothing_is_written(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("hook", "install") == 2
-    assert "nobody is there to ask" in capsys.readouterr().err
+    assert "cannot ask without a terminal" in capsys.readouterr().err
     assert not (nobodys_home / ".claude").exists()
 
 
@@ -277,7 +277,7 @@ def test_what_cc_langfuse_has_sent_is_taken_over(
     other.write_text(json.dumps(theirs), encoding="utf-8")
     assert plait("hook", "install", "--yes") == 0
     assert "is not sent again: 1 session" in capsys.readouterr().out
-    assert states(folder)["s1"].last_line == 40
+    assert read_states(folder)["s1"].last_line == 40
     assert json.loads(other.read_text(encoding="utf-8")) == theirs
 
 
@@ -319,10 +319,10 @@ def test_trace_status_tells_what_waits_and_what_was_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert plait("trace", "status") == 0
-    assert "nothing has been sent by hooks yet" in capsys.readouterr().out
+    assert "nothing sent by hooks yet" in capsys.readouterr().out
     spool = Spool(folder)
-    spool.put(many(3, session="s1"))
-    note_state(
+    spool.add(many(3, session="s1"))
+    save_state(
         folder, "s1", SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl", error="odd")
     )
     send_to(f"http://127.0.0.1:{free_port()}")
@@ -345,7 +345,7 @@ def test_trace_status_tells_what_waits_and_what_was_refused(
     assert len(receiver.spans) == 3
     out = capsys.readouterr().out
     assert "sent 3 spans to" in out
-    assert "nothing waits" in out
+    assert "nothing is waiting" in out
 
 
 def test_the_environment_of_a_project_has_no_say(folder: Path, tmp_path: Path) -> None:
@@ -365,4 +365,4 @@ def test_help_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in out for name in (*EVENTS, "install", "uninstall", "status"))
     assert "work" not in out.split("Commands:")[1].split()
     assert plait("hook", "stop", "--help") == 0
-    assert "always 0" in capsys.readouterr().out
+    assert "always exits with 0" in capsys.readouterr().out

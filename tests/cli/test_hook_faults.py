@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import pytest
 
-from plait.trace.hook.event import is_worker_there, leave_job
-from plait.trace.hook.jobs import jobs_in
+from plait.trace.hook_event import is_worker_running, write_job
+from plait.trace.jobs import list_jobs
 from tests.trace.logs import Growing
 from tests.trace.otlp_receiver import Answer, Receiver
 
@@ -23,9 +23,9 @@ from tests.trace.otlp_receiver import Answer, Receiver
 RUNS = """
 import json, os, resource, signal, sys
 import plait.cli.app, plait.cli.hook.event, plait.cli.hook.commands, plait.cli.export
-import plait.archive.hook.worker, plait.redact, plait.trace.send.otlp
+import plait.trace.worker, plait.redact, plait.trace.otlp
 import opentelemetry.exporter.otlp.proto.http.trace_exporter, requests
-plait.trace.send.otlp.sdk()
+plait.trace.otlp.load_sdk()
 STEPS = {"open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "socket.connect"}
 
 def run(env, arguments, told, steps, room):
@@ -112,7 +112,7 @@ class Place:
     def settle(self) -> None:
         """Waits until no worker runs and no job is left."""
         for _ in range(1200):
-            if not jobs_in(self.folder) and not is_worker_there(self.folder):
+            if not list_jobs(self.folder) and not is_worker_running(self.folder):
                 return
             time.sleep(0.05)
         raise AssertionError("the worker does not come to an end")
@@ -120,7 +120,7 @@ class Place:
 
 def leave(place: Place) -> None:
     """Leaves a job as a hook does."""
-    leave_job(place.folder, "stop", json.dumps(place.log.told()).encode())
+    write_job(place.folder, "stop", json.dumps(place.log.told()).encode())
 
 
 STEPS = range(1, 51)

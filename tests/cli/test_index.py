@@ -13,10 +13,10 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.watch import polled_changes
 from plait.cli.app import run
 from plait.errors import SourceError
-from plait.index.access import locked
+from plait.index.catalogue import lock_index
+from plait.sessions.watch import poll_changes
 
 TALK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -65,7 +65,7 @@ def test_the_status_tells_what_is_there(root: Path, capsys: pytest.CaptureFixtur
 
 def test_three_wishes_at_once_are_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["index", "--root", str(root), "--status", "--rebuild"]) == 2
-    assert "say one of them" in capsys.readouterr().err
+    assert "use only one of" in capsys.readouterr().err
 
 
 def test_nothing_is_written_outside_the_index(
@@ -85,9 +85,9 @@ def test_nothing_is_written_outside_the_index(
 
 def test_one_writes_at_a_time(tmp_path: Path) -> None:
     with (
-        locked(tmp_path),
+        lock_index(tmp_path),
         pytest.raises(SourceError, match="another process is writing"),
-        locked(tmp_path, wait=0.05),
+        lock_index(tmp_path, wait=0.05),
     ):
         pass
 
@@ -124,5 +124,5 @@ def test_where_the_system_tells_nothing_the_files_are_looked_at(root: Path) -> N
             path.write_bytes(original + b"\n" * len(looks))
             return len(looks) > 3
 
-    assert len(list(polled_changes([root], 0.01, Changing()))) == 3
+    assert len(list(poll_changes([root], 0.01, Changing()))) == 3
     assert looks == [0.01] * 4

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
-from plait.cli.insights import _by_session as by_session
-from plait.conversation.insights.model import Habit, HabitEvidence
+from plait.cli.insights import group_by_session as by_session
+from plait.insights.report import Habit, HabitEvidence
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 
@@ -26,12 +26,14 @@ def value(capfd: pytest.CaptureFixture[str], *arguments: object) -> Any:
     return json.loads(told(capfd, *arguments, "--json"))
 
 
-def test_trends_habits_and_what_is_far_off(capfd: pytest.CaptureFixture[str]) -> None:
+def test_trends_habits_and_outliers(capfd: pytest.CaptureFixture[str]) -> None:
     printed = told(capfd, "--root", GALLERY)
     assert "Cost                     $1.81             $0.09  19.0 ×" in printed
-    assert "Small questions go to a dear model\n10 of 149 responses, $0.11: ask" in printed
+    assert (
+        "Small questions are sent to an expensive model\n10 of 149 responses, $0.11: ask" in printed
+    )
     assert "c85a106f  A small team for the docs  $0.37 cost, 3.6 × the median of $0.10" in printed
-    assert "named from five times or more" in printed
+    assert "shown from 5 times or more" in printed
 
 
 def test_a_session_in_which_a_habit_shows_often_is_told_once() -> None:
@@ -70,7 +72,7 @@ def test_the_index_tells_what_the_logs_tell(
 def test_few_turns_have_no_habits(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = value(capfd, "--root", GALLERY, "--project", "ledger")
     assert found["habits"] == []
-    assert told(capfd, "--root", tmp_path).startswith("nothing stands out")
+    assert told(capfd, "--root", tmp_path).startswith("no insights")
 
 
 def test_a_name_that_nobody_has(capfd: pytest.CaptureFixture[str]) -> None:

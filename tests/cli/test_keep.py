@@ -65,8 +65,8 @@ def test_all_is_kept_once(config: Path, said: Said, told: Told) -> None:
     assert (done["dry_run"], sorted(done["sessions"])) == (False, sorted(planned["sessions"]))
     assert done["files"] == planned["files"] == len([*config.rglob("*.json*")])
     assert 0 < done["stored_bytes"] < done["bytes"] == planned["bytes"]
-    assert said("keep") == f"nothing new: {done['files']} files kept already\n"
-    assert said("keep", "--all", "--dry-run").startswith("nothing to keep")
+    assert said("keep") == f"nothing new: {done['files']} files already backed up\n"
+    assert said("keep", "--all", "--dry-run").startswith("nothing to back up")
 
 
 def test_status_has_the_keys_that_scripts_read(config: Path, said: Said, told: Told) -> None:
@@ -79,12 +79,12 @@ def test_status_has_the_keys_that_scripts_read(config: Path, said: Said, told: T
     assert (risk["session"], risk["deleted_on"]) == (first.stem, day)
     assert len(status["at_risk"]) == status["unkept"] == len(logs(config))
     words = said("keep", "status")
-    assert "1 session will be lost within a week:" in words
+    assert "1 session will be deleted within a week:" in words
     assert f"{day}         {first.stem[:8]}" in words
     os.utime(first, (time.time() - 31 * DAY,) * 2)
     assert "at the next start" in said("keep", "status")
     said("keep")
-    assert "nothing will be lost: all sessions are kept" in said("keep", "status")
+    assert "everything is backed up" in said("keep", "status")
     assert told("keep", "status")["at_risk"] == []
 
 
@@ -122,7 +122,7 @@ def test_what_is_there_and_something_else_stays(config: Path, said: Said) -> Non
     said("keep")
     log = logs(config)[0]
     log.write_bytes(b'{"type":"tag"}\n')
-    assert "is not what was kept" in said("restore", str(log), code=1)
+    assert "differs from the backup" in said("restore", str(log), code=1)
     assert log.read_bytes() == b'{"type":"tag"}\n'
     assert "restored" in said("restore", str(log), "--overwrite")
     assert log.read_bytes() != b'{"type":"tag"}\n'
@@ -177,11 +177,11 @@ def test_only_some_are_kept(config: Path, said: Said, told: Told) -> None:
     assert told("keep", one.stem)["sessions"] == [one.stem]
     assert told("keep", str(other))["sessions"] == [other.stem]
     assert one.stem not in told("keep", "--project", other.parent.name, "--dry-run")["sessions"]
-    assert "say either `--all`" in said("keep", "--all", one.stem, code=2)
+    assert "use either `--all`" in said("keep", "--all", one.stem, code=2)
     assert "no session" in said("keep", "nobody", code=2)
     assert "no session matches" in said("keep", "--project", "nobody", code=2)
     empty(config)
-    assert "kept already" in said("keep", one.stem, code=2)
+    assert "backed up already" in said("keep", one.stem, code=2)
 
 
 def test_a_log_under_no_root_is_kept_and_found(
@@ -207,13 +207,13 @@ def test_forgetting_is_shown_before_it_is_done(config: Path, said: Said, told: T
     empty(config)
     assert log.stem not in {one["session"] for one in told("ls")}
     assert "gone for good" in said("keep", "forget", "latest")
-    assert said("keep", "forget", "--max-age", "100000") == "nothing to forget\n"
+    assert said("keep", "forget", "--max-age", "100000") == "nothing to delete\n"
     left = told("keep", "forget", "--max-size", "0")
     assert left["forgotten"] is False
     assert told("keep", "forget", "--max-size", "0", "--yes")["sessions"] == left["sessions"] != []
     assert told("ls") == []
     for wrong in ([], ["x", "--max-age", "1"]):
-        assert "say either which sessions or a limit" in said("keep", "forget", *wrong, code=2)
+        assert "name sessions or give a limit" in said("keep", "forget", *wrong, code=2)
     assert "is not a size" in said("keep", "forget", "--max-size", "much", code=2)
 
 
@@ -233,7 +233,7 @@ def test_what_is_packed_is_taken_in_once(
 
 def test_a_damaged_block_is_named(config: Path, said: Said, told: Told, nobodys_home: Path) -> None:
     said("keep")
-    assert "all is well" in said("keep", "verify")
+    assert "no damage" in said("keep", "verify")
     pack = next((nobodys_home / "data" / "plait" / "keep" / "packs").glob("*.pack"))
     data = bytearray(pack.read_bytes())
     data[len(data) // 2] ^= 1
@@ -265,15 +265,15 @@ def test_an_archive_without_sessions_has_nothing_to_keep(
 
 def test_status_speaks_plainly_where_there_is_nothing(config: Path, said: Said) -> None:
     """Before anything is kept, where all is gone from its source, and without any session."""
-    assert "nothing is kept yet\n" in said("keep", "status")
+    assert "no backup yet\n" in said("keep", "status")
     said("keep")
-    assert "nothing will be lost: all sessions are kept" in said("keep", "status")
+    assert "everything is backed up" in said("keep", "status")
     empty(config)
     gone = said("keep", "status")
-    assert "no sessions are at their source: `plait restore SESSION` puts one back" in gone
+    assert "all of these sessions are deleted: `plait restore SESSION` restores one" in gone
     assert "no folder" not in gone
     said("keep", "forget", "--max-age", "0", "--yes")
-    assert "nothing is kept\nthere are no sessions to keep\n" in said("keep", "status")
+    assert "no backup\nthere are no sessions to back up\n" in said("keep", "status")
 
 
 def test_status_says_that_the_clients_folder_is_gone(
@@ -281,4 +281,4 @@ def test_status_says_that_the_clients_folder_is_gone(
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "gone"))
     assert run(["keep", "status"]) == 0
-    assert "no folder of Claude Code's sessions is there" in capfd.readouterr().out
+    assert "Claude Code's session folder was not found" in capfd.readouterr().out

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from plait.cli.app import run
-from plait.cli.hook.keeping import MOST
-from plait.keep.store import Store
+from plait.cli.hook.background import MOST
+from plait.store.store import Store
 from plait.write import SessionWriter
 
 THEIRS = '{\n  "model": "opus",\n  "hooks": {\n    "SessionEnd": []\n  }\n}\n'
@@ -75,7 +75,7 @@ def test_what_is_installed_goes_again_to_the_byte(
     assert "+" in capsys.readouterr().out
     assert picture(home) == before
     assert plait("--install", way, "--yes") == 0
-    assert "kept from now on" in capsys.readouterr().out
+    assert "will be backed up" in capsys.readouterr().out
     assert picture(home) != before
     installed = picture(home)
     assert plait("--install", way) == 0
@@ -85,7 +85,7 @@ def test_what_is_installed_goes_again_to_the_byte(
     assert picture(home) == before
     assert not (home / "config" / "systemd").exists()
     assert plait("--uninstall") == 0
-    assert "nothing of ours" in capsys.readouterr().out
+    assert "nothing of Plait's" in capsys.readouterr().out
 
 
 def test_the_status_tells_what_keeps_by_itself(
@@ -93,14 +93,14 @@ def test_the_status_tells_what_keeps_by_itself(
 ) -> None:
     (home / ".claude" / "projects").mkdir(parents=True)
     assert plait("status") == 0
-    assert "`plait keep --install` does" in capsys.readouterr().out
+    assert "`plait keep --install` turns it on" in capsys.readouterr().out
     assert plait("--install", "hook", "--yes") == 0
     assert plait("--install", "cron", "--yes") == 0
     capsys.readouterr()
     assert plait("status") == 0
     out = capsys.readouterr().out
-    assert "kept by themselves by a hook" in out
-    assert "by a line of the crontab" in out
+    assert "backed up automatically when a Claude Code session ends, by a hook" in out
+    assert "by a line in the crontab" in out
     assert plait("status", "--json") == 0
     assert json.loads(capsys.readouterr().out)["automatic"] == ["hook", "cron"]
 
@@ -139,7 +139,7 @@ def test_without_a_person_to_ask_nothing_is_written(
 ) -> None:
     before = picture(home)
     assert plait("--install") == 2
-    assert "nobody is there to ask" in capsys.readouterr().err
+    assert "cannot ask without a terminal" in capsys.readouterr().err
     assert picture(home) == before
 
 
@@ -169,8 +169,8 @@ def test_a_hook_keeps_what_its_session_left(home: Path) -> None:
 LIGHT = """
 import sys
 before = set(sys.modules)
-import plait.cli, plait.cli.hook.keeping as keeping
-keeping.state_folder_now()
+import plait.cli, plait.cli.hook.event, plait.cli.hook.background
+plait.cli.hook.event.find_state_folder()
 print(*sorted(set(sys.modules) - before))
 """
 
@@ -275,7 +275,7 @@ def test_it_is_about_all_sessions(
     home: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("--install", "hook", *words, "--yes") == 2
-    assert "about all sessions" in capsys.readouterr().err
+    assert "apply to all sessions" in capsys.readouterr().err
     assert not (home / ".claude").exists()
 
 
@@ -289,7 +289,7 @@ def test_a_way_that_is_not_here_is_said(
 ) -> None:
     monkeypatch.setenv("PATH", str(home))
     assert plait("--install", way, "--yes") == 2
-    assert f"there is no {program} here" in capsys.readouterr().err
+    assert f"{program} is not installed" in capsys.readouterr().err
     assert plait("--uninstall", "--yes") == 0
 
 
@@ -298,6 +298,6 @@ def test_a_unit_of_somebody_else_stays(home: Path, capsys: pytest.CaptureFixture
     unit.parent.mkdir(parents=True)
     unit.write_text("[Unit]\n", encoding="utf-8")
     assert plait("--install", "systemd", "--yes") == 2
-    assert "not by us" in capsys.readouterr().err
+    assert "not written by Plait" in capsys.readouterr().err
     assert plait("--uninstall", "--yes") == 0
     assert unit.read_text(encoding="utf-8") == "[Unit]\n"

@@ -24,16 +24,16 @@ def test_what_is_left_is_put_together_and_listed(
     out = capsys.readouterr().out
     assert "2026-03-01  11111111  why does it fail?\n" in out
     assert "2 prompts in /srv/app\n" in out
-    assert "1 prompt in /srv/app, taken for one session\n" in out
-    assert "2 sessions can be put together\n" in out
+    assert "1 prompt in /srv/app, assumed to be one session\n" in out
+    assert "2 sessions can be reconstructed\n" in out
     assert rescue(config) == 0
-    assert "2 sessions put together, marked incomplete\n" in capsys.readouterr().out
+    assert "2 sessions reconstructed, marked as incomplete\n" in capsys.readouterr().out
     assert run(["show", LOST, "--root", str(config)]) == 0
     out = capsys.readouterr().out
     assert "This session is incomplete" in out
     assert "why does it fail?" in out
     assert rescue(config) == 0
-    assert "2 sessions put together before\nnothing more is left" in capsys.readouterr().out
+    assert "2 sessions reconstructed before\nno more remains" in capsys.readouterr().out
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +67,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_empty_archive_has_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "projects").mkdir()
     assert rescue(tmp_path) == 0
-    assert capsys.readouterr().out == "nothing more is left of sessions that are gone\n"
+    assert capsys.readouterr().out == "no more remains of deleted sessions\n"
 
 
 def test_lines_that_say_nothing_are_told(

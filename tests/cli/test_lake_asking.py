@@ -159,10 +159,10 @@ def test_questions_are_listed_with_ones_own(
 
 WRONG = {
     ("ask", "costs"): "there is no question 'costs'",
-    ("ask", "cost", "by"): "'by' is not as PARAMETER=VALUE",
-    ("ask", "cost", "by=model", "by=person"): "'by' is said twice",
+    ("ask", "cost", "by"): "'by' is not of the form PARAMETER=VALUE",
+    ("ask", "cost", "by=model", "by=person"): "'by' is given twice",
     ("ask", "cost", "since=soon"): "'soon' is not a time",
-    ("sql", "SELECT 1", "-o", "x"): "a table is for the screen",
+    ("sql", "SELECT 1", "-o", "x"): "a table cannot be written to a file",
     ("sql", "SELECT 1", "-f", "csv", "-o", "/nowhere/x"): "cannot write '/nowhere/x'",
     ("sql", "SELECT 1", "--lake", "/nowhere"): "there is no lake at '/nowhere'",
 }
@@ -179,4 +179,4 @@ def test_no_lake_at_all(
 ) -> None:
     monkeypatch.delenv("PLAIT_LAKE")
     assert run(["lake", "sql", "SELECT 1"]) == 2
-    assert "which lake?" in capsys.readouterr().err
+    assert "no lake named" in capsys.readouterr().err

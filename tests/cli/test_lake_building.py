@@ -37,25 +37,25 @@ def test_what_a_building_says(home: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert (code, first[0].split(",")[0], first[0][-6:]) == (0, "3 sessions built", ": lake")
     assert said(capfd, "build", "logs", "--to", "lake", "--source", "desk") == (
         0,
-        ["nothing new: 3 sessions as before"],
+        ["nothing new: 3 sessions unchanged"],
     )
     log = next((home / "logs").rglob("*.jsonl"))
     log.unlink()
     assert said(capfd, "build", "logs", "--to", "lake", "--source", "desk") == (
         0,
         [
-            "nothing new: 2 sessions as before",
-            "1 session no more there, still in the lake: `--prune` takes them out",
+            "nothing new: 2 sessions unchanged",
+            "1 session gone from the source, still in the lake: `--prune` removes them",
         ],
     )
     code, told = said(capfd, "build", "logs", "--to", "lake", "--source", "desk", "--prune")
-    assert told[-1] == "1 session taken out: no more there"
+    assert told[-1] == "1 session removed: gone from the source"
     code, listed = said(capfd, "ls", "--lake", "lake")
     assert listed[1].split()[:2] == ["desk", "2"]
-    assert listed[-1] == "2 sessions, a lake of full: /lake"
+    assert listed[-1] == "2 sessions, profile full: /lake"
     assert said(capfd, "tidy", "--lake", "lake") == (
         0,
-        ["nothing to tidy that is older than 24 hours"],
+        ["nothing to tidy older than 24 hours"],
     )
 
 
@@ -66,7 +66,7 @@ def test_a_source_is_forgotten_and_may_come_again(
         said(capfd, "build", "logs", "--to", "lake", "--source", source)
     assert said(capfd, "forget", "desk", "--lake", "lake") == (
         0,
-        ["3 sessions from 'desk' to forget", "nothing was changed: add `--yes` to do it"],
+        ["3 sessions from 'desk' to remove", "nothing was changed; add `--yes` to do it"],
     )
     assert said(capfd, "ls", "--lake", "lake")[1][-1].startswith("6 sessions")
     code, told = said(capfd, "forget", "desk", "--lake", "lake", "--yes", "--json")
@@ -97,19 +97,19 @@ def test_sessions_without_a_time_have_no_month(
 def test_what_fails_is_named_and_the_code_says_so(
     home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from plait.archive.lake import work
     from plait.errors import SourceError
+    from plait.lake import build
 
     def refuse(*_: object) -> None:
         raise SourceError("cannot read it: it is somebody else's")
 
-    monkeypatch.setattr(work, "tables_of", refuse)
+    monkeypatch.setattr(build, "build_tables", refuse)
     code, told = said(capfd, "build", "logs", "--to", "lake", "--jobs", "1")
     assert code == 1
     assert [line.partition(": ")[2] for line in told[:3]] == [
         "cannot read it: it is somebody else's"
     ] * 3
-    assert told[3:] == ["3 sessions failed: what the lake had stays"]
+    assert told[3:] == ["3 sessions failed; what the lake had of them stays"]
     code, as_json = said(capfd, "build", "logs", "--to", "lake", "--jobs", "1", "--json")
     found = json.loads("".join(as_json))
     assert (code, found["built"], len(found["failed"])) == (1, 0, 3)
@@ -120,11 +120,14 @@ def test_a_machine_has_one_name_and_one_key(home: Path, capfd: pytest.CaptureFix
     name, key = (home / "state" / one for one in ("lake-source", "lake-key"))
     before = name.read_text(), key.read_text()
     assert key.stat().st_mode & 0o777 == 0o600
-    assert said(capfd, "build", "logs", "--to", "lake")[1] == ["nothing new: 3 sessions as before"]
+    assert said(capfd, "build", "logs", "--to", "lake")[1] == ["nothing new: 3 sessions unchanged"]
     assert (name.read_text(), key.read_text()) == before
     (home / "team.key").write_text("short")
     code, told = said(capfd, "build", "logs", "--to", "lake", "--key", "team.key")
-    assert (code, told[0]) == (2, "error: the key in 'team.key' is too short: names could be tried")
+    assert (code, told[0]) == (
+        2,
+        "error: the key in 'team.key' is too short: names could be guessed",
+    )
 
 
 def test_a_store_of_kept_sessions_is_a_root(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -133,17 +136,21 @@ def test_a_store_of_kept_sessions_is_a_root(home: Path, capfd: pytest.CaptureFix
     code, told = said(capfd, "build", str(home / "data" / "keep"), "--to", "lake")
     assert (code, told[-1].split(",")[0]) == (0, "3 sessions built")
     code, told = said(capfd, "build", "data/keep", "data/keep/../keep", "--to", "lake")
-    assert (code, told[0]) == (2, "error: one store of kept sessions at a time")
+    assert (code, told[0]) == (2, "error: only one backup at a time")
 
 
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["build", "logs"], 2, "error: which lake?"),
+        (["build", "logs"], 2, "error: no lake named"),
         (["build", "nowhere", "--to", "lake"], 3, "error: no such file or folder"),
-        (["build", "logs", "--to", "lake", "--address", "x:1"], 2, "error: `--address` is of"),
-        (["build", "logs", "--to", "ftp://x/y"], 2, "error: 'ftp://x/y' is no place for a lake"),
-        (["build", "ftp://x/y", "--to", "lake"], 2, "error: 'ftp://x/y' is no place"),
+        (["build", "logs", "--to", "lake", "--address", "x:1"], 2, "error: `--address` needs"),
+        (
+            ["build", "logs", "--to", "ftp://x/y"],
+            2,
+            "error: 'ftp://x/y' is not an address for a lake",
+        ),
+        (["build", "ftp://x/y", "--to", "lake"], 2, "error: 'ftp://x/y' is not an address"),
         (["ls", "--lake", "nowhere"], 2, "error: there is no lake at '/nowhere'"),
     ],
 )

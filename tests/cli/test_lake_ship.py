@@ -1,4 +1,4 @@
-"""`plait lake ship`: what would leave, what left, what is refused, and every hour by itself."""
+"""`plait lake ship`: what would be sent, what left, what is refused, and every hour by itself."""
 
 import json
 import os
@@ -40,11 +40,11 @@ def test_a_dry_run_shows_what_would_leave_and_nothing_does(
     told = capsys.readouterr().out
     assert not (home / "lake").exists()
     first, profile, whose, made, *rest = told.splitlines()
-    assert first.startswith("1 session would leave, ")
-    assert profile == "profile counts: figures alone, no text, no path, no name"
+    assert first.startswith("1 session would be sent, ")
+    assert profile == "profile counts: figures only: no text, no paths, no names"
     assert whose.startswith("source machine-")
     assert whose.endswith(", person ann")
-    assert made == "there is no lake yet: it would be made"
+    assert made == "the lake does not exist yet: it would be created"
     rows = [line.split() for line in rest]
     assert ["turns:", "3", "rows,"] in [row[:3] for row in rows]
     assert ["model", "claude-opus-5-5"] in rows
@@ -67,13 +67,13 @@ def test_json_has_all_that_would_leave(home: Path, capsys: pytest.CaptureFixture
 
 def test_what_left_does_not_leave_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("--to", "lake") == 0
-    assert "1 session shipped" in capsys.readouterr().out
+    assert "1 session sent" in capsys.readouterr().out
     assert Lake(str(home / "lake")).profile == "counts"
     assert plait("--to", "lake", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["unchanged"], told["built"], told["profile"]) == (1, 0, "counts")
     assert plait("--to", "lake", "--dry-run") == 0
-    assert capsys.readouterr().out == "nothing would leave: 1 session as before\n"
+    assert capsys.readouterr().out == "nothing would be sent: 1 session unchanged\n"
 
 
 def test_nothing_leaves_unless_it_is_said_where_to(
@@ -81,7 +81,7 @@ def test_nothing_leaves_unless_it_is_said_where_to(
 ) -> None:
     monkeypatch.setenv("PLAIT_LAKE", str(home / "a lake to ask"))
     assert plait() == 2
-    assert "nothing is shipped unless you say where to" in capsys.readouterr().err
+    assert "no destination named" in capsys.readouterr().err
     assert plait("--install", "cron", "--yes") == 2
     assert not (home / "a lake to ask").exists()
     assert not (home / "crontab").exists()
@@ -93,11 +93,11 @@ def test_everything_leaves_only_where_that_is_said(
     Lake.create(str(home / "lake"), "full")
     assert plait("--to", "lake") == 2
     told = capsys.readouterr().err
-    assert "is a lake of full, and counts was to be shipped: nothing was" in told
+    assert "is a lake with the profile 'full', not 'counts': nothing was sent" in told
     assert "everything as it is: prompts, answers, files, secrets" in told
     (home / "config.toml").write_text('ship_profile = "full"\nship_to = "lake"\n')
     assert plait() == 4
-    assert "'full' is not set but said" in capsys.readouterr().err
+    assert "'full' cannot be a setting" in capsys.readouterr().err
     (home / "config.toml").write_text('ship_to = "lake"\n')
     assert plait("--profile", "full") == 0
 
@@ -106,8 +106,8 @@ def test_everything_leaves_only_where_that_is_said(
     ("line", "said"),
     [
         ('ship_profile = "some"', "unknown ship_profile 'some'"),
-        ('lake_options = ["REGION=x"]', "'REGION' is no option of an object store"),
-        ('lake_options = ["AWS_REGION"]', "'AWS_REGION' is no option of an object store"),
+        ('lake_options = ["REGION=x"]', "'REGION' is not an option of an object store"),
+        ('lake_options = ["AWS_REGION"]', "'AWS_REGION' is not an option of an object store"),
         ('lake_options = "AWS_REGION=x"', "must be a list of strings"),
     ],
 )
@@ -137,7 +137,7 @@ def test_the_settings_say_where_to_and_by_which_key(
 
 def test_rules_are_about_what_is_redacted(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("--to", "lake", "--strict") == 2
-    assert "are about what is redacted" in capsys.readouterr().err
+    assert "need `--profile redacted`" in capsys.readouterr().err
     (home / "rules.toml").write_text('words = ["question"]\n', encoding="utf-8")
     redacted = ("--to", "lake", "--profile", "redacted", "--rules", "rules.toml")
     assert plait(*redacted) == 0
@@ -165,10 +165,10 @@ def test_every_hour_by_itself_and_no_more(home: Path, capsys: pytest.CaptureFixt
     assert line.startswith("37 * * * * ")
     said = f"lake ship --to {home}/lake --profile counts --team core --key '{home}/my key'"
     assert line.endswith(f"{said} # plait lake ship\n")
-    assert "sessions are shipped from now on, every hour" in capsys.readouterr().out
+    assert "sessions will be sent every hour" in capsys.readouterr().out
     assert f"PLAIT_STATE_DIR={home}/state" in line
     assert plait(*asked, "--yes") == 0
-    assert "shipped already so" in capsys.readouterr().out
+    assert "sessions are already sent" in capsys.readouterr().out
     assert plait("--uninstall", "--yes") == 0
     assert not (home / "crontab").exists()
     capsys.readouterr()
@@ -197,4 +197,4 @@ def test_without_the_extra_no_timer_is_installed_that_would_fail(
 
 def test_one_at_a_time(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("--install", "--uninstall") == 2
-    assert "one at a time" in capsys.readouterr().err
+    assert "not both" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.cli import listing, output
+from plait.cli import ls, output
 from plait.cli.app import run
 
 TALKED = ("trunk", "branch", "foreign")
@@ -115,12 +115,12 @@ def test_turns_of_many_logs_wait_for_an_index(
     gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = sum(one.bytes for one in Archive([gallery]).sessions)
-    monkeypatch.setattr(listing, "LITTLE", size)
+    monkeypatch.setattr(ls, "MOST_COUNTED", size)
     assert " turns " in printed(capsys, "ls", "--root", gallery)
-    monkeypatch.setattr(listing, "LITTLE", size - 1)
+    monkeypatch.setattr(ls, "MOST_COUNTED", size - 1)
     text = printed(capsys, "ls", "--root", gallery)
     assert " turns " not in text.splitlines()[0]
-    assert text.endswith(f"`plait index --root {gallery}` once, and they are there\n")
+    assert text.endswith(f"`plait index --root {gallery}` once to see them\n")
     assert run(["index", "--root", str(gallery)]) == 0
     capsys.readouterr()
     assert " turns " in printed(capsys, "ls", "--root", gallery).splitlines()[0]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from plait import Archive
-from plait.archive.index.update import refresh
 from plait.cli.app import run
+from plait.indexing import update_index
 
 SESSION = "5eed0001-0000-4000-8000-000000000001"
 PLACE = f"projects/-home-dev-shop/{SESSION}.jsonl"
@@ -391,6 +391,6 @@ def _found(archive: Archive, words: dict[str, str], **how: Any) -> Iterator[str]
 @pytest.mark.parametrize("way", ["words", "exact"])
 def test_every_word_is_found(marked: tuple[Path, dict[str, str]], tmp_path: Path, way: str) -> None:
     root, words = marked
-    refresh(Archive([root]), tmp_path / "index")
+    update_index(Archive([root]), tmp_path / "index")
     archive = Archive([root], index=tmp_path / "index")
     assert list(_found(archive, words, way=way)) == []

@@ -4,9 +4,9 @@ import pytest
 
 from plait.cli import output
 from plait.cli.app import run
-from plait.cli.files.many import net_lines
-from plait.cli.usage.table import _padded as padded
-from plait.conversation.versions.model import NetChange
+from plait.cli.files import net_lines
+from plait.cli.usage import pad as padded
+from plait.files.events import NetChange
 
 REPORTS = ("daily", "weekly", "monthly", "session", "project", "model", "blocks")
 
@@ -31,7 +31,7 @@ def test_files_of_a_session_are_known_by_the_ends_of_their_paths() -> None:
     assert list(net_lines([one, two], 56)) == [
         "           net  changes  turns         file",
         "changed  +0 −0        8  1, 2, 3 … 60  …/shop/search.py",
-        "new      +5 −0        1  2, 3          /b.py (others changed it, too)",
+        "new      +5 −0        1  2, 3          /b.py (also changed by others)",
     ]
     assert list(net_lines([one], None))[1].endswith("  /home/dev/shop/shop/search.py")
 

@@ -8,7 +8,7 @@ import pytest
 
 from plait.archive import Archive
 from plait.cli.app import run
-from plait.line import slug_of
+from plait.line import make_project_slug
 
 SHOP, FIX = "/srv/dev/shop", "/srv/dev/shop-fix"
 API = f"{SHOP}/api"
@@ -16,7 +16,7 @@ API = f"{SHOP}/api"
 
 def write(root: Path, directory: str, words: str, state: dict[str, Any] | None = None) -> None:
     number = len(list(root.glob("projects/*/*.jsonl"))) + 1
-    folder = root / "projects" / slug_of(directory)
+    folder = root / "projects" / make_project_slug(directory)
     folder.mkdir(parents=True, exist_ok=True)
     day = f"2026-11-0{number}T10:00:00.000Z"
     common = {"cwd": directory, "gitBranch": "main", "timestamp": day, "version": "2.1.325"}
@@ -69,9 +69,9 @@ def test_sessions_stand_below_their_repository(
 def test_a_list_names_project_and_folder(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(said(capsys, "ls", "--json", "--root", root))
     found = {row["cwd"]: (row["project"], row["folder"]) for row in rows}
-    shop = slug_of(SHOP)
-    assert found[FIX] == (shop, slug_of(FIX))
-    assert found[API] == (shop, slug_of(API))
+    shop = make_project_slug(SHOP)
+    assert found[FIX] == (shop, make_project_slug(FIX))
+    assert found[API] == (shop, make_project_slug(API))
     assert found[SHOP] == (shop, shop)
     assert not {"first_branch", "worktree_of"} & rows[0].keys()
 
@@ -98,7 +98,7 @@ def test_a_project_is_found_by_its_name_and_by_its_folders(
 
 def test_the_newest_of_a_project_may_lie_in_a_worktree(root: Path) -> None:
     newest = Archive([root]).session("latest:srv/dev/shop")
-    assert newest.project == slug_of(FIX)
+    assert newest.project == make_project_slug(FIX)
 
 
 @pytest.mark.parametrize("index", [True, False])
@@ -109,7 +109,7 @@ def test_money_is_summed_by_repository(
         said(capsys, "index", "--root", root)
     rows = json.loads(said(capsys, "usage", "project", "--json", "--root", root))["rows"]
     assert {row["project"]: row["input_tokens"] for row in rows} == {
-        slug_of(SHOP): 6000,
+        make_project_slug(SHOP): 6000,
         "-srv-dev-notes": 4000,
     }
     rows = json.loads(said(capsys, "usage", "project", "--no-fold", "--json", "--root", root))[
@@ -120,12 +120,20 @@ def test_money_is_summed_by_repository(
     assert SHOP in text
     assert API not in text
     crossed = json.loads(said(capsys, "usage", "--by", "project,model", "--json", "--root", root))
-    assert {row["project"] for row in crossed["rows"]} == {slug_of(SHOP), "-srv-dev-notes"}
+    assert {row["project"] for row in crossed["rows"]} == {
+        make_project_slug(SHOP),
+        "-srv-dev-notes",
+    }
     archive = Archive([root])
-    assert [row.key for row in archive.usage("project").rows] == ["-srv-dev-notes", slug_of(SHOP)]
-    assert len(archive.cross(("project", "week")).along("project")) == 2
+    assert [row.key for row in archive.usage("project").rows] == [
+        "-srv-dev-notes",
+        make_project_slug(SHOP),
+    ]
+    assert len(archive.cross(("project", "week")).sums_by("project")) == 2
     by_session = json.loads(said(capsys, "usage", "session", "--json", "--root", root))["rows"]
-    assert {row["folder"]: row["project"] for row in by_session}[slug_of(FIX)] == slug_of(SHOP)
+    assert {row["folder"]: row["project"] for row in by_session}[
+        make_project_slug(FIX)
+    ] == make_project_slug(SHOP)
 
 
 def test_searches_go_by_project(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,21 +141,21 @@ def test_searches_go_by_project(root: Path, capsys: pytest.CaptureFixture[str]) 
         told: dict[str, Any] = json.loads(said(capsys, "search", *words, "--json", "--root", root))
         return told
 
-    shop = slug_of(SHOP)
+    shop = make_project_slug(SHOP)
     whole = found("the")
     places = {(hit["project"], hit["folder"]) for hit in whole["hits"]}
-    assert places == {(shop, slug_of(one)) for one in (SHOP, API, FIX)}
+    assert places == {(shop, make_project_slug(one)) for one in (SHOP, API, FIX)}
     assert whole["facets"]["project"] == {shop: whole["total"]}
     exact = found("--exact", "the")
     assert exact["facets"]["project"] == {shop: exact["total"]}
     assert {hit["project"] for hit in exact["hits"]} == {shop}
     assert {hit["folder"] for hit in found("the", "--project", "shop-fix")["hits"]} == {
-        slug_of(FIX)
+        make_project_slug(FIX)
     }
     inside = found(f"project:{SHOP} the")["hits"]
-    assert {hit["folder"] for hit in inside} == {slug_of(one) for one in (SHOP, API, FIX)}
+    assert {hit["folder"] for hit in inside} == {make_project_slug(one) for one in (SHOP, API, FIX)}
     [bare, *_] = Archive([root]).search("lamp").hits
-    assert (bare.project, bare.folder) == (shop, slug_of(FIX))
+    assert (bare.project, bare.folder) == (shop, make_project_slug(FIX))
 
 
 def test_figures_count_projects(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive import Archive, Session
-from plait.cli.prove import Proof, proof_words, proved
-from plait.cli.prove.compare import bare_messages, first_difference
+from plait.cli.edit import format_proof
+from plait.edit.proof import Proof, first_difference, normalize_messages, prove_session
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -58,12 +58,12 @@ def fake(folder: Path, more: str = "") -> str:
 
 
 def test_a_client_that_sends_the_context_proves_it(session: Session, tmp_path: Path) -> None:
-    proof = proved(session, fake(tmp_path))
+    proof = prove_session(session, fake(tmp_path))
     assert proof == Proof(
         state="resumed", client="fake-cli/9.9 (external)", messages=4, is_equal=True
     )
     assert proof.is_good
-    assert proof_words(proof) == (
+    assert format_proof(proof) == (
         "fake-cli/9.9 resumes it and sends the 4 messages that `plait context` shows"
     )
 
@@ -84,16 +84,16 @@ def test_a_client_that_sends_the_context_proves_it(session: Session, tmp_path: P
 def test_the_first_difference_is_told(
     session: Session, tmp_path: Path, more: str, difference: str
 ) -> None:
-    proof = proved(session, fake(tmp_path, more))
+    proof = prove_session(session, fake(tmp_path, more))
     assert (proof.is_equal, proof.is_good, proof.difference) == (False, False, difference)
-    assert proof_words(proof).endswith(f"others than `plait context` shows: {difference}")
+    assert format_proof(proof).endswith(f"what `plait context` shows: {difference}")
 
 
 def test_a_client_that_refuses_is_quoted(session: Session, tmp_path: Path) -> None:
-    proof = proved(session, fake(tmp_path, 'sys.exit("No conversation\\x1b[2J found")'))
+    proof = prove_session(session, fake(tmp_path, 'sys.exit("No conversation\\x1b[2J found")'))
     assert (proof.state, proof.is_equal) == ("not resumed", False)
-    assert "\x1b" not in proof_words(proof)
-    assert "does not resume it: No conversation" in proof_words(proof)
+    assert "\x1b" not in format_proof(proof)
+    assert "does not resume it: No conversation" in format_proof(proof)
 
 
 def test_a_client_that_asks_for_a_summary_first_is_not_compared(
@@ -101,7 +101,7 @@ def test_a_client_that_asks_for_a_summary_first_is_not_compared(
 ) -> None:
     words = "Your task is to create a detailed summary of it"
     more = f'messages = messages[:1] + [{{"role": "user", "content": "{words}"}}]'
-    proof = proved(session, fake(tmp_path, more))
+    proof = prove_session(session, fake(tmp_path, more))
     assert (proof.state, proof.is_equal, proof.is_good) == ("resumed", None, True)
 
 
@@ -110,18 +110,18 @@ def test_no_client_is_said_plainly(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: str | None
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    proof = proved(session, named)
+    proof = prove_session(session, named)
     assert (proof.state, proof.is_good) == ("not installed", True)
-    assert proof_words(proof) == "none: 'claude' is not installed here"
+    assert format_proof(proof) == "none: 'claude' is not installed here"
 
 
 def test_a_client_that_cannot_be_started_is_said_plainly(session: Session, tmp_path: Path) -> None:
     client = tmp_path / "claude"
     client.write_bytes(b"\x7fnot a program\n")
     client.chmod(0o700)
-    found = proved(session, str(client))
+    found = prove_session(session, str(client))
     assert (found.state, found.is_good) == ("not installed", True)
-    assert proof_words(found) == "none: 'claude' cannot be started: exec format error"
+    assert format_proof(found) == "none: 'claude' cannot be started: exec format error"
 
 
 def test_nothing_is_left_behind_and_the_session_is_as_it_was(
@@ -131,7 +131,7 @@ def test_nothing_is_left_behind_and_the_session_is_as_it_was(
     rooms.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(rooms))
     before = session.path.read_bytes()
-    proved(session, fake(tmp_path, 'open(path, "a").write("more")'))
+    prove_session(session, fake(tmp_path, 'open(path, "a").write("more")'))
     assert list(rooms.iterdir()) == []
     assert session.path.read_bytes() == before
 
@@ -141,10 +141,10 @@ def test_reminders_signatures_and_tools_of_the_moment_are_not_compared() -> None
     joined = [{"type": "text", "text": "hello\n<system-reminder>now</system-reminder>"}]
     result = {"type": "tool_result", "tool_use_id": "1", "content": "done"}
     more = {**result, "content": "done\n\n<system-reminder>\nnote\n</system-reminder>"}
-    ours = bare_messages([("user", [*said, result])])
-    theirs = bare_messages([("system", "be kind"), ("user", [*joined, more])])
+    ours = normalize_messages([("user", [*said, result])])
+    theirs = normalize_messages([("system", "be kind"), ("user", [*joined, more])])
     assert first_difference(ours, theirs) is None
-    assert bare_messages([("user", "the probe"), ("user", "x")], "probe") == [
+    assert normalize_messages([("user", "the probe"), ("user", "x")], "probe") == [
         ("user", [{"type": "text", "text": "x"}])
     ]
 
@@ -156,4 +156,4 @@ REAL = os.environ.get("PLAIT_CLAUDE")
 @pytest.mark.parametrize("name", ["rewind", "compaction", "parallel-tools"])
 def test_the_real_client_resumes_the_gallery(gallery: Path, name: str) -> None:
     for session in Archive([gallery / name]).sessions:
-        assert proved(session, REAL).is_equal
+        assert prove_session(session, REAL).is_equal

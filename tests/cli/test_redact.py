@@ -92,7 +92,7 @@ def test_the_exit_code_is_zero_where_nothing_is_found(
     capfd: pytest.CaptureFixture[str], logs: Path
 ) -> None:
     code, out = check(capfd, logs, "--only", "emails")
-    assert (code, out.splitlines()[2]) == (0, "nothing to hide")
+    assert (code, out.splitlines()[2]) == (0, "nothing to redact")
 
 
 def test_a_setting_tells_a_password_in_an_earlier_file(
@@ -129,16 +129,16 @@ def test_a_key_is_never_written_over(
     assert run(["redact", "--key", str(tmp_path / "key")]) == 2
     captured = capfd.readouterr()
     assert captured.out == ""
-    assert "is there already" in captured.err
+    assert "exists" in captured.err
     assert (tmp_path / "key").read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["x.jsonl"], 2, "session files are never changed here"),
-        (["--check", "--key", "k"], 2, "--check changes nothing"),
-        (["--restore"], 2, "say which key to use"),
+        (["x.jsonl"], 2, "session files are only changed"),
+        (["--check", "--key", "k"], 2, "`--check` changes nothing"),
+        (["--restore"], 2, "no key given"),
         (["--restore", "--key", "nowhere"], 3, "cannot read the key 'nowhere'"),
         (["--rules", "nowhere.toml"], 4, "cannot read 'nowhere.toml'"),
         (["--check", "nothing-like-it"], 2, "no session"),
@@ -221,7 +221,7 @@ def test_the_second_opinion_adds_what_is_new(
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("sys.exit(3)", "'kingfisher' ended with 3"),
+        ("sys.exit(3)", "'kingfisher' exited with 3"),
         ("print('no')", "printed something that is not JSON"),
     ],
 )
@@ -267,7 +267,7 @@ def test_the_report_says_what_cannot_be_recognised(
     capfd: pytest.CaptureFixture[str], logs: Path
 ) -> None:
     _, out = check(capfd, logs, "--only", "secrets")
-    assert "looked for: secrets\ncannot be recognised:\n- what a picture" in out
+    assert "looked for: secrets\nredaction can miss:\n- what a picture" in out
     report = json.loads(check(capfd, logs, "--json", "--strict")[1])
     assert [*report["looked_for"]] == "secrets paths hosts emails accounts rules strict".split()
     assert any("picture" in one for one in report["not_recognised"])

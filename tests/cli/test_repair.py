@@ -89,7 +89,7 @@ def test_in_place_is_only_a_plan_until_somebody_says_yes(bench: Bench) -> None:
 def test_a_fine_session_is_left_alone(bench: Bench) -> None:
     before = bench.logs
     code, text = bench.says(bench.fine.session)
-    assert code == 0 and "nothing to mend" in text
+    assert code == 0 and "nothing to repair" in text
     found = bench.told(bench.fine.session)
     assert not found["applied"] and found["undo"] is None and bench.logs == before
 

@@ -81,7 +81,7 @@ def test_the_way_back_to_a_turn(capfd: pytest.CaptureFixture[str], config: Path)
         "  2. choose “Take LIKE, it is in the database already and nobody will ever…”",
         "",
         "What followed that prompt stays in the log as a branch.",
-        "With --fork-session added to the line it goes on in a new session.",
+        "Add --fork-session to continue in a new session instead.",
     ]
 
 
@@ -92,9 +92,9 @@ def test_a_turn_before_a_compaction_is_out_of_reach(
     config = drawn(tmp_path, WORK.format(cwd=tmp_path) + later)
     text = out(capfd, "resume", SESSION, "--at", 1, "--root", config)
     assert text.endswith(
-        "Turn 1 of 3 is in the log, but not in the context:\n"
+        "Turn 1 of 3 is in the log, not in the context:\n"
         "  “What would a first version look like?”\n"
-        "Claude Code begins after it, at a compaction or afresh, and cannot go back.\n"
+        "The context starts after it, so Claude Code cannot go back there.\n"
     )
 
 
@@ -165,7 +165,7 @@ def test_a_line_that_cannot_be_shown_says_so(
     config = drawn(tmp_path, 'file work\nU1 "Hi" {"cwd": "/home/\\u001b[31mred"}\n')
     text = out(capfd, "resume", SESSION, "--root", config)
     assert "\x1b" not in text
-    assert "warning: the line holds what cannot be shown, and so copied: use `--run`" in text
+    assert "warning: the command cannot be shown, and so not copied: use `--run`" in text
 
 
 FAKE = """#!/bin/sh
@@ -218,7 +218,7 @@ def test_run_refuses_where_the_directory_is_gone(config: Path) -> None:
         assert (code, text) == (2, "")
         assert errors == (
             f"error: refusing to run: '{shop}' is not here: only newer versions find the session "
-            f"from elsewhere\nhint: `mkdir -p {shop}` makes it again\n"
+            f"from elsewhere\nhint: `mkdir -p {shop}` creates it again\n"
             f"hint: `claude --resume {SESSION}` may find it from anywhere\n"
         )
 
@@ -246,7 +246,7 @@ def test_run_needs_the_client_on_the_path(config: Path, tmp_path: Path) -> None:
     code, text, errors = plait(config, "--run", path=tmp_path / "empty" / "claude")
     assert (code, text) == (2, "")
     assert errors == (
-        "error: 'claude' is not on the path\nhint: without `--run` the line is printed\n"
+        "error: 'claude' is not on the path\nhint: without `--run` the command is printed\n"
     )
 
 

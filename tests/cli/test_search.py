@@ -150,7 +150,7 @@ def test_what_people_read_fits_the_page(
         "  answer · turn 1 · " + out.splitlines()[1].partition("turn 1 · ")[2],
         "    It returns zero (always).",
         "",
-        f"1 turn · `--open` shows the first · `plait resume {session}` goes on with it",
+        f"1 turn · `--open` shows the first · `plait resume {session}` resumes it",
     ]
     assert out.splitlines()[1].endswith(f"plait show {session} --turn 1")
     assert max(map(len, out.splitlines())) <= 100
@@ -231,7 +231,7 @@ def test_all_failing_commands_in_one_command(
         f"input · failed · turn 1 · Bash · {day} plait show {failing} --turn 1",
         "pytest -q",
         "",
-        f"2 calls · `--open` shows the first · `plait resume {failing}` goes on with it",
+        f"2 calls · `--open` shows the first · `plait resume {failing}` resumes it",
     ]
 
 
@@ -251,7 +251,7 @@ def test_a_session_shows_only_its_failing_commands(
     [turn] = json.loads(capsys.readouterr().out)["turns"]
     assert turn["number"] == 2
     assert run(["show", failing, "--outcome", "launched"]) == 0
-    assert "no call here is like that" in capsys.readouterr().out
+    assert "no such call here" in capsys.readouterr().out
     assert run(["show", failing, "--outcome", "fine"]) == 2
     capsys.readouterr()
 
@@ -278,7 +278,7 @@ def test_nothing_of_that_outcome(failing: str, capsys: pytest.CaptureFixture[str
     [
         ((), "the query is empty"),
         (("--outcome", "fine"), "no call ends 'fine'"),
-        (("--exact", "x", "--sort", "relevance"), "texts and expressions are listed by time"),
+        (("--exact", "x", "--sort", "relevance"), "exact and regex searches are sorted by time"),
     ],
 )
 def test_wrong_options_are_explained(

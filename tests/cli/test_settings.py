@@ -160,7 +160,7 @@ def test_limits_that_are_none(tmp_path: Path, toml: str) -> None:
 
 @pytest.mark.parametrize("told", ["0", "65", "many", "-1", "²", "1.5"])
 def test_a_wrong_number_of_jobs_is_told(told: str) -> None:
-    with pytest.raises(ConfigError, match="is no number of jobs"):
+    with pytest.raises(ConfigError, match="is not a number of jobs"):
         load_settings(environment={"HOME": "/nowhere", "PLAIT_JOBS": told})
 
 
@@ -172,7 +172,7 @@ def test_an_option_for_jobs_beats_the_environment_and_that_the_file(tmp_path: Pa
     assert load_settings(environment=env).jobs == 2
     assert load_settings(environment={**env, "PLAIT_JOBS": "3"}).jobs == 3
     assert load_settings(jobs=4, environment={**env, "PLAIT_JOBS": "3"}).jobs == 4
-    with pytest.raises(ConfigError, match="'0' is no number of jobs"):
+    with pytest.raises(ConfigError, match="'0' is not a number of jobs"):
         load_settings(jobs=0, environment=env)
     file.write_text('jobs = "2"\n', encoding="utf-8")
     with pytest.raises(ConfigError, match="must be a whole number"):

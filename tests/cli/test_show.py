@@ -94,7 +94,7 @@ def test_a_conversation_is_a_pleasure_to_read(
 PAGE = """\
 A search box
 44c6406c-0c3e-4e67-886a-f5022bdc707b  /home/dev/shop
-active, beside 1 branch
+active, 1 branch
 homemade-1 · 2026-11-02 09:00–09:01 · 3 turns · 1 min 46 s of work
 1 agent · 115k tokens
 
@@ -168,7 +168,7 @@ Done.
 def test_an_agent_can_be_read_alone(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
     agent = agent_id("callers", "work")
     printed = out(capfd, "latest", "--root", work, "--branch", f"agent-{agent}")
-    assert f"agent {agent}, sent out by the trunk" in printed
+    assert f"agent {agent}, started by the trunk" in printed
     assert printed.splitlines()[HEAD + 2 :] == [
         "▌ Who calls search?",
         "",
@@ -203,7 +203,7 @@ def test_turns_can_be_chosen(
         (
             ("--turn", "x"),
             "'x' is not a turn",
-            "say `--turn 3`, `--turn 3-5` or `--turn -1`",
+            "use `--turn 3`, `--turn 3-5` or `--turn -1`",
         ),
         (("--branch", "zz"), "no branch is called 'zz'", "there are 1: the trunk; 2: branch "),
     ],
@@ -397,7 +397,7 @@ A11< "Nobody knows."
     )
     agent = Path(drawing.files[1].path).stem.removeprefix("agent-")
     said = " ".join(out(capfd, "latest", "--root", tmp_path).split())
-    line = f"1 agent that no call names, 14k tokens{{}}: {agent}, `--branch {agent}` shows it"
+    line = f"1 agent without a tool call, 14k tokens{{}}: {agent}, `--branch {agent}` shows it"
     assert said.endswith(line.format(""))
     path = tmp_path / "prices.json"
     path.write_text('{"homemade-1": {"input": 1, "output": 1000}}', encoding="utf-8")
@@ -412,7 +412,7 @@ def test_a_session_in_which_nothing_is_said_says_so(
     path = tmp_path / "11111111-1111-4111-8111-111111111111.jsonl"
     path.write_bytes(b'{"broken\n[1]\n')
     said = " ".join(out(capfd, path).split())
-    assert said.endswith("nothing to show at depth tools: `plait doctor` accounts for each line")
+    assert said.endswith("nothing to show at depth tools: `plait doctor` accounts for every line")
 
 
 def test_the_whole_of_a_large_output_is_read_from_beside_the_log(

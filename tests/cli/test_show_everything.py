@@ -14,7 +14,7 @@ import pytest
 from plait.archive import Archive
 from plait.cli.app import run
 from plait.conversation.model import Conversations
-from plait.view.text import overwritten, without_sequences
+from plait.view.text import apply_carriage_returns, strip_sequences
 
 SAMPLE = 60
 LONG_ENOUGH = 12
@@ -33,7 +33,7 @@ OF_THE_CLIENT = re.compile(r"Exit code \d+$|Output too large|Preview \(first|\.\
 
 def squeezed(text: str) -> str:
     """Returns the letters of a text alone."""
-    return MARKS.sub("", without_sequences(text)).encode("utf-8", "ignore").decode()
+    return MARKS.sub("", strip_sequences(text)).encode("utf-8", "ignore").decode()
 
 
 def texts_of(record: Any) -> Iterator[str]:
@@ -47,7 +47,7 @@ def texts_of(record: Any) -> Iterator[str]:
             case {"type": "tool_use", "input": given}:
                 yield from strings_in(given)
             case {"type": "tool_result", "content": result}:
-                yield from map(overwritten, strings_in(result))
+                yield from map(apply_carriage_returns, strings_in(result))
             case _:
                 pass
 

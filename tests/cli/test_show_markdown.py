@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from plait.cli.show.markdown import Prose, Themed, laid_out
+from plait.cli.markdown import Prose, Themed, render_markdown
 
 PIECES = [
     *"word other x1 # > - + * ** _ ~~a~~ | |-|-| < <b> & \\ ` [ ! : 1. 7) --- ===".split(),
@@ -21,7 +21,7 @@ PIECES = [
 def drawn(text: str, width: int = 40) -> str:
     """Returns a text as a screen without colours shows it."""
     console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
-    console.print(Themed(laid_out(text)), crop=False)
+    console.print(Themed(render_markdown(text)), crop=False)
     shown = console.file
     assert isinstance(shown, io.StringIO)
     return "\n".join(line.rstrip() for line in shown.getvalue().split("\n")).strip("\n")
@@ -50,9 +50,9 @@ def test_markdown_is_laid_out(text: str, picture: str) -> None:
 
 
 def test_plain_and_huge_texts_take_a_short_way() -> None:
-    assert isinstance(laid_out("just words, and more."), Text)
-    assert isinstance(laid_out("**bold** " * 50_000), Text)
-    assert isinstance(laid_out("**bold**"), Prose)
+    assert isinstance(render_markdown("just words, and more."), Text)
+    assert isinstance(render_markdown("**bold** " * 50_000), Text)
+    assert isinstance(render_markdown("**bold**"), Prose)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=24).map("".join), st.sampled_from([14, 30, 80]))

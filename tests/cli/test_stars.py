@@ -51,7 +51,7 @@ def test_a_session_is_starred_listed_and_let_go(
     code, out, err = told(capfd, root, "star", "Count the")
     assert (code, out) == (0, "")
     assert err.startswith("starred: ")
-    assert told(capfd, root, "star", "Count the")[2].startswith("starred already: ")
+    assert told(capfd, root, "star", "Count the")[2].startswith("already starred: ")
     assert "★ Count the boats." in told(capfd, root, "star")[1]
     (one,) = value(capfd, root, "star")
     assert (one["title"], one["here"]) == ("Count the boats.", True)
@@ -85,13 +85,13 @@ def test_a_star_elsewhere_is_counted_and_can_be_let_go(
 
 
 def test_a_turn_is_pinned_listed_and_let_go(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert told(capfd, root, "pin")[1].startswith("no turn is pinned")
+    assert told(capfd, root, "pin")[1].startswith("no turn is starred")
     assert told(capfd, root, "pin", "Count the", "2")[2] == "pinned: turn 2, “And the sails?”\n"
     listed = told(capfd, root, "pin")[1].splitlines()
     assert listed[1] == "  turn 2  And the sails?"
     assert listed[2].startswith("    plait show ")
     assert listed[2].endswith(f" --turn 2 --root {root}")
-    assert told(capfd, root, "pin", "Write a poem.")[1].startswith("no turn is pinned")
+    assert told(capfd, root, "pin", "Write a poem.")[1].startswith("no turn is starred")
     (one,) = value(capfd, root, "pin", "Count the")
     assert (one["turn"], one["words"], one["why_gone"]) == (2, "And the sails?", None)
     assert one["open"] == listed[2].strip()
@@ -112,11 +112,11 @@ def test_a_pin_whose_turn_is_gone_says_so(root: Path, capfd: pytest.CaptureFixtu
     ("given", "code", "said"),
     [
         (["star", "nobody"], 2, "no session"),
-        (["star", "--remove"], 2, "say which session loses its star"),
+        (["star", "--remove"], 2, "no session named"),
         (["pin", "Count the", "9"], 2, "there is no turn 9"),
         (["pin", "Count the", "2", "--remove"], 2, "no pinned turn is '2'"),
-        (["pin", "Count the", "--remove"], 2, "say which turn is meant"),
-        (["pin", "--branch", "2"], 2, "say which turn is meant"),
+        (["pin", "Count the", "--remove"], 2, "no turn named"),
+        (["pin", "--branch", "2"], 2, "no turn named"),
         (["pin", "Count the", "1", "--branch", "7"], 2, "no branch is called '7'"),
     ],
 )

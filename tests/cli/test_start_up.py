@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.app import COMMANDS
 from plait.cli.output import Output
+from plait.cli.registry import COMMANDS
 from plait.cli.settings import load_settings
 from plait.cli.text import safe
 
@@ -32,17 +32,23 @@ EMPTY = {
 """The most modules that a command loads, Python's own among them, where there are no sessions."""
 FULL = {"ls": 315, "usage": 275, "search README": 330, "doctor --json": 260, "stats": 320}
 """And where there are some."""
-LIGHT = "chat clone compress delete fork hook keep lake rename switch tag trace"
+LIGHT = "chat"
 READING = (
-    "blame cat check completion config file files index move pin port repair restore search star "
-    "trim undo ls usage"
+    "blame cat history check clone completion compress config delete file files fork hook index lake move "
+    "pin port rename repair search star switch tag undo ls usage"
 )
-TELLING = "context diff doctor insights log paths redact resume show stats tree waste why"
+TELLING = (
+    "context diff doctor insights keep log paths redact restore resume show stats trace tree waste "
+    "why"
+)
 HELP = {
     **dict.fromkeys(LIGHT.split(), 130),
-    **dict.fromkeys(READING.split(), 200),
+    **dict.fromkeys(READING.split(), 240),
     **dict.fromkeys(TELLING.split(), 260),
-    "export": 300,
+    "export": 310,
+    "redact": 280,
+    "trace": 280,
+    "trim": 330,
     "open": 690,
     "serve": 690,
 }
@@ -153,7 +159,7 @@ def test_a_command_ends_at_once_and_cuts_nobody_short(tmp_path: Path, beside: st
         )
         assert run.returncode == status, run.stderr
         assert run.stdout.split("\n") == [
-            *(["no responses"] if not status else []),
+            *(["no usage"] if not status else []),
             *([said] if said else []),
             "",
         ]
@@ -180,7 +186,7 @@ def test_what_is_loaded_is_not_looked_through_for_cycles(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        "no responses",
+        "no usage",
         "",
         "two\nlines\n",
         "a\ttab",

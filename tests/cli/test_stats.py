@@ -9,9 +9,9 @@ import pytest
 
 from examples.drawing import draw
 from plait.cli.app import run
-from plait.cli.stats.panels import tool_name
-from plait.cli.text import path_tail
-from plait.view.amounts import hours_in_words
+from plait.cli.stats import tool_name
+from plait.cli.text import shorten_path
+from plait.view.formats import format_hours
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -101,9 +101,9 @@ def test_the_figures_that_matter_come_first(capfd: pytest.CaptureFixture[str], w
     Edit   ████████      1          4.0 s   4.0 s
     Bash   ████████      1   100 %  1.0 s   1.0 s
 
-    Along the way
+    Events
     9  words typed
-    7  words said by the model
+    7  words by the model
     1  interruption by you
 
     Models              responses  tokens in  out
@@ -130,7 +130,7 @@ def test_a_wide_page_has_two_columns(
     lines = out(capfd, "stats", "--root", work).splitlines()
     assert max(map(len, lines)) <= 120
     both = next(line for line in lines if "Prompts by day  " in line)
-    assert both.index("Along the way") == 62
+    assert both.index("Events") == 62
 
 
 @pytest.mark.parametrize("width", [40, 80, 109, 110, 200])
@@ -196,7 +196,7 @@ def test_a_zone_that_does_not_exist(
     capfd: pytest.CaptureFixture[str], work: Path, zone: str
 ) -> None:
     assert run(["stats", "--timezone", zone, "--root", str(work)]) == 2
-    assert capfd.readouterr().err.startswith(f"error: no time zone is called '{zone}'\nhint: ")
+    assert capfd.readouterr().err.startswith(f"error: unknown time zone '{zone}'\nhint: ")
 
 
 def test_nothing_to_count(capfd: pytest.CaptureFixture[str], work: Path, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_nothing_to_count(capfd: pytest.CaptureFixture[str], work: Path, tmp_pat
     ],
 )
 def test_times_in_words(milliseconds: float, words: str) -> None:
-    assert hours_in_words(milliseconds) == words
+    assert format_hours(milliseconds) == words
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_times_in_words(milliseconds: float, words: str) -> None:
     ],
 )
 def test_paths_are_cut_at_their_beginning(path: str, room: int, words: str) -> None:
-    assert path_tail(path, room) == words
+    assert shorten_path(path, room) == words
 
 
 def test_names_of_tools() -> None:

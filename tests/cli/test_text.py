@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from plait.cli.selection import point_in_time
-from plait.cli.text import ago, clipped, columns, counted, number, safe, size
-from plait.view.amounts import until
+from plait.cli.selection import parse_time_option
+from plait.cli.text import format_number, safe
+from plait.view.formats import format_age, format_bytes, format_count, format_days_until
+from plait.view.text import count_columns, shorten_to_width
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 NOON = datetime(2026, 11, 15, 12).astimezone()
@@ -17,7 +18,7 @@ NOON = datetime(2026, 11, 15, 12).astimezone()
     [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (43_000_000, "43 MB"), (10**13, "10 TB")],
 )
 def test_sizes(count: int, text: str) -> None:
-    assert size(count) == text
+    assert format_bytes(count) == text
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_sizes(count: int, text: str) -> None:
     ],
 )
 def test_how_long_ago(seconds: float, text: str) -> None:
-    assert ago(NOW - timedelta(seconds=seconds), NOW) == text
+    assert format_age(NOW - timedelta(seconds=seconds), NOW) == text
 
 
 @pytest.mark.parametrize(
@@ -48,13 +49,13 @@ def test_how_long_ago(seconds: float, text: str) -> None:
     ],
 )
 def test_how_soon_by_the_days_of_the_calendar(time: str, text: str) -> None:
-    assert until(datetime.fromisoformat(time).astimezone(), NOON) == text
+    assert format_days_until(datetime.fromisoformat(time).astimezone(), NOON) == text
 
 
 def test_numbers_and_nouns() -> None:
-    assert number(1234567) == "1 234 567"
-    assert counted(1, "entry", "entries") == "1 entry"
-    assert counted(2, "entry", "entries") == "2 entries"
+    assert format_number(1234567) == "1 234 567"
+    assert format_count(1, "entry", "entries") == "1 entry"
+    assert format_count(2, "entry", "entries") == "2 entries"
 
 
 @pytest.mark.parametrize(
@@ -67,8 +68,8 @@ def test_numbers_and_nouns() -> None:
     ],
 )
 def test_clipping_at_words(text: str, width: int, expected: str) -> None:
-    assert clipped(text, width) == expected
-    assert columns(expected) <= width
+    assert shorten_to_width(text, width) == expected
+    assert count_columns(expected) <= width
 
 
 def test_nothing_commands_the_terminal() -> None:
@@ -85,4 +86,4 @@ def test_nothing_commands_the_terminal() -> None:
     ],
 )
 def test_points_in_time(text: str | None, moment: datetime | None) -> None:
-    assert point_in_time(text, NOW) == moment
+    assert parse_time_option(text, NOW) == moment

@@ -14,10 +14,10 @@ import pytest
 
 from examples.drawing import draw
 from plait.cli.app import run
-from plait.cli.trace import SUBCOMMANDS
-from plait.cli.trace import command as group
-from plait.cli.trace.show import lasting
-from plait.trace.send.otlp import spans_in
+from plait.cli.registry import subcommands
+from plait.cli.trace import trace_command as group
+from plait.cli.waterfall import format_span_time
+from plait.trace.otlp import iter_request_spans
 from tests.trace.collecting import receiving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,7 +130,7 @@ def test_a_session_that_nobody_answered(tmp_path: Path, capsys: pytest.CaptureFi
     draw('U1 "hello?"').write(tmp_path / "logs")
     assert run(["trace", "show", "latest", "--root", str(tmp_path / "logs")]) == 0
     told = capsys.readouterr()
-    assert (told.out, told.err.split(":")[0]) == ("", "no turn of this session was answered")
+    assert (told.out, told.err.split(":")[0]) == ("", "nothing to trace")
     to = tmp_path / "none.json"
     said = shown(capsys, "trace", "send", "latest", "--root", tmp_path / "logs", "--to", to)
     assert said == f"sent 0 traces with 0 spans of 1 session to {to}\n"
@@ -208,11 +208,11 @@ def test_a_file_instead_of_a_server(
     shown(capsys, "trace", "send", "latest", "--root", work, "--to", path)
     assert path.stat().st_mode & 0o077 == 0
     lines = path.read_text(encoding="utf-8").splitlines()
-    ids = [one["spanId"] for line in lines for one in spans_in(json.loads(line))]
+    ids = [one["spanId"] for line in lines for one in iter_request_spans(json.loads(line))]
     spans = json.loads(shown(capsys, "trace", "show", "latest", "--root", work, "--json"))
     assert sorted(ids) == sorted(span["id"] for span in spans)
     code, told = failed(capsys, "trace", "send", "latest", "--root", work, "--to", f"file:{path}")
-    assert (code, told) == (2, f"error: '{path}' is there already\nhint: name another file\n")
+    assert (code, told) == (2, f"error: '{path}' already exists\nhint: choose another name\n")
 
 
 def test_a_dry_run_sends_nothing(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,7 +230,7 @@ def test_a_target_that_fails_is_told(work: Path, capsys: pytest.CaptureFixture[s
         code, told = failed(capsys, *send)
     assert code == 3
     assert "could not be sent: 401 Unauthorized" in told
-    assert "hint: the target does not want them" in told
+    assert "hint: the target rejects them" in told
     with receiving(status=503) as received:
         assert "hint: send again" in failed(capsys, *send[:-1], received.url)[1]
 
@@ -238,10 +238,10 @@ def test_a_target_that_fails_is_told(work: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--to", "http://localhost:9"], "error: nothing says what to send"),
-        (["--all"], "error: nothing says where to"),
-        (["--all", "--to", "langfuse"], "error: the keys of no Langfuse project are set"),
-        (["--all", "--to", "somewhere"], "error: 'somewhere' is no address to send traces to"),
+        (["--to", "http://localhost:9"], "error: nothing selected to send"),
+        (["--all"], "error: no destination"),
+        (["--all", "--to", "langfuse"], "error: no keys of a Langfuse project are set"),
+        (["--all", "--to", "somewhere"], "error: 'somewhere' is not an address to send traces to"),
         (["--all", "--to", "a.json", "--project", "no"], "error: no session matches"),
     ],
 )
@@ -300,7 +300,9 @@ def test_every_subcommand_and_option_is_in_the_guide() -> None:
             if isinstance(parameter, click.Option):
                 option = max(parameter.opts, key=len)
                 assert f"`{option}" in text or f"`{option}" in general, option
-    assert set(re.findall(r"^## plait trace (\w+)", text, re.MULTILINE)) <= set(SUBCOMMANDS)
+    assert set(re.findall(r"^## plait trace (\w+)", text, re.MULTILINE)) <= set(
+        subcommands("trace")
+    )
 
 
 @pytest.mark.parametrize(
@@ -317,4 +319,4 @@ def test_every_subcommand_and_option_is_in_the_guide() -> None:
     ],
 )
 def test_how_long_a_span_took(duration: int | None, words: str) -> None:
-    assert lasting(duration) == words
+    assert format_span_time(duration) == words

@@ -74,7 +74,7 @@ def test_a_plan_to_move_changes_nothing(desk: Desk) -> None:
     said = desk.said("move", "shop", "/srv/shop", "--dry-run")
     assert said.startswith("/home/dev/shop\n")
     assert "its directory" in said
-    assert "without `--dry-run` it is done" in said
+    assert "leave out `--dry-run` to do it" in said
     assert [path.parent.name for path in desk.logs()] == ["-home-dev-shop"]
 
 
@@ -125,7 +125,7 @@ def test_a_copy_that_can_be_shown_is_written_at_once(desk: Desk) -> None:
 
 def test_in_place_is_a_plan_until_one_is_sure(desk: Desk) -> None:
     said = desk.said("redact", desk.session, "--in-place")
-    assert "add `--yes` and it is done" in said
+    assert "add `--yes` to do it" in said
     assert KEY not in said
     (log,) = desk.logs()
     assert KEY in log.read_text()
@@ -160,9 +160,9 @@ def test_what_only_lies_beside_the_log_is_something_to_do(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--copy", "--in-place"], "say either `--copy` or `--in-place`"),
-        (["--copy", "--check"], "change no session"),
-        ([], "session files are never changed here without `--in-place`"),
+        (["--copy", "--in-place"], "use either `--copy` or `--in-place`"),
+        (["--copy", "--check"], "do not change sessions"),
+        ([], "session files are only changed with `--in-place`"),
     ],
 )
 def test_what_does_not_fit_together_is_told(desk: Desk, options: list[str], said: str) -> None:
@@ -170,7 +170,7 @@ def test_what_does_not_fit_together_is_told(desk: Desk, options: list[str], said
 
 
 def test_a_session_must_be_named(desk: Desk) -> None:
-    assert "say which session" in desk.said("redact", "--copy", code=2)
+    assert "no session named" in desk.said("redact", "--copy", code=2)
 
 
 def test_several_sessions_are_redacted_one_by_one(desk: Desk) -> None:
@@ -214,7 +214,7 @@ def test_a_session_goes_to_another_machine_and_comes_once(
     said = bring(desk, file, there)
     assert f"ported as {desk.session}" in said
     assert "cd /srv/shop && " in said
-    assert "all of it is here already" in bring(desk, file, there)
+    assert "everything is already here" in bring(desk, file, there)
     said = bring(desk, file, there, into="/elsewhere", code=1)
     assert f"stays: session '{desk.session}' is here already" in " ".join(said.split())
     here, desk.config = desk.config, there
@@ -240,20 +240,20 @@ def test_what_is_packed_and_brought_as_json(desk: Desk, there: Path, tmp_path: P
 
 def test_a_plan_to_pack_or_to_bring_writes_nothing(desk: Desk, there: Path, tmp_path: Path) -> None:
     file = tmp_path / "s.zip"
-    assert "without `--dry-run` it is done" in desk.said("port", "latest", "-o", file, "--dry-run")
+    assert "leave out `--dry-run` to do it" in desk.said("port", "latest", "-o", file, "--dry-run")
     assert not file.exists()
     desk.said("port", "latest", "-o", file)
-    assert "it is done" in bring(desk, file, there, "--dry-run")
+    assert "to do it" in bring(desk, file, there, "--dry-run")
     assert list(there.rglob("*.jsonl")) == []
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "say either where to pack it or where to bring it"),
-        (["-o", "f", "--into", "d"], "say either where to pack it or where to bring it"),
-        (["--into", "d", "--redacted"], "redacted when it is packed"),
-        (["-o", "f", "--prove"], "not what is packed"),
+        ([], "use either `-o` to pack or `--into` to unpack"),
+        (["-o", "f", "--into", "d"], "use either `-o` to pack or `--into` to unpack"),
+        (["--into", "d", "--redacted"], "redaction happens when packing"),
+        (["-o", "f", "--prove"], "not when packing"),
     ],
 )
 def test_what_does_not_fit_to_port_is_told(desk: Desk, options: list[str], said: str) -> None:
@@ -263,7 +263,7 @@ def test_what_does_not_fit_to_port_is_told(desk: Desk, options: list[str], said:
 def test_a_file_that_is_there_is_not_packed_over(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "s.zip"
     file.write_bytes(b"mine")
-    assert "is there already" in desk.said("port", "latest", "-o", file, code=2)
+    assert "exists" in desk.said("port", "latest", "-o", file, code=2)
     assert file.read_bytes() == b"mine"
 
 

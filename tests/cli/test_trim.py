@@ -11,7 +11,7 @@ import pytest
 from examples.drawing import Drawing, draw
 from plait.archive import Archive
 from plait.cli.app import run
-from plait.cli.edit.filled import fitting
+from plait.cli.trim import clip_item
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z model=claude-opus-4-5
@@ -100,11 +100,11 @@ def desk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Desk:
 def test_without_a_choice_it_says_what_fills_the_context_and_changes_nothing(desk: Desk) -> None:
     before = desk.files
     out, _ = desk.said("trim", "latest")
-    assert "results of tools" in out
+    assert "tool results" in out
     assert "Bash pytest -q" in out
-    assert "files read again, among the results" in out
+    assert "repeated file reads" in out
     assert all(preset in out for preset in ("light", "standard", "heavy", "extreme"))
-    assert f"standard --dry-run --root {desk.config}` shows what would go" in out
+    assert f"standard --dry-run --root {desk.config}` shows what would be removed" in out
     assert desk.files == before
     told = desk.told("trim", "latest")
     assert told["fills"][0]["kind"] == "results"
@@ -131,13 +131,13 @@ def test_the_saving_is_told_in_tokens_and_share(desk: Desk) -> None:
     out, _ = desk.said("trim", "latest", "--tool", "Bash", "--dry-run")
     assert "tokens less in every request" in out
     assert "the prompt cache is spent" in out
-    assert "nothing was changed: without `--dry-run` it is done" in out
+    assert "nothing was changed; leave out `--dry-run` to do it" in out
 
 
 def test_in_place_waits_for_a_yes(desk: Desk) -> None:
     before = desk.files
     out, _ = desk.said("trim", "latest", "--tool", "Bash", "--in-place")
-    assert "add `--yes` and it is done" in out
+    assert "add `--yes` to do it" in out
     assert desk.files == before
     told = desk.told("trim", "latest", "--tool", "Bash", "--in-place", "--yes")
     assert told["session"] == desk.drawing.session
@@ -168,17 +168,17 @@ def test_what_is_cut_keeps_its_beginning(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--yes",), "say what is to go"),
-        (("--in-place",), "say what is to go"),
-        (("--except-last", "3"), "say what is to go"),
-        (("--way", "cut"), "say what is to go"),
-        (("--prove",), "say what is to go"),
+        (("--yes",), "nothing selected to remove"),
+        (("--in-place",), "nothing selected to remove"),
+        (("--except-last", "3"), "nothing selected to remove"),
+        (("--way", "cut"), "nothing selected to remove"),
+        (("--prove",), "nothing selected to remove"),
         (("--tool", "Bash", "--way", "empty", "--keep", "9"), "`--keep`"),
-        (("--larger-than", "ten"), "no number of characters"),
-        (("--larger-than", "-1"), "no number of characters"),
-        (("--older-than", "2y"), "no length of time"),
-        (("--older-than", "d"), "no length of time"),
-        (("--older-than", "99999999d"), "no length of time"),
+        (("--larger-than", "ten"), "is not a number of characters"),
+        (("--larger-than", "-1"), "is not a number of characters"),
+        (("--older-than", "2y"), "is not an age"),
+        (("--older-than", "d"), "is not an age"),
+        (("--older-than", "99999999d"), "is not an age"),
         (("mild",), "not one of"),
         (("--way", "melt"), "not one of"),
     ],
@@ -255,8 +255,8 @@ def test_a_command_that_fails_is_refused(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "say either `--until` or `--keep-last`"),
-        (("--until", "2", "--keep-last", "2"), "say either `--until` or `--keep-last`"),
+        ((), "use either `--until` or `--keep-last`"),
+        (("--until", "2", "--keep-last", "2"), "use either `--until` or `--keep-last`"),
         (("--keep-last", "0"), "invalid value"),
         (("--until", "99"), "turn"),
         (("--keep-last", "2", "--calls", "some"), "not one of"),
@@ -282,7 +282,7 @@ def test_wrong_use_of_compress_is_told(desk: Desk, arguments: tuple[str, ...], w
     ],
 )
 def test_of_a_long_path_the_end_is_shown(words: str, room: int, shown: str) -> None:
-    assert fitting(words, room) == shown
+    assert clip_item(words, room) == shown
 
 
 def test_why_there_is_nothing_to_compress_is_said(desk: Desk) -> None:

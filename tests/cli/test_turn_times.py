@@ -13,14 +13,21 @@ import pytest
 from examples.drawing import draw
 from plait.archive import Archive, Session
 from plait.cli.app import run
-from plait.conversation.model import Answered, Called, Conversation, Said, Shown, Thought, Turn
+from plait.conversation.model import (
+    AssistantText,
+    AssistantThinking,
+    Conversation,
+    LateResult,
+    OtherBlock,
+    ToolCall,
+    Turn,
+)
+from plait.graph.layout import iter_rows
 from plait.graph.paths import SPOKEN
-from plait.graph.rows import rows
-from plait.record.time import between
-from plait.trace.spans.builder import times_of
-from plait.trace.spans.traces import traces_of
-from plait.view.amounts import duration_in_words
-from plait.view.timeline import bars_of, timeline_of
+from plait.record.time import compute_elapsed_ms
+from plait.trace.spans import build_traces, resolve_times
+from plait.view.formats import format_turn_duration
+from plait.view.timeline import build_timeline, list_turn_bars
 
 CAVEAT = """
 file late cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -72,7 +79,7 @@ def test_waiting_for_leave_and_for_an_answer_is_no_work(drawn: Path) -> None:
     first, second = archive.open(leave).turns
     assert (first.duration_ms, first.working_ms, first.asking_ms) == (4_215_000, 15_000, 4_200_000)
     assert (second.duration_ms, second.working_ms) == (3000, 3000)
-    assert duration_in_words(first.duration_ms, first.asking_ms) == (
+    assert format_turn_duration(first.duration_ms, first.asking_ms) == (
         "1 h 10 min, 1 h 10 min waiting for you"
     )
 
@@ -113,7 +120,7 @@ def check_page(tmp_path: Path, session: Session, told: Conversation) -> None:
         for _, head in SECTION.findall(page.read_text(encoding="utf-8")):
             heads.append("".join(SPENT.findall(head)))
     for turn in told.turns:
-        words = duration_in_words(turn.duration_ms, turn.asking_ms)
+        words = format_turn_duration(turn.duration_ms, turn.asking_ms)
         assert any(head == words or head.startswith(f"{words} ·") for head in heads), turn.number
 
 
@@ -130,12 +137,12 @@ def check_times(archive: Archive, session: Session) -> None:
     opened = archive.open(session)
     told = opened.conversations
     roots = {
-        (spans[0].conversation, spans[0].record): times_of(spans)[spans[0].id]
-        for spans in traces_of(opened.by_line)
+        (spans[0].conversation, spans[0].record): resolve_times(spans)[spans[0].id]
+        for spans in build_traces(opened.by_line)
         if spans[0].kind == "turn" and spans[0].start is not None
     }
     for line in told.by_line.values():
-        bars = {bar.number: bar for bar in timeline_of(told, line.id).turns}
+        bars = {bar.number: bar for bar in build_timeline(told, line.id).turns}
         for turn in line.turns:
             if turn.number in bars:
                 assert bars[turn.number].length == pytest.approx(turn.duration_ms, abs=0.01)
@@ -150,9 +157,9 @@ def check_log(archive: Archive, session: Session) -> None:
     """Holds the rows of a graph against the turns that begin on them."""
     graph = archive.graph(session)
     lines = [name for name, line in graph.lines.items() if line.kind in SPOKEN]
-    turns = archive.turns_on(graph, lines)
+    turns = archive.find_turns_on_lines(graph, lines)
     told = {turn.opener.uuid: turn for turn in people_turns(archive, session) if turn.opener}
-    for row in rows(graph, "turn"):
+    for row in iter_rows(graph, "turn"):
         if row.head in turns and row.head in told:
             assert turns[row.head].duration_ms == told[row.head].duration_ms
 
@@ -168,7 +175,7 @@ def test_the_bars_of_the_timeline_are_the_spans(shared: Path, gallery: Path) -> 
     for archive in (Archive([gallery]), Archive([shared / "corpus"])):
         for session in archive.sessions:
             by_line = archive.open(session).by_line
-            spans = [span for trace in traces_of(by_line) for span in trace]
+            spans = [span for trace in build_traces(by_line) for span in trace]
             found = sorted(
                 (span.start, span.end or span.start)
                 for span in spans
@@ -183,16 +190,16 @@ def test_the_bars_of_the_timeline_are_the_spans(shared: Path, gallery: Path) -> 
 
 
 def stretches_of(lines: Any) -> Iterator[tuple[float, float]]:
-    from plait.view.timeline import began
+    from plait.view.timeline import find_start_ms
 
     for line in lines:
-        zero = began(line)
+        zero = find_start_ms(line)
         for turn in line.turns:
-            for bar in bars_of(line, turn.number):
+            for bar in list_turn_bars(line, turn.number):
                 yield (zero + bar.start) * NANOSECONDS, (zero + bar.end) * NANOSECONDS
 
 
-WORKED = (Said, Thought, Called, Shown, Answered)
+WORKED = (AssistantText, AssistantThinking, ToolCall, OtherBlock, LateResult)
 
 
 def test_no_work_of_real_sessions_exceeds_the_span_of_its_answers(shared: Path) -> None:
@@ -205,7 +212,7 @@ def test_no_work_of_real_sessions_exceeds_the_span_of_its_answers(shared: Path) 
                 began = turn.opener.time if turn.opener else min(answers, default=None)
                 if began is None:
                     continue
-                span = between(began, max([began, *answers])) or 0
+                span = compute_elapsed_ms(began, max([began, *answers])) or 0
                 assert (turn.working_ms or 0) <= (turn.duration_ms or 0) <= span, session.path
                 checked += 1
     assert checked > 500

@@ -112,8 +112,8 @@ def test_days_with_whole_numbers(
     total                             4 800  13 600      224 000  31 200 000  31 442 400  $13.87*
 
     4 responses · agents $4.34
-    * no price is known for claude-tomorrow-9 (1 response)
-      `--prices FILE` takes yours
+    * no known price for claude-tomorrow-9 (1 response)
+      `--prices FILE` adds your own prices
     """)
 
 
@@ -235,7 +235,7 @@ def test_a_project_alone(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
     assert value(capfd, "--project", "shop", "--root", shop)["totals"]["responses"] == 4
     code, said = fails(capfd, "--project", "harbour", "--root", shop)
     assert code == 2
-    assert said.startswith("error: no project is called 'harbour'")
+    assert said.startswith("error: no project named 'harbour'")
 
 
 def test_blocks(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
@@ -281,8 +281,8 @@ def test_the_status_line_is_one_line(
 
 
 def test_nothing_to_show(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert out(capfd, "--root", tmp_path) == "no responses\n"
-    assert out(capfd, "blocks", "--root", tmp_path) == "no responses\n"
+    assert out(capfd, "--root", tmp_path) == "no usage\n"
+    assert out(capfd, "blocks", "--root", tmp_path) == "no usage\n"
     totals = value(capfd, "--root", tmp_path)["totals"]
     assert (totals["responses"], totals["cost_usd"], totals["unpriced"]) == (0, 0, [])
 
@@ -324,7 +324,7 @@ def test_what_is_wrong_is_said(
     assert "hint: did you mean 'output'?" in said
     assert fails(capfd, "--prices", tmp_path / "none.toml", "--root", shop)[0] == 4
     code, said = fails(capfd, "--timezone", "Mars/Olympus", "--root", shop)
-    assert (code, said.splitlines()[0]) == (2, "error: no time zone is called 'Mars/Olympus'")
+    assert (code, said.splitlines()[0]) == (2, "error: unknown time zone 'Mars/Olympus'")
     assert fails(capfd, "--since", "whenever", "--timezone", "UTC", "--root", shop)[0] == 2
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from plait.view.usage_csv import csv_text
+from plait.usage.formats import format_csv
 from tests.cli.test_usage import clock_without_a_zone, fails, out, shop, shown, value
 
 __all__ = ["clock_without_a_zone", "shop"]
@@ -32,7 +32,7 @@ def test_a_cross_table_with_its_sums(capfd: pytest.CaptureFixture[str], shop: Pa
     total               $13.87            ?*  $13.87*
 
     4 responses, 31 442 400 tokens
-    * no price is known for claude-tomorrow-9 (1 response)
+    * no known price for claude-tomorrow-9 (1 response)
     """)
 
 
@@ -115,13 +115,13 @@ def test_blocks_as_csv_are_without_gaps(capfd: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        (["--by", "project,hour"], "nothing can be counted by 'hour'"),
-        (["--by", ""], "nothing can be counted by ''"),
+        (["--by", "project,hour"], "cannot group by 'hour'"),
+        (["--by", ""], "cannot group by ''"),
         (["--by", "week,week"], "'week' is named twice"),
         (["--by", "day,week"], "only one of day, week and month"),
-        (["--by", "project,model,session,week"], "at most 3 at once"),
+        (["--by", "project,model,session,week"], "at most 3 dimensions"),
         (["weekly", "--by", "project,week"], "either 'weekly' or `--by`"),
-        (["--csv", "--json"], "either CSV or JSON"),
+        (["--csv", "--json"], "use either `--csv` or `--json`"),
     ],
 )
 def test_what_cannot_be_asked(
@@ -140,7 +140,7 @@ def test_by_one_thing_it_is_the_report(capfd: pytest.CaptureFixture[str]) -> Non
 
 def test_nothing_is_a_head_alone(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert loaded(out(capfd, "--by", "project,week", "--csv", "--root", tmp_path)) == []
-    assert out(capfd, "--by", "project,week", "--root", tmp_path) == "no responses\n"
+    assert out(capfd, "--by", "project,week", "--root", tmp_path) == "no usage\n"
 
 
 @pytest.mark.parametrize(
@@ -158,6 +158,6 @@ def test_nothing_is_a_head_alone(capfd: pytest.CaptureFixture[str], tmp_path: Pa
     ],
 )
 def test_no_text_is_taken_for_a_formula(name: str | None, written: str) -> None:
-    from plait.conversation.spending import SpendingSum
+    from plait.usage.spending import SpendingSum
 
-    assert loaded(csv_text(("name",), [((name,), SpendingSum())]))[0]["name"] == written
+    assert loaded(format_csv(("name",), [((name,), SpendingSum())]))[0]["name"] == written

@@ -12,7 +12,7 @@ from termios import TIOCSWINSZ
 
 import pytest
 
-from plait.cli.usage.table import gap_in_words
+from plait.cli.usage import format_gap
 
 
 def on_screen(home: Path, height: int, *words: object) -> list[str]:
@@ -74,4 +74,4 @@ def test_what_has_no_time_keeps_its_order(gallery: Path, tmp_path: Path) -> None
     [(5.4, "5 h"), (47.4, "47 h"), (47.6, "2 days"), (205, "9 days"), (1458, "61 days")],
 )
 def test_gaps_are_told_as_people_do(hours: float, expected: str) -> None:
-    assert gap_in_words(timedelta(hours=hours)) == expected
+    assert format_gap(timedelta(hours=hours)) == expected

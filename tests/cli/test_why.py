@@ -44,14 +44,14 @@ def test_causes_and_money_stand_together(capfd: pytest.CaptureFixture[str], root
     assert "pause of 10 min" in found
     assert "another model" in found
     assert "the next prompt sends" in found
-    assert "for the cache is cold since 2026-11-02" in found
+    assert "the cache expired at 2026-11-02" in found
 
 
 def test_only_what_is_dear_is_listed_unless_all_is_asked_for(
     capfd: pytest.CaptureFixture[str], root: Path
 ) -> None:
     few, every = out(capfd, root), out(capfd, root, "--all")
-    assert "cost no more than usual: `--all` shows them" in few
+    assert "cost no more than usual; `--all` shows them" in few
     assert "cost no more than usual" not in every
     assert every.count("2026-11-02 ") > few.count("2026-11-02 ")
 
@@ -79,9 +79,9 @@ def test_what_cannot_be_told_is_said_to_be_unknown(
     path.write_text("".join(path.read_text().splitlines(keepends=True)[2:6]))
     found = told(capfd, root)
     assert [one["unknown"] for one in found["requests"]] == [found["requests"][0]["new"], 0]
-    assert "65 of what is new may have been there before" in out(capfd, root)
+    assert "65 of the new tokens may have been cached before" in out(capfd, root)
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
-    assert "nothing was paid for again, as far as is known" in out(capfd, root)
+    assert "nothing was paid for twice, as far as is known" in out(capfd, root)
 
 
 def test_a_turn_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_session_without_answers_says_so(
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
     talk.write(folder / f"{SESSION}.jsonl")
-    assert "no request says what it took" in out(capfd, tmp_path)
+    assert "no token usage recorded in this session" in out(capfd, tmp_path)
 
 
 def test_what_is_carried_is_paid_for_with_every_request(
@@ -160,15 +160,13 @@ def wasted(capfd: pytest.CaptureFixture[str], root: Path, *words: str) -> str:
     return capfd.readouterr().out
 
 
-def test_waste_ranks_what_was_paid_for_in_vain(
-    capfd: pytest.CaptureFixture[str], root: Path
-) -> None:
+def test_waste_ranks_avoidable_spending(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     found = wasted(capfd, root)
     assert "could have been saved" in found.splitlines()[0]
-    assert "sent again after a pause that the cache did not survive, 1 ×" in found
-    assert "go on before the cache is cold" in found
-    assert "small questions to a dear model, 3 ×" in found
-    assert "ask small things of a small model" in found
+    assert "Resent after the cache had expired, 1 ×" in found
+    assert "resume before the cache expires" in found
+    assert "Small questions sent to an expensive model, 3 ×" in found
+    assert "ask small questions of a small model" in found
     assert f"{SESSION[:8]}  2026-11-02 " in found
     value = json.loads(wasted(capfd, root, "--json"))
     assert [one["kind"] for one in value["findings"]] == ["oversized", "pause", "model"]
@@ -177,11 +175,11 @@ def test_waste_ranks_what_was_paid_for_in_vain(
 
 
 def test_waste_of_a_project_and_of_a_time(capfd: pytest.CaptureFixture[str], root: Path) -> None:
-    nothing = "nothing was paid for in vain, as far as the logs tell"
+    nothing = "no avoidable spending found"
     assert nothing in wasted(capfd, root, "--until", "2026-11-01")
     assert nothing not in wasted(capfd, root, "--project", "shop")
     assert run(["waste", "--root", str(root), "--project", "elsewhere"]) != 0
-    assert "no project is called 'elsewhere'" in capfd.readouterr().err
+    assert "no project named 'elsewhere'" in capfd.readouterr().err
 
 
 def test_what_waste_names_can_be_typed(capfd: pytest.CaptureFixture[str], root: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from plait.record.lineage import Sent
+from plait.record.billing import SentLine
 
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
 HOUR, MINUTES = timedelta(hours=1), timedelta(minutes=5)
@@ -148,10 +148,10 @@ class CachedTalk:
         return path
 
     @property
-    def told(self) -> list[tuple[int, Sent]]:
+    def told(self) -> list[tuple[int, SentLine]]:
         """Its lines, as they are read."""
         return [(number, _decoded(line)) for number, line in enumerate(self.lines, 1)]
 
 
-def _decoded(line: dict[str, Any]) -> Sent:
-    return msgspec.json.decode(json.dumps(line), type=Sent)
+def _decoded(line: dict[str, Any]) -> SentLine:
+    return msgspec.json.decode(json.dumps(line), type=SentLine)

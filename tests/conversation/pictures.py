@@ -7,18 +7,24 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from plait.conversation.changes import changes_of, compactions_of, files_of, surroundings_of
-from plait.conversation.model import Answered, Called, Conversation, Folded, Item
-from plait.conversation.patches import patch_of, proposed_patch
+from plait.conversation.changes import changes_of, compactions_of, files_of, list_setting_changes
+from plait.conversation.costs import sum_conversation, sum_with_agents
+from plait.conversation.model import Conversation, FoldedItems, Item, LateResult, ToolCall
+from plait.conversation.patches import get_patch, get_proposed_patch
 from plait.conversation.prices import Prices
-from plait.conversation.prices.table import price_file
+from plait.conversation.prices.table import parse_price_file
 from plait.conversation.questions import lists_of, plans_of, questions_of, recorded_todos
-from plait.conversation.spending import BillingBlock, By, SpendingRow, billing_blocks, spending
-from plait.conversation.stats.statistics import Statistics
-from plait.conversation.totals import totals_below, totals_of
+from plait.conversation.statistics import Statistics
 from plait.conversation.usage import BilledResponse, Ledger, Origin, RunKind
-from plait.conversation.walk import DEPTHS, calls_of, path_to, visible
-from plait.record.billing import bill_of
+from plait.conversation.walk import DEPTHS, build_path, filter_visible, iter_calls
+from plait.record.billing import make_bill
+from plait.usage.spending import (
+    BillingBlock,
+    GroupBy,
+    SpendingRow,
+    build_billing_blocks,
+    group_spending,
+)
 from tests.conversation.sketched import Talk, talk
 from tests.graph.odd_drawings import ODD
 from tests.graph.pictures import gallery, in_letters, part
@@ -27,8 +33,8 @@ from tests.pictured import short, told
 
 PICTURES = Path(__file__).parent / "pictures"
 TALKS = Path(__file__).parent / "talks"
-PRICES = price_file('["claude-*"]\ninput = 5.0\noutput = 25.0\n', "prices.toml")
-BY: tuple[By, ...] = ("daily", "session", "model")
+PRICES = parse_price_file('["claude-*"]\ninput = 5.0\noutput = 25.0\n', "prices.toml")
+BY: tuple[GroupBy, ...] = ("daily", "session", "model")
 NOW = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 SPOKEN = frozenset(
     """commands compactions interrupted-and-cleared results-away a-response-in-two-places
@@ -57,15 +63,18 @@ def picture(drawing: str) -> str:
     records = [record for source in sources_of(found.drawing) for record in source.records]
     parts = [
         *((f"conversation {name}", _conversation(one)) for name, one in lines.items()),
-        ("totals", (f"{name} {told(totals_of(one, prices))}" for name, one in lines.items())),
-        ("below", (f"{name} {told(totals_below(found.all, name, prices))}" for name in lines)),
-        ("ways", (_way(path_to(one, lines.get)) for one in lines.values())),
-        ("surroundings", map(told, surroundings_of(records))),
+        (
+            "totals",
+            (f"{name} {told(sum_conversation(one, prices))}" for name, one in lines.items()),
+        ),
+        ("below", (f"{name} {told(sum_with_agents(found.all, name, prices))}" for name in lines)),
+        ("ways", (_way(build_path(one, lines.get)) for one in lines.values())),
+        ("surroundings", map(told, list_setting_changes(records))),
         ("recorded todos", map(told, recorded_todos(records))),
         ("statistics", _statistics(found)),
         ("billed", (told(one, frozenset({"project", "session"})) for one in billed)),
-        *((by, map(_row, spending(billed, by, prices, UTC).rows)) for by in BY),
-        ("blocks", (_block(one) for one in billing_blocks(billed, prices, NOW))),
+        *((by, map(_row, group_spending(billed, by, prices, UTC).rows)) for by in BY),
+        ("blocks", (_block(one) for one in build_billing_blocks(billed, prices, NOW))),
     ]
     return in_letters("".join(part(name, given) for name, given in parts), found.names)
 
@@ -77,7 +86,7 @@ def _conversation(one: Conversation) -> Iterator[str]:
         yield f"turn {told(turn, frozenset({'items', 'opener'}))}"
         yield from (f"  {line}" for item in turn.items for line in _item(item))
     for depth in DEPTHS:
-        shown = visible(one.items(), depth)
+        shown = filter_visible(one.items(), depth)
         yield f"{depth}: {' '.join(item.uuid or '·' for item in shown)}"
     for file in files_of(one):
         yield f"file {told(file, frozenset({'touches'}))}"
@@ -87,20 +96,20 @@ def _conversation(one: Conversation) -> Iterator[str]:
     yield from (f"list {told(state)}" for state in lists_of(one))
     yield from (f"question {told(question)}" for question in questions_of(one))
     yield from (f"plan {told(plan)}" for plan in plans_of(one))
-    for _, called in calls_of(one):
+    for _, called in iter_calls(one):
         yield from _patches(called)
 
 
 def _item(item: Item) -> Iterator[str]:
     yield f"{item.uuid or '·'} {type(item).__name__} {told(item, UNTOLD)}".rstrip()
-    if isinstance(item, Answered) and item.result:
+    if isinstance(item, LateResult) and item.result:
         yield f"  {told(item.result, frozenset({'detail'}))}"
-    if isinstance(item, Folded):
+    if isinstance(item, FoldedItems):
         yield from (f"  {line}" for one in item.items for line in _item(one))
 
 
-def _patches(called: Called) -> Iterator[str]:
-    for name, patch in (("patch", patch_of(called)), ("proposed", proposed_patch(called))):
+def _patches(called: ToolCall) -> Iterator[str]:
+    for name, patch in (("patch", get_patch(called)), ("proposed", get_proposed_patch(called))):
         if patch:
             yield f"{name} of {called.uuid} {told(patch)}"
 
@@ -129,7 +138,7 @@ def _row(row: SpendingRow) -> str:
 def _block(block: BillingBlock) -> str:
     gap = " gap" * block.is_gap + " active" * block.is_active
     rate = told(block.rate) if block.rate else ""
-    left = f"{block.left(NOW)} {short(block.projected(NOW))}"
+    left = f"{block.time_left(NOW)} {short(block.projected(NOW))}"
     return f"{block.start:%d %H:%M} to {block.end:%d %H:%M}{gap} {_row(block.row)} {rate} {left}"
 
 
@@ -138,7 +147,7 @@ def _billed(found: Talk) -> Iterator[BilledResponse]:
     for source in sources_of(found.drawing):
         kind: RunKind = "agent" if source.file.agent else "main"
         origin = Origin(source.file.session or "", source.file.project, kind, source.file.agent)
-        ledger.add(origin, [(one.line, bill_of(one.fields)) for one in source.records])
+        ledger.add(origin, [(one.line, make_bill(one.fields)) for one in source.records])
     return ledger.responses()
 
 

@@ -6,22 +6,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from examples.drawing import Drawing, draw
-from plait.conversation.build import conversations_of
+from plait.conversation.build import build_conversations
 from plait.conversation.model import (
-    Answered,
-    Called,
-    Compacted,
+    AssistantText,
+    AssistantThinking,
+    BranchPoint,
+    ClientNote,
+    CompactionItem,
     Conversation,
     Conversations,
-    Folded,
+    FoldedItems,
     Item,
-    Left,
-    Noted,
-    Said,
-    Shown,
-    Thought,
-    Told,
+    LateResult,
+    OtherBlock,
+    ToolCall,
     Turn,
+    UserMessage,
 )
 from plait.graph import SessionGraph, Source, build
 from plait.graph.model import Place
@@ -60,26 +60,26 @@ class Talk:
         """Returns an item as the letter of its record and what it is."""
         name = self.names.get(item.uuid or "", "·")
         match item:
-            case Told():
+            case UserMessage():
                 return f"{name}={item.kind}"
-            case Said() | Thought():
-                word = "said" if isinstance(item, Said) else "thought"
+            case AssistantText() | AssistantThinking():
+                word = "said" if isinstance(item, AssistantText) else "thought"
                 return f"{name}={word}{'?' * item.is_intermediate}"
-            case Called():
+            case ToolCall():
                 by = f"({self.names[item.answered_by]})" if item.answered_by else ""
                 sent = "".join(f"#{self.names.get(a.split('#agent-')[1], a)}" for a in item.agents)
                 return f"{name}={item.name}:{item.outcome}{by}{sent}"
-            case Answered():
+            case LateResult():
                 return f"{name}={item.standing}"
-            case Shown():
+            case OtherBlock():
                 return f"{name}=shown:{item.enclosure.kind}"
-            case Compacted():
+            case CompactionItem():
                 return f"{name}=compacted"
-            case Noted():
+            case ClientNote():
                 return f"{name}={item.subtype or item.kind}"
-            case Left():
+            case BranchPoint():
                 return f"→{item.kind}"
-            case Folded():
+            case FoldedItems():
                 return f"[{item.reason}: {' '.join(map(self.item, item.items))}]"
 
 
@@ -103,7 +103,7 @@ def tell(graph: SessionGraph, given: Iterable[Source]) -> Conversations:
     def record_at(place: Place) -> Record | None:
         return at.get((graph.files[place.file].path, place.line))
 
-    return conversations_of(graph, next(iter(graph.sessions)), record_at)
+    return build_conversations(graph, next(iter(graph.sessions)), record_at)
 
 
 def uuids_in(items: Iterable[Item]) -> Iterator[str]:
@@ -111,7 +111,7 @@ def uuids_in(items: Iterable[Item]) -> Iterator[str]:
     seen: set[str] = set()
     waiting = list(items)
     for item in waiting:
-        if isinstance(item, Folded):
+        if isinstance(item, FoldedItems):
             waiting.extend(item.items)
         elif item.uuid and item.uuid not in seen:
             seen.add(item.uuid)

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.account import Cause, PaidRequest, account_of
-from plait.conversation.account.requests import held_in, requests_in
+from plait.insights.cache_misses import (
+    MissCause,
+    PaidRequest,
+    list_paid_requests,
+    list_requests,
+    read_file_requests,
+)
 from tests.conversation.cached_talk import (
     ANSWER,
     HOUR,
@@ -26,7 +31,7 @@ LITTLE_LESS, LITTLE_MORE = timedelta(seconds=-1), timedelta(seconds=1)
 
 
 def paid(talk: CachedTalk) -> list[PaidRequest]:
-    return list(account_of(talk.told).requests)
+    return list_paid_requests(talk.told)
 
 
 def pause(talk: CachedTalk) -> None:
@@ -72,7 +77,7 @@ def plain(talk: CachedTalk) -> None:
     talk.ask()
 
 
-STEPS: dict[Callable[[CachedTalk], None], Cause | None] = {
+STEPS: dict[Callable[[CachedTalk], None], MissCause | None] = {
     plain: None,
     pause_almost: None,
     pause: "pause",
@@ -88,7 +93,7 @@ STEPS: dict[Callable[[CachedTalk], None], Cause | None] = {
 @pytest.mark.parametrize("lasts", [MINUTES, HOUR])
 @pytest.mark.parametrize(("step", "cause"), STEPS.items())
 def test_each_cause_by_construction(
-    step: Callable[[CachedTalk], None], cause: Cause | None, lasts: timedelta
+    step: Callable[[CachedTalk], None], cause: MissCause | None, lasts: timedelta
 ) -> None:
     talk = CachedTalk(lasts=lasts)
     talk.ask()
@@ -122,7 +127,7 @@ def test_whatever_happens_is_paid_for_as_the_cache_says(
         assert one.again == talk.made[one.response] or {*steps} & {compacted, compacted_whole}
 
 
-def pair(first: dict[str, Any], second: dict[str, Any], *between: dict[str, Any]) -> Cause:
+def pair(first: dict[str, Any], second: dict[str, Any], *between: dict[str, Any]) -> MissCause:
     """Returns the cause of what the second of two requests wrote again."""
     talk = CachedTalk()
     talk.ask()
@@ -156,7 +161,7 @@ RESUMED: dict[str, Any] = {"attachment": HOOK}
     ],
 )
 def test_what_lines_say_of_a_process_and_its_settings(
-    first: dict[str, Any], second: dict[str, Any], cause: Cause
+    first: dict[str, Any], second: dict[str, Any], cause: MissCause
 ) -> None:
     assert pair(first, second) == cause
 
@@ -180,7 +185,7 @@ def test_a_hook_tells_of_a_session_that_is_taken_up() -> None:
 
 
 @pytest.mark.parametrize(("level", "cause"), [("high", "unexplained"), ("none", "changed")])
-def test_thinking_that_is_set_otherwise(level: str, cause: Cause) -> None:
+def test_thinking_that_is_set_otherwise(level: str, cause: MissCause) -> None:
     talk = CachedTalk()
     talk.ask()
     talk.lines[0]["thinkingMetadata"] = {"level": "high"}
@@ -200,7 +205,7 @@ def test_a_history_that_has_become_less_was_edited() -> None:
 
 
 @pytest.mark.parametrize(("total", "cause"), [(1104, "edited"), (1105, "unexplained")])
-def test_as_much_as_before_is_not_less(total: int, cause: Cause) -> None:
+def test_as_much_as_before_is_not_less(total: int, cause: MissCause) -> None:
     talk = CachedTalk()
     talk.ask()
     talk.ask()
@@ -212,7 +217,7 @@ def test_as_much_as_before_is_not_less(total: int, cause: Cause) -> None:
 
 
 @pytest.mark.parametrize(("more", "cause"), [(0, "unexplained"), (1, "pause")])
-def test_a_cache_lives_to_the_end_of_its_time(more: int, cause: Cause) -> None:
+def test_a_cache_lives_to_the_end_of_its_time(more: int, cause: MissCause) -> None:
     talk = CachedTalk()
     talk.ask()
     talk.system += 1
@@ -255,7 +260,7 @@ def gone(talk: CachedTalk) -> None:
 def test_what_stands_before_a_summary_may_be_lost_too(
     happens: Callable[[CachedTalk], None],
     pause: timedelta,
-    cause: Cause,
+    cause: MissCause,
     again: int,
     preserved: int,
 ) -> None:
@@ -320,10 +325,10 @@ def test_a_request_is_sent_with_what_leads_up_to_it() -> None:
     talk = CachedTalk()
     talk.ask()
     talk.ask()
-    first = requests_in(talk.told)[0]
-    assert (first.sent, paid(talk)[0].time) == (START + SHORT, START + timedelta(seconds=23))
+    first = list_requests(talk.told)[0]
+    assert (first.sent_at, paid(talk)[0].time) == (START + SHORT, START + timedelta(seconds=23))
     del talk.lines[0]["timestamp"]
-    assert requests_in(talk.told)[0].sent == START + timedelta(seconds=23)
+    assert list_requests(talk.told)[0].sent_at == START + timedelta(seconds=23)
 
 
 def test_what_was_preserved_may_be_told_by_its_records() -> None:
@@ -391,7 +396,9 @@ def test_a_rewind_that_lost_something() -> None:
     ("minutes", "read", "cause"),
     [(5000, 0, "pause"), (4000, 1000, "pause"), (4000, 999, "unexplained"), (0, 0, "unexplained")],
 )
-def test_of_two_tiers_what_is_held_for_an_hour_stays(minutes: int, read: int, cause: Cause) -> None:
+def test_of_two_tiers_what_is_held_for_an_hour_stays(
+    minutes: int, read: int, cause: MissCause
+) -> None:
     talk = CachedTalk()
     talk.ask(words=4000)
     shares = {"ephemeral_5m_input_tokens": minutes, "ephemeral_1h_input_tokens": 5000 - minutes}
@@ -414,7 +421,7 @@ def test_of_two_tiers_what_is_held_for_an_hour_stays(minutes: int, read: int, ca
     ],
 )
 def test_each_write_says_how_long_it_lasts(
-    hours: tuple[bool, bool], pause: timedelta, is_whole: bool, cause: Cause
+    hours: tuple[bool, bool], pause: timedelta, is_whole: bool, cause: MissCause
 ) -> None:
     talk = CachedTalk()
     for number, is_hour in enumerate(hours):
@@ -460,7 +467,7 @@ def test_agents_of_one_file_have_a_beginning_each() -> None:
     talk.pieces = []
     talk.cache.entries.clear()
     talk.ask()
-    assert [one.before for one in paid(talk)] == [None, None]
+    assert [one.previous for one in paid(talk)] == [None, None]
     assert paid(talk)[-1].again == 0
 
 
@@ -477,7 +484,7 @@ def errand(talk: CachedTalk, parent: str | None, pause: timedelta = SHORT) -> Ca
 
 
 def beside(talk: CachedTalk, other: CachedTalk) -> PaidRequest:
-    (found,) = account_of(other.told, lambda: held_in(talk.told)).requests
+    (found,) = list_paid_requests(other.told, lambda: read_file_requests(talk.told))
     return found
 
 
@@ -486,7 +493,7 @@ def test_an_errand_goes_on_from_the_file_of_its_session() -> None:
     talk.ask(words=900)
     talk.ask()
     one = beside(talk, errand(talk, talk.last))
-    assert one.before == paid(talk)[-1].response
+    assert one.previous == paid(talk)[-1].response
     assert (one.again, one.cause, one.unknown) == (SYSTEM + 900 + ANSWER + WORDS, "unexplained", 0)
     late = beside(talk, errand(talk, talk.last, MINUTES + SHORT))
     assert (late.cause, late.again) == ("pause", one.again)
@@ -501,17 +508,17 @@ def test_an_errand_is_no_rewind_for_those_that_go_on() -> None:
     assert beside(talk, there).cause == "unexplained"
     assert beside(talk, there).gap == SHORT + timedelta(seconds=3)  # not what was asked later
     found = beside(talk, late)
-    assert found.before == paid(talk)[0].response
+    assert found.previous == paid(talk)[0].response
     assert found.gap is not None
     assert found.gap < MINUTES  # what was asked meanwhile has read it
-    assert [one.key for one in requests_in(talk.told)[0].follows] == [paid(talk)[1].response]
+    assert [one.key for one in list_requests(talk.told)[0].successors] == [paid(talk)[1].response]
 
 
 def test_what_goes_on_from_nothing_that_is_there_is_unknown_not_new() -> None:
     talk = CachedTalk()
     talk.ask()
     one = beside(talk, errand(talk, "nowhere"))
-    assert (one.again, one.cause, one.before) == (0, None, None)
+    assert (one.again, one.cause, one.previous) == (0, None, None)
     assert one.unknown == one.tokens.cache_write > 0
     assert [two.unknown for two in paid(talk)] == [0]
     talk.lines[0]["parentUuid"] = "nowhere"
@@ -529,7 +536,7 @@ def test_two_writers_go_on_from_one_place() -> None:
     talk.pieces = here[1]
     talk.ask(timedelta(0))
     one, other = paid(talk)[1:]
-    assert one.before == other.before == paid(talk)[0].response
+    assert one.previous == other.previous == paid(talk)[0].response
     assert (one.again, other.again) == (0, 0)
 
 
@@ -550,9 +557,9 @@ def test_a_parent_that_is_not_there_or_its_own_ends_the_way_up() -> None:
     talk.lines[0]["parentUuid"] = "u1"
     talk.ask()
     talk.lines[2]["parentUuid"] = "nowhere"
-    asked = requests_in(talk.told)
-    assert [one.before for one in asked] == [None, None]
-    assert [one.since.is_lost for one in asked] == [False, True]
+    asked = list_requests(talk.told)
+    assert [one.previous for one in asked] == [None, None]
+    assert [one.gap.is_lost for one in asked] == [False, True]
     assert ANSWER < WORDS
 
 
@@ -564,8 +571,13 @@ def test_requests_that_go_on_from_each_other_begin_with_the_first_of_the_file() 
         if "message" in line and "usage" in line["message"]:
             line["message"]["usage"] = {"output_tokens": 1}  # nothing in the cache ends a way up
     talk.lines[2]["parentUuid"] = talk.lines[5]["uuid"]  # 2 and 3 go on from each other
-    asked = requests_in(talk.told)
+    asked = list_requests(talk.told)
     names = [one.key for one in asked]
-    assert [one.before and one.before.key for one in asked] == [None, None, names[1], names[2]]
-    assert [[two.key for two in one.follows] for one in asked] == [[], [names[2]], [names[3]], []]
+    assert [one.previous and one.previous.key for one in asked] == [None, None, names[1], names[2]]
+    assert [[two.key for two in one.successors] for one in asked] == [
+        [],
+        [names[2]],
+        [names[3]],
+        [],
+    ]
     assert [one.known for one in paid(talk)] == [0] * 4

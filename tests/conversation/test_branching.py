@@ -3,7 +3,7 @@
 import pytest
 
 from examples.drawing import draw
-from plait.conversation.branching import may_branch
+from plait.conversation.build import may_branch
 from tests.graph.pictures import drawings
 from tests.graph.sketch import records_of, sketch
 

@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, given, settings
 
 from plait import Archive
 from plait.conversation.model import (
-    Answered,
-    Called,
+    BranchPoint,
     Conversation,
     Conversations,
-    Folded,
+    FoldedItems,
     Item,
-    Left,
-    Told,
+    LateResult,
+    ToolCall,
+    UserMessage,
 )
-from plait.conversation.results import story
+from plait.conversation.results import iter_story
 from plait.graph import SessionGraph, build
 from tests.conversation.sketched import talk, tell, uuids_in
 from tests.graph.generated import archives, conversations, sources
@@ -45,7 +45,7 @@ def check_every_loose_line_stands_once(graph: SessionGraph, told: Conversations)
         (item.file, item.line)
         for conversation in told.by_line.values()
         for item in conversation.items()
-        if item.uuid is None and not isinstance(item, Left)
+        if item.uuid is None and not isinstance(item, BranchPoint)
     )
     assert set(stands) == {(one.place.file, one.place.line) for one in graph.loose}
 
@@ -53,13 +53,13 @@ def check_every_loose_line_stands_once(graph: SessionGraph, told: Conversations)
 def check_pairs(conversation: Conversation) -> None:
     """Each result stands with its call or by itself, at any selection of items."""
     items = list(conversation.items())
-    answers = {item.uuid for item in items if isinstance(item, Answered)}
-    calls = [item for item in items if isinstance(item, Called)]
+    answers = {item.uuid for item in items if isinstance(item, LateResult)}
+    calls = [item for item in items if isinstance(item, ToolCall)]
     assert all(call.answered_by in answers for call in calls if call.answered_by)
-    shown = list(story(items))
+    shown = list(iter_story(items))
     together = sum(placed.has_result for placed in shown)
-    apart = sum(isinstance(placed.item, Answered) for placed in shown)
-    assert together + apart == sum(isinstance(item, Answered) for item in items)
+    apart = sum(isinstance(placed.item, LateResult) for placed in shown)
+    assert together + apart == sum(isinstance(item, LateResult) for item in items)
 
 
 def check_turns(conversation: Conversation) -> None:
@@ -122,7 +122,7 @@ def check_archive(root: Path) -> Counter[str]:
 
 
 def kind_of(item: Item) -> str:
-    return item.kind if isinstance(item, Told) else type(item).__name__
+    return item.kind if isinstance(item, UserMessage) else type(item).__name__
 
 
 def test_nothing_of_the_gallery_is_lost(gallery: Path) -> None:
@@ -132,10 +132,10 @@ def test_nothing_of_the_gallery_is_lost(gallery: Path) -> None:
 
 def test_nothing_of_real_logs_is_lost(shared: Path) -> None:
     found = check_archive(shared / "corpus") + check_archive(shared / "produced")
-    assert found["Called"] > 3000
+    assert found["ToolCall"] > 3000
     assert found["empty"] < 10
-    strays = found["Answered"]
-    assert strays >= found["Called"] - 20
+    strays = found["LateResult"]
+    assert strays >= found["ToolCall"] - 20
 
 
 def test_an_agent_stands_at_the_call_that_sent_it_out() -> None:
@@ -153,7 +153,7 @@ def test_an_agent_stands_at_the_call_that_sent_it_out() -> None:
             A8< "done"
         """)
     )
-    call = next(item for item in found.main.items() if isinstance(item, Called))
+    call = next(item for item in found.main.items() if isinstance(item, ToolCall))
     (name,) = call.agents
     agent = found.all.by_line[name]
     assert (agent.kind, agent.call) == ("agent", call.call)
@@ -163,7 +163,7 @@ def test_an_agent_stands_at_the_call_that_sent_it_out() -> None:
 def test_a_branch_is_seen_where_it_leaves() -> None:
     found = talk("U1 A1< U2< A2< U3<A1 A3<")
     assert found.picture.splitlines()[0] == "1 prompt: U1=prompt A1=said →branch"
-    (left,) = (item for item in found.main.items() if isinstance(item, Left))
+    (left,) = (item for item in found.main.items() if isinstance(item, BranchPoint))
     branch = found.all.by_line[left.to]
     assert (branch.is_active, left.is_active) == (False, False)
     assert found.turns(branch) == "1 prompt: U2=prompt A2=said"
@@ -179,7 +179,7 @@ def test_a_prompt_that_only_the_queue_holds_is_read() -> None:
             A1< "ok"
         """)
     )
-    queued = [item for item in found.main.items() if isinstance(item, Told)]
+    queued = [item for item in found.main.items() if isinstance(item, UserMessage)]
     assert [(one.kind, one.text, one.is_only_queued) for one in queued] == [
         ("prompt", "go", False),
         ("queued", "and the tests", True),
@@ -212,7 +212,7 @@ def test_queued_prompts_that_were_sent_as_one_stand_once(prompt: str, alone: lis
             A2< "done"
         """)
     )
-    told = [item for item in found.main.items() if isinstance(item, Told)]
+    told = [item for item in found.main.items() if isinstance(item, UserMessage)]
     assert [one.text for one in told if one.is_only_queued] == alone
     assert sum(one.kind == "prompt" for one in told) == 2
 
@@ -241,7 +241,7 @@ def test_a_message_of_another_session_stands_once() -> None:
         (one.kind, one.text, one.name)
         for conversation in found.all.by_line.values()
         for one in conversation.items()
-        if isinstance(one, Told) and one.kind != "prompt"
+        if isinstance(one, UserMessage) and one.kind != "prompt"
     ]
     notices = [("notice", "done", "b1"), ("notice", "done", "b2")]
     assert sorted(told) == [*notices, ("peer", "red", "b")]
@@ -250,21 +250,25 @@ def test_a_message_of_another_session_stands_once() -> None:
 def test_a_session_of_loose_lines_alone_is_a_conversation_without_turns() -> None:
     found = talk('enqueue "never sent"\nmode "normal"')
     assert found.main.turns[0].number == 0
-    assert [kind_of(item) for item in found.main.items()] == ["queued", "Noted"]
+    assert [kind_of(item) for item in found.main.items()] == ["queued", "ClientNote"]
 
 
 def test_a_retracted_prompt_keeps_its_words() -> None:
     found = talk("U1 A1< U2<A1 U3<A1 A3<")
-    (fold,) = (item for item in found.main.items() if isinstance(item, Folded))
+    (fold,) = (item for item in found.main.items() if isinstance(item, FoldedItems))
     assert fold.reason == "retracted"
-    assert isinstance(fold.items[0], Told)
+    assert isinstance(fold.items[0], UserMessage)
 
 
 def test_what_broken_lines_hold_is_told_apart(gallery: Path) -> None:
     archive = Archive([gallery / "glued-lines"])
     told = archive.conversations(archive.sessions[0])
     assert told.recovered is not None
-    assert [kind_of(item) for item in told.recovered.items()] == ["Answered", "Said", "Noted"]
+    assert [kind_of(item) for item in told.recovered.items()] == [
+        "LateResult",
+        "AssistantText",
+        "ClientNote",
+    ]
     assert not set(uuids_in(told.recovered.items())) & {
         uuid for one in told.by_line.values() for uuid in uuids_in(one.items())
     }

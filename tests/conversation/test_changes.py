@@ -3,7 +3,7 @@
 from pathlib import Path
 from textwrap import dedent
 
-from plait.conversation.changes import Change, changes_of, compactions_of, surroundings_of
+from plait.conversation.changes import Change, changes_of, compactions_of, list_setting_changes
 from plait.record import Record, read
 from tests.conversation.sketched import Talk, talk
 
@@ -67,7 +67,9 @@ def test_records_tell_where_the_client_stood(tmp_path: Path) -> None:
         '{"type":"mode"}\n'
     )
     records: list[Record] = list(read(path))
-    assert [(one.kind, one.before, one.value, one.uuid) for one in surroundings_of(records)] == [
+    assert [
+        (one.kind, one.before, one.value, one.uuid) for one in list_setting_changes(records)
+    ] == [
         ("directory", None, "/a", "a"),
         ("git branch", None, "main", "a"),
         ("version", None, "1", "a"),

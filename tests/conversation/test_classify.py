@@ -4,11 +4,17 @@ from typing import Any
 
 import pytest
 
-from plait.conversation.classify import blocked_prompt, local_command, queued_of, told_of, waiting
-from plait.conversation.model import Told
-from plait.record import Attachment, System, record_of
+from plait.conversation.items import (
+    classify_blocked_prompt,
+    classify_local_command,
+    classify_queued,
+    classify_user_message,
+    classify_waiting,
+)
+from plait.conversation.model import UserMessage
+from plait.record import Attachment, System, parse_record
 from plait.record.codec import encode
-from plait.record.types.kinds import QueueOperation
+from plait.record.types import QueueOperation
 
 COMMAND = "<command-name>/review</command-name>\n<command-message>review</command-message>\n"
 NOTICE = (
@@ -18,9 +24,9 @@ NOTICE = (
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
 
 
-def user(content: Any, **fields: Any) -> Told:
+def user(content: Any, **fields: Any) -> UserMessage:
     line = {"type": "user", "uuid": "u", "message": {"role": "user", "content": content}, **fields}
-    return told_of(record_of(encode(line)), uuid="u")
+    return classify_user_message(parse_record(encode(line)), uuid="u")
 
 
 # what the row is about, the content, more fields of the line, what is expected of it
@@ -200,9 +206,9 @@ def test_a_command_in_a_system_record_is_the_same_command() -> None:
         "<command-args>all of it</command-args><local-command-stdout>fine</local-command-stdout>"
     )
     line = {"type": "system", "subtype": "local_command", "uuid": "s", "content": text}
-    record = record_of(encode(line))
+    record = parse_record(encode(line))
     assert isinstance(record, System)
-    told = local_command(record, uuid="s")
+    told = classify_local_command(record, uuid="s")
     assert told is not None
     assert (told.kind, told.name, told.output) == ("command", "/review", "fine")
     assert (told.arguments, told.context) == ("all of it", "at work")
@@ -220,9 +226,9 @@ def test_a_command_in_a_system_record_is_the_same_command() -> None:
 )
 def test_what_waited_for_the_model(prompt: Any, kind: str, text: str) -> None:
     attachment = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt"}
-    record = record_of(encode({"type": "attachment", "uuid": "q", "attachment": attachment}))
+    record = parse_record(encode({"type": "attachment", "uuid": "q", "attachment": attachment}))
     assert isinstance(record, Attachment)
-    told = queued_of(record, uuid="q")
+    told = classify_queued(record, uuid="q")
     assert (told.kind, told.text) == (kind, text)
 
 
@@ -268,9 +274,9 @@ def test_what_a_machine_queued_was_not_typed(
     text: str, kind: str, words: str, name: str | None
 ) -> None:
     line = {"type": "queue-operation", "operation": "enqueue", "content": text}
-    record = record_of(encode(line))
+    record = parse_record(encode(line))
     assert isinstance(record, QueueOperation)
-    told = waiting(record, text)
+    told = classify_waiting(record, text)
     assert (told.kind, told.text, told.name) == (kind, words, name)
     assert told.is_typed is (kind == "queued")
 
@@ -291,9 +297,9 @@ def test_the_client_is_believed_where_it_says_who_wrote_it(
     fields: dict[str, Any], kind: str
 ) -> None:
     attachment = {"type": "queued_command", "commandMode": "prompt", **fields}
-    record = record_of(encode({"type": "attachment", "uuid": "q", "attachment": attachment}))
+    record = parse_record(encode({"type": "attachment", "uuid": "q", "attachment": attachment}))
     assert isinstance(record, Attachment)
-    told = queued_of(record, uuid="q")
+    told = classify_queued(record, uuid="q")
     assert (told.kind, told.is_typed) == (kind, kind == "queued")
 
 
@@ -334,9 +340,9 @@ def test_a_prompt_that_a_hook_blocked(
     content: str, fields: dict[str, Any], name: str | None
 ) -> None:
     line = {"type": "system", "subtype": "informational", "uuid": "s", "content": content}
-    record = record_of(encode({**line, **fields}))
+    record = parse_record(encode({**line, **fields}))
     assert isinstance(record, System)
-    told = blocked_prompt(record)
+    told = classify_blocked_prompt(record)
     assert (told.name if told else None) == name
     if told:
         assert (told.kind, told.status, told.text) == ("hook", "blocked", content)

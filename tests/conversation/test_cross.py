@@ -7,10 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plait.conversation.cross import DIMENSIONS, REPORTS, TIMES, Dimension, crossed
 from plait.conversation.prices import Prices
-from plait.conversation.spending import spending
 from plait.conversation.usage import BilledResponse, Tokens
+from plait.usage.spending import (
+    DIMENSIONS,
+    GROUP_BY,
+    TIMES,
+    Dimension,
+    build_cross_table,
+    group_spending,
+)
 
 START = datetime(2026, 10, 1, 12, tzinfo=UTC)
 MODELS = ("claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "claude-tomorrow-9", None)
@@ -43,17 +49,20 @@ def test_sums_along_each_dimension_are_those_of_its_report(
     found: list[BilledResponse], order: list[Dimension], count: int
 ) -> None:
     prices, by = Prices(), order[:count]
-    table = crossed(found, by, prices, UTC)
+    table = build_cross_table(found, by, prices, UTC)
     assert sum(one.responses for one in table.cells.values()) == len(found)
     for dimension in by:
-        rows = {row.key: row.total for row in spending(found, REPORTS[dimension], prices, UTC).rows}
-        sums = {keys[0]: tally for keys, tally in table.along(dimension).items()}
+        rows = {
+            row.key: row.total
+            for row in group_spending(found, GROUP_BY[dimension], prices, UTC).rows
+        }
+        sums = {keys[0]: tally for keys, tally in table.sums_by(dimension).items()}
         assert sums.keys() == rows.keys()
         for key, tally in sums.items():
             assert tally.tokens == rows[key].tokens
             assert tally.unpriced == rows[key].unpriced
             assert isclose(tally.cost, rows[key].cost, abs_tol=1e-9)
-    totals = spending(found, "model", prices, UTC).totals.total
+    totals = group_spending(found, "model", prices, UTC).totals.total
     assert (table.totals.tokens, table.totals.responses) == (totals.tokens, totals.responses)
     assert isclose(table.totals.cost, totals.cost, abs_tol=1e-9)
 
@@ -64,10 +73,10 @@ def test_times_stand_in_order_and_the_rest_by_cost() -> None:
         response("shore", MODELS[0], 2, 500),
         response("fen", MODELS[0], None, 40),
     ]
-    table = crossed(found, ("project", "week"), Prices(), UTC)
+    table = build_cross_table(found, ("project", "week"), Prices(), UTC)
     assert table.names("project") == ["shore", "fen", "moor"]
     assert table.names("week") == ["2026-09-28", "2026-10-19", None]
-    assert [keys for keys, _ in table.ordered()] == [
+    assert [keys for keys, _ in table.sorted_cells()] == [
         ("shore", "2026-09-28"),
         ("fen", None),
         ("moor", "2026-10-19"),
@@ -77,4 +86,7 @@ def test_times_stand_in_order_and_the_rest_by_cost() -> None:
 @pytest.mark.parametrize("time", TIMES)
 def test_what_has_no_price_goes_by_its_tokens(time: Dimension) -> None:
     found = [response("moor", "new-9", 1, 10), response("fen", "new-9", 1, 20)]
-    assert crossed(found, ("project", time), Prices(), UTC).names("project") == ["fen", "moor"]
+    assert build_cross_table(found, ("project", time), Prices(), UTC).names("project") == [
+        "fen",
+        "moor",
+    ]

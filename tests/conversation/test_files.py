@@ -2,7 +2,7 @@
 
 from textwrap import dedent
 
-from plait.conversation.changes import Touch, files_of, touches_of
+from plait.conversation.changes import Touch, files_of, iter_touches
 from plait.conversation.model import Conversation
 from tests.conversation.sketched import Talk, talk
 
@@ -40,7 +40,7 @@ def brief(touch: Touch) -> str:
 
 
 def told(conversation: Conversation) -> list[str]:
-    return [brief(touch) for touch in touches_of(conversation)]
+    return [brief(touch) for touch in iter_touches(conversation)]
 
 
 def test_each_turn_tells_what_it_did_to_which_file() -> None:
@@ -101,7 +101,7 @@ def test_a_snapshot_that_holds_the_file_itself_is_a_backup_too() -> None:
     file-history-snapshot of U1 update {old % '{"a.py": "x = 2", "b.py": ""}'}
     """)
     assert told(found.main) == ["1 backed up a.py ok", "1 backed up a.py ok", "1 backed up b.py ok"]
-    assert {touch.time for touch in touches_of(found.main)} == {"2026-01-03T22:40:42.028Z"}
+    assert {touch.time for touch in iter_touches(found.main)} == {"2026-01-03T22:40:42.028Z"}
 
 
 def test_odd_values_touch_nothing() -> None:

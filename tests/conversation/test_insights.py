@@ -6,20 +6,25 @@ from typing import Any
 
 import pytest
 
-from plait.conversation.insights.habits import Observed, habits_in
-from plait.conversation.insights.outliers import bound_of, outliers_in
-from plait.conversation.insights.trends import trends_of
 from plait.conversation.prices import Prices
-from plait.conversation.stats.model import (
+from plait.conversation.session_counts import (
+    ArchiveFigures,
     DayFigures,
-    Figures,
     LongSession,
     ModelFigures,
     SessionPart,
     ToolFigures,
 )
-from plait.conversation.usage import NOTHING, BilledResponse, Tokens
-from plait.conversation.waste.findings import Evidence, Waste, WasteFinding
+from plait.conversation.usage import NO_TOKENS, BilledResponse, Tokens
+from plait.insights.report import (
+    HabitInput,
+    Period,
+    compute_outlier_bound,
+    compute_trends,
+    find_habits,
+    find_outliers,
+)
+from plait.insights.waste import Evidence, Waste, WasteFinding
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 MODEL = "claude-opus-4-5-20251101"
@@ -44,16 +49,16 @@ def observed(
     waste: Waste | None = None,
     costs: Mapping[str, float] | None = None,
     **figures: Any,
-) -> Observed:
+) -> HabitInput:
     """Returns something to look for habits in; quarters are hours of the week."""
     given = {"turns": 40, "prompts": 40, **figures}
-    return Observed(
-        Figures(**given), parts or (part(),), waste, costs or {}, lambda at: divmod(at, 24)
+    return HabitInput(
+        ArchiveFigures(**given), parts or (part(),), waste, costs or {}, lambda at: divmod(at, 24)
     )
 
 
-def kinds(found: Observed) -> list[tuple[str, str, int]]:
-    return [(one.kind, one.subject, one.count) for one in habits_in(found)]
+def kinds(found: HabitInput) -> list[tuple[str, str, int]]:
+    return [(one.kind, one.subject, one.count) for one in find_habits(found)]
 
 
 def tool(calls: int, failed: int = 0, rejected: int = 0) -> tuple[ToolFigures, ...]:
@@ -68,7 +73,7 @@ def test_a_tool_that_is_often_refused(calls: int, rejected: int, is_habit: bool)
     found = observed(where, part("b"), tools=tool(calls, rejected=rejected))
     assert kinds(found) == ([("rejects", "Edit", rejected)] if is_habit else [])
     if is_habit:
-        assert [(one.session, one.count) for one in habits_in(found)[0].evidence] == [
+        assert [(one.session, one.count) for one in find_habits(found)[0].evidence] == [
             ("a", rejected)
         ]
 
@@ -114,7 +119,7 @@ def test_hours_of_night_and_weekend(
     prompts: dict[int, int], all_prompts: int, wanted: list[str]
 ) -> None:
     found = observed(part("a", prompts=prompts), prompts=all_prompts)
-    assert [one.kind for one in habits_in(found)] == wanted
+    assert [one.kind for one in find_habits(found)] == wanted
 
 
 @pytest.mark.parametrize(
@@ -123,11 +128,11 @@ def test_hours_of_night_and_weekend(
 )
 def test_a_model_out_of_proportion(dear: float, answers: int, wanted: list[str]) -> None:
     models = (
-        ModelFigures("dear", answers, NOTHING),
-        ModelFigures("plain", 100 - answers, NOTHING),
+        ModelFigures("dear", answers, NO_TOKENS),
+        ModelFigures("plain", 100 - answers, NO_TOKENS),
     )
     found = observed(models=models, costs={"dear": dear, "plain": 100.0 - dear})
-    assert [one.kind for one in habits_in(found)] == wanted
+    assert [one.kind for one in find_habits(found)] == wanted
 
 
 @pytest.mark.parametrize(
@@ -157,28 +162,28 @@ def test_what_is_paid_in_vain_often_is_a_habit_with_its_cost(
     )
     found = observed(waste=waste, responses=90)
     assert kinds(found) == wanted
-    for habit in habits_in(found):
+    for habit in find_habits(found):
         assert (habit.cost_usd, habit.whole, habit.evidence[0].uuid) == (2.5, 90, "u")
 
 
 def test_the_dearest_habit_comes_first() -> None:
-    models = (ModelFigures("dear", 20, NOTHING), ModelFigures("plain", 80, NOTHING))
+    models = (ModelFigures("dear", 20, NO_TOKENS), ModelFigures("plain", 80, NO_TOKENS))
     costs = {"dear": 50.0, "plain": 50.0}
     found = observed(models=models, costs=costs, interruptions=30)
-    assert [one.kind for one in habits_in(found)] == ["dear model", "interrupts"]
+    assert [one.kind for one in find_habits(found)] == ["dear model", "interrupts"]
 
 
 def test_far_off_is_so_against_the_own_median() -> None:
     usual = {f"s{at}": 1.0 + at % 3 * 0.1 for at in range(12)}
-    found = outliers_in({**usual, "idle": 0.0, "far": 9.0, "near": 2.9}, "session", "cost")
+    found = find_outliers({**usual, "idle": 0.0, "far": 9.0, "near": 2.9}, "session", "cost")
     assert [(one.name, one.count) for one in found] == [("far", 14)]
     assert found[0].times == pytest.approx(9.0 / 1.1)
-    assert outliers_in({**dict(list(usual.items())[:10]), "far": 9.0}, "session", "cost") == []
+    assert find_outliers({**dict(list(usual.items())[:10]), "far": 9.0}, "session", "cost") == []
 
 
 def test_many_who_vary_much_make_few_far_off() -> None:
     values = [float(2**at) for at in range(13)]
-    middle, bound = bound_of(values)
+    middle, bound = compute_outlier_bound(values)
     assert middle == pytest.approx(64)
     assert bound == pytest.approx(64 * 2 ** (3 * 1.4826 * 2))
 
@@ -193,7 +198,7 @@ def test_a_period_is_compared_with_the_one_before_it() -> None:
     found = [answered(1), answered(6, 3000), answered(7, 500), answered(13, 500), answered(14, 9)]
     days = [DayFigures(f"{NOW.date() - timedelta(days=8)}", 4, 3, 2, 1)]
     since = datetime(2026, 11, 9, tzinfo=UTC)
-    trends = trends_of(found, days, Prices(), since, None, NOW, UTC)
+    trends = compute_trends(found, days, Prices(), Period(since, None, NOW, UTC))
     assert trends is not None
     assert (trends.since, trends.until) == ("2026-11-09", "2026-11-15")
     assert (trends.before_since, trends.before_until) == ("2026-11-02", "2026-11-08")
@@ -210,10 +215,10 @@ def test_a_period_is_compared_with_the_one_before_it() -> None:
 
 def test_all_time_ends_with_the_last_day_on_which_anything_was() -> None:
     found = [answered(40), answered(41), answered(75)]
-    trends = trends_of(found, [], Prices(), None, None, NOW, UTC)
+    trends = compute_trends(found, [], Prices(), Period(None, None, NOW, UTC))
     assert trends is not None
     assert trends.until == f"{NOW.date() - timedelta(days=40)}"
     assert (date.fromisoformat(trends.until) - date.fromisoformat(trends.since)).days == 29
-    assert trends_of(found[:2], [], Prices(), None, None, NOW, UTC) is None
+    assert compute_trends(found[:2], [], Prices(), Period(None, None, NOW, UTC)) is None
     late = NOW + timedelta(days=9)
-    assert trends_of(found, [], Prices(), late, None, NOW, UTC) is None
+    assert compute_trends(found, [], Prices(), Period(late, None, NOW, UTC)) is None

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plait.conversation.items import Responses
-from plait.record import record_of
+from plait.record import parse_record
 from plait.record.codec import encode
 from tests.conversation.sketched import talk
 
@@ -27,7 +27,7 @@ def line(output: int = 1, **fields: Any) -> dict[str, Any]:
 def merged(*lines: dict[str, Any]) -> Responses:
     found = Responses()
     for one in lines:
-        found.number_of(record_of(encode(one)))
+        found.number_of(parse_record(encode(one)))
     return found
 
 

@@ -10,12 +10,12 @@ from plait.conversation.next_prompt import (
     HOUR,
     MINUTES,
     NextPrompt,
-    break_even_turns,
-    next_prompt,
+    compute_break_even_turns,
+    estimate_next_prompt,
 )
 from plait.conversation.prices import Prices
-from plait.graph.client.weigh import AROUND, PICTURE, tokens_in
-from plait.record import Record, record_of
+from plait.graph.client.tokens import AROUND, PICTURE, estimate_block_tokens
+from plait.record import Record, parse_record
 
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
 MODEL = "claude-sonnet-4-5-20250929"
@@ -42,7 +42,7 @@ class Session:
             **more,
         }
         raw = json.dumps(fields, separators=(",", ":")).encode()
-        self.records.append(record_of(raw, number, self.offset))
+        self.records.append(parse_record(raw, number, self.offset))
         self.offset += len(raw) + 1
         self.last = fields["uuid"]
         return self
@@ -71,7 +71,7 @@ class Session:
     @property
     def next(self) -> NextPrompt:
         """What its next prompt sends."""
-        return next_prompt(self.records, self.offset)
+        return estimate_next_prompt(self.records, self.offset)
 
 
 def read(cached: int, output: int = 10, written: int = 0, hour: int = 0) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def read(cached: int, output: int = 10, written: int = 0, hour: int = 0) -> dict
     ],
 )
 def test_blocks_are_weighed_by_what_they_are(block: dict[str, Any], tokens: int) -> None:
-    assert tokens_in(block) == tokens
+    assert estimate_block_tokens(block) == tokens
 
 
 def test_the_last_answer_says_how_many_tokens_there_are() -> None:
@@ -159,7 +159,7 @@ def grown(share: float, times: int, **more: Any) -> Session:
     session, cached = Session().ask(), 1000.0
     for _ in range(times):
         session.call(read(round(cached)), "x" * 3000, **more)
-        weight = sum(map(tokens_in, _blocks(session.records[-2:])))
+        weight = sum(map(estimate_block_tokens, _blocks(session.records[-2:])))
         cached += share * weight
     return session.say(read(round(cached)))
 
@@ -286,5 +286,5 @@ def test_a_cut_pays_when_it_has_saved_what_it_cost(
     sent = Session().ask().call(read(1000), "ok").say(read(1100)).next
     assert sent.time
     now = sent.time + timedelta(seconds=later)
-    found = break_even_turns(sent, warm=before, warm_after=after, cold_after=cold, now=now)
+    found = compute_break_even_turns(sent, warm=before, warm_after=after, cold_after=cold, now=now)
     assert found == (None if turns is None else pytest.approx(turns))

@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from plait.conversation.model import Answered, Called, Item, Said, Thought
-from plait.conversation.results import story
+from plait.conversation.model import AssistantText, AssistantThinking, Item, LateResult, ToolCall
+from plait.conversation.results import iter_story
 from tests.conversation.sketched import Talk, talk
 
 LATE = """
@@ -33,7 +33,7 @@ def told(found: Talk, items: Sequence[Item] | None = None) -> list[str]:
     chosen = list(found.main.items()) if items is None else items
     return [
         found.names.get(placed.item.uuid or "", "·") + ("+" if placed.has_result else "")
-        for placed in story(chosen)
+        for placed in iter_story(chosen)
     ]
 
 
@@ -52,7 +52,7 @@ def test_a_result_that_lags_behind_words_keeps_its_place() -> None:
 def test_where_the_words_are_hidden_call_and_result_stand_together() -> None:
     # checklist: D66
     found = talk(LATE)
-    seen = [item for item in found.main.items() if not isinstance(item, Said)]
+    seen = [item for item in found.main.items() if not isinstance(item, AssistantText)]
     assert told(found, seen) == ["U1", "A1+"]
 
 
@@ -65,33 +65,33 @@ def test_blank_words_part_nothing(between: str) -> None:
 def test_thoughts_part_a_pair_as_words_do() -> None:
     found = talk(LATE.replace('"Meanwhile, a word."', 'think "hm"'))
     assert told(found) == ["U1", "A1", "A2", "R1", "A3"]
-    seen = [item for item in found.main.items() if not isinstance(item, Thought)]
+    seen = [item for item in found.main.items() if not isinstance(item, AssistantThinking)]
     assert told(found, seen) == ["U1", "A1+", "A3"]
 
 
 def test_a_missing_result_is_said() -> None:
     # checklist: F35, F6
     found = talk("U1 T1< U2< A2<")
-    (call,) = (item for item in found.main.items() if isinstance(item, Called))
+    (call,) = (item for item in found.main.items() if isinstance(item, ToolCall))
     assert (call.outcome, call.result, call.answered_by) == ("missing", None, None)
 
 
 def test_a_result_without_a_call_is_an_orphan_and_stays() -> None:
     # checklist: F35
     found = talk('U1 "go"\nA1< Bash(command="a") as a\nR1< of a\nA2< "ok"')
-    answers = [item for item in found.main.items() if isinstance(item, Answered)]
+    answers = [item for item in found.main.items() if isinstance(item, LateResult)]
     assert [item.standing for item in answers] == ["own"]
     stray = {"type": "tool_result", "tool_use_id": "toolu_nowhere", "content": "words"}
     content = json.dumps({"message": {"role": "user", "content": [stray]}})
     lost = talk(f'U1 "go"\nA1< "ok"\nU2< "" {content}\nA2< "ok"')
-    (answer,) = (item for item in lost.main.items() if isinstance(item, Answered))
+    (answer,) = (item for item in lost.main.items() if isinstance(item, LateResult))
     assert answer.standing == "orphan"
     assert told(lost) == ["U1", "A1", "U2", "A2"]
 
 
 def test_a_second_answer_to_one_call_is_kept_as_a_repeat() -> None:
     found = talk('U1 "go"\nA1< Bash(command="a") as a\nR1< of a "one"\nR2< of a "two"\nA2< "ok"')
-    call = next(item for item in found.main.items() if isinstance(item, Called))
+    call = next(item for item in found.main.items() if isinstance(item, ToolCall))
     assert call.result is not None
     assert call.result.text == "one"
     assert "R1=own R2=repeat" in found.picture
@@ -148,5 +148,5 @@ def test_one_id_for_two_calls_pairs_each_with_its_own() -> None:
         A3< "ok"
     """).replace("$CALL", SAME)
     )
-    calls = [item for item in found.main.items() if isinstance(item, Called)]
+    calls = [item for item in found.main.items() if isinstance(item, ToolCall)]
     assert [call.result.text if call.result else None for call in calls] == ["one", "two"]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.model import Called, Outcome, Result
-from plait.conversation.patches import Hunk, hunks_between, patch_of, proposed_patch
+from plait.conversation.model import Outcome, Result, ToolCall
+from plait.conversation.patches import Hunk, diff_texts, get_patch, get_proposed_patch
 
 PATH = "/home/dev/shop/cart.py"
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", " x", "-y", "+z"]), max_size=30)
@@ -25,13 +25,13 @@ KEYS = (
 
 def call(
     name: str, given_: object = None, detail: object = None, outcome: Outcome = "ok"
-) -> Called:
+) -> ToolCall:
     result = None if outcome == "missing" else Result("", outcome, detail=detail)
-    return Called(response=0, call="c", name=name, input=given_, outcome=outcome, result=result)
+    return ToolCall(response=0, call="c", name=name, input=given_, outcome=outcome, result=result)
 
 
-def lines_of(called: Called) -> list[str] | None:
-    patch = patch_of(called)
+def lines_of(called: ToolCall) -> list[str] | None:
+    patch = get_patch(called)
     return None if patch is None else [line for hunk in patch.hunks for line in hunk.lines]
 
 
@@ -39,7 +39,7 @@ def lines_of(called: Called) -> list[str] | None:
 def test_the_clients_own_patch_is_believed() -> None:
     hunk = {"oldStart": 3, "oldLines": 2, "newStart": 3, "newLines": 2, "lines": [" a", "-b", "+c"]}
     detail = {"filePath": PATH, "structuredPatch": [hunk], "userModified": True}
-    patch = patch_of(call("Edit", {"file_path": "elsewhere"}, detail))
+    patch = get_patch(call("Edit", {"file_path": "elsewhere"}, detail))
     assert patch is not None
     assert patch.path == PATH
     assert patch.hunks == (Hunk(3, 2, 3, 2, (" a", "-b", "+c")),)
@@ -103,7 +103,7 @@ def test_a_patch_is_computed_where_the_log_has_none(
 ) -> None:
     called = call(name, given_, detail)
     assert lines_of(called) == lines
-    patch = patch_of(called)
+    patch = get_patch(called)
     assert patch is not None
     assert patch.is_computed
     assert patch.added == sum(line.startswith("+") for line in lines)
@@ -113,8 +113,8 @@ def test_a_patch_is_computed_where_the_log_has_none(
 @pytest.mark.parametrize("outcome", ["failed", "rejected", "interrupted", "missing"])
 def test_what_was_not_done_has_no_patch_but_a_proposal(outcome: Outcome) -> None:
     called = call("Edit", EDIT, outcome=outcome)
-    assert patch_of(called) is None
-    assert proposed_patch(called) is not None
+    assert get_patch(called) is None
+    assert get_proposed_patch(called) is not None
 
 
 @pytest.mark.parametrize(
@@ -131,15 +131,15 @@ def test_what_was_not_done_has_no_patch_but_a_proposal(outcome: Outcome) -> None
         call("Edit", "not an object", ["neither"]),
     ],
 )
-def test_what_changes_nothing_has_no_patch(called: Called) -> None:
-    assert patch_of(called) is None
+def test_what_changes_nothing_has_no_patch(called: ToolCall) -> None:
+    assert get_patch(called) is None
 
 
 def test_places_are_those_of_the_file_where_it_is_known() -> None:
     original = "".join(f"line {n}\n" for n in range(1, 101))
     given_ = {"file_path": PATH, "old_string": "line 50", "new_string": "fifty"}
-    placed = patch_of(call("Edit", given_, {"originalFile": original}))
-    alone = patch_of(call("Edit", given_))
+    placed = get_patch(call("Edit", given_, {"originalFile": original}))
+    alone = get_patch(call("Edit", given_))
     assert placed is not None
     assert alone is not None
     assert (placed.hunks[0].old_start, placed.is_placed) == (47, True)
@@ -148,8 +148,8 @@ def test_places_are_those_of_the_file_where_it_is_known() -> None:
 
 def test_a_created_file_is_told_from_one_written_over() -> None:
     given_ = {"file_path": PATH, "content": "x"}
-    created = patch_of(call("Write", given_, {"type": "create", "structuredPatch": []}))
-    over = patch_of(call("Write", given_, {"type": "update", "originalFile": "y"}))
+    created = get_patch(call("Write", given_, {"type": "create", "structuredPatch": []}))
+    over = get_patch(call("Write", given_, {"type": "update", "originalFile": "y"}))
     assert created is not None
     assert over is not None
     assert (created.is_new, over.is_new) == (True, False)
@@ -158,7 +158,7 @@ def test_a_created_file_is_told_from_one_written_over() -> None:
 @given(LINES, LINES)
 def test_hunks_turn_one_text_into_the_other(old: list[str], new: list[str]) -> None:
     before, after = old, list(new)
-    hunks = hunks_between("".join(f"{x}\n" for x in old), "".join(f"{x}\n" for x in new))
+    hunks = diff_texts("".join(f"{x}\n" for x in old), "".join(f"{x}\n" for x in new))
     for hunk in reversed(hunks):
         start = hunk.old_start - 1 if hunk.old_lines else hunk.old_start
         marked = [f"{line[0]} {line[1:]}" for line in hunk.lines]
@@ -171,7 +171,7 @@ def test_hunks_turn_one_text_into_the_other(old: list[str], new: list[str]) -> N
 def test_a_change_too_large_to_compare_is_one_block_out_and_one_in() -> None:
     old = "".join(f"a {n}\n" for n in range(3000))
     new = "".join(f"b {n}\n" for n in range(3000))
-    (hunk,) = hunks_between(f"same\n{old}", f"same\n{new}")
+    (hunk,) = diff_texts(f"same\n{old}", f"same\n{new}")
     assert (hunk.old_start, hunk.old_lines, hunk.new_lines) == (1, 3001, 3001)
     assert hunk.lines[0] == " same"
 
@@ -180,5 +180,5 @@ def test_a_change_too_large_to_compare_is_one_block_out_and_one_in() -> None:
 def test_no_value_of_the_log_is_an_error(name: str, given_: object, data: st.DataObject) -> None:
     detail: dict[str, Any] = data.draw(st.dictionaries(st.sampled_from(KEYS), ODD))
     detail.setdefault("filePath", PATH)
-    patch = patch_of(call(name, given_, detail))
+    patch = get_patch(call(name, given_, detail))
     assert patch is None or patch.added + patch.removed > 0

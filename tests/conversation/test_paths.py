@@ -1,8 +1,8 @@
 """Conversations that leave one another, read as one from root to end."""
 
-from plait.conversation.model import Conversation, Said
-from plait.conversation.walk import path_to
-from plait.graph.paths import paths, uuids
+from plait.conversation.model import AssistantText, Conversation
+from plait.conversation.walk import build_path
+from plait.graph.paths import list_path_uuids, list_paths
 from tests.conversation.sketched import Talk, talk, uuids_in
 
 REWIND = "U1 A1< U2< A2< U3<A1 A3< U4<A3 A4< U5<A3 A5<"
@@ -10,7 +10,7 @@ REWIND = "U1 A1< U2< A2< U3<A1 A3< U4<A3 A4< U5<A3 A5<"
 
 def ways(found: Talk) -> list[Conversation]:
     lines = found.all.by_line
-    return [path_to(lines[path.line], lines.get) for path in paths(found.graph)]
+    return [build_path(lines[path.line], lines.get) for path in list_paths(found.graph)]
 
 
 def test_a_path_reads_from_the_root_to_its_end() -> None:
@@ -32,14 +32,14 @@ def test_a_path_reads_from_the_root_to_its_end() -> None:
 
 def test_a_path_has_the_records_that_the_graph_gives_it() -> None:
     found = talk(REWIND)
-    for way, path in zip(ways(found), paths(found.graph), strict=True):
-        assert list(uuids_in(way.items())) == list(uuids(found.graph, path))
+    for way, path in zip(ways(found), list_paths(found.graph), strict=True):
+        assert list(uuids_in(way.items())) == list(list_path_uuids(found.graph, path))
 
 
 def test_the_responses_of_a_path_are_its_own() -> None:
     found = talk(REWIND)
     for way in ways(found):
-        said = [item for item in way.items() if isinstance(item, Said)]
+        said = [item for item in way.items() if isinstance(item, AssistantText)]
         assert [way.responses[item.response].uuids for item in said] == [
             (item.uuid,) for item in said
         ]

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tools.prices
-from plait.conversation.prices import Prices, name_of
+from plait.conversation.prices import Prices, format_unpriced_model
 from plait.conversation.prices.table import (
     TABLE,
     ModelPrices,
-    model_prices,
-    price_file,
-    price_table,
-    references,
+    find_model_prices,
+    iter_references,
+    load_price_table,
+    parse_price_file,
 )
 from plait.conversation.usage import Tokens
 from plait.errors import ConfigError
@@ -89,9 +89,9 @@ def test_names_of_other_providers_have_their_price(prices: Prices, model: str, r
 
 
 def test_names_are_looked_up_where_they_come_from() -> None:
-    assert next(references("us.anthropic.claude-x-v1:0"))[1] == "aws"
-    assert next(references("claude-x@20250514"))[1] == "google"
-    assert ("claude-x", "anthropic") in list(references("anthropic/claude-x"))
+    assert next(iter_references("us.anthropic.claude-x-v1:0"))[1] == "aws"
+    assert next(iter_references("claude-x@20250514"))[1] == "google"
+    assert ("claude-x", "anthropic") in list(iter_references("anthropic/claude-x"))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_names_are_looked_up_where_they_come_from() -> None:
         Tokens(100, 10, geo="mars"),
         Tokens(100, 10, tier="a tier of tomorrow"),
     ],
-    ids=lambda tokens: name_of("m", tokens),
+    ids=lambda tokens: format_unpriced_model("m", tokens),
 )
 def test_what_no_list_covers_is_not_priced(prices: Prices, tokens: Tokens) -> None:
     assert prices.cost("claude-opus-4-6", tokens, DAY) is None
@@ -174,7 +174,7 @@ def test_it_is_what_the_price_library_says(
 
 
 def test_the_table_is_what_the_price_library_holds() -> None:
-    shipped = price_table()
+    shipped = load_price_table()
     assert shipped.source.startswith(f"genai-prices {version('genai-prices')}, ")
     assert TABLE.read_bytes() == tools.prices.table(shipped.made)
     assert TABLE.with_suffix(".LICENSE").read_text().startswith("The MIT License (MIT)")
@@ -205,14 +205,14 @@ def test_every_name_has_the_card_that_the_price_library_has(way: str) -> None:
     models = [model.id for provider in providers for model in provider.models]
     names = {way.format(written) for one in models[::7] for written in (one, one.upper())}
     names |= {f"{one.id}/{model.id}" for one in providers for model in one.models[::9]}
-    assert [name for name in sorted(names) if model_prices(name) != their_card(name)] == []
+    assert [name for name in sorted(names) if find_model_prices(name) != their_card(name)] == []
 
 
 def their_card(name: str) -> ModelPrices | None:
     """Returns the card of a model as the library's own search finds it."""
     from genai_prices.data_snapshot import get_snapshot
 
-    for written, provider in references(name):
+    for written, provider in iter_references(name):
         try:
             found, model = get_snapshot().find_provider_model(written, None, provider, None)
         except LookupError:
@@ -230,7 +230,7 @@ def test_a_key_that_the_library_does_not_know_only_warns() -> None:
 
 
 def test_a_users_own_prices_come_first() -> None:
-    own = price_file(
+    own = parse_price_file(
         '["claude-opus-4-5"]\ninput = 1\noutput = 2\n["glm-*"]\ninput = 10\noutput = 20\n'
         'cache_read = 3\n["claude-opus-4-6 (fast)"]\ninput = 30\noutput = 150\n',
         "prices.toml",
@@ -245,7 +245,7 @@ def test_a_users_own_prices_come_first() -> None:
 
 
 def test_own_prices_may_be_json() -> None:
-    own = price_file('{"m": {"input": 1, "output": 2}}', "prices.json")
+    own = parse_price_file('{"m": {"input": 1, "output": 2}}', "prices.json")
     assert Prices(own).cost("m", Tokens(1_000_000), DAY) == pytest.approx(1)
 
 
@@ -264,7 +264,7 @@ def test_own_prices_may_be_json() -> None:
 )
 def test_a_wrong_price_file_is_a_wrong_setting(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as raised:
-        price_file(text, "p")
+        parse_price_file(text, "p")
     assert raised.value.message.startswith(message)
     assert raised.value.hints
 
@@ -272,6 +272,6 @@ def test_a_wrong_price_file_is_a_wrong_setting(text: str, message: str) -> None:
 def test_prices_are_told_apart_by_what_they_say_and_in_which_order() -> None:
     one, other = '"a*": {"input": 1, "output": 1}', '"*b": {"input": 2, "output": 2}'
     texts = f"{{{one}, {other}}}", f"{{{other}, {one}}}"
-    one, other = (Prices(price_file(text, "p")).fingerprint for text in texts)
+    one, other = (Prices(parse_price_file(text, "p")).fingerprint for text in texts)
     assert len({one, other, Prices().fingerprint}) == 3
-    assert Prices(price_file(texts[0], "p")).fingerprint == one
+    assert Prices(parse_price_file(texts[0], "p")).fingerprint == one

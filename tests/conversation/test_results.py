@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.conversation.items import Responses, items_of
-from plait.conversation.model import Answered, Called, Persisted, Result
-from plait.conversation.results import persisted_text, whole_result
-from plait.record import record_of
+from plait.conversation.items import Responses, build_items
+from plait.conversation.model import LateResult, PersistedOutput, Result, ToolCall
+from plait.conversation.results import read_full_result, read_persisted_output
+from plait.record import parse_record
 from plait.record.codec import encode
 
 
@@ -29,9 +29,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_an_output_is_read_by_its_name(folder: Path) -> None:
-    assert persisted_text(folder, Persisted("toolu_1.txt")) == "all \ufffd of it"
-    assert persisted_text(folder, Persisted("toolu_1.txt"), most=3) == "all"
-    assert persisted_text(folder, Persisted("inside.txt")) == "all \ufffd of it"
+    assert read_persisted_output(folder, PersistedOutput("toolu_1.txt")) == "all \ufffd of it"
+    assert read_persisted_output(folder, PersistedOutput("toolu_1.txt"), most=3) == "all"
+    assert read_persisted_output(folder, PersistedOutput("inside.txt")) == "all \ufffd of it"
 
 
 @pytest.mark.parametrize(
@@ -54,36 +54,36 @@ def test_an_output_is_read_by_its_name(folder: Path) -> None:
     ],
 )
 def test_no_name_leads_out_of_the_folder(folder: Path, name: str) -> None:
-    assert persisted_text(folder, Persisted(name)) is None
+    assert read_persisted_output(folder, PersistedOutput(name)) is None
 
 
 def test_an_absolute_name_leads_nowhere(folder: Path) -> None:
-    assert persisted_text(folder, Persisted(str(folder / "secret.txt"))) is None
+    assert read_persisted_output(folder, PersistedOutput(str(folder / "secret.txt"))) is None
 
 
 def test_a_folder_of_results_that_is_a_link_is_not_followed(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "tool-results").symlink_to(tmp_path)
-    assert persisted_text(other, Persisted("secret.txt")) is None
+    assert read_persisted_output(other, PersistedOutput("secret.txt")) is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "tool-results" / "pipe.txt")
-    assert persisted_text(folder, Persisted("pipe.txt")) is None
+    assert read_persisted_output(folder, PersistedOutput("pipe.txt")) is None
 
 
 def test_the_whole_result_is_the_file_else_what_the_log_has(folder: Path) -> None:
-    def called(name: str | None) -> Called:
-        kept = Persisted(name) if name else None
+    def called(name: str | None) -> ToolCall:
+        kept = PersistedOutput(name) if name else None
         result = Result("a part", "ok", persisted=kept)
-        return Called(response=0, call="c", name="Bash", outcome="ok", result=result)
+        return ToolCall(response=0, call="c", name="Bash", outcome="ok", result=result)
 
-    assert whole_result(folder, called("toolu_1.txt")) == "all \ufffd of it"
-    assert whole_result(folder, called("gone.txt")) == "a part"
-    assert whole_result(folder, called(None)) == "a part"
-    assert whole_result(folder, Called(response=0, call="c", name="Bash")) is None
+    assert read_full_result(folder, called("toolu_1.txt")) == "all \ufffd of it"
+    assert read_full_result(folder, called("gone.txt")) == "a part"
+    assert read_full_result(folder, called(None)) == "a part"
+    assert read_full_result(folder, ToolCall(response=0, call="c", name="Bash")) is None
 
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
@@ -113,8 +113,8 @@ def test_what_was_cut_short_is_neither_refused_nor_failed(
 ) -> None:
     block = {"type": "tool_result", "tool_use_id": "t", "content": text, "is_error": is_error}
     line = {"type": "user", "message": {"role": "user", "content": [block]}, **fields}
-    (answered,) = items_of(record_of(encode(line)), Responses())
-    assert isinstance(answered, Answered)
+    (answered,) = build_items(parse_record(encode(line)), Responses())
+    assert isinstance(answered, LateResult)
     assert answered.result.outcome == outcome
 
 
@@ -129,6 +129,6 @@ def test_why_a_person_refused_is_what_they_typed(words: str) -> None:
     text = f"{REFUSED}{words}use pnpm"
     block = {"type": "tool_result", "tool_use_id": "t", "content": text, "is_error": True}
     line = {"type": "user", "message": {"role": "user", "content": [block]}}
-    (answered,) = items_of(record_of(encode(line)), Responses())
-    assert isinstance(answered, Answered)
+    (answered,) = build_items(parse_record(encode(line)), Responses())
+    assert isinstance(answered, LateResult)
     assert answered.result.feedback == "use pnpm"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from plait.conversation.prices import Prices
-from plait.conversation.prices.smaller import smaller_model
+from plait.conversation.prices import Prices, find_smaller_model
 from plait.conversation.usage import Tokens
 
 
@@ -28,6 +27,6 @@ from plait.conversation.usage import Tokens
     ],
 )
 def test_the_newest_small_model_of_no_later_generation(model: str, small: str | None) -> None:
-    assert smaller_model(model) == small
+    assert find_smaller_model(model) == small
     if small:
         assert Prices().unit(small, Tokens(input=1), None) is not None

@@ -2,20 +2,20 @@
 
 from textwrap import dedent
 
-from plait.conversation.spoken import SpokenResponse, SpokenResponses
-from plait.record.time import stamp_of
+from plait.conversation.walk import TurnResponse, TurnResponses
+from plait.record.time import format_timestamp
 from tests.conversation.sketched import talk
 from tests.graph.odd_drawings import ODD
 
 
-def spoken(text: str, number: int = 1) -> list[SpokenResponse]:
+def spoken(text: str, number: int = 1) -> list[TurnResponse]:
     told = talk(dedent(text)).main
     turn = next(one for one in told.turns if one.number == number)
-    return SpokenResponses(told).of(turn)
+    return TurnResponses(told).starting_in(turn)
 
 
-def seconds(one: SpokenResponse) -> tuple[str, ...]:
-    return tuple(stamp_of(at)[17:19] for at in one.interval)
+def seconds(one: TurnResponse) -> tuple[str, ...]:
+    return tuple(format_timestamp(at)[17:19] for at in one.interval)
 
 
 def test_a_response_goes_on_until_the_next_begins_the_last_until_its_results() -> None:
@@ -29,7 +29,7 @@ def test_a_response_goes_on_until_the_next_begins_the_last_until_its_results() -
         """
     )
     assert [seconds(one) for one in found] == [("05", "13"), ("13", "22")]
-    assert [stamp_of(one.spoken_until)[17:19] for one in found] == ["06", "13"]
+    assert [format_timestamp(one.spoken_until)[17:19] for one in found] == ["06", "13"]
 
 
 def test_a_clock_that_steps_back_ends_nothing_before_its_start() -> None:
@@ -74,7 +74,7 @@ def test_a_request_of_its_own_and_an_error_join_nothing() -> None:
 
 def test_a_response_that_was_retracted_says_so() -> None:
     told = talk(ODD["errors-between"]).main
-    found = [one for turn in told.turns for one in SpokenResponses(told).of(turn)]
+    found = [one for turn in told.turns for one in TurnResponses(told).starting_in(turn)]
     assert [one.folded for one in found].count("retracted") == 1
     assert [one.folded for one in found].count(None) == len(found) - 1
 
@@ -83,4 +83,4 @@ def test_what_the_client_put_in_is_no_response() -> None:
     text = 'U1 "go"\nA1< "one"\nA2< "two" {"isMeta": true}\n'
     assert [one.text for one in spoken(text)] == ["one"]
     told = talk('U1 "go"\nA2< "two" {"isMeta": true}\n').main
-    assert not SpokenResponses(told).has(told.turns[-1])
+    assert not TurnResponses(told).has(told.turns[-1])

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from plait.conversation.stats.model import Figures
-from plait.conversation.stats.session import SessionCounter
-from plait.conversation.stats.statistics import LONGEST, Statistics, settled_counts
+from plait.conversation.session_counts import ArchiveFigures
+from plait.conversation.statistics import LONGEST, SessionCounter, Statistics, settle_counts
 from tests.conversation.sketched import talk
 
 TALK = """
@@ -29,14 +28,14 @@ def at(second: int) -> datetime:
     return START + timedelta(seconds=second)
 
 
-def figures(*drawings: str, **options: Any) -> Figures:
+def figures(*drawings: str, **options: Any) -> ArchiveFigures:
     found = Statistics(**{"zone": UTC, **options})
     for drawing in drawings:
         found.add(talk(drawing).all)
     return found.figures()
 
 
-def counts(found: Figures) -> tuple[int, ...]:
+def counts(found: ArchiveFigures) -> tuple[int, ...]:
     return (found.sessions, found.turns, found.prompts, found.responses, found.calls)
 
 
@@ -117,9 +116,9 @@ def test_the_longest_come_first_and_are_few() -> None:
 
 
 def test_settled_counts_come_to_the_same() -> None:
-    counted = SessionCounter().counts_of(talk(TALK).all)
+    counted = SessionCounter().count_session(talk(TALK).all)
     plain, settled = Statistics(UTC), Statistics(UTC)
-    plain.take(counted)
-    settled.take(settled_counts(counted))
+    plain.add_counts(counted)
+    settled.add_counts(settle_counts(counted))
     assert plain.figures() == settled.figures()
-    assert len(settled_counts(counted).answers) == 1
+    assert len(settle_counts(counted).answers) == 1

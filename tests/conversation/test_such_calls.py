@@ -7,8 +7,8 @@ from typing import get_args
 import pytest
 
 from plait import Archive
-from plait.conversation.model import Answered, Called, Notable, Told, Turn
-from plait.conversation.walk import calls_of, turns_with_calls
+from plait.conversation.model import LateResult, NotableOutcome, ToolCall, Turn, UserMessage
+from plait.conversation.walk import filter_turns_by_call, iter_calls
 from tests.conversation.sketched import talk
 
 TALK = """
@@ -35,9 +35,9 @@ def shown(turns: tuple[Turn, ...]) -> list[str]:
 
 def letter(item: object) -> str:
     match item:
-        case Called(name=name) | Answered(name=name):
+        case ToolCall(name=name) | LateResult(name=name):
             return f"{type(item).__name__[0]}:{name}"
-        case Told(text=text):
+        case UserMessage(text=text):
             return text
         case _:
             return "?"
@@ -46,11 +46,11 @@ def letter(item: object) -> str:
 @pytest.mark.parametrize(
     ("outcome", "tool", "expected"),
     [
-        ("failed", None, ["1 test C:Bash C:Read A:Bash A:Read"]),
-        ("failed", "bash", ["1 test C:Bash A:Bash"]),
-        ("failed", "Read, Bash", ["1 test C:Bash C:Read A:Bash A:Read"]),
-        (None, "Bash", ["1 test C:Bash A:Bash", "2 fine C:Bash A:Bash"]),
-        ("rejected", None, ["3 plan C:ExitPlanMode A:ExitPlanMode"]),
+        ("failed", None, ["1 test T:Bash T:Read L:Bash L:Read"]),
+        ("failed", "bash", ["1 test T:Bash L:Bash"]),
+        ("failed", "Read, Bash", ["1 test T:Bash T:Read L:Bash L:Read"]),
+        (None, "Bash", ["1 test T:Bash L:Bash", "2 fine T:Bash L:Bash"]),
+        ("rejected", None, ["3 plan T:ExitPlanMode L:ExitPlanMode"]),
         ("interrupted", None, ["2 fine [Request interrupted by user]"]),
         ("interrupted", "Bash", []),
         ("launched", None, []),
@@ -58,9 +58,9 @@ def letter(item: object) -> str:
     ],
 )
 def test_only_such_calls_with_their_prompts(
-    outcome: Notable | None, tool: str | None, expected: list[str]
+    outcome: NotableOutcome | None, tool: str | None, expected: list[str]
 ) -> None:
-    assert shown(turns_with_calls(talk(dedent(TALK)).main.turns, outcome, tool)) == expected
+    assert shown(filter_turns_by_call(talk(dedent(TALK)).main.turns, outcome, tool)) == expected
 
 
 def test_every_call_of_an_outcome_is_there_once() -> None:
@@ -68,8 +68,8 @@ def test_every_call_of_an_outcome_is_there_once() -> None:
     archive = Archive([gallery])
     for session in archive.sessions:
         for conversation in archive.conversations(session).by_line.values():
-            for outcome in get_args(Notable):
-                turns = turns_with_calls(conversation.turns, outcome)
-                found = [one for turn in turns for one in turn.items if isinstance(one, Called)]
-                every = [one for _, one in calls_of(conversation) if one.outcome == outcome]
+            for outcome in get_args(NotableOutcome):
+                turns = filter_turns_by_call(conversation.turns, outcome)
+                found = [one for turn in turns for one in turn.items if isinstance(one, ToolCall)]
+                every = [one for _, one in iter_calls(conversation) if one.outcome == outcome]
                 assert found == every

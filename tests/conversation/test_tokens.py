@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from plait.conversation.usage import Tokens, supersedes, tokens_of
-from plait.record.billing import Figures, bill_of
-from plait.record.codec import lenient
+from plait.conversation.usage import Tokens, parse_tokens, supersedes
+from plait.record.billing import Figures, make_bill
+from plait.record.codec import convert_leniently
 from plait.record.message import Usage
 
 PLAIN = {"input_tokens": 100, "output_tokens": 10}
@@ -64,8 +64,8 @@ SAID: list[tuple[str, dict[str, Any], Tokens]] = [
 
 @pytest.mark.parametrize(("said", "tokens"), [case[1:] for case in SAID], ids=[c[0] for c in SAID])
 def test_a_line_says_what_a_response_took(said: dict[str, Any], tokens: Tokens) -> None:
-    assert tokens_of(lenient(said, Usage)) == tokens
-    assert tokens_of(lenient(said, Figures)) == tokens
+    assert parse_tokens(convert_leniently(said, Usage)) == tokens
+    assert parse_tokens(convert_leniently(said, Figures)) == tokens
 
 
 def test_numbers_are_understood_however_they_are_written() -> None:
@@ -78,10 +78,10 @@ def test_numbers_are_understood_however_they_are_written() -> None:
         "speed": 5,
         "service_tier": ["standard"],
     }
-    bill = bill_of({"type": "assistant", "message": {"id": 3, "model": "m", "usage": usage}})
+    bill = make_bill({"type": "assistant", "message": {"id": 3, "model": "m", "usage": usage}})
     assert bill.figures is not None
     assert bill.message is not None and bill.message.id is None
-    assert tokens_of(bill.figures) == Tokens(100, 10, cache_read=300, web_searches=7)
+    assert parse_tokens(bill.figures) == Tokens(100, 10, cache_read=300, web_searches=7)
 
 
 def test_tokens_add_up() -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from plait.conversation.tools import TOOLS, is_plan, tool_named
+from plait.conversation.tools import TOOLS, get_tool, is_plan_tool
 
 
 def names(fact: str) -> set[str]:
-    return {name for name in TOOLS if getattr(tool_named(name), fact)}
+    return {name for name in TOOLS if getattr(get_tool(name), fact)}
 
 
 def test_which_tools_send_agents_out() -> None:
@@ -38,7 +38,7 @@ def test_what_happens_to_the_file_that_a_call_names() -> None:
     ("name", "kind"), [("mcp__github__search", "mcp"), ("Frobnicate", "other"), ("", "other")]
 )
 def test_a_tool_without_a_row(name: str, kind: str) -> None:
-    tool = tool_named(name)
+    tool = get_tool(name)
     assert (tool.name, tool.kind, tool.nouns, tool.action) == (name, kind, None, None)
     assert not tool.sends_agents
 
@@ -48,4 +48,4 @@ def test_a_tool_without_a_row(name: str, kind: str) -> None:
     [("ExitPlanMode", True), ("exit_plan_mode", True), ("EnterPlanMode", False), ("Bash", False)],
 )
 def test_plans_are_put_to_the_person_by_leaving_the_mode(name: str, expected: bool) -> None:
-    assert is_plan(name) is expected
+    assert is_plan_tool(name) is expected

@@ -6,8 +6,13 @@ from textwrap import dedent
 import pytest
 from msgspec.structs import replace
 
+from plait.conversation.costs import (
+    list_descendant_agents,
+    sum_conversation,
+    sum_with_agents,
+    unique_responses,
+)
 from plait.conversation.model import Conversation
-from plait.conversation.totals import agents_below, counted_once, totals_below, totals_of
 from plait.conversation.usage import Tokens
 from plait.record import Usage
 from tests.conversation.sketched import Talk, talk
@@ -57,7 +62,7 @@ def nested() -> Talk:
 
 
 def test_a_conversation_alone_counts_its_own(nested: Talk) -> None:
-    totals = totals_of(nested.main, FixedPrices())
+    totals = sum_conversation(nested.main, FixedPrices())
     assert (totals.conversations, totals.turns, totals.prompts) == (1, 2, 2)
     assert (totals.responses, totals.calls) == (5, 3)
     assert (totals.failed, totals.rejected) == (1, 1)
@@ -70,21 +75,21 @@ def test_a_conversation_alone_counts_its_own(nested: Talk) -> None:
 
 
 def test_the_time_of_agents_lies_within_the_turns_that_sent_them_out(nested: Talk) -> None:
-    own, all_of_it = totals_of(nested.main), totals_below(nested.all, nested.main.id)
+    own, all_of_it = sum_conversation(nested.main), sum_with_agents(nested.all, nested.main.id)
     assert (all_of_it.duration_ms, all_of_it.working_ms) == (own.duration_ms, own.working_ms)
-    agent = nested.all.by_line[agents_below(nested.all, nested.main.id)[0]]
-    assert totals_of(agent).duration_ms == agent.duration_ms > 0
+    agent = nested.all.by_line[list_descendant_agents(nested.all, nested.main.id)[0]]
+    assert sum_conversation(agent).duration_ms == agent.duration_ms > 0
 
 
 def test_agents_below_are_counted_with_theirs(nested: Talk) -> None:
-    names = agents_below(nested.all, nested.main.id)
+    names = list_descendant_agents(nested.all, nested.main.id)
     assert len(names) == 2
-    totals = totals_below(nested.all, nested.main.id, FixedPrices())
+    totals = sum_with_agents(nested.all, nested.main.id, FixedPrices())
     assert (totals.conversations, totals.calls) == (3, 4)
     assert totals.prompts == 2
     assert totals.responses == 8
     assert totals.unpriced == {"unknown": 1}
-    below = totals_below(nested.all, names[0], FixedPrices())
+    below = sum_with_agents(nested.all, names[0], FixedPrices())
     assert below.conversations == 2
 
 
@@ -93,13 +98,13 @@ def test_a_response_counts_once_however_many_lines_it_has(nested: Talk) -> None:
     U1 "go"
     A1< {USAGE} think "a" + "b"
     """)
-    totals = totals_of(one.main)
+    totals = sum_conversation(one.main)
     assert (totals.responses, totals.tokens.output) == (1, 10)
     assert totals.cost_usd is None
 
 
 def test_errors_of_the_api_are_no_responses() -> None:
-    totals = totals_of(talk('U1 "go"\nE1<\n').main, FixedPrices())
+    totals = sum_conversation(talk('U1 "go"\nE1<\n').main, FixedPrices())
     assert (totals.responses, totals.cost_usd, dict(totals.unpriced)) == (0, 0.0, {})
 
 
@@ -117,7 +122,7 @@ def test_of_two_copies_the_one_with_the_most_output_counts(
     main, copy = (
         answered(output, f"{output} of {place}") for place, output in enumerate((first, second))
     )
-    ((where, number, response),) = counted_once([main, copy])
+    ((where, number, response),) = unique_responses([main, copy])
     assert (where, number) == (main, 0)
     assert response.tokens.output == counted
     assert response.started == main.responses[0].started
@@ -126,11 +131,11 @@ def test_of_two_copies_the_one_with_the_most_output_counts(
 
 def test_what_nothing_names_is_no_copy() -> None:
     one = answered(10, "end", id=None, request=None, uuids=())
-    assert len(list(counted_once([one, one]))) == 2
+    assert len(list(unique_responses([one, one]))) == 2
 
 
 def test_what_the_client_made_up_is_no_response() -> None:
-    assert not list(counted_once([answered(10, "end", is_synthetic=True)]))
+    assert not list(unique_responses([answered(10, "end", is_synthetic=True)]))
 
 
 @pytest.mark.parametrize(

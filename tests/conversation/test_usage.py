@@ -12,10 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.conversation.prices import Prices
-from plait.conversation.spending import beyond_log, billing_blocks, spending, within
 from plait.conversation.usage import BilledResponse, Ledger, Origin, Tokens
-from plait.line.split import CHUNK, blocks, lines, views
-from plait.record.billing import OPENING, Bill, bill_of, bills, odd_bills
+from plait.line.files import CHUNK, iter_blocks, iter_line_views, iter_lines
+from plait.record.billing import OPENING, Bill, iter_bills, make_bill, parse_irregular_bills
+from plait.usage.spending import (
+    build_billing_blocks,
+    filter_by_time,
+    find_unlogged_costs,
+    group_spending,
+)
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 MODEL = "claude-sonnet-4-5"
@@ -32,7 +37,7 @@ def bill(second: int = 1, **fields: Any) -> tuple[int, Bill]:
     }
     stamp = f"2026-11-02T12:00:{second:02}.000Z"
     value = {"type": "assistant", "uuid": f"u{second}", "timestamp": stamp, "message": message}
-    return second, bill_of({**value, **fields})
+    return second, make_bill({**value, **fields})
 
 
 def counted(*files: tuple[Origin, list[tuple[int, Bill]]]) -> list[BilledResponse]:
@@ -90,7 +95,7 @@ def test_the_time_is_that_of_the_first_line_and_the_figures_of_the_largest() -> 
 
 def test_costs_that_the_client_counted_are_kept_beside() -> None:
     ledger = Ledger()
-    said = [bill_of({"type": "cost-state", "totalCostUSD": cost}) for cost in (0.5, "0.75")]
+    said = [make_bill({"type": "cost-state", "totalCostUSD": cost}) for cost in (0.5, "0.75")]
     ledger.add(FIRST, enumerate(said))
     assert ledger.client_costs == {"s1": 0.75}
 
@@ -136,7 +141,7 @@ def test_of_two_the_one_that_has_nothing_else_was_left() -> None:
 
 def state(cost: float) -> tuple[int, Bill]:
     """Returns what the client says that a session has cost."""
-    return 99, bill_of({"type": "cost-state", "totalCostUSD": cost})
+    return 99, make_bill({"type": "cost-state", "totalCostUSD": cost})
 
 
 def own_costs(*files: tuple[Origin, list[tuple[int, Bill]]]) -> dict[str, float]:
@@ -179,31 +184,35 @@ def test_what_the_client_counted_beyond_the_log_is_told_apart() -> None:
     later = NOON + timedelta(hours=1)
     ours = [response(later), response(NOON), response(session="s2", model="nobody's")]
     costs = {"s1": 2 * ONE + 0.02, "s2": 5.0, "s3": 1.0}
-    (found,) = beyond_log(ours, costs, Prices())
+    (found,) = find_unlogged_costs(ours, costs, Prices())
     assert (found.session, found.project, found.time) == ("s1", "p", later)
     assert found.cost == pytest.approx(0.02)
-    assert within([found], later, None) == [found]
-    assert within([found], None, later) == []
-    assert beyond_log(ours, {"s1": 2 * ONE}, Prices()) == ()
-    assert beyond_log(ours, {"s1": ONE}, Prices()) == ()  # a run that was killed said nothing
+    assert filter_by_time([found], later, None) == [found]
+    assert filter_by_time([found], None, later) == []
+    assert find_unlogged_costs(ours, {"s1": 2 * ONE}, Prices()) == ()
+    assert (
+        find_unlogged_costs(ours, {"s1": ONE}, Prices()) == ()
+    )  # a run that was killed said nothing
 
 
 def test_days_are_those_of_a_zone() -> None:
     late = response(datetime(2026, 11, 1, 23, 30, tzinfo=UTC))
     for offset, day in ((-5, "2026-11-01"), (0, "2026-11-01"), (1, "2026-11-02")):
         zone = timezone(timedelta(hours=offset))
-        assert [row.key for row in spending([late], "daily", Prices(), zone).rows] == [day]
-    assert [row.key for row in spending([late], "weekly", Prices(), UTC).rows] == ["2026-10-26"]
-    assert [row.key for row in spending([late], "monthly", Prices(), UTC).rows] == ["2026-11"]
+        assert [row.key for row in group_spending([late], "daily", Prices(), zone).rows] == [day]
+    assert [row.key for row in group_spending([late], "weekly", Prices(), UTC).rows] == [
+        "2026-10-26"
+    ]
+    assert [row.key for row in group_spending([late], "monthly", Prices(), UTC).rows] == ["2026-11"]
 
 
 def test_what_has_no_time_is_in_a_row_of_its_own_and_in_no_span() -> None:
     both = [response(), response(None)]
-    rows = spending(both, "daily", Prices(), UTC).rows
+    rows = group_spending(both, "daily", Prices(), UTC).rows
     assert [row.key for row in rows] == ["2026-11-02", None]
-    assert within(both, NOON, None) == [both[0]]
-    assert within(both, None, NOON) == []
-    assert within(both, None, None) == both
+    assert filter_by_time(both, NOON, None) == [both[0]]
+    assert filter_by_time(both, None, NOON) == []
+    assert filter_by_time(both, None, None) == both
 
 
 def test_parts_are_told_apart() -> None:
@@ -213,7 +222,7 @@ def test_parts_are_told_apart() -> None:
         response(kind="workflow"),
         response(kind="service", model="claude-tomorrow-9"),
     ]
-    totals = spending(found, "session", Prices(), UTC, {"u1", "u2"}).totals
+    totals = group_spending(found, "session", Prices(), UTC, {"u1", "u2"}).totals
     assert totals.total.responses == 4
     assert (totals.agents.responses, totals.service.responses) == (2, 1)
     assert totals.abandoned.cost == pytest.approx(2 * ONE)
@@ -234,13 +243,13 @@ def test_every_report_adds_up_to_the_same(drawn: list[tuple[int, str, int]]) -> 
         for days, session, tokens in drawn
     ]
     prices = Prices()
-    whole = spending(found, "daily", prices, UTC).totals.total
+    whole = group_spending(found, "daily", prices, UTC).totals.total
     for by in ("weekly", "monthly", "session", "project", "model"):
-        result = spending(found, by, prices, UTC)
+        result = group_spending(found, by, prices, UTC)
         assert result.totals.total.tokens.total == whole.tokens.total
         assert sum(row.total.responses for row in result.rows) == whole.responses
         assert result.totals.total.cost == pytest.approx(whole.cost)
-    held = billing_blocks(found, prices, NOON)
+    held = build_billing_blocks(found, prices, NOON)
     assert sum(one.total.tokens.total for one in held) == whole.tokens.total
 
 
@@ -249,7 +258,9 @@ def at(hours: float) -> BilledResponse:
 
 
 def test_blocks_begin_with_the_hour_and_gaps_are_shown() -> None:
-    found = billing_blocks([at(0.5), at(4), at(5.2), at(20)], Prices(), NOON + timedelta(hours=21))
+    found = build_billing_blocks(
+        [at(0.5), at(4), at(5.2), at(20)], Prices(), NOON + timedelta(hours=21)
+    )
     shown = [
         ((one.start - NOON) / timedelta(hours=1), one.total.responses, one.is_gap, one.is_active)
         for one in found
@@ -264,15 +275,15 @@ def test_blocks_begin_with_the_hour_and_gaps_are_shown() -> None:
 
 def test_the_present_block_is_projected_to_its_end() -> None:
     now = NOON + timedelta(hours=2)
-    (block,) = billing_blocks([at(0), at(1)], Prices(), now)
+    (block,) = build_billing_blocks([at(0), at(1)], Prices(), now)
     assert block.is_active
-    assert block.left(now) == timedelta(hours=3)
+    assert block.time_left(now) == timedelta(hours=3)
     assert block.rate is not None
     assert block.rate.cost_per_hour == pytest.approx(2 * ONE)
     tokens, cost = block.projected(now) or (0, 0.0)
     assert tokens == 220 + 3 * 220
     assert cost == pytest.approx(2 * ONE + 3 * 2 * ONE)
-    assert billing_blocks([at(0)], Prices(), now)[0].projected(now) is None
+    assert build_billing_blocks([at(0)], Prices(), now)[0].projected(now) is None
 
 
 @given(
@@ -284,11 +295,11 @@ def test_blocks_are_the_lines_of_a_file(
 ) -> None:
     path = tmp_path_factory.mktemp("blocks") / "log.jsonl"
     path.write_bytes(b"\n".join(b"x" * size for size in sizes) + (b"\n" if is_ended else b""))
-    found = [bytes(buffer[:filled]) for buffer, filled in blocks(path)]
+    found = [bytes(buffer[:filled]) for buffer, filled in iter_blocks(path)]
     assert b"".join(found) == path.read_bytes()
     assert all(block.endswith(b"\n") for block in found[:-1])
-    seen = [(number, bytes(view)) for number, view in views(path)]
-    assert seen == [(line.number, line.data) for line in lines(path)]
+    seen = [(number, bytes(view)) for number, view in iter_line_views(path)]
+    assert seen == [(line.number, line.data) for line in iter_lines(path)]
 
 
 NOTE = {"type": "queue-operation", "timestamp": "2026-11-02T12:00:05.000Z"}
@@ -315,15 +326,19 @@ def test_what_the_notes_of_a_file_say_of_its_records(
 ) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
-    found = [(number, one) for number, one in bills(path) if one.type == OPENING]
+    found = [(number, one) for number, one in iter_bills(path) if one.type == OPENING]
     said = [(number, one.timestamp, one.is_sidechain) for number, one in found]
     assert said == ([] if line is None else [(line, begun, is_copy)])
 
 
 def test_no_figure_of_real_logs_is_passed_over(shared: Path) -> None:
     for path in sorted((shared / "corpus").rglob("*.jsonl")):
-        slowly = [(line.number, one) for line in lines(path) for one in odd_bills(line.data, 0)]
-        found = [(number, bill) for number, bill in bills(path) if bill.type != OPENING]
+        slowly = [
+            (line.number, one)
+            for line in iter_lines(path)
+            for one in parse_irregular_bills(line.data, 0)
+        ]
+        found = [(number, bill) for number, bill in iter_bills(path) if bill.type != OPENING]
         assert found == slowly, path
 
 
@@ -432,7 +447,7 @@ def test_a_span_of_time_begins_with_its_start_and_ends_before_its_end(
     start: int | None, end: int | None, is_in: bool
 ) -> None:
     ends = [None if one is None else NOON + timedelta(seconds=one) for one in (start, end)]
-    assert bool(within([response()], *ends)) is is_in
+    assert bool(filter_by_time([response()], *ends)) is is_in
 
 
 @pytest.mark.parametrize(
@@ -445,7 +460,9 @@ def test_a_span_of_time_begins_with_its_start_and_ends_before_its_end(
     ],
 )
 def test_where_a_block_ends(hours: tuple[float, ...], blocks: int, gaps: int) -> None:
-    found = billing_blocks([response(NOON + timedelta(hours=one)) for one in hours], Prices(), NOON)
+    found = build_billing_blocks(
+        [response(NOON + timedelta(hours=one)) for one in hours], Prices(), NOON
+    )
     assert sum(not one.is_gap for one in found) == blocks
     assert sum(one.is_gap for one in found) == gaps
 
@@ -456,7 +473,7 @@ def test_where_a_block_ends(hours: tuple[float, ...], blocks: int, gaps: int) ->
     ids=["before its response", "at once", "just before its end", "at its end"],
 )
 def test_which_block_goes_on(minutes: int, is_active: bool) -> None:
-    (found,) = billing_blocks([response()], Prices(), NOON + timedelta(minutes=minutes))
+    (found,) = build_billing_blocks([response()], Prices(), NOON + timedelta(minutes=minutes))
     assert found.is_active is is_active
     assert found.rate is None
     assert found.projected(NOON) is None
@@ -467,6 +484,6 @@ def test_which_block_goes_on(minutes: int, is_active: bool) -> None:
     [("daily", "2026-11-02"), ("weekly", "2026-11-02"), ("monthly", "2026-11")],
 )
 def test_what_a_row_is_called(by: Any, key: str) -> None:
-    assert [row.key for row in spending([response()], by, Prices(), UTC).rows] == [key]
+    assert [row.key for row in group_spending([response()], by, Prices(), UTC).rows] == [key]
     sunday = response(NOON - timedelta(days=1))
-    assert spending([sunday], "weekly", Prices(), UTC).rows[0].key == "2026-10-26"
+    assert group_spending([sunday], "weekly", Prices(), UTC).rows[0].key == "2026-10-26"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plait.conversation.model import Item
-from plait.conversation.results import story
-from plait.conversation.walk import DEPTHS, Depth, visible
+from plait.conversation.results import iter_story
+from plait.conversation.walk import DEPTHS, Depth, filter_visible
 from tests.conversation.sketched import Talk, talk
 
 EVERYTHING = """
@@ -45,10 +45,10 @@ A11< "I am thinking aloud."
 
 def read_at(found: Talk, depth: Depth, *, thinking: bool = False) -> str:
     """Returns the story at a depth in letters; a call that has its result beside it, a plus."""
-    items: list[Item] = visible(found.main.items(), depth, thinking=thinking)
+    items: list[Item] = filter_visible(found.main.items(), depth, thinking=thinking)
     return " ".join(
         found.item(placed.item).replace("(", ":").split(":")[0] + "+" * placed.has_result
-        for placed in story(items)
+        for placed in iter_story(items)
     )
 
 

@@ -8,20 +8,21 @@ from typing import Any
 
 import pytest
 
-from plait.conversation.account.requests import requests_in
-from plait.conversation.waste import Loss
-from plait.conversation.waste.calls import CallNotes
-from plait.conversation.waste.losses import (
+from plait.insights.cache_misses import list_requests
+from plait.insights.losses import (
     GIANT,
     HIGHEST,
     LOWEST,
+    MOST_ADDED,
+    SMALL,
     USUAL,
-    losses_in,
-    measured,
-    shares_in,
+    CallNotes,
+    Loss,
+    estimate_tokens_per_character,
+    iter_growths,
+    read_paid_file,
 )
-from plait.conversation.waste.oversized import FEW, MOST_ADDED
-from plait.record.lineage import sent_lines
+from plait.record.billing import iter_sent_lines
 from tests.conversation.cached_talk import (
     ANSWER,
     HOUR,
@@ -61,7 +62,7 @@ class Working(CachedTalk):
 def lost(talk: CachedTalk, folder: Path, *, is_agent: bool = False) -> list[Loss]:
     path = folder / "a.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), encoding="utf-8")
-    return losses_in(sent_lines(path), is_agent=is_agent)
+    return read_paid_file(iter_sent_lines(path), is_agent=is_agent).losses
 
 
 def kinds(talk: CachedTalk, folder: Path, *, is_agent: bool = False) -> list[str]:
@@ -141,7 +142,7 @@ def test_a_read_that_failed_has_not_brought_the_file(talk: Working, tmp_path: Pa
 def test_a_measure_is_learnt_from_three_results_and_stays_in_bounds(
     shares: list[float], found: float
 ) -> None:
-    assert measured(shares) == found
+    assert estimate_tokens_per_character(shares) == found
 
 
 def test_small_results_teach_no_measure() -> None:
@@ -150,8 +151,8 @@ def test_small_results_teach_no_measure() -> None:
     talk.call("Bash", {"command": "true"}, "z" * 20)
     talk.call("Bash", {"command": "cat"}, "z" * 4000)
     notes = CallNotes()
-    asked = requests_in(notes.over(talk.told))
-    assert [one.key for one, _ in shares_in(asked, notes)] == [asked[-1].key]
+    asked = list_requests(notes.watch(talk.told))
+    assert [one.key for one, _ in iter_growths(asked, notes)] == [asked[-1].key]
 
 
 def test_a_large_output_costs_as_long_as_it_is_carried(talk: Working, tmp_path: Path) -> None:
@@ -273,11 +274,11 @@ def test_a_short_answer_to_a_short_prompt_is_what_a_small_model_could_give(
 
 
 def long_answer(talk: Working) -> None:
-    talk.lines[-1]["message"]["usage"]["output_tokens"] = FEW
+    talk.lines[-1]["message"]["usage"]["output_tokens"] = SMALL
 
 
 def long_prompt(talk: Working) -> None:
-    talk.lines[-2]["message"]["content"] = "word " * FEW
+    talk.lines[-2]["message"]["content"] = "word " * SMALL
 
 
 def large_file(talk: Working) -> None:

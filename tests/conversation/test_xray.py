@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from plait.archive import Archive
-from plait.conversation.xray import XrayColumn, xray
-from plait.record.lineage import sent_lines
+from plait.insights.xray import XrayColumn, build_xray
+from plait.record.billing import iter_sent_lines
 from tests.conversation.cached_talk import SYSTEM, CachedTalk
 from tests.conversation.test_waste import Working
 
@@ -13,7 +13,7 @@ from tests.conversation.test_waste import Working
 def columns(talk: CachedTalk, folder: Path) -> tuple[XrayColumn, ...]:
     path = folder / "a.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), encoding="utf-8")
-    return xray(sent_lines(path), [talk.lines[-1]["uuid"]])
+    return build_xray(iter_sent_lines(path), [talk.lines[-1]["uuid"]])
 
 
 def test_results_and_calls_fill_the_next_request(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_kinds_add_up_to_what_was_read_in_real_logs(shared: Path) -> None:
         if session.file is None or session.file.size > 3_000_000:
             continue
         chain = archive.resumption(session).context.chain
-        for one in xray(sent_lines(session.file.path), chain):
+        for one in build_xray(iter_sent_lines(session.file.path), chain):
             parts = one.parts
             read = parts.read + parts.new + parts.again + parts.uncached
             assert sum(one.fills.values()) == read

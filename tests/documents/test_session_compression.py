@@ -8,7 +8,7 @@ import pytest
 
 from examples.drawing import Drawing, draw
 from plait import Archive
-from plait.edit.model import Plan
+from plait.edit.plan import Plan
 from plait.record import Record
 from tests.edit.mending import context_of, records_of, result_of
 

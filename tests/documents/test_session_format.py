@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.documents.session_format import (
+from plait.documents import (
     CallMatch,
     DeduplicatedMessage,
     DetectedTurn,
@@ -24,11 +24,11 @@ from plait.documents.session_format import (
     pair_tool_calls,
     without_synthetic,
 )
-from plait.record import Record, ToolUse, Usage, record_of
+from plait.record import Record, ToolUse, Usage, parse_record
 
 
 def record(**fields: Any) -> Record:
-    return record_of(json.dumps(fields).encode())
+    return parse_record(json.dumps(fields).encode())
 
 
 def user(uuid: str, content: object, **fields: Any) -> Record:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import plait
 from plait import Archive
-from plait.conversation.model import Called, Conversation, Said, Told
+from plait.conversation.model import AssistantText, Conversation, ToolCall, UserMessage
 from plait.documents import rebuild_messages
-from plait.record import Record, record_of
+from plait.record import Record, parse_record
 
 SESSION = "07c9cd52-0000-4000-8000-000000000001"
 CALL = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "/a.md"}}
@@ -76,8 +76,8 @@ def main_of(found: Archive) -> Conversation:
     return found.conversations(SESSION).active
 
 
-def calls_in(conversation: Conversation) -> list[Called]:
-    return [item for item in conversation.items() if isinstance(item, Called)]
+def calls_in(conversation: Conversation) -> list[ToolCall]:
+    return [item for item in conversation.items() if isinstance(item, ToolCall)]
 
 
 CHAIN = [
@@ -169,10 +169,10 @@ def test_a_sub_agent_is_read_from_its_own_file(tmp_path: Path, place: str) -> No
     assert call.agents == (f"{SESSION}#agent-ab97f57",)
     agent = told.by_line[call.agents[0]]
     assert (agent.kind, agent.agent, agent.call) == ("agent", "ab97f57", "t9")
-    (prompt,) = (item for item in agent.items() if isinstance(item, Told))
+    (prompt,) = (item for item in agent.items() if isinstance(item, UserMessage))
     assert (prompt.uuid, prompt.text) == ("a", "Implement it")
     assert [(one.call, one.answered_by) for one in calls_in(agent)] == [("t1", "c")]
-    assert [item.text for item in agent.items() if isinstance(item, Said)] == [
+    assert [item.text for item in agent.items() if isinstance(item, AssistantText)] == [
         "114 errors are left."
     ]
     graph = found.graph(SESSION)
@@ -237,8 +237,15 @@ def test_a_session_of_the_oldest_versions_reads_as_one_of_the_next(tmp_path: Pat
         ("m3", ("I",), None),
     ]
     assert [[type(item).__name__ for item in turn.items] for turn in main.turns] == [
-        ["Told", "Thought", "Said", "Called", "Answered"],
-        ["Told", "Thought", "Said", "Called", "Answered", "Said"],
+        ["UserMessage", "AssistantThinking", "AssistantText", "ToolCall", "LateResult"],
+        [
+            "UserMessage",
+            "AssistantThinking",
+            "AssistantText",
+            "ToolCall",
+            "LateResult",
+            "AssistantText",
+        ],
     ]
     assert [one.outcome for one in calls_in(main)] == ["ok", "ok"]
     assert found.graph(SESSION).findings == ()
@@ -350,7 +357,7 @@ def test_resuming_a_compacted_session_begins_at_its_boundary(
 
 
 def rebuilt(*lines: dict[str, Any]) -> list[dict[str, Any]]:
-    return rebuild_messages([record_of(json.dumps(one).encode()) for one in lines])
+    return rebuild_messages([parse_record(json.dumps(one).encode()) for one in lines])
 
 
 # checklist: P119
@@ -430,9 +437,9 @@ def test_where_the_client_does_otherwise_than_the_appendix(tmp_path: Path) -> No
 
 def test_what_the_appendix_could_not_read_is_passed_over(tmp_path: Path) -> None:
     odd: list[Record] = [
-        record_of(b'{"type":"user"}'),
-        record_of(b'{"message":{"role":"user","content":"no type"}}'),
-        record_of(b'{"type":"assistant","message":{"content":"a text"}}'),
+        parse_record(b'{"type":"user"}'),
+        parse_record(b'{"message":{"role":"user","content":"no type"}}'),
+        parse_record(b'{"type":"assistant","message":{"content":"a text"}}'),
     ]
     assert rebuild_messages(odd) == [{"role": "assistant", "content": []}]
     path = tmp_path / "a.jsonl"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.items import content_of_message
-from plait.documents.transcript import (
+from plait.conversation.items import get_message_content
+from plait.documents import (
     Grouped,
     group_turns,
     is_tool_result,
@@ -21,13 +21,13 @@ from plait.documents.transcript import (
     role_of_message,
     timestamp_of_message,
 )
-from plait.record import Record, Text, ToolUse, read, record_of
+from plait.record import Record, Text, ToolUse, parse_record, read
 
 TEN = datetime(2025, 1, 15, 10, tzinfo=UTC)
 
 
 def record(**fields: Any) -> Record:
-    return record_of(json.dumps(fields).encode())
+    return parse_record(json.dumps(fields).encode())
 
 
 def prompt(text: str = "hello", **fields: Any) -> Record:
@@ -63,7 +63,7 @@ def test_the_example_of_the_document() -> None:
     found = group_turns(messages)
     (turn,) = found.turns
     assert found.consumed == 4
-    assert (turn.user.session_id, content_of_message(turn.user)) == ("sess1", "read a file")
+    assert (turn.user.session_id, get_message_content(turn.user)) == ("sess1", "read a file")
     assert [message.id for message in turn.assistants] == ["m1", "m2"]
     assert turn.assistants[0].calls == (ToolUse("t1", "Read", {"path": "/"}),)
     assert turn.assistants[1].content == (Text("done"),)
@@ -223,7 +223,7 @@ def test_the_time_at_the_top_goes_first_and_must_be_a_string(
 def test_nested_content_goes_before_that_of_the_line(
     fields: dict[str, Any], content: object
 ) -> None:
-    assert content_of_message(record(**fields)) == content
+    assert get_message_content(record(**fields)) == content
 
 
 # checklist: T8, T16

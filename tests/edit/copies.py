@@ -9,10 +9,10 @@ from typing import Any
 
 from plait import Archive
 from plait.archive import Session
-from plait.edit.model import Append, Move, Plan, Remove, Write
-from plait.graph.client import Context, context
-from plait.line import lines
-from plait.record import Record, client_records
+from plait.edit.plan import Append, Move, Plan, Remove, Write
+from plait.graph.client import Context, build_context
+from plait.line import iter_lines
+from plait.record import Record, iter_client_records
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SESSION = "6f0c2f0e-0b3c-4b69-9a51-0d5a3c1e7b11"
@@ -128,12 +128,12 @@ def editable(root: Path) -> list[Session]:
 
 def context_of(path: Path) -> Context:
     """Returns what the client sends of a file."""
-    return context(seen_by_client(path), size=path.stat().st_size)
+    return build_context(seen_by_client(path), size=path.stat().st_size)
 
 
 def seen_by_client(path: Path) -> list[Record]:
     """Returns the records that the client reads, those that broken lines begin with among them."""
-    return list(client_records(lines(path)))
+    return list(iter_client_records(iter_lines(path)))
 
 
 def without_ids(value: Any, names: dict[str, str]) -> Any:

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from plait.archive import Archive
-from plait.edit.model import CopyOf, Plan, Write
+from plait.edit.plan import CopyOf, Plan, Write
 from tests.edit.plans import (
     OTHER,
     SESSION,

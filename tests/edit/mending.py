@@ -9,10 +9,10 @@ from typing import Any
 
 from examples.drawing import Drawing, draw
 from plait import Archive
-from plait.edit.check.line_source import lines_of
-from plait.edit.model import Plan, Write
-from plait.graph.client import Context, context
-from plait.record import Record, entry_of
+from plait.edit.log import split_lines
+from plait.edit.plan import Plan, Write
+from plait.graph.client import Context, build_context
+from plait.record import Record, parse_entry
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,13 @@ def result_of(plan: Plan) -> bytes:
 
 def records_of(data: bytes) -> list[Record]:
     """Returns the records in the bytes of a log."""
-    entries = [entry_of(line) for line in lines_of([data])]
+    entries = [parse_entry(line) for line in split_lines([data])]
     return [entry for entry in entries if isinstance(entry, Record)]
 
 
 def context_of(data: bytes) -> Context:
     """Returns what the client sends of a log."""
-    return context(records_of(data), size=len(data))
+    return build_context(records_of(data), size=len(data))
 
 
 def texts_of(found: Context) -> list[str]:

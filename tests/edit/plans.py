@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from stat import S_IMODE
 
-from plait.edit.model import Append, Content, Measures, Move, Plan, Remove, Step, Subject, Write
-from plait.line.discover import log_file
-from plait.line.model import FileStamp
-from plait.line.split import stamp_of
+from plait.edit.plan import Append, Content, Measures, Move, Plan, Remove, Step, Subject, Write
+from plait.line.discovery import make_log_file
+from plait.line.files import FileStamp, read_file_stamp
 
 SESSION = "3f2a91c0-0000-4000-8000-000000000001"
 OTHER = "7b11d5e2-0000-4000-8000-000000000002"
@@ -47,9 +46,9 @@ def log_of(config: Path, session: str = SESSION) -> Path:
 def plan_of(config: Path, *steps: Step, session: str = SESSION, reads: bool = True) -> Plan:
     """Returns a plan that takes these steps."""
     log = log_of(config, session)
-    stamp = stamp_of(log)
+    stamp = read_file_stamp(log)
     read = ((log, stamp),) if stamp and reads else ()
-    subject = Subject(session, log_file(log), (), config)
+    subject = Subject(session, make_log_file(log), (), config)
     path = next((step.path for step in steps if step.path.suffix == ".jsonl"), log)
     return Plan("repair", subject, session, path, steps, NOTHING, NOTHING, read=read)
 
@@ -57,7 +56,7 @@ def plan_of(config: Path, *steps: Step, session: str = SESSION, reads: bool = Tr
 def written(path: Path, data: bytes | Content, mode: int | None = None) -> Write:
     """Returns the step that writes a file, a new one or in the place of one."""
     content = (lambda: [data]) if isinstance(data, bytes) else data
-    return Write(path, content, stamp_of(path), mode)
+    return Write(path, content, read_file_stamp(path), mode)
 
 
 def added(path: Path, data: bytes) -> Append:
@@ -77,7 +76,7 @@ def moved(path: Path, target: Path) -> Move:
 
 def stamped(path: Path) -> FileStamp:
     """Returns the stamp of a file that is there."""
-    stamp = stamp_of(path)
+    stamp = read_file_stamp(path)
     assert stamp
     return stamp
 

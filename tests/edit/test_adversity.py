@@ -14,7 +14,7 @@ import pytest
 
 from plait import Archive
 from plait.edit.journal import Journal
-from plait.edit.model import Plan, Write
+from plait.edit.plan import Plan, Write
 from plait.errors import Refused, SourceError
 from tests.conftest import ROOT
 from tests.edit.plans import (
@@ -256,13 +256,13 @@ def test_an_edit_waits_for_another_one_but_not_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import plait.edit.journal as module
-    from plait.line.atomic import held
+    from plait.line.output import lock_file
 
     config = config_at(tmp_path / "config")
-    monkeypatch.setattr(module, "PATIENCE", 0.05)
-    with held(config / ".plait" / "lock") as is_ours:
+    monkeypatch.setattr(module, "LOCK_SECONDS", 0.05)
+    with lock_file(config / ".plait" / "lock") as is_ours:
         assert is_ours
-        with pytest.raises(Refused, match="another edit is under way in"):
+        with pytest.raises(Refused, match="another edit is running in"):
             plan_of(config, added(log_of(config), b"more\n")).apply()
     assert plan_of(config, added(log_of(config), b"more\n")).apply().state == "done"
 
@@ -270,7 +270,7 @@ def test_an_edit_waits_for_another_one_but_not_for_ever(
 APPENDER = """
 import random, sys, time
 from pathlib import Path
-from plait.line.append import append
+from plait.line.output import append
 path, count = Path(sys.argv[1]), int(sys.argv[2])
 print("ready", flush=True)
 for number in range(count):

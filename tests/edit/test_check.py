@@ -12,15 +12,18 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.edit.check import RULES
-from plait.edit.check.facts import LogFacts
-from plait.edit.check.line_source import lines_of
-from plait.edit.check.log_rules import early_result
-from plait.edit.check.model import Log
-from plait.edit.check.pictures import MOST_BYTES, refusal_of
-from plait.edit.model import Append, Measures, Plan, Remove, Step, Subject, Write
-from plait.line import stamp_of
-from plait.record import record_of
+from plait.edit.check import (
+    MOST_BYTES,
+    RULES,
+    CheckedLog,
+    LogFacts,
+    describe_image_fault,
+    early_result,
+)
+from plait.edit.log import split_lines
+from plait.edit.plan import Append, Measures, Plan, Remove, Step, Subject, Write
+from plait.line import read_file_stamp
+from plait.record import parse_record
 
 
 def checked(folder: Path, text: str) -> list[tuple[str, int | None]]:
@@ -168,7 +171,7 @@ def webp(kind: bytes, body: bytes) -> bytes:
 def refused(data: bytes | str, media_type: str = "image/png") -> str | None:
     text = data if isinstance(data, str) else b64encode(data).decode()
     source = {"type": "base64", "media_type": media_type, "data": text}
-    return refusal_of({"type": "image", "source": source})
+    return describe_image_fault({"type": "image", "source": source})
 
 
 def test_a_picture_is_taken_up_to_8000_pixels_a_side() -> None:
@@ -199,8 +202,8 @@ def test_a_picture_is_what_its_bytes_say() -> None:
     assert refused("not base64!") == "is no picture in base64: no PNG, JPEG, GIF or WebP"
     assert refused(b64encode(png(9, 9)).decode() + "é") is not None
     assert refused("") == refused(" ") == "is empty"
-    assert refusal_of({"type": "image"}) == "has no source"
-    assert refusal_of({"type": "image", "source": {"type": "url", "url": "x"}}) is None
+    assert describe_image_fault({"type": "image"}) == "has no source"
+    assert describe_image_fault({"type": "image", "source": {"type": "url", "url": "x"}}) is None
 
 
 def test_a_picture_is_taken_up_to_five_megabytes_of_base64() -> None:
@@ -229,7 +232,7 @@ def rewritten(folder: Path, text: str, data: bytes, *, is_new: bool = False) -> 
     """Returns a plan that makes other bytes of a session, in its place or as a new one."""
     plan = planned(folder, text, session="new" if is_new else "")
     path = plan.path.with_name("new.jsonl") if is_new else plan.path
-    was = None if is_new else stamp_of(plan.path)
+    was = None if is_new else read_file_stamp(plan.path)
     write = Write(path, lambda: [data[:100], data[100:]], was)
     return planned(folder, text, write, session=plan.session)
 
@@ -308,8 +311,8 @@ def test_a_call_and_its_result_may_share_a_line() -> None:
     blocks = [{"type": "tool_use", "id": "t"}, {"type": "tool_result", "tool_use_id": "t"}]
     line = {"type": "assistant", "uuid": "a", "message": {"content": blocks}}
     facts = LogFacts()
-    facts.take(record_of(json.dumps(line).encode(), 1))
-    assert list(early_result(Log(facts))) == []
+    facts.add(parse_record(json.dumps(line).encode(), 1))
+    assert list(early_result(CheckedLog(facts))) == []
 
 
 def test_a_thought_may_go_but_not_change(tmp_path: Path) -> None:
@@ -376,7 +379,7 @@ def test_an_answer_has_more_columns(tmp_path: Path) -> None:
 
 def test_an_appended_line_is_judged_with_the_log_before_it(tmp_path: Path) -> None:
     plan = planned(tmp_path, SOURCE)
-    was = stamp_of(plan.path)
+    was = read_file_stamp(plan.path)
     assert was
     title = b'{"type":"custom-title","customTitle":"x","sessionId":"s"}\n'
     assert planned(tmp_path, SOURCE, Append(plan.path, title, was)).check() == ()
@@ -388,7 +391,7 @@ def test_an_appended_line_is_judged_with_the_log_before_it(tmp_path: Path) -> No
 def test_a_line_behind_an_open_end_is_no_blank_one(tmp_path: Path) -> None:
     plan = planned(tmp_path, SOURCE)
     plan.path.write_bytes(plan.path.read_bytes().rstrip(b"\n"))
-    was = stamp_of(plan.path)
+    was = read_file_stamp(plan.path)
     assert was
     title = b'\n{"type":"custom-title","customTitle":"x","sessionId":"s"}\n'
     assert replace(plan, steps=(Append(plan.path, title, was),)).check() == ()
@@ -396,7 +399,7 @@ def test_a_line_behind_an_open_end_is_no_blank_one(tmp_path: Path) -> None:
 
 def test_a_session_that_goes_breaks_nothing(tmp_path: Path) -> None:
     plan = planned(tmp_path, SOURCE)
-    was = stamp_of(plan.path)
+    was = read_file_stamp(plan.path)
     assert was
     assert planned(tmp_path, SOURCE, Remove(plan.path, was)).check() == ()
 
@@ -410,7 +413,7 @@ def test_an_id_of_the_source_is_not_known_to_a_new_session(tmp_path: Path) -> No
 
 def test_every_rule_has_a_name_and_says_one_thing() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
-    assert all(bool(rule.of_log) != bool(rule.of_line) for rule in RULES)
+    assert all(bool(rule.check_log) != bool(rule.check_line) for rule in RULES)
     assert {rule for rule, _ in (pair for _, found in BROKEN.values() for pair in found)} == {
         rule.name for rule in RULES if rule.binds_all
     }
@@ -419,7 +422,7 @@ def test_every_rule_has_a_name_and_says_one_thing() -> None:
 def test_pieces_of_a_file_are_its_lines() -> None:
     data = b"one\ntwo\n\nthree"
     pieces = [data[place : place + 2] for place in range(0, len(data), 2)]
-    found = [(line.number, line.offset, line.data, line.is_ended) for line in lines_of(pieces)]
+    found = [(line.number, line.offset, line.data, line.is_ended) for line in split_lines(pieces)]
     assert found == [
         (1, 0, b"one", True),
         (2, 4, b"two", True),

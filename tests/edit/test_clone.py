@@ -7,7 +7,7 @@ import pytest
 
 from plait import Archive
 from plait.archive import Session
-from plait.edit.model import Plan, Write
+from plait.edit.plan import Plan, Write
 from plait.errors import UserError
 from plait.record import read
 from tests.edit.copies import (
@@ -228,8 +228,8 @@ def test_a_line_that_holds_no_record_is_copied_as_it_is(odd: bytes, tmp_path: Pa
     found = lines_of(carried_out(plan))
     is_begun = odd.startswith(b'{"type":"user","uuid"')
     assert found[1] + b"\n" == odd if not is_begun else found[1].endswith(odd[odd.find(b"}{") : -1])
-    assert plan.lines("kept") == 1 - is_begun
-    assert plan.lines("rewritten") == 2 + is_begun
+    assert plan.count_lines("kept") == 1 - is_begun
+    assert plan.count_lines("rewritten") == 2 + is_begun
 
 
 def test_what_the_client_reads_of_a_broken_line_is_linked_in_the_copy(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_a_clean_copy_keeps_of_such_a_line_what_can_be_read(odd: bytes, tmp_path
     assert plan.after.bytes == path.stat().st_size
     whole = {5: 2, 7: 1}.get(ODD_LINES.index(odd), 0)
     assert len(lines_of(path)) == 2 + whole
-    assert plan.lines("dropped") == (0 if whole else 1)
+    assert plan.count_lines("dropped") == (0 if whole else 1)
 
 
 def test_a_byte_order_mark_and_carriage_returns_stay(tmp_path: Path) -> None:
@@ -284,13 +284,13 @@ def test_a_title_follows_what_was_there_also_an_open_line(tmp_path: Path) -> Non
     plan = plan_of(only(root), title=" Second try ")
     path = carried_out(plan)
     assert [record.fields.get("customTitle") for record in read(path)] == [None, None, "Second try"]
-    assert plan.lines("added") == 1
+    assert plan.count_lines("added") == 1
     assert plan.after.bytes == path.stat().st_size
     assert plan.after.lines == 3
 
 
 def test_a_title_of_no_words_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="needs words"):
+    with pytest.raises(UserError, match="title is empty"):
         plan_of(only(root_with(tmp_path, user(A))), title="  ")
 
 

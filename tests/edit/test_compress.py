@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plait.edit.model import Plan
+from plait.edit.plan import Plan
 from plait.errors import UserError
 from tests.edit.copies import (
     answer,

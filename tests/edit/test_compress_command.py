@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from plait.edit.compress import ToldTurn, summariser_of
-from plait.edit.compress.command import LONGEST, cleaned
-from plait.edit.compress.extract import LONGEST as EXTRACTED
-from plait.edit.compress.extract import extract
+from plait.edit.compress import TurnDigest, build_summariser
+from plait.edit.summaries import MAX_EXTRACT as EXTRACTED
+from plait.edit.summaries import MAX_PRINTED, extract_summary, strip_terminal_codes
 from plait.errors import Refused, UserError
 from tests.edit.copies import carried_out, context_of
 from tests.edit.test_compress import compressed, three_turns
 
-TURN = ToldTurn(3, ("fix it",), ("I looked.", "It is fixed."), ("Bash ls: ok",))
+TURN = TurnDigest(3, ("fix it",), ("I looked.", "It is fixed."), ("Bash ls: ok",))
 
 
 def python(code: str) -> list[str]:
@@ -25,7 +24,7 @@ def python(code: str) -> list[str]:
 
 
 def test_a_command_reads_prompt_answers_and_calls() -> None:
-    told = summariser_of(python("import sys; print(sys.stdin.read())"))(TURN)
+    told = build_summariser(python("import sys; print(sys.stdin.read())"))(TURN)
     assert told == (
         "# Prompt\n\nfix it\n\n# Answer\n\nI looked.\n\n# Answer\n\nIt is fixed.\n\n"
         "# Tool calls\n\n- Bash ls: ok"
@@ -34,7 +33,7 @@ def test_a_command_reads_prompt_answers_and_calls() -> None:
 
 def test_a_command_is_split_as_it_is_typed_and_no_shell_reads_it() -> None:
     typed = shlex.join(python("import sys; print(sys.argv[1:])")) + " 'a b' '$HOME; exit 1'"
-    assert summariser_of(typed)(TURN) == "['a b', '$HOME; exit 1']"
+    assert build_summariser(typed)(TURN) == "['a b', '$HOME; exit 1']"
 
 
 def test_what_it_prints_stands_for_the_answers(tmp_path: Path) -> None:
@@ -47,23 +46,23 @@ def test_what_it_prints_stands_for_the_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("import sys; sys.exit('no model at hand')", "failed at turn 3: no model at hand"),
-        ("import sys; sys.exit(4)", "failed at turn 3: it ended with 4"),
-        ("print(' ')", "said nothing of turn 3"),
+        ("import sys; sys.exit('no model at hand')", "failed for turn 3: no model at hand"),
+        ("import sys; sys.exit(4)", "failed for turn 3: it ended with 4"),
+        ("print(' ')", "printed nothing for turn 3"),
     ],
 )
 def test_a_command_that_fails_or_says_nothing_is_refused(code: str, words: str) -> None:
     with pytest.raises(Refused, match=words):
-        summariser_of(python(code))(TURN)
+        build_summariser(python(code))(TURN)
 
 
 def test_what_is_no_command_is_refused() -> None:
     with pytest.raises(Refused, match="cannot be started"):
-        summariser_of("/nowhere/at/all")(TURN)
-    with pytest.raises(UserError, match="is no command"):
-        summariser_of("'open")
-    with pytest.raises(UserError, match="no command"):
-        summariser_of("  ")
+        build_summariser("/nowhere/at/all")(TURN)
+    with pytest.raises(UserError, match="is not a command"):
+        build_summariser("'open")
+    with pytest.raises(UserError, match="not a command"):
+        build_summariser("  ")
 
 
 def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path: Path) -> None:
@@ -75,7 +74,7 @@ def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path: P
         "time.sleep(60)"
     )
     with pytest.raises(Refused, match="took more than 2 s for turn 3"):
-        summariser_of(python(code), timeout=2)(TURN)
+        build_summariser(python(code), timeout=2)(TURN)
     assert is_gone(int(note.read_text()))
 
 
@@ -95,17 +94,19 @@ def is_gone(pid: int) -> bool:
 
 def test_an_answer_that_does_not_end_is_bounded() -> None:
     endless = "while True: print('x' * 1000)"
-    found = summariser_of(python(endless))(TURN)
-    assert len(found) <= LONGEST
+    found = build_summariser(python(endless))(TURN)
+    assert len(found) <= MAX_PRINTED
     assert found.endswith("…")
 
 
 def test_nothing_that_commands_a_terminal_is_kept() -> None:
-    assert cleaned(b"\x1b]0;title\x07a\x1b[31mb\x1b[0m\r\nc\x00\x08\xff") == "ab\nc\ufffd"
+    assert (
+        strip_terminal_codes(b"\x1b]0;title\x07a\x1b[31mb\x1b[0m\r\nc\x00\x08\xff") == "ab\nc\ufffd"
+    )
 
 
 def test_short_answers_are_told_whole() -> None:
-    assert extract(TURN) == "I looked.\n\nIt is fixed."
+    assert extract_summary(TURN) == "I looked.\n\nIt is fixed."
 
 
 def test_of_long_answers_the_weightiest_sentences_are_told_in_order() -> None:
@@ -115,15 +116,15 @@ def test_of_long_answers_the_weightiest_sentences_are_told_in_order() -> None:
         "".join(filler[30:]) + "The bug was in `src/parser.py`: it failed on empty lines. "
         "\n```\nfor line in lines:\n    pass\n```\n" + "All tests pass now.",
     )
-    found = extract(ToldTurn(1, (), said, ()))
+    found = extract_summary(TurnDigest(1, (), said, ()))
     assert len(found) <= EXTRACTED
     assert found.startswith("I will look at the parser.")
     assert "`src/parser.py`" in found
     assert found.endswith("All tests pass now.")
     assert "for line in lines" not in found
-    assert extract(ToldTurn(1, (), said, ())) == found
+    assert extract_summary(TurnDigest(1, (), said, ())) == found
 
 
 def test_one_endless_word_is_cut() -> None:
-    found = extract(ToldTurn(1, (), ("x" * 5000,), ()))
+    found = extract_summary(TurnDigest(1, (), ("x" * 5000,), ()))
     assert 0 < len(found) <= EXTRACTED

@@ -12,13 +12,13 @@ from hypothesis.strategies import integers
 from bench.generate import generate
 from plait import Archive
 from plait.archive import Session
-from plait.edit.compress.plan import NO_HELP
-from plait.edit.model import Plan
-from plait.graph.client import context
-from plait.graph.client.load import is_boundary
+from plait.edit.compress import NO_HELP
+from plait.edit.plan import Plan
+from plait.graph.client import build_context
+from plait.graph.client.entries import is_boundary
 from plait.record import Record, read
 from plait.record.codec import encode
-from plait.record.prompt import is_human_prompt
+from plait.record.prompts import is_human_prompt
 from tests.edit.copies import (
     carried_out,
     context_of,
@@ -45,7 +45,7 @@ def compressed(session: Session, keep_last: int) -> Plan:
 
 def prompts(records: list[Record], size: int) -> list[bytes]:
     """Returns what people typed of what Claude sees, as the log has it, in order."""
-    named = context(records, size=size).chain
+    named = build_context(records, size=size).chain
     by_uuid = {record.uuid: record for record in records}
     last = max((n for n, uuid in enumerate(named) if is_boundary(by_uuid[uuid])), default=-1)
     chain = {uuid: place for place, uuid in enumerate(named) if place > last}

@@ -4,9 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from plait.edit.model import Remove, Write
+from plait.edit.plan import Remove, Write
 from plait.record.codec import encode
-from plait.write.lines import custom_title, last_prompt, queue_operation, summary
+from plait.write.lines import (
+    make_last_prompt_line,
+    make_queue_line,
+    make_summary_line,
+    make_title_line,
+)
 from tests.edit.copies import (
     SESSION,
     answer,
@@ -179,7 +184,7 @@ def test_a_prompt_typed_while_claude_worked_stays(tmp_path: Path) -> None:
 
 
 def test_what_waited_in_the_queue_alone_stays_where_it_is(tmp_path: Path) -> None:
-    waiting = queue_operation(SESSION, TIME, "enqueue", "never run")
+    waiting = make_queue_line(SESSION, TIME, "enqueue", "never run")
     drawn = three_turns()
     path = carried_out(compressed(tmp_path, *drawn[:3], waiting + b"\n", *drawn[3:], keep_last=1))
     assert waiting in path.read_bytes().splitlines()
@@ -353,7 +358,7 @@ def test_a_compressed_band_is_left_alone_and_what_follows_joins_it(tmp_path: Pat
 
 # checklist: F62
 def test_a_summary_line_says_what_went_where_the_session_has_a_title(tmp_path: Path) -> None:
-    title = custom_title(SESSION, "a title") + b"\n"
+    title = make_title_line(SESSION, "a title") + b"\n"
     plan = compressed(tmp_path, *three_turns(), title, keep_last=1)
     lines = written(plan)
     [told] = [line for line in lines if line["type"] == "summary"]
@@ -366,7 +371,7 @@ def test_a_summary_line_says_what_went_where_the_session_has_a_title(tmp_path: P
 
 
 def test_no_summary_line_is_written_that_would_become_the_title(tmp_path: Path) -> None:
-    title = custom_title(SESSION, "a title") + b"\n"
+    title = make_title_line(SESSION, "a title") + b"\n"
     old = [title, user(U[8]), answer(U[9], U[8]), boundary(U[10], U[9])]
     new = three_turns()
     new[0]["parentUuid"] = U[10]
@@ -376,14 +381,14 @@ def test_no_summary_line_is_written_that_would_become_the_title(tmp_path: Path) 
 
 
 def test_summaries_of_other_sessions_do_not_name_it(tmp_path: Path) -> None:
-    stray = summary("of another session", U[10]) + b"\n"
+    stray = make_summary_line("of another session", U[10]) + b"\n"
     data = carried_out(compressed(tmp_path, stray, *three_turns(), keep_last=1)).read_bytes()
     assert b"of another session" not in data
 
 
 def test_pointers_to_what_went_lead_to_what_stands_for_it(tmp_path: Path) -> None:
     drawn = three_turns()
-    pointer = last_prompt(SESSION, U[3], "words") + b"\n"
+    pointer = make_last_prompt_line(SESSION, U[3], "words") + b"\n"
     plan = compressed(tmp_path, *drawn[:4], pointer, *drawn[4:], keep_last=1)
     assert plan.check() == ()
     lines = written(plan)

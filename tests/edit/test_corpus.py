@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from plait.archive import Session
-from plait.edit.model import Plan, Write
+from plait.edit.plan import Plan, Write
 from plait.record import Record, read
-from plait.record.prompt import is_human_prompt, prompt_text
+from plait.record.prompts import get_prompt_text, is_human_prompt
 from tests.edit.copies import editable, names_in, plain_records, without_ids
 
 A_FEW = pytest.param(17, 3, id="a few")
@@ -29,7 +29,7 @@ def written(plan: Plan, folder: Path) -> Path:
 
 def typed(records: list[Record]) -> list[str]:
     """Returns what people typed."""
-    return [prompt_text(record) for record in records if is_human_prompt(record)]
+    return [get_prompt_text(record) for record in records if is_human_prompt(record)]
 
 
 def above(uuid: str, records: list[Record]) -> set[str]:

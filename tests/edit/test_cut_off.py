@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.edit.entry import Edit
-from plait.edit.model import Plan
+from plait.edit.journal import Edit
+from plait.edit.plan import Plan
 from plait.errors import Refused
 from tests.conftest import ROOT
 from tests.edit.cutting import NEW, large_config_at, large_plan_in, plan_in
@@ -109,7 +109,7 @@ def check_next_edit(config: Path, ends: Ends) -> None:
         edit = plan_of(config, added(path, b"next\n"), session=OTHER).apply()
     except Refused as refusal:
         assert states == ["ready"]
-        assert "was cut off" in refusal.message
+        assert "was interrupted" in refusal.message
         assert archive.edits()[0].id in refusal.hints[0]
         archive.undo()
         assert tree(config) == ends.before
@@ -213,7 +213,7 @@ def test_a_session_that_went_on_after_an_edit_was_cut_off_behind_it_waits_for_a_
     path = log_of(config)
     whole = path.read_bytes() + b"theirs\n"
     edit = cut_in_the_middle(config, path, LINE + b"theirs\n")
-    with pytest.raises(Refused, match="was cut off"):
+    with pytest.raises(Refused, match="was interrupted"):
         plan_of(config, added(path, b"next\n")).apply(force=True)
     with pytest.raises(Refused, match="has grown since the edit"):
         Archive([config]).undo(edit.id)
@@ -236,7 +236,7 @@ def test_a_new_session_that_has_two_names_waits_for_a_decision(folder: Path) -> 
     edit = plan_of(config, written(path, b"new\n")).apply()
     made_ready(config, edit)
     os.link(path, path.with_name(f".{path.name}.{edit.id}-0.new"))
-    with pytest.raises(Refused, match="was cut off"):
+    with pytest.raises(Refused, match="was interrupted"):
         plan_of(config, added(log_of(config), b"next\n")).apply()
     Archive([config]).journals.finish(edit.id)
     assert path.read_bytes() == b"new\n"
@@ -248,7 +248,7 @@ def test_a_session_that_has_gone_in_part_waits_for_a_decision(folder: Path) -> N
     before, paths = tree(config), [log_of(config), log_of(config, OTHER)]
     ours = made_ready(config, plan_of(config, *map(removed, paths)).apply())
     (ours / "0001.was").rename(paths[1])
-    with pytest.raises(Refused, match="was cut off"):
+    with pytest.raises(Refused, match="was interrupted"):
         plan_of(config, added(paths[1], b"next\n"), session=OTHER).apply()
     Archive([config]).undo()
     assert tree(config) == before
@@ -263,7 +263,7 @@ def test_a_folder_that_became_a_link_after_an_edit_was_cut_off_is_not_followed(
     edit = cut_in_the_middle(config, path, b"")
     path.parent.rename(folder / "elsewhere")
     path.parent.symlink_to(folder / "elsewhere")
-    with pytest.raises(Refused, match="a link leads elsewhere"):
+    with pytest.raises(Refused, match="a symlink leads elsewhere"):
         Archive([config]).journals.finish(edit.id)
     assert (folder / "elsewhere" / path.name).read_bytes() == whole
 

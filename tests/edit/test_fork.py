@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from plait.archive import Archive, Session
-from plait.edit.model import Plan
+from plait.edit.plan import Plan
 from plait.errors import UserError
-from plait.graph.client import Context, context
-from plait.graph.entries import CHAIN_TYPES
-from plait.record import Record, read, record_of
-from plait.write.lines import last_prompt
+from plait.graph.chain import CHAIN_TYPES
+from plait.graph.client import Context, build_context
+from plait.record import Record, parse_record, read
+from plait.write.lines import make_last_prompt_line
 from tests.conversation.cached_talk import CachedTalk
 from tests.edit.copies import (
     SESSION,
@@ -38,8 +38,8 @@ ROOTS = [*gallery(), *resume_cases()]
 
 def standing(records: list[Record], uuid: str) -> Context:
     """Returns what the client would send standing at a record of a file."""
-    pointer = record_of(last_prompt("s", uuid, is_explicit=True))
-    return context([*records, pointer], size=0)
+    pointer = parse_record(make_last_prompt_line("s", uuid, is_explicit=True))
+    return build_context([*records, pointer], size=0)
 
 
 def then(records: list[Record], uuid: str) -> Context:
@@ -217,7 +217,7 @@ def test_before_a_record_is_before_the_turn_it_stands_in(at: str, talk: Path) ->
 
 @pytest.mark.parametrize("at", [1, C])
 def test_nothing_comes_before_the_first_turn(at: str | int, talk: Path) -> None:
-    with pytest.raises(UserError, match="a new session begins there"):
+    with pytest.raises(UserError, match="start a new session instead"):
         forked(talk, at, before=True)
 
 
@@ -227,9 +227,9 @@ def test_nothing_comes_before_the_first_turn(at: str | int, talk: Path) -> None:
         (3, "there is no turn 3: the conversation has 2 turns"),
         (0, "there is no turn 0"),
         (-3, "there is no turn -3"),
-        ("prompt", "3 prompts say 'prompt'"),
-        ("never said", "no record, turn or prompt is 'never said'"),
-        ("", "no record, turn or prompt is ''"),
+        ("prompt", "3 prompts match 'prompt'"),
+        ("never said", "no record, turn or prompt matches 'never said'"),
+        ("", "no record, turn or prompt matches ''"),
     ],
 )
 def test_what_is_not_there_says_so(at: str | int, words: str, talk: Path) -> None:
@@ -239,7 +239,7 @@ def test_what_is_not_there_says_so(at: str | int, words: str, talk: Path) -> Non
 
 def test_a_record_that_is_no_message_cannot_be_gone_on_from(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), {"type": "strange", "uuid": B, "parentUuid": A})
-    with pytest.raises(UserError, match="is no message that a session can go on from"):
+    with pytest.raises(UserError, match="is not a message that a session can continue from"):
         forked(root, B)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from bench.generate import generate
 from plait.archive import Session
 from plait.errors import UserError
-from plait.graph.client import context
+from plait.graph.client import build_context
 from plait.record import Record, read
 from tests.edit.copies import carried_out, context_of, editable, only, root_with, same_messages
 from tests.edit.test_fork import standing, then
@@ -97,10 +97,10 @@ def test_clones_of_all_that_are_clones_again(tmp_path: Path) -> None:
     for session in editable(tmp_path):
         assert session.archive
         first = carried_out(session.archive.plan.clone(session))
-        again = session.archive.renewed()
+        again = session.archive.reopen()
         second = carried_out(again.plan.clone(again.session(first.stem)))
         ours, theirs = list(read(first)), list(read(second))
         size = first.stat().st_size
-        assert context(ours, size=size).messages == context(theirs, size=size).messages
+        assert build_context(ours, size=size).messages == build_context(theirs, size=size).messages
         assert len(ours) == len(theirs)
         assert second.stat().st_size == size

@@ -7,7 +7,7 @@ import pytest
 
 from plait import Archive
 from plait.archive import Session
-from plait.edit.model import Append, Plan
+from plait.edit.plan import Append, Plan
 from plait.errors import Refused, UserError
 from plait.record import read
 from plait.record.codec import encode
@@ -72,7 +72,7 @@ def test_a_branch_follows_what_it_is_grafted_onto(archive: Archive) -> None:
     assert plan.session not in (SESSION, OTHER)
     assert plan.after.bytes == path.stat().st_size
     assert plan.after.lines == len(list(read(path))) == 6
-    assert (plan.lines("rewritten"), plan.lines("added")) == (2, 4)
+    assert (plan.count_lines("rewritten"), plan.count_lines("added")) == (2, 4)
     assert plan.after.turns == plan.before.turns + 1 == 2
     origins = [one.forked_from for one in read(path)]
     assert [one and one.session_id for one in origins] == [OTHER] * 2 + [SESSION] * 4
@@ -89,7 +89,7 @@ def test_that_backups_stay_behind_is_said_where_there_are_any(
     assert path
     with path.path.open("ab") as log:
         log.write(encode(line) + b"\n")
-    plan = archive.renewed().plan.graft(SESSION, OTHER, F)
+    plan = archive.reopen().plan.graft(SESSION, OTHER, F)
     assert any("backups stay" in note for note in plan.notes) is is_said
 
 
@@ -110,7 +110,7 @@ def test_in_place_lines_are_added_and_nothing_else_changes(archive: Archive) -> 
     assert plan.check() == ()
     assert plan.after.bytes == len(after)
     assert plan.after.lines == after.count(b"\n") == 7
-    assert plan.lines("added") == 5
+    assert plan.count_lines("added") == 5
     assert json.loads(after.splitlines()[-1])["customTitle"] == "Both"
 
 
@@ -120,7 +120,7 @@ def test_what_both_have_is_not_repeated(archive: Archive, tmp_path: Path) -> Non
     grown = Archive([tmp_path])
     path = carried_out(grown.plan.graft(SESSION, fork.session))
     assert says(path) == [prompt(A), words(B), prompt(G), words(H)]
-    with pytest.raises(UserError, match="goes on from all of it already"):
+    with pytest.raises(UserError, match="already has all of it"):
         grown.plan.graft(SESSION, fork.session, B)
 
 
@@ -134,7 +134,7 @@ def test_a_branch_that_the_other_has_left_is_not_there_twice(
         plan = Archive([tmp_path]).plan.graft(SESSION, target, F)
         assert says(carried_out(plan)) == wanted
         assert plan.check() == ()
-        with pytest.raises(Refused, match="holds these answers already"):
+        with pytest.raises(Refused, match="already has these answers"):
             Archive([tmp_path]).plan.graft(SESSION, target, F, in_place=True)
 
 

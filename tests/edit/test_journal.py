@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.archive.plans import subject_of
-from plait.edit.journal import home_of
-from plait.edit.model import CopyOf, Plan, Write
+from plait.edit.journal import find_home
+from plait.edit.operations import find_subject
+from plait.edit.plan import CopyOf, Plan, Write
 from plait.errors import Refused, UserError
 from tests.edit.plans import (
     LONG_AGO,
@@ -122,16 +122,16 @@ def test_edits_are_undone_one_after_the_other_and_only_once(config: Path) -> Non
         assert tree(config) == expected
     with pytest.raises(Refused, match="nothing to undo"):
         archive.undo()
-    with pytest.raises(Refused, match="is undone already"):
+    with pytest.raises(Refused, match="is already undone"):
         archive.undo(first.id)
 
 
 def test_an_edit_is_named_by_its_end_or_its_beginning(config: Path) -> None:
     archive = Archive([config])
     edit = plan_of(config, added(log_of(config), b"x\n")).apply()
-    with pytest.raises(UserError, match="no edit is called 'zz'"):
+    with pytest.raises(UserError, match="unknown edit 'zz'"):
         archive.undo("zz")
-    with pytest.raises(UserError, match=r"no edit is called .\.\./x."):
+    with pytest.raises(UserError, match=r"unknown edit .\.\./x."):
         archive.undo("../x")
     assert archive.undo(edit.id[-4:]).id == edit.id
 
@@ -163,7 +163,7 @@ def test_a_session_outside_a_configuration_folder_has_its_journal_beside_it(
     config = tmp_path / "logs"
     path = put(config / "deep" / f"{SESSION}.jsonl", b"old\n")
     archive, before = Archive([config]), tree(tmp_path)
-    subject = subject_of(archive.session(SESSION))
+    subject = find_subject(archive.session(SESSION))
     step = added(path, b"more\n")
     edit = Plan("tag", subject, SESSION, path, (step,), NOTHING, NOTHING).apply()
     assert (path.parent / ".plait" / "journal" / edit.id).is_dir()
@@ -176,7 +176,7 @@ def test_a_session_outside_a_configuration_folder_goes_with_its_folder(tmp_path:
     log = put(tmp_path / "logs" / f"{SESSION}.jsonl", b"old\n")
     output = put(log.with_suffix("") / "tool-results" / "toolu_1.txt", b"long")
     before = tree(tmp_path)
-    subject = subject_of(Archive([tmp_path]).session(SESSION))
+    subject = find_subject(Archive([tmp_path]).session(SESSION))
     steps = removed(log), removed(output)
     Plan("delete", subject, SESSION, log, steps, NOTHING, NOTHING).apply()
     assert [path.name for path in log.parent.iterdir()] == [".plait"]
@@ -186,11 +186,11 @@ def test_a_session_outside_a_configuration_folder_goes_with_its_folder(tmp_path:
 
 def test_the_journal_of_a_session_lies_by_where_its_file_lies(tmp_path: Path) -> None:
     log = tmp_path / "projects" / "-home-me" / "a.jsonl"
-    assert home_of(log) == tmp_path
-    assert home_of(log, tmp_path / "other") == tmp_path
-    assert home_of(log.parent / "deeper" / "a.jsonl", tmp_path) == tmp_path
-    assert home_of(log.parent / "deeper" / "a.jsonl") == log.parent / "deeper"
-    assert home_of(tmp_path / "a.jsonl") == tmp_path
+    assert find_home(log) == tmp_path
+    assert find_home(log, tmp_path / "other") == tmp_path
+    assert find_home(log.parent / "deeper" / "a.jsonl", tmp_path) == tmp_path
+    assert find_home(log.parent / "deeper" / "a.jsonl") == log.parent / "deeper"
+    assert find_home(tmp_path / "a.jsonl") == tmp_path
 
 
 def test_a_name_that_means_edits_in_several_places_is_refused(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_name_that_means_edits_in_several_places_is_refused(tmp_path: Path) ->
     edits = [plan_of(config, added(log_of(config), b"x\n")).apply() for config in configs]
     archive = Archive(configs)
     assert [edit.id for edit in archive.edits()] == [edit.id for edit in reversed(edits)]
-    with pytest.raises(UserError, match=r"'20' means several edits"):
+    with pytest.raises(UserError, match=r"'20' matches several edits"):
         archive.undo("20")
     assert archive.undo(edits[0].id).path == log_of(configs[0])
 
@@ -206,8 +206,8 @@ def test_a_name_that_means_edits_in_several_places_is_refused(tmp_path: Path) ->
 def test_an_edit_is_found_by_the_root_that_is_named_for_it(tmp_path: Path) -> None:
     config, other = config_at(tmp_path / "one"), config_at(tmp_path / "two")
     edit = plan_of(config, added(log_of(config), b"x\n")).apply()
-    assert Archive([config]).journals.root_beyond(edit.id, edit.path) is None
-    assert Archive([other]).journals.root_beyond(edit.id, edit.path) == config
+    assert Archive([config]).journals.find_root_of(edit.id, edit.path) is None
+    assert Archive([other]).journals.find_root_of(edit.id, edit.path) == config
 
 
 def test_a_plan_without_steps_leaves_nothing_behind(config: Path) -> None:

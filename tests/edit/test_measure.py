@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from plait.edit import measure
-from plait.edit.measure import measures_of
+from plait.edit import log
+from plait.edit.log import measure_log
 from plait.line import LogFile
 from tests.edit.copies import answer, line_of, only, root_with, user
 
@@ -29,9 +29,9 @@ def log_of(folder: Path, end: bytes) -> LogFile:
 def test_what_broken_lines_begin_with_is_measured_too(
     large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measure, "LARGE", large)
+    monkeypatch.setattr(log, "LARGE_LOG_BYTES", large)
     whole, padded = log_of(tmp_path / "whole", b"\n"), log_of(tmp_path / "padded", b'{"a":\n')
-    wanted, found = (measures_of(log, log.size) for log in (whole, padded))
+    wanted, found = (measure_log(log, log.size) for log in (whole, padded))
     assert found.turns == wanted.turns == 2
     assert found.tokens == wanted.tokens
     assert found.tokens is not None

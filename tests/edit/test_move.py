@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from plait import Archive
 from plait.archive import Session
-from plait.edit.model import Move, Plan, Write
-from plait.edit.paths import Directories
+from plait.edit.move import DirectoryMap
+from plait.edit.plan import Move, Plan, Write
 from plait.errors import Refused, UserError
-from plait.line import slug_of
-from plait.record import record_of
+from plait.line import make_project_slug
+from plait.record import parse_record
 from tests.edit.copies import answer, context_of, copied, gallery, named, user, write
 from tests.edit.plans import LONG_AGO, MEMORY, put, tree
 
@@ -33,7 +33,7 @@ def rested(config: Path) -> Path:
 
 
 def log_of(config: Path, directory: str, session: str = ONE) -> Path:
-    return config / "projects" / slug_of(directory) / f"{session}.jsonl"
+    return config / "projects" / make_project_slug(directory) / f"{session}.jsonl"
 
 
 def session_in(config: Path, directory: str, session: str = ONE, **more: Any) -> Path:
@@ -85,7 +85,7 @@ def test_a_session_lies_where_the_client_looks_for_that_directory(config: Path) 
     assert [one.get("cwd") for one in fields(log)] == [NEW, f"{NEW}/src", None]
     assert not log_of(config, OLD).parent.exists()
     (session,) = Archive([config]).sessions
-    assert (session.id, session.project) == (ONE, slug_of(NEW))
+    assert (session.id, session.project) == (ONE, make_project_slug(NEW))
     assert context_of(log).resumes
 
 
@@ -163,11 +163,11 @@ def test_directories_within_it_move_along(config: Path) -> None:
 
 def test_directories_that_share_a_folder_are_told_apart(config: Path) -> None:
     other = "/home/dev-shop"
-    assert slug_of(other) == slug_of(OLD)
+    assert make_project_slug(other) == make_project_slug(OLD)
     session_in(config, other, TWO)
     rested(config)
-    with pytest.raises(UserError, match="means 2 directories"):
-        planned(config, slug_of(OLD))
+    with pytest.raises(UserError, match="matches 2 directories"):
+        planned(config, make_project_slug(OLD))
     moved(config)
     assert fields(log_of(config, NEW))[0]["cwd"] == NEW
     assert fields(log_of(config, other, TWO))[0]["cwd"] == other
@@ -184,7 +184,7 @@ def test_a_directory_of_the_same_folder_is_written_in_place(config: Path) -> Non
 
 def test_long_paths_have_the_name_that_the_client_gives_them(config: Path) -> None:
     new = "/srv/" + "deep/" * 50 + "shop"
-    assert len(slug_of(new)) > 200
+    assert len(make_project_slug(new)) > 200
     moved(config, new=new)
     assert log_of(config, new).exists()
     moved(config, old=new, new=OLD)
@@ -254,7 +254,7 @@ def test_a_state_that_is_a_link_stays(config: Path, tmp_path: Path) -> None:
 
 
 def index_of(config: Path, directory: str) -> Path:
-    return config / "projects" / slug_of(directory) / "sessions-index.json"
+    return config / "projects" / make_project_slug(directory) / "sessions-index.json"
 
 
 def test_an_index_of_sessions_knows_where_they_lie(config: Path) -> None:
@@ -293,7 +293,7 @@ def test_nothing_is_written_over(config: Path) -> None:
     session_in(config, NEW, ONE)
     rested(config)
     before = tree(config)
-    with pytest.raises(Refused, match=rf"holds '{ONE}.jsonl' already"):
+    with pytest.raises(Refused, match=rf"already contains '{ONE}.jsonl'"):
         planned(config)
     assert tree(config) == before
 
@@ -323,7 +323,7 @@ def test_undo_brings_everything_back(config: Path) -> None:
 
 
 def test_paths_into_the_folder_of_the_project_are_followed(config: Path) -> None:
-    path = f"/root-of/.claude/projects/{slug_of(OLD)}/{ONE}/tool-results/t.txt"
+    path = f"/root-of/.claude/projects/{make_project_slug(OLD)}/{ONE}/tool-results/t.txt"
     text = f"<persisted-output>\nFull output saved to: {path}\n</persisted-output>"
     block = {"type": "tool_result", "tool_use_id": "t", "content": text}
     log = log_of(config, OLD)
@@ -344,7 +344,7 @@ def test_paths_into_the_folder_of_the_project_are_followed(config: Path) -> None
     moved(config)
     _, said, result = fields(log_of(config, NEW))
     assert said["message"]["content"][0]["text"] == path
-    new = path.replace(slug_of(OLD), slug_of(NEW))
+    new = path.replace(make_project_slug(OLD), make_project_slug(NEW))
     assert result["toolUseResult"]["persistedOutputPath"] == new
     assert new in result["message"]["content"][0]["content"]
 
@@ -362,8 +362,8 @@ def test_what_was_thought_is_signed_and_stays(config: Path) -> None:
     ("old", "new", "said"),
     [
         ("nowhere", NEW, "no project is called 'nowhere'"),
-        (OLD, OLD, "is where it lies already"),
-        (OLD, OLD + "/", "is where it lies already"),
+        (OLD, OLD, "is already there"),
+        (OLD, OLD + "/", "is already there"),
     ],
 )
 def test_what_cannot_be_moved_is_told(config: Path, old: str, new: str, said: str) -> None:
@@ -379,7 +379,7 @@ def test_of_several_the_one_that_is_called_so_is_meant(config: Path) -> None:
     session_in(config, f"{OLD}/.claude/worktrees/w", TWO)
     session_in(config, "/home/dev/shop-two", TWO)
     assert planned(config, "shop").source.id == OLD
-    with pytest.raises(UserError, match="means 3 directories"):
+    with pytest.raises(UserError, match="matches 3 directories"):
         planned(config, "-dev-sho")
 
 
@@ -446,7 +446,10 @@ TABLE: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("line", "wanted"), [row[1:] for row in TABLE], ids=[r[0] for r in TABLE])
 def test_a_line_changes_where_it_names_the_directory(line: str, wanted: str) -> None:
-    assert Directories((("/a/b", "/x"),)).record(record_of(line.encode())).decode() == wanted
+    assert (
+        DirectoryMap((("/a/b", "/x"),)).rewrite_record(parse_record(line.encode())).decode()
+        == wanted
+    )
 
 
 TEXTS = [
@@ -463,20 +466,24 @@ TEXTS = [
 
 @pytest.mark.parametrize(("said", "wanted"), TEXTS)
 def test_a_text_changes_at_the_borders_of_names(said: str, wanted: str) -> None:
-    directories = Directories((("/a/b", "/x"),), with_texts=True)
+    directories = DirectoryMap((("/a/b", "/x"),), with_texts=True)
     line = json.dumps({"content": said}).encode()
-    assert json.loads(directories.record(record_of(line)))["content"] == wanted
+    assert json.loads(directories.rewrite_record(parse_record(line)))["content"] == wanted
 
 
 def test_the_longest_directory_counts() -> None:
-    directories = Directories((("/h", "/k"), ("/h/p", "/srv/q"), ("/srv/q", "/no")))
-    assert [directories.path(one) for one in ("/h/p/x", "/h/x", "/h")] == ["/srv/q/x", "/k/x", "/k"]
+    directories = DirectoryMap((("/h", "/k"), ("/h/p", "/srv/q"), ("/srv/q", "/no")))
+    assert [directories.rewrite_path(one) for one in ("/h/p/x", "/h/x", "/h")] == [
+        "/srv/q/x",
+        "/k/x",
+        "/k",
+    ]
 
 
 def test_another_system_has_other_separators() -> None:
-    directories = Directories((("C:\\p", "/p"),))
-    assert directories.path("C:\\p\\a\\b") == "/p/a/b"
-    assert directories.record(record_of(b'{"cwd":"C:\\\\p\\\\a"}')) == b'{"cwd":"/p/a"}'
+    directories = DirectoryMap((("C:\\p", "/p"),))
+    assert directories.rewrite_path("C:\\p\\a\\b") == "/p/a/b"
+    assert directories.rewrite_record(parse_record(b'{"cwd":"C:\\\\p\\\\a"}')) == b'{"cwd":"/p/a"}'
 
 
 @pytest.mark.parametrize("root", gallery(), ids=named)
@@ -498,10 +505,10 @@ def files_in(config: Path) -> dict[str, Any]:
 
 
 def directory_of(session: Session) -> str:
-    from plait.archive.projects import all_projects
+    from plait.edit.operations import iter_projects
 
     assert session.archive
-    return next(one.directory for one in all_projects(session.archive) if session in one.sessions)
+    return next(one.directory for one in iter_projects(session.archive) if session in one.sessions)
 
 
 NAMES = st.text("ab-. é\\\"'", min_size=1, max_size=4).filter(lambda one: one not in (".", ".."))

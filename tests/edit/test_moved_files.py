@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.edit.entry import read_entry
-from plait.edit.journal import Journal
-from plait.edit.model import Plan, Write
+from plait.edit.journal import Journal, read_entry
+from plait.edit.plan import Plan, Write
 from plait.errors import Refused, SourceError
-from plait.line import stamp_of
+from plait.line import read_file_stamp
 from tests.edit.plans import LONG_AGO, SESSION, added, config_at, log_of, moved, plan_of, put, tree
 from tests.edit.test_cut_off import made_ready
 
@@ -53,7 +52,7 @@ def test_a_file_is_not_moved_over_another(config: Path) -> None:
     plan = one_moved(config)
     put(new(config), b"theirs")
     before = tree(config)
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(Refused, match="already exists"):
         plan.apply(force=True)
     assert tree(config) == before
 
@@ -92,7 +91,7 @@ def test_what_took_the_old_name_goes_aside_by_force_alone(config: Path) -> None:
     assert old(config).read_bytes() == b"theirs"
     Archive([config]).undo(force=True)
     assert old(config).read_bytes() == b"a long output"
-    assert read_entry(config, edit.id).aside(0).read_bytes() == b"theirs"
+    assert read_entry(config, edit.id).displaced_path(0).read_bytes() == b"theirs"
 
 
 @pytest.mark.parametrize("is_finished", [False, True])
@@ -102,7 +101,7 @@ def test_a_file_with_both_names_loses_one(config: Path, is_finished: bool) -> No
     made_ready(config, edit)
     old(config).parent.mkdir(parents=True)
     os.link(new(config), old(config))
-    with pytest.raises(Refused, match="was cut off"):
+    with pytest.raises(Refused, match="was interrupted"):
         plan_of(config, added(log_of(config), b"next\n")).apply()
     if is_finished:
         Archive([config]).journals.finish(edit.id)
@@ -151,7 +150,7 @@ OTHERS = b'{"display":"ONE"}\n{"display":"two"}\n'
 
 def shared(config: Path, path: Path, data: bytes = OTHERS) -> Plan:
     plan = plan_of(config, moved(old(config), new(config)))
-    step = Write(path, lambda: [data], stamp_of(path), is_shared=True)
+    step = Write(path, lambda: [data], read_file_stamp(path), is_shared=True)
     return replace(plan, steps=(*plan.steps, step))
 
 
@@ -203,7 +202,7 @@ def test_what_the_client_knows_of_projects_may_lie_beside_its_usual_folder(confi
 def test_beside_any_other_folder_nothing_is_reached(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     path = put(config.parent / ".claude.json", b"{}")
-    with pytest.raises(Refused, match="leads out of"):
+    with pytest.raises(Refused, match="is outside"):
         shared(config, path).apply()
     assert path.read_bytes() == b"{}"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.conversation.next_prompt import next_prompt
-from plait.edit.noting import NOTED
-from plait.edit.trim.sent import SentLog
+from plait.conversation.next_prompt import estimate_next_prompt
+from plait.edit.cuts import SentLog
+from plait.edit.draft import NOTED
 from tests.edit.copies import EXAMPLES, carried_out, copied, only
 from tests.edit.mending import records_of, result_of
 from tests.edit.trimming import Trimmed, trimmed
@@ -67,8 +67,8 @@ def test_a_record_that_only_notes_says_why_it_changed(tmp_path: Path) -> None:
 
 def test_the_next_prompt_is_told_from_the_trimmed_log_alone(tmp_path: Path) -> None:
     found = trimmed(tmp_path, TALK, tools=("Bash",), way="empty")
-    before = next_prompt(records_of(found.before), len(found.before))
-    after = next_prompt(found.records, len(found.after))
+    before = estimate_next_prompt(records_of(found.before), len(found.before))
+    after = estimate_next_prompt(found.records, len(found.after))
     assert before.tokens and after.tokens
     assert after.tokens == found.plan.after.tokens
     went = before.weight - after.weight
@@ -110,4 +110,4 @@ def test_what_was_compressed_is_noted_too(tmp_path: Path) -> None:
     before, path = sent(session.path.read_bytes()), carried_out(plan)
     after = sent(path.read_bytes())
     assert after.weight + after.trimmed == before.weight
-    assert plan.after.tokens == next_prompt(after.records, path.stat().st_size).tokens
+    assert plan.after.tokens == estimate_next_prompt(after.records, path.stat().st_size).tokens

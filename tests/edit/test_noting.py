@@ -8,12 +8,12 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.conversation.next_prompt import NextPrompt, next_prompt
-from plait.edit.check.line_source import lines_of
-from plait.edit.model import Plan, Write
-from plait.graph.client import contributions
-from plait.graph.client.weigh import tokens_in
-from plait.record import Record, entry_of
+from plait.conversation.next_prompt import NextPrompt, estimate_next_prompt
+from plait.edit.log import split_lines
+from plait.edit.plan import Plan, Write
+from plait.graph.client import list_contributions
+from plait.graph.client.tokens import estimate_block_tokens
+from plait.record import Record, parse_entry
 
 TURNS, SYSTEM, MEASURE = 6, 10_000, 1.2
 
@@ -37,8 +37,8 @@ def told(path: Path) -> None:
     records = records_of(path.read_bytes())
     usages: dict[str | None, dict[str, int]] = {}
     read = 0
-    for record, blocks in contributions(records, path.stat().st_size):
-        weight = sum(map(tokens_in, blocks))
+    for record, blocks in list_contributions(records, path.stat().st_size):
+        weight = sum(map(estimate_block_tokens, blocks))
         if record.type == "assistant":
             first = {"input_tokens": SYSTEM + round(MEASURE * read), "output_tokens": 0}
             usage = usages.setdefault(record.message_id, first)
@@ -55,12 +55,12 @@ def told(path: Path) -> None:
 
 def records_of(data: bytes) -> list[Record]:
     """Returns the records of a log."""
-    return [one for one in map(entry_of, lines_of([data])) if isinstance(one, Record)]
+    return [one for one in map(parse_entry, split_lines([data])) if isinstance(one, Record)]
 
 
 def next_of(data: bytes) -> NextPrompt:
     """Returns what the next prompt sends."""
-    return next_prompt(records_of(data), len(data))
+    return estimate_next_prompt(records_of(data), len(data))
 
 
 def written(plan: Plan) -> bytes:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plait import Archive
 from plait.archive import Session
-from plait.edit.model import Plan
+from plait.edit.plan import Plan
 from plait.errors import PlaitError
 from tests.edit.copies import gallery
 from tests.edit.plans import LONG_AGO, MEMORY, tree

@@ -6,7 +6,7 @@ import pytest
 
 from plait import Archive
 from plait.archive import SessionTree
-from plait.graph.client.load import WHOLE_FILE
+from plait.graph.client.entries import FULL_READ_LIMIT
 from plait.record import read
 from tests.edit.copies import (
     SESSION,
@@ -95,12 +95,12 @@ def test_a_copy_is_read_as_far_back_as_its_source(tmp_path: Path) -> None:
     lines = [user(A), answer(B, A), boundary, user(D, C, isCompactSummary=True), user(E, B)]
     bare = sum(path.stat().st_size for path in root_with(tmp_path, *lines).rglob("*.jsonl"))
     for spare in (40, 200, 10_000):
-        lines[0]["padding"] = "x" * (WHOLE_FILE - bare - spare)
+        lines[0]["padding"] = "x" * (FULL_READ_LIMIT - bare - spare)
         session = only(root_with(tmp_path / str(spare), *lines))
         assert session.archive
         plan = session.archive.plan.clone(session)
         found = list(read(carried_out(plan)))
-        assert plan.after.bytes == plan.path.stat().st_size <= WHOLE_FILE
+        assert plan.after.bytes == plan.path.stat().st_size <= FULL_READ_LIMIT
         told = [record.forked_from is not None for record in found]
         assert told == {40: [False] * 5, 200: [True, *[False] * 4], 10_000: [True] * 5}[spare]
         assert same_messages(plan, context_of(session.path), context_of(plan.path))

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plait import Archive
-from plait.edit.model import Plan
-from plait.edit.packing import home_in
+from plait.edit.plan import Plan
+from plait.edit.transfer import find_user_home
 from plait.errors import Refused, SourceError, UserError
-from plait.line import slug_of
+from plait.line import make_project_slug
 from plait.line.pack import MANIFEST, Member, Pack, write_pack
 from plait.redact import Redactor
 from tests.edit.copies import SESSION, answer, context_of, copied, gallery, named, user, write
@@ -39,7 +39,7 @@ def rested(config: Path) -> Path:
 
 
 def log_of(config: Path, directory: str, session: str = SESSION) -> Path:
-    return config / "projects" / slug_of(directory) / f"{session}.jsonl"
+    return config / "projects" / make_project_slug(directory) / f"{session}.jsonl"
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def source(tmp_path: Path) -> Path:
     """Makes the configuration folder of one machine, with two sessions of one directory."""
     config = tmp_path / "one" / ".claude"
     log = log_of(config, OLD)
-    stored = f"{config}/projects/{slug_of(OLD)}/{SESSION}/tool-results/t.txt"
+    stored = f"{config}/projects/{make_project_slug(OLD)}/{SESSION}/tool-results/t.txt"
     block = {"type": "tool_result", "tool_use_id": "t", "content": f"saved to: {stored}"}
     write(
         log,
@@ -127,7 +127,7 @@ def test_a_file_that_anybody_can_open(source: Path, tmp_path: Path) -> None:
         "kind": "session",
         "sessions": [SESSION],
         "directory": OLD,
-        "slug": slug_of(OLD),
+        "slug": make_project_slug(OLD),
         "home": "/home/alicia",
         "config": str(source),
         "clients": ["2.1.325"],
@@ -143,7 +143,7 @@ def test_a_session_on_another_machine(source: Path, target: Path, tmp_path: Path
     lines = fields(log)
     assert [one.get("cwd") for one in lines] == [NEW, NEW, f"{NEW}/src", None]
     assert lines[3]["worktreeSession"]["originalCwd"] == "/Users/bo/other"
-    stored = f"{target}/projects/{slug_of(NEW)}/{SESSION}/tool-results/t.txt"
+    stored = f"{target}/projects/{make_project_slug(NEW)}/{SESSION}/tool-results/t.txt"
     assert lines[2]["message"]["content"][0]["content"] == f"saved to: {stored}"
     assert Path(stored).read_bytes() == f"{OLD}: \0 as printed".encode()
     folder = log.with_suffix("")
@@ -166,7 +166,7 @@ def test_a_project_on_another_machine(source: Path, target: Path, tmp_path: Path
     assert (plan.path / "memory" / "MEMORY.md").read_bytes() == b"remember"
     assert any("remember" in note for note in plan.notes)
     assert not (plan.path / "sessions-index.json").exists()
-    assert plan.lines("added") == plan.after.lines == 5
+    assert plan.count_lines("added") == plan.after.lines == 5
     assert len(fields(target / "history.jsonl")) == 2
 
 
@@ -189,7 +189,7 @@ def test_there_and_back_is_what_it_was(source: Path, target: Path, tmp_path: Pat
     shutil.move(third, source)
     brought(source, second, OLD)
     (source / ".plait").rename(tmp_path / "journal")
-    wanted = names(tmp_path / "gone") - {f"projects/{slug_of(OLD)}/sessions-index.json"}
+    wanted = names(tmp_path / "gone") - {f"projects/{make_project_slug(OLD)}/sessions-index.json"}
     assert names(source) == wanted
     for name in wanted - {"history.jsonl"}:
         assert (source / name).read_bytes() == (tmp_path / "gone" / name).read_bytes(), name
@@ -254,7 +254,7 @@ def test_a_session_that_lies_elsewhere_stays(source: Path, target: Path, tmp_pat
     before = tree(target)
     plan = brought(target, file, "/somewhere/else")
     assert [one.sentence for one in plan.unmended] == [
-        f"session '{SESSION}' is here already, in '{slug_of(NEW)}'"
+        f"session '{SESSION}' is here already, in '{make_project_slug(NEW)}'"
     ]
     assert tree(target) == before
 
@@ -295,7 +295,7 @@ def test_a_folder_of_logs_is_no_configuration_folder(source: Path, tmp_path: Pat
 
 def test_a_file_that_is_there_is_not_written_over(source: Path, tmp_path: Path) -> None:
     file = put(tmp_path / "s.zip", b"mine")
-    with pytest.raises(UserError, match="is there already"):
+    with pytest.raises(UserError, match="already exists"):
         packed(source, SESSION, file)
     assert file.read_bytes() == b"mine"
     assert [path.name for path in tmp_path.iterdir()] == ["one", "s.zip"]
@@ -342,15 +342,15 @@ def test_a_directory_of_windows_comes_to_another_system(tmp_path: Path, target: 
     ],
 )
 def test_the_home_of_a_directory_is_known_by_its_name(directory: str, wanted: str | None) -> None:
-    assert home_in(directory, None) == wanted
+    assert find_user_home(directory, None) == wanted
 
 
 def test_else_it_is_where_the_usual_folder_lies() -> None:
-    assert home_in("/srv/a", Path("/opt/me/.claude")) == "/opt/me"
-    assert home_in("/srv/a", Path("/opt/me/config")) is None
+    assert find_user_home("/srv/a", Path("/opt/me/.claude")) == "/opt/me"
+    assert find_user_home("/srv/a", Path("/opt/me/config")) is None
 
 
-ABOUT = {"kind": "session", "directory": OLD, "slug": slug_of(OLD)}
+ABOUT = {"kind": "session", "directory": OLD, "slug": make_project_slug(OLD)}
 LINE = json.dumps(user(A, cwd=OLD)).encode() + b"\n"
 OWN = f"project/{SESSION}.jsonl"
 
@@ -433,17 +433,17 @@ def newer(entry: zipfile.ZipInfo, data: bytes) -> Any:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (other_bytes, "does not hold what the manifest vouches for"),
-        (more_bytes, "has another size than the manifest says"),
-        (a_link, "is no plain file"),
-        (a_device, "is no plain file"),
+        (other_bytes, "differs from its checksum in the manifest"),
+        (more_bytes, "has another size than the manifest states"),
+        (a_link, "is not a regular file"),
+        (a_device, "is not a regular file"),
         (no_manifest, "it has no manifest"),
-        (more_than_said, "it holds other files than its manifest names"),
-        (less_than_said, "it holds other files than its manifest names"),
+        (more_than_said, "it has other files than its manifest names"),
+        (less_than_said, "it has other files than its manifest names"),
         (twice, "is in it twice"),
-        (a_folder, "is no plain file"),
+        (a_folder, "is not a regular file"),
         (odd_manifest, "its manifest cannot be read"),
-        (newer, "a newer version of Plait has made it"),
+        (newer, "it was made by a newer version of Plait"),
     ],
 )
 def test_an_archive_that_was_tampered_with_is_refused(
@@ -480,7 +480,7 @@ def test_an_archive_that_was_tampered_with_is_refused(
 )
 def test_a_name_that_leads_elsewhere_is_refused(target: Path, tmp_path: Path, name: str) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE), (name, b"x"))
-    with pytest.raises(Refused, match=r"is no name of a session's file|is no plain file"):
+    with pytest.raises(Refused, match=r"is not the name of a session file|is not a regular file"):
         Archive([target]).plan.port(file, NEW)
 
 
@@ -489,13 +489,13 @@ def test_a_file_of_a_session_that_is_not_in_it_is_refused(
     target: Path, tmp_path: Path, name: str
 ) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE), (name, b"{}"))
-    with pytest.raises(Refused, match="is of no session in it"):
+    with pytest.raises(Refused, match="belongs to no session in it"):
         Archive([target]).plan.port(file, NEW)
 
 
 def test_names_that_are_one_on_other_systems_are_refused(target: Path, tmp_path: Path) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE), ("project/a.txt", b""), ("project/A.txt", b""))
-    with pytest.raises(Refused, match="two of its files have one name"):
+    with pytest.raises(Refused, match="two of its files have the same name"):
         Archive([target]).plan.port(file, NEW)
 
 
@@ -524,13 +524,13 @@ def test_a_bomb_is_refused_before_it_is_read(
 ) -> None:
     monkeypatch.setattr("plait.line.pack.LARGE", 1_000_000)
     file = made(tmp_path / "s.zip", (OWN, LINE), ("project/zeros.txt", b"0" * 3_000_000))
-    monkeypatch.setattr(Pack, "_pieces", None)
+    monkeypatch.setattr(Pack, "_iter_pieces", None)
     with pytest.raises(Refused, match="times as large as it is"):
         Archive([target]).plan.port(file, NEW)
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"), [("MOST_FILES", "it holds 2 files"), ("MOST_MANIFEST", "too large")]
+    ("limit", "said"), [("MOST_FILES", "it has 2 files"), ("MOST_MANIFEST", "too large")]
 )
 def test_there_is_an_end_to_files_and_to_what_is_said_of_them(
     target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, said: str
@@ -578,7 +578,7 @@ def test_an_archive_that_changes_between_plan_and_edit_changes_nothing(
     plan = Archive([target]).plan.port(file, NEW)
     before = tree(target)
     rewritten(file, other_bytes)
-    with pytest.raises(Refused, match="does not hold what the manifest vouches for"):
+    with pytest.raises(Refused, match="differs from its checksum in the manifest"):
         plan.apply()
     assert tree(target) == before
     assert Archive([target]).edits() == []

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plait import Archive
-from plait.archive import report_of
-from plait.edit.clean import THOUGHT
-from plait.edit.model import Plan
+from plait.archive import build_plan_report
+from plait.edit.plan import Plan
+from plait.edit.redaction import THOUGHT
 from plait.errors import Refused
 from plait.redact import Redactor, Rules
 from tests.edit.copies import (
@@ -145,11 +145,11 @@ def test_any_key_is_gone_wherever_it_stood(letters: str) -> None:
 def test_the_plan_and_the_journal_do_not_tell_it(tmp_path: Path, in_place: bool) -> None:
     config = full(tmp_path)
     plan = planned(config, in_place=in_place)
-    assert KEY not in repr(report_of(plan, plan.check()))
+    assert KEY not in repr(build_plan_report(plan, plan.check()))
     edit = plan.apply()
     entry = config / ".plait" / "journal" / edit.id / "entry.json"
     assert KEY not in entry.read_text()
-    assert any("‹secret" in (one.after or "") for one in report_of(plan).differences)
+    assert any("‹secret" in (one.after or "") for one in build_plan_report(plan).differences)
 
 
 @WAYS
@@ -186,7 +186,7 @@ def test_a_line_with_nothing_to_hide_stays_byte_for_byte(tmp_path: Path) -> None
     config = rested(root_with(tmp_path, user(A, message=told, cwd=CWD), odd))
     plan = done(config, in_place=True)
     assert plan.path.read_bytes().splitlines(keepends=True)[1] == odd
-    assert (plan.lines("rewritten"), plan.lines("kept")) == (1, 1)
+    assert (plan.count_lines("rewritten"), plan.count_lines("kept")) == (1, 1)
 
 
 def test_what_holds_nothing_is_left_alone(tmp_path: Path) -> None:

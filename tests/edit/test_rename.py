@@ -5,7 +5,7 @@ import pytest
 
 from plait import Archive
 from plait.archive import Session
-from plait.edit.model import Append, Write
+from plait.edit.plan import Append, Write
 from plait.errors import UserError
 from tests.edit.copies import SESSION, carried_out, editable, only, root_with, user, write
 
@@ -27,7 +27,7 @@ def test_a_title_is_one_line_at_the_end(session: Session) -> None:
     assert session.path.read_bytes() == before + added.encode()
     assert Archive([session.path]).sessions[0].title == "The “third” try"
     assert (plan.session, plan.path) == (SESSION, session.path)
-    assert plan.lines("kept") == plan.before.lines == 2
+    assert plan.count_lines("kept") == plan.before.lines == 2
     assert plan.after.lines == 3
     assert plan.after.bytes == session.path.stat().st_size
     assert plan.after.tokens == plan.before.tokens
@@ -61,7 +61,7 @@ def test_an_empty_log_needs_no_such_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize("title", ["", " \n"])
 def test_a_title_of_no_words_is_refused(title: str, session: Session) -> None:
     assert session.archive
-    with pytest.raises(UserError, match="a title needs words"):
+    with pytest.raises(UserError, match="the title is empty"):
         session.archive.plan.rename(session, title)
 
 
@@ -86,7 +86,7 @@ def test_a_tag_is_one_line_without_letters_that_nobody_sees(
 
 def test_a_tag_of_nothing_is_refused(session: Session) -> None:
     assert session.archive
-    with pytest.raises(UserError, match="a tag needs letters"):
+    with pytest.raises(UserError, match="the tag is empty"):
         session.archive.plan.tag(session, "\u200b ")
 
 
@@ -105,7 +105,7 @@ def test_a_session_goes_with_all_that_belongs_to_it(session: Session, tmp_path: 
     assert len(plan.steps) == 5
     assert plan.notes == ("with it go 4 files beside its log",)
     assert (plan.after.lines, plan.after.bytes, plan.after.tokens) == (0, 0, None)
-    assert plan.lines("dropped") == plan.before.lines
+    assert plan.count_lines("dropped") == plan.before.lines
     carried_out(plan)
     left = [path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()]
     assert sorted(map(str, left)) == [
@@ -119,5 +119,5 @@ def test_a_deleted_session_can_be_brought_back(session: Session) -> None:
     before = session.path.read_bytes()
     session.archive.plan.delete(session).apply(force=True)
     assert not session.path.exists()
-    session.archive.renewed().undo(force=True)
+    session.archive.reopen().undo(force=True)
     assert session.path.read_bytes() == before

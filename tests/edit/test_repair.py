@@ -12,8 +12,7 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.edit.repair import RUNGS
-from plait.edit.repair.torn import closed
+from plait.edit.repair import REPAIR_RULES, close_torn_object
 from tests.edit.mending import context_of, mended, records_of, result_of, texts_of
 
 FINE = {
@@ -38,7 +37,7 @@ def test_a_session_that_is_fine_stays_byte_for_byte(tmp_path: Path, name: str) -
     found = mended(tmp_path, FINE[name])
     assert found.plan.steps == () and found.plan.notes == ("nothing to repair",)
     assert found.plan.unmended == () and found.plan.before == found.plan.after
-    assert found.plan.lines("kept") == found.plan.before.lines
+    assert found.plan.count_lines("kept") == found.plan.before.lines
 
 
 LINKS = {
@@ -90,7 +89,7 @@ def test_links_before_and_after(tmp_path: Path, name: str) -> None:
     assert found.picture == expected
     assert found.plan.unmended == () and found.plan.check() == ()
     kept = [line for line in found.before.splitlines() if line in found.after.splitlines()]
-    assert len(kept) >= found.plan.lines("kept") > 0
+    assert len(kept) >= found.plan.count_lines("kept") > 0
 
 
 def test_a_parent_in_another_session_stays(tmp_path: Path) -> None:
@@ -297,7 +296,7 @@ def test_a_torn_line_of_the_queue_stays(tmp_path: Path) -> None:
 def test_a_cut_object_is_closed_where_it_was_cut(
     data: bytes, fields: dict[str, object] | None
 ) -> None:
-    assert closed(data) == fields
+    assert close_torn_object(data) == fields
 
 
 LOST_RESULT = (
@@ -527,5 +526,5 @@ def test_only_sessions_that_need_it_are_repaired(tmp_path: Path) -> None:
 
 
 def test_every_rung_has_a_name_and_one_sentence() -> None:
-    assert len({rung.name for rung in RUNGS}) == len(RUNGS)
-    assert all(rung.says and "." not in rung.says for rung in RUNGS)
+    assert len({rung.name for rung in REPAIR_RULES}) == len(REPAIR_RULES)
+    assert all(rung.description and "." not in rung.description for rung in REPAIR_RULES)

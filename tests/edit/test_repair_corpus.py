@@ -10,13 +10,13 @@ from random import Random
 import pytest
 
 from plait import Archive
-from plait.archive.model import Session
-from plait.edit.check.line_source import lines_of
-from plait.edit.draft import Draft, draft_of
-from plait.edit.model import Plan
-from plait.edit.repair.rungs import mend, sent_by
+from plait.edit.draft import Draft, open_draft
+from plait.edit.log import split_lines
+from plait.edit.plan import Plan
+from plait.edit.repair import list_sent_blocks, mend_draft
 from plait.line import LogFile
-from plait.record.prompt import is_human_prompt
+from plait.record.prompts import is_human_prompt
+from plait.sessions.model import Session
 from tests.edit.mending import context_of, result_of, texts_of
 
 SAMPLE = 30
@@ -39,18 +39,18 @@ def judge(session: Session) -> Plan:
     after = result_of(plan)
     assert plan.check() == () and session.archive.plan.repair(session).check() == ()
     old, new = drafted(log, before), drafted(log, after)
-    assert sent_by(old) <= sent_by(new)
+    assert list_sent_blocks(old) <= list_sent_blocks(new)
     assert typed(old) <= typed(new)
     kept = Counter(after.split(b"\n"))
-    assert (Counter(before.split(b"\n")) & kept).total() >= plan.lines("kept")
-    new.elsewhere = frozenset(record.parent_uuid or "" for record in new.records)
-    mend(new)
+    assert (Counter(before.split(b"\n")) & kept).total() >= plan.count_lines("kept")
+    new.external_uuids = frozenset(record.parent_uuid or "" for record in new.records)
+    mend_draft(new)
     assert not new.is_changed
     return plan
 
 
 def drafted(log: LogFile, data: bytes) -> Draft:
-    return draft_of(log, lines_of([data]))
+    return open_draft(log, split_lines([data]))
 
 
 def typed(draft: Draft) -> set[str]:

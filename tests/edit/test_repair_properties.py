@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plait.edit.check.line_source import lines_of
-from plait.edit.draft import Draft, draft_of
-from plait.edit.model import Plan, Subject
-from plait.edit.repair.plan import repair
-from plait.edit.repair.rungs import mend, sent_by
+from plait.edit.draft import Draft, open_draft
+from plait.edit.log import split_lines
+from plait.edit.plan import Plan, Subject
+from plait.edit.repair import list_sent_blocks, mend_draft, plan_repair
 from plait.line import LogFile
 from plait.record import Record
-from plait.record.prompt import is_human_prompt
+from plait.record.prompts import is_human_prompt
 from tests.edit.mending import context_of, result_of, texts_of
 from tests.graph import generated
 
@@ -27,19 +26,19 @@ LOG = LogFile(Path("p/s.jsonl"), "session", "p", "s", None, None, 0, 0.0)
 
 def drafted(data: bytes) -> Draft:
     """Returns the draft of a log with these bytes."""
-    return draft_of(LOG, lines_of([data]))
+    return open_draft(LOG, split_lines([data]))
 
 
 def healed(data: bytes) -> bytes:
     """Returns the bytes of a log after its repair."""
     draft = drafted(data)
-    mend(draft)
+    mend_draft(draft)
     return bytes_of(draft)
 
 
 def bytes_of(draft: Draft) -> bytes:
     """Returns the bytes of a draft."""
-    lines = [line for line in draft.lines if not line.is_gone]
+    lines = [line for line in draft.lines if not line.is_dropped]
     return b"".join(line.data + b"\n" * line.is_ended for line in lines)
 
 
@@ -202,7 +201,7 @@ HARMLESS: tuple[Damage, ...] = (
 def test_a_good_session_stays_as_it_is(lines: list[bytes]) -> None:
     data = b"".join(lines)
     draft = drafted(data)
-    mend(draft)
+    mend_draft(draft)
     assert not draft.is_changed and bytes_of(draft) == data
 
 
@@ -235,7 +234,7 @@ def test_a_lost_result_leaves_all_else_as_it_was(lines: list[bytes], place: int)
 def test_a_torn_end_loses_no_more_than_was_cut(lines: list[bytes], cut: int) -> None:
     data = b"".join(lines)[:-cut]
     after = healed(data)
-    assert sent_by(drafted(data)) <= sent_by(drafted(after))
+    assert list_sent_blocks(drafted(data)) <= list_sent_blocks(drafted(after))
     assert healed(after) == after and after.endswith(b"\n")
 
 
@@ -244,7 +243,7 @@ def test_of_any_log_nothing_is_lost_and_once_is_enough(archive: dict[str, list[R
     ((path, rows),) = archive.items()
     data = b"\n".join(generated.lines_of(path, rows)) + b"\n"
     after = healed(data)
-    assert sent_by(drafted(data)) <= sent_by(drafted(after))
+    assert list_sent_blocks(drafted(data)) <= list_sent_blocks(drafted(after))
     assert typed(data) <= typed(after)
     assert healed(after) == after
 
@@ -267,14 +266,14 @@ def planned(folder: Path, data: bytes, *, is_in_place: bool) -> Plan:
     path = folder / "11111111-1111-4111-8111-111111111111.jsonl"
     path.write_bytes(data)
     log = LogFile(path, "session", "p", path.stem, None, None, len(data), 0.0)
-    return repair(Subject(path.stem, log), is_in_place=is_in_place)
+    return plan_repair(Subject(path.stem, log), is_in_place=is_in_place)
 
 
 @given(sessions, places)
 def test_untouched_records_keep_their_bytes(lines: list[bytes], place: int) -> None:
     data = phantom_parent(lines, place)
     draft = drafted(data)
-    mend(draft)
+    mend_draft(draft)
     kept = [line for line in draft.lines if not line.reasons]
-    assert len(kept) == len(lines) - 1 and all(line.data == line.was for line in kept)
+    assert len(kept) == len(lines) - 1 and all(line.data == line.original for line in kept)
     assert isinstance(kept[0].entry, Record)

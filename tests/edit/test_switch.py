@@ -5,9 +5,9 @@ import pytest
 
 from plait import Archive
 from plait.archive import Session
-from plait.edit.model import Append
+from plait.edit.plan import Append
 from plait.errors import UserError
-from plait.graph.client import stands_at
+from plait.graph.client import resumes_at
 from plait.record import read
 from tests.edit.copies import (
     SESSION,
@@ -46,7 +46,7 @@ def test_a_session_goes_on_from_the_tip_of_the_branch_it_was_switched_to(
             try:
                 plan = session.archive.plan.switch(session, name)
             except UserError as error:
-                assert "cannot go on from" in str(error)
+                assert "cannot resume at" in str(error)
                 continue
             carried_out(plan)
             after = session.path.read_bytes()
@@ -54,7 +54,7 @@ def test_a_session_goes_on_from_the_tip_of_the_branch_it_was_switched_to(
             assert after.count(b"\n") == before.count(b"\n") + len(plan.steps)
             found = context_of(session.path)
             unsent = {one.uuid for one in found.left_out}
-            assert stands_at(list(read(session.path)), len(after), tip)
+            assert resumes_at(list(read(session.path)), len(after), tip)
             assert not plan.steps or found.leaf == tip or tip in unsent
             assert len(after) == plan.after.bytes
             session.path.write_bytes(before)
@@ -123,7 +123,7 @@ def test_a_side_record_cannot_be_gone_on_from(tmp_path: Path) -> None:
     aside = user(C, B, isSidechain=True)
     session = only(root_with(tmp_path, user(A), answer(B, A), aside, user(E, B)))
     assert session.archive
-    with pytest.raises(UserError, match="cannot go on from '0000000c'") as caught:
+    with pytest.raises(UserError, match="cannot resume at '0000000c'") as caught:
         session.archive.plan.switch(session, C)
     assert caught.value.hints == (
         f"`plait fork {SESSION[:8]} --at 0000000c` makes a session that ends there",
@@ -134,7 +134,7 @@ def test_an_agent_is_no_branch(tmp_path: Path) -> None:
     root = copied(next(one for one in gallery() if one.name == "sub-agent"), tmp_path)
     [session] = editable(root)
     assert session.archive
-    with pytest.raises(UserError, match="is an agent"):
+    with pytest.raises(UserError, match="is a sub-agent"):
         session.archive.plan.switch(session, "2")
 
 

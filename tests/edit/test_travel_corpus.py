@@ -7,12 +7,11 @@ import pytest
 
 from plait import Archive
 from plait.archive import Session
-from plait.archive.projects import directory_of
-from plait.edit.packing import home_in
-from plait.edit.paths import Directories
-from plait.edit.port import unpacked
+from plait.edit.move import DirectoryMap
+from plait.edit.operations import find_directory
+from plait.edit.transfer import find_user_home, plan_unpack
 from plait.graph.client import Context
-from plait.line import lines
+from plait.line import iter_lines
 from tests.edit.copies import context_of, editable
 from tests.edit.test_corpus import ALL, typed, written
 
@@ -49,15 +48,18 @@ def test_real_sessions_without_what_should_not_be_shared(
 def test_lines_of_real_sessions_go_there_and_back(share: int, _: int, shared: Path) -> None:
     changed = 0
     for session in editable(shared / "corpus")[::share]:
-        directory = directory_of(session)
+        directory = find_directory(session)
         if directory is None:
             continue
-        there, back = Directories(((directory, ELSEWHERE),)), Directories(((ELSEWHERE, directory),))
+        there, back = (
+            DirectoryMap(((directory, ELSEWHERE),)),
+            DirectoryMap(((ELSEWHERE, directory),)),
+        )
         for file in session.files:
-            for line in lines(file.path):
-                moved = line._replace(data=there.line(line))
+            for line in iter_lines(file.path):
+                moved = line._replace(data=there.rewrite_line(line))
                 changed += moved != line
-                assert back.line(moved) == line.data, (file.path, line.number)
+                assert back.rewrite_line(moved) == line.data, (file.path, line.number)
     assert changed
 
 
@@ -83,10 +85,10 @@ def test_real_sessions_go_to_another_machine_and_back(
         assert Archive([config]).plan.port(file, ELSEWHERE).steps == ()
         again = tmp_path / f"{number} again.zip"
         Archive([config]).plan.pack(plan.path, again).write()
-        if directory := directory_of(session):
+        if directory := find_directory(session):
             # nothing is written there: it is where the session was at home
-            config = Path(home_in(directory, None) or tmp_path / "home", ".claude")
-            home = unpacked(again, config, directory, {})
+            config = Path(find_user_home(directory, None) or tmp_path / "home", ".claude")
+            home = plan_unpack(again, config, directory, {})
             assert content(home, home.path) == session.path.read_bytes(), session.path
         for one in (file, again):
             one.unlink()

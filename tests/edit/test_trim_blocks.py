@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plait.edit.model import Remove
+from plait.edit.plan import Remove
 from tests.edit.trimming import Trimmed, cut_out
 
 LONG = "x" * 900

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plait.edit.trim import marks
+from plait.edit import cuts
 from plait.errors import UserError
 from tests.edit.trimming import Trimmed, trimmed
 
@@ -282,17 +282,17 @@ def test_a_reminder_that_is_told_again_goes_wherever_it_stands(tmp_path: Path) -
     ],
 )
 def test_what_stands_for_a_text_is_known_again(text: str, is_short: bool, characters: int) -> None:
-    assert marks.is_short(text) is is_short
-    assert marks.characters_of(text) == characters
+    assert cuts.is_mark(text) is is_short
+    assert cuts.count_original_characters(text) == characters
 
 
 def test_a_text_that_was_cut_is_not_cut_again_but_shorter() -> None:
-    once = marks.cut("x" * 500, 100)
+    once = cuts.cut_text("x" * 500, 100)
     assert once == "x" * 100 + "\n[400 characters left out]"
-    assert marks.cut(once, 100) == once
-    assert marks.cut(once, 50) == "x" * 50 + "\n[450 characters left out]"
-    assert marks.emptied(once) == "[500 characters left out]"
-    assert marks.emptied("x", {"image": 2, "document": 1}) == (
+    assert cuts.cut_text(once, 100) == once
+    assert cuts.cut_text(once, 50) == "x" * 50 + "\n[450 characters left out]"
+    assert cuts.format_removed(once) == "[500 characters left out]"
+    assert cuts.format_removed("x", {"image": 2, "document": 1}) == (
         "[1 character, 2 images, 1 document left out]"
     )
 
@@ -300,8 +300,8 @@ def test_a_text_that_was_cut_is_not_cut_again_but_shorter() -> None:
 def test_the_long_texts_of_an_input_are_cut_however_deep() -> None:
     long = "x" * 401
     given = {"a": long, "b": [{"c": long}, 3], "d": "x" * 400}
-    found = marks.shorter_input(given)
+    found = cuts.shorten_input(given)
     short = "x" * 200 + "\n[201 characters left out]"
     assert found == {"a": short, "b": [{"c": short}, 3], "d": "x" * 400}
     assert given["a"] == long
-    assert marks.shorter_input(found) == found
+    assert cuts.shorten_input(found) == found

@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from plait.archive import Session
-from plait.archive.plans import subject_of
-from plait.edit.model import Plan
-from plait.edit.trim import Cut, without
+from plait.edit.operations import find_subject
+from plait.edit.plan import Plan
+from plait.edit.trim import Cut, plan_cuts
 from plait.errors import UserError
 from plait.record import Record, read
 from tests.edit.mending import records_of, result_of
@@ -28,7 +28,7 @@ def cut(session: Session, cuts: Sequence[Cut], *, in_place: bool) -> Plan:
     def chosen(records: Sequence[Record], size: int) -> Sequence[Cut]:
         return cuts
 
-    plan = without(subject_of(session), chosen, is_in_place=in_place)
+    plan = plan_cuts(find_subject(session), chosen, is_in_place=in_place)
     assert plan.check() == ()
     return plan
 
@@ -46,7 +46,7 @@ def judge(session: Session, share: float, seed: int) -> int:
     if plan.steps:
         expect(before, records_of(result_of(plan)), cut_ids(before, cuts))
         cut(session, cuts, in_place=False)
-    return plan.lines("dropped")
+    return plan.count_lines("dropped")
 
 
 def test_of_real_sessions_all_else_is_sent(shared: Path) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.edit.model import Remove, Write
-from plait.edit.trim.splice import GONE, spliced
+from plait.edit.cuts import GONE, splice_record
+from plait.edit.plan import Remove, Write
 from plait.errors import UserError
-from plait.record import record_of
+from plait.record import parse_record
 from tests.edit.mending import records_of, result_of
 from tests.edit.trimming import Trimmed, cut_out
 
@@ -390,11 +390,11 @@ def test_the_bytes_around_a_block_that_goes_stay_as_they_are(tmp_path: Path) -> 
 
 def test_a_line_whose_fields_are_written_oddly_is_encoded_anew() -> None:
     line = b'{"toolUs\\u0065Result": "x", "message": {"content": [{"type": "a"}, {"type": "b"}]}}'
-    found = spliced(record_of(line), {0: GONE}, {"toolUseResult": GONE})
+    found = splice_record(parse_record(line), {0: GONE}, {"toolUseResult": GONE})
     assert json.loads(found) == {"message": {"content": [{"type": "b"}]}}
 
 
 def test_spaces_between_fields_do_not_matter() -> None:
     line = b'{ "a" : 1.0 , "message" : { "content" : [ { "x" : 1e2 } , [ ] , "," ] , "b" : [ ] } }'
-    found = spliced(record_of(line), {1: GONE}, {"c": 2}, {"b": None})
+    found = splice_record(parse_record(line), {1: GONE}, {"c": 2}, {"b": None})
     assert found == b'{"a":1.0,"message":{"content":[{ "x" : 1e2 },","],"b":null},"c":2}'

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from plait.edit.trim.lost import lost
-from plait.graph.client.model import Context
+from plait.edit.trim import describe_losses
+from plait.graph.client.entries import Context
 
 Blocks = list[dict[str, Any]]
 
@@ -89,14 +89,14 @@ WORDS = {"type": "text", "text": "Hello."}
     ],
 )
 def test_what_goes_is_told(before: Blocks, after: Blocks, told: list[str]) -> None:
-    assert list(lost(sent(*before), sent(*after))) == told
+    assert list(describe_losses(sent(*before), sent(*after))) == told
 
 
 def test_a_picture_in_a_result_and_a_message_of_the_system_count_too() -> None:
     shown = {"type": "tool_result", "tool_use_id": "a", "content": [PICTURE]}
     noted = {"type": "tool_result", "tool_use_id": "a", "content": "[picture]"}
-    _, seen = lost(sent(shown), sent(noted))
+    _, seen = describe_losses(sent(shown), sent(noted))
     assert seen == "Claude will no longer see 1 picture or document"
-    assert list(lost(sent(WORDS, role="system"), sent())) == [
+    assert list(describe_losses(sent(WORDS, role="system"), sent())) == [
         "Claude will no longer see 1 note of the client"
     ]

@@ -14,15 +14,12 @@ from hypothesis import strategies as st
 
 from bench.generate import generate
 from plait.conversation.prices import Prices
-from plait.edit.model import Plan, Subject, Write
-from plait.edit.trim import TrimChoice, trim
-from plait.edit.trim.model import Preset
-from plait.edit.trim.pictures import MOST
-from plait.edit.trim.presets import PRESETS, SLACK
-from plait.edit.trim.sent import SentLog
-from plait.line.discover import log_file
+from plait.edit.cuts import Preset, SentLog
+from plait.edit.plan import Plan, Subject, Write
+from plait.edit.trim import MOST, PRESETS, SLACK, TrimChoice, plan_trim
+from plait.line.discovery import make_log_file
 from plait.record import Record
-from plait.record.prompt import is_human_prompt, prompt_text
+from plait.record.prompts import get_prompt_text, is_human_prompt
 from tests.edit.copies import EXAMPLES, gallery, resume_cases, root_with
 from tests.edit.mending import records_of
 from tests.edit.plans import MEMORY
@@ -41,7 +38,9 @@ LOGS = [
 def planned(log: Path, preset: Preset) -> Plan:
     """Returns what a preset makes of a log in its place."""
     choice = TrimChoice(preset=preset)
-    return trim(Subject(log.stem, log_file(log)), choice, is_in_place=True, prices=Prices())
+    return plan_trim(
+        Subject(log.stem, make_log_file(log)), choice, is_in_place=True, prices=Prices()
+    )
 
 
 def written(plan: Plan) -> bytes:
@@ -58,7 +57,7 @@ def sent(data: bytes) -> SentLog:
 
 def prompts(records: list[Record]) -> Counter[str]:
     """Returns what people typed."""
-    return Counter(prompt_text(record) for record in records if is_human_prompt(record))
+    return Counter(get_prompt_text(record) for record in records if is_human_prompt(record))
 
 
 def check(log: Path, preset: Preset) -> None:

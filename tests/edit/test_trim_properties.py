@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait import Archive
-from plait.edit.check.line_source import lines_of
-from plait.edit.model import Plan, Subject
-from plait.edit.trim import Cut, without
+from plait.edit.log import split_lines
+from plait.edit.plan import Plan, Subject
+from plait.edit.trim import Cut, plan_cuts
 from plait.errors import UserError
-from plait.graph.client.load import is_boundary
-from plait.line.discover import log_file
+from plait.graph.client.entries import is_boundary
+from plait.line.discovery import make_log_file
 from plait.record import Record
-from plait.record.strings import strings
+from plait.record.json_text import iter_json_strings
 from tests.edit.copies import EXAMPLES, copied, gallery, resume_cases
 from tests.edit.mending import records_of, result_of
 from tests.edit.plans import MEMORY, put, tree
@@ -48,8 +48,8 @@ def cut(path: Path, cuts: Sequence[Cut], *, in_place: bool = True) -> Plan:
     def chosen(records: Sequence[Record], size: int) -> Sequence[Cut]:
         return cuts
 
-    subject = Subject(path.stem, log_file(path))
-    return without(subject, chosen, is_in_place=in_place)
+    subject = Subject(path.stem, make_log_file(path))
+    return plan_cuts(subject, chosen, is_in_place=in_place)
 
 
 def written(folder: str, data: bytes) -> Path:
@@ -72,7 +72,7 @@ def judge(path: Path, share: float, seed: int) -> None:
 
 def expect_same_bytes(before: bytes, after: bytes) -> None:
     """Holds each line that stays to the one that it was, but for ids and what a trim notes."""
-    was = {_bare(line.data) for line in lines_of([before])}
+    was = {_bare(line.data) for line in split_lines([before])}
     cut = {one.uuid for one in records_of(before) if CUT & {head.type for head in one.block_heads}}
     for record in records_of(after):
         is_list = is_boundary(record) or record.type == "last-prompt"
@@ -88,7 +88,7 @@ NOTED = re.compile(rb',"trimmedTokens":\d+|"usage":\{(?:[^{}]|\{[^{}]*\})*\}')
 def _bare(data: bytes) -> bytes:
     """Returns a line without the ids in it, and without what a trim may add."""
     parts, end = [], 0
-    for spot in strings(data):
+    for spot in iter_json_strings(data):
         if spot.field.lower().endswith((b"uuid", b"uuids", b"messageid")) and not spot.is_name:
             parts.append(data[end : spot.start])
             end = spot.stop

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait import Archive
-from plait.edit.model import CopyOf, Step, Write
+from plait.edit.plan import CopyOf, Step, Write
 from tests.edit.plans import (
     MEMORY,
     Tree,

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 from plait.edit.trim import Cut
-from plait.graph.client import Context, context
+from plait.graph.client import Context, build_context
 from plait.record import Record
-from plait.record.prompt import is_human_prompt, is_typed_in_queue, queued_text
+from plait.record.prompts import get_queued_text, is_human_prompt, is_typed_in_queue
 
 ASKING = ("AskUserQuestion", "ExitPlanMode", "exit_plan_mode")
 REFUSED = "The user doesn't want to "
@@ -116,7 +116,7 @@ def expect_pairs(before: list[Record], after: list[Record], gone: set[str]) -> N
 
 def sent(records: list[Record]) -> Context:
     """Returns what the client sends of records."""
-    return context(records, size=sum(len(record.raw) + 1 for record in records))
+    return build_context(records, size=sum(len(record.raw) + 1 for record in records))
 
 
 def names_in(record: Record) -> Iterator[str]:
@@ -208,7 +208,7 @@ def typed(records: Iterable[Record]) -> Counter[str]:
             continue
         if is_human_prompt(record):
             found[record.text] += 1
-        elif (text := queued_text(record)) and is_typed_in_queue(record.envelope, text):
+        elif (text := get_queued_text(record)) and is_typed_in_queue(record.envelope, text):
             found[text] += 1
     return found
 

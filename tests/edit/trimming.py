@@ -10,9 +10,9 @@ from typing import Any
 
 from examples.drawing import Drawing, draw
 from plait import Archive
-from plait.archive.plans import subject_of
-from plait.edit.model import Plan
-from plait.edit.trim import Cut, without
+from plait.edit.operations import find_subject
+from plait.edit.plan import Plan
+from plait.edit.trim import Cut, plan_cuts
 from plait.graph.client import Context
 from plait.record import Record
 from tests.edit.mending import context_of, records_of, result_of, texts_of
@@ -80,7 +80,7 @@ def cut_out(folder: Path, text: str, *wanted: tuple[Any, ...], in_place: bool = 
         lines = {record.uuid: record.line for record in records}
         return [_cut(lines[drawing.uuids[name]], *rest) for name, *rest in wanted]
 
-    plan = without(subject_of(session), chosen, is_in_place=in_place)
+    plan = plan_cuts(find_subject(session), chosen, is_in_place=in_place)
     assert plan.check() == ()
     before = path.read_bytes()
     return Trimmed(drawing, plan, before, result_of(plan) if plan.steps else before)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plait.archive import Archive
-from plait.edit.model import Plan, Write
+from plait.edit.plan import Plan, Write
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "edits"
 

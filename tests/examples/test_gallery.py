@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from examples import build
-from plait.edit.draft import draft_of
-from plait.edit.repair import RUNGS
-from plait.line import discover, lines, root_at
+from plait.edit.draft import open_draft
+from plait.edit.repair import REPAIR_RULES
+from plait.line import discover, iter_lines, make_root
 
 ROOT = Path(build.__file__).parent
 FOLDERS = list(build.gallery(ROOT))
@@ -53,18 +53,18 @@ def test_the_gallery_is_complete() -> None:
 
 def test_every_rung_of_a_repair_has_an_example() -> None:
     taken = {name for path in REPAIRS for name in rungs_taken(path)}
-    assert taken == {rung.name for rung in RUNGS}
+    assert taken == {rung.name for rung in REPAIR_RULES}
 
 
 def rungs_taken(folder: Path) -> set[str]:
     """Returns the names of the rungs that mend the session of an example."""
-    (log,) = discover([root_at(folder)]).files
-    draft = draft_of(log, lines(log.path))
+    (log,) = discover([make_root(folder)]).files
+    draft = open_draft(log, iter_lines(log.path))
     found: set[str] = set()
-    for rung in RUNGS:
-        count = len(draft.undoings)
+    for rung in REPAIR_RULES:
+        count = len(draft.undo_stack)
         rung.mend(draft)
-        found |= {rung.name} if len(draft.undoings) > count else set()
+        found |= {rung.name} if len(draft.undo_stack) > count else set()
     return found
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tools.trims import PAGE, TRIMS, page, pictures
 
-FOLDERS = sorted(TRIMS.iterdir())
+FOLDERS = sorted(TRIMS.glob("*/"))
 KINDS = (
     "tool_use",
     "result",

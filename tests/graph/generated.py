@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from plait.graph import Source
-from plait.graph.source import source_file
-from plait.record import record_of
+from plait.graph.facts import make_source_file
+from plait.record import parse_record
 
 KINDS = (
     *["prompt"] * 8,
@@ -72,7 +72,7 @@ archives = st.dictionaries(
 def sources(archive: dict[str, list[dict[str, Any]]]) -> list[Source]:
     """Returns drawn rows as sources."""
     return [
-        Source(source_file(path), [record_of(data) for data in lines_of(path, found)])
+        Source(make_source_file(path), [parse_record(data) for data in lines_of(path, found)])
         for path, found in archive.items()
     ]
 

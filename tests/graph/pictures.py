@@ -10,13 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from plait.graph import Finding
-from plait.graph.leaf import leaf_of
-from plait.graph.outline import OutlineItem, outline
-from plait.graph.paths import RawGraph, paths, uuids
-from plait.graph.rows import rows
-from plait.graph.segments import Detail
-from plait.graph.source import FileFacts
-from plait.graph.tree import depth_first, summary_files
+from plait.graph.chain import find_leaf
+from plait.graph.facts import FileFacts
+from plait.graph.layout import Detail, OutlineItem, iter_outline, iter_rows
+from plait.graph.paths import RawGraph, list_path_uuids, list_paths
+from plait.graph.tree import find_summary_files, iter_depth_first
 from tests.graph.odd_drawings import ODD
 from tests.graph.sketch import Sketch, records_of, sketch, sources_of
 from tests.pictured import told
@@ -51,7 +49,7 @@ def picture(drawing: str) -> str:
         ("verdicts", map(told, drawn.graph.verdicts)),
         ("folds", (f"{key} {told(one)}" for key, one in drawn.graph.folds.items())),
         ("findings", map(_found, drawn.graph.findings)),
-        ("lines", (told(drawn.graph.lines[name]) for name in depth_first(drawn.graph.tree))),
+        ("lines", (told(drawn.graph.lines[name]) for name in iter_depth_first(drawn.graph.tree))),
         ("junctions", map(told, drawn.graph.tree.junctions.values())),
         ("sessions", map(told, drawn.graph.sessions.values())),
         ("agents", map(told, drawn.graph.agents.values())),
@@ -61,17 +59,17 @@ def picture(drawing: str) -> str:
             (f"{one.kind} {one.place.line} {one.line} {one.after}" for one in drawn.graph.loose),
         ),
         ("summaries", map(told, drawn.graph.summaries)),
-        ("alone", map(str, summary_files(drawn.graph))),
+        ("alone", map(str, find_summary_files(drawn.graph))),
         ("account", [told(drawn.graph.account)]),
         ("accounts", (f"{key} {told(one)}" for key, one in drawn.graph.accounts.items())),
         ("leaves", _leaves(drawn)),
-        ("paths", (told(one) for one in paths(drawn.graph))),
-        ("ways", (" ".join(uuids(drawn.graph, one)) for one in paths(drawn.graph))),
+        ("paths", (told(one) for one in list_paths(drawn.graph))),
+        ("ways", (" ".join(list_path_uuids(drawn.graph, one)) for one in list_paths(drawn.graph))),
         ("raw", map(told, RawGraph.of(drawn.graph).paths())),
-        ("outline", map(told, outline(drawn.graph))),
+        ("outline", map(told, iter_outline(drawn.graph))),
         (
             "in short",
-            (_brief(one) for one in outline(drawn.graph, each_agent=False, services=False)),
+            (_brief(one) for one in iter_outline(drawn.graph, each_agent=False, services=False)),
         ),
         ("runs", _rows(drawn, "run", everything=False)),
         ("turns", _rows(drawn, "turn", everything=True)),
@@ -94,11 +92,11 @@ def _leaves(drawn: Sketch) -> Iterator[str]:
     ):
         facts = FileFacts(source.file)
         facts.add(records_of(file), 0)
-        yield f"{file.name} {leaf_of(facts)} {facts.lines}"
+        yield f"{file.name} {find_leaf(facts)} {facts.lines}"
 
 
 def _rows(drawn: Sketch, detail: Detail, *, everything: bool) -> Iterator[str]:
-    for row in rows(drawn.graph, detail, everything=everything):
+    for row in iter_rows(drawn.graph, detail, everything=everything):
         links = " ".join(f"{link.start}>{link.end}:{link.shape}" for link in row.links)
         lanes = "".join(f"|{lane} " for lane in row.lanes)
         marks = " ".join(row.marks)

@@ -8,13 +8,13 @@ from pathlib import PurePath
 from examples.drawing import Drawing, DrawnFile, agent_id, draw, session_id
 from plait.graph import SessionGraph, Source, build
 from plait.graph.build import LeafOf
-from plait.graph.leaf import leaf_of as client_leaf
-from plait.graph.source import source_file
-from plait.graph.tree import depth_first
+from plait.graph.chain import find_leaf as client_leaf
+from plait.graph.facts import make_source_file
+from plait.graph.tree import iter_depth_first
 from plait.line import Line
-from plait.record import Record, entry_of
-from plait.record.codec import lenient, object_of
-from plait.record.sidecar import AgentMeta, TitleFile
+from plait.record import Record, parse_entry
+from plait.record.codec import convert_leniently, decode_object
+from plait.record.side_files import AgentMeta, TitleFile
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Sketch:
     def picture(self) -> str:
         """Returns the lines of the graph, depth first, each with its nodes in letters."""
         return "\n".join(
-            f"{self.title(name)}: {self.letters(name)}" for name in depth_first(self.graph.tree)
+            f"{self.title(name)}: {self.letters(name)}"
+            for name in iter_depth_first(self.graph.tree)
         )
 
     def title(self, name: str) -> str:
@@ -86,7 +87,10 @@ def sources_of(drawing: Drawing) -> list[Source]:
     logs = [file for file in drawing.files if str(file.path).endswith(".jsonl")]
     return [
         Source(
-            source_file(file.path), records_of(file), meta_of(notes, file), title_of(notes, file)
+            make_source_file(file.path),
+            records_of(file),
+            meta_of(notes, file),
+            title_of(notes, file),
         )
         for file in logs
     ]
@@ -97,7 +101,7 @@ def records_of(file: DrawnFile) -> list[Record]:
     found: list[Record] = []
     offset = 0
     for number, data in enumerate(file.data.split(b"\n"), 1):
-        entry = entry_of(Line(number, offset, data, True))
+        entry = parse_entry(Line(number, offset, data, True))
         offset += len(data) + 1
         if isinstance(entry, Record):
             found.append(entry)
@@ -107,13 +111,13 @@ def records_of(file: DrawnFile) -> list[Record]:
 def meta_of(notes: dict[str, bytes], file: DrawnFile) -> AgentMeta | None:
     """Returns the notes beside an agent's log."""
     data = notes.get(str(PurePath(file.path).with_suffix(".meta.json")))
-    return lenient(object_of(data), AgentMeta) if data else None
+    return convert_leniently(decode_object(data), AgentMeta) if data else None
 
 
 def title_of(notes: dict[str, bytes], file: DrawnFile) -> str | None:
     """Returns the title that lies in the folder of a session."""
     data = notes.get(str(PurePath(file.path).with_suffix("") / "custom-title.json"))
-    return lenient(object_of(data), TitleFile).custom_title if data else None
+    return convert_leniently(decode_object(data), TitleFile).custom_title if data else None
 
 
 def names_of(drawing: Drawing) -> dict[str, str]:

@@ -7,11 +7,11 @@ from types import FrameType
 import pytest
 
 from examples.drawing import Drawing, DrawnFile, agent_id, draw, session_id
-from plait.graph import agents as joining
 from plait.graph import build
-from plait.record import Record, record_of
+from plait.graph import lines as joining
+from plait.record import Record, parse_record
 from plait.record.codec import encode
-from plait.record.sidecar import AgentMeta
+from plait.record.side_files import AgentMeta
 from tests.graph.sketch import Sketch, sketch, sources_of
 
 MAIN = """
@@ -287,9 +287,9 @@ def test_agents_of_a_run_stand_in_the_order_of_its_journal() -> None:
     def log(agent: str, second: int) -> tuple[str, list[Record]]:
         line = {"type": "user", "uuid": agent, "timestamp": f"2026-11-02T09:00:0{second}.000Z"}
         message = {"role": "user", "content": "look"}
-        return f"{folder}/agent-{agent}.jsonl", [record_of(encode({**line, "message": message}))]
+        return f"{folder}/agent-{agent}.jsonl", [parse_record(encode({**line, "message": message}))]
 
-    begun = [record_of(encode({"type": "started", "agentId": agent})) for agent in ("b", "a")]
+    begun = [parse_record(encode({"type": "started", "agentId": agent})) for agent in ("b", "a")]
     graph = build([log("a", 1), log("b", 2), (f"{folder}/journal.jsonl", begun)])
     (run,) = graph.workflows.values()
     assert [graph.lines[name].agent for name in run.agents] == ["b", "a"]

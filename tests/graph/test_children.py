@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from plait.graph.steps import below
+from plait.graph.forks import build_children
 from tests.graph.sketch import sketch
 
 PARENTS = st.lists(st.integers(-1, 6), max_size=30).map(
@@ -15,7 +15,7 @@ PARENTS = st.lists(st.integers(-1, 6), max_size=30).map(
 @given(PARENTS)
 @example([-1, 0, 0, 1, 0])
 def test_children_are_those_that_name_the_parent_each_once_and_in_order(up: list[int]) -> None:
-    children = below(up)
+    children = build_children(up)
     for parent in range(len(up)):
         named = [child for child, above in enumerate(up) if above == parent]
         assert list(children(parent)) == named

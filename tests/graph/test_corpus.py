@@ -7,22 +7,22 @@ import pytest
 
 from plait.graph import SessionGraph, build
 from plait.line import discover
-from plait.line.discover import root_at
-from plait.record.read import read
-from plait.record.record import content_blocks
+from plait.line.discovery import make_root
+from plait.record.reader import read
+from plait.record.types import get_content_blocks
 
 
 @pytest.fixture(scope="module")
 def archive(shared: Path) -> SessionGraph:
     """Returns the graph of all real logs at once."""
-    roots = [root_at(shared / "corpus"), root_at(shared / "produced")]
+    roots = [make_root(shared / "corpus"), make_root(shared / "produced")]
     return build(discover(roots).files)
 
 
 @pytest.fixture(scope="module")
 def folders(shared: Path) -> list[SessionGraph]:
     """Returns a graph for each folder that holds sessions."""
-    files = discover([root_at(shared / "corpus"), root_at(shared / "produced")]).files
+    files = discover([make_root(shared / "corpus"), make_root(shared / "produced")]).files
     by_folder: dict[str, list[int]] = {}
     for number, file in enumerate(files):
         by_folder.setdefault(str(file.path).partition("/subagents/")[0], []).append(number)
@@ -51,13 +51,13 @@ def test_no_result_is_said_to_have_lost_a_call_that_a_file_holds(
     shared: Path, archive: SessionGraph
 ) -> None:
     lost = {one.sentence.split()[2] for one in archive.findings if one.code == "orphan-result"}
-    files = discover([root_at(shared / "corpus"), root_at(shared / "produced")]).files
+    files = discover([make_root(shared / "corpus"), make_root(shared / "produced")]).files
     blocks = (
         block
         for file in files
         for record in read(file.path)
         if record.kind == "assistant"
-        for block in content_blocks(record)
+        for block in get_content_blocks(record)
     )
     called = {block.get("id") for block in blocks if str(block.get("type")).endswith("tool_use")}
     assert lost and not lost & called
@@ -91,5 +91,5 @@ def test_every_record_stands_on_one_line(archive: SessionGraph) -> None:
 
 
 def test_the_same_whatever_order_files_are_read_in(shared: Path, archive: SessionGraph) -> None:
-    files = discover([root_at(shared / "produced")]).files
+    files = discover([make_root(shared / "produced")]).files
     assert build(files) == build(list(reversed(files)))

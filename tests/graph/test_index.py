@@ -8,8 +8,8 @@ import pytest
 
 from examples.drawing import draw
 from plait.graph import build
-from plait.graph.source import FileFacts, source_file
-from plait.record import record_of
+from plait.graph.facts import FileFacts, make_source_file
+from plait.record import parse_record
 from tests.graph.sketch import records_of, sketch, sources_of
 
 FORKED = """
@@ -112,8 +112,8 @@ def test_records_need_no_file() -> None:
 
 def test_records_without_lines_are_counted() -> None:
     drawn = sketch("U1 A1<U1 U2<A1")
-    records = [record_of(one.raw) for one in records_of(drawn.drawing.files[0])]
-    facts = FileFacts(source_file("x.jsonl"))
+    records = [parse_record(one.raw) for one in records_of(drawn.drawing.files[0])]
+    facts = FileFacts(make_source_file("x.jsonl"))
     facts.add(records, 0)
     assert ([node.line for node in facts.nodes], facts.lines) == ([1, 2, 3], 3)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.graph import ladder
-from plait.graph.ladder import LADDER, Child, Fork, judge
+from plait.graph import forks
+from plait.graph.forks import LADDER, Child, Fork, judge
 
 PROMPT = Child(
     step=1,
@@ -140,4 +140,4 @@ def test_the_ladder_is_total(older: Child, newer: Child, is_rootless: bool) -> N
 def test_every_rung_draws_its_shape() -> None:
     for rung in LADDER:
         assert "──" in (rung.__doc__ or ""), rung.__name__
-    assert LADDER[-1] is ladder.rewind
+    assert LADDER[-1] is forks.rewind

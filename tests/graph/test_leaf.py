@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from plait.graph.client import context
-from plait.graph.client.load import load
-from plait.graph.leaf import end_of_chain, leaf_of
-from plait.graph.source import FileFacts, source_file
+from plait.graph.chain import find_chain_end, find_leaf
+from plait.graph.client import build_context
+from plait.graph.client.entries import load_session
+from plait.graph.facts import FileFacts, make_source_file
 from plait.record import read
 from tests.graph.generated import conversations, sources
 from tests.graph.sketch import records_of, sketch
@@ -39,9 +39,9 @@ def test_the_client_goes_on_from(name: str) -> None:
     text, expected = CASES[name]
     drawn = sketch(text)
     (file,) = drawn.drawing.files
-    facts = FileFacts(source_file("x.jsonl"))
+    facts = FileFacts(make_source_file("x.jsonl"))
     facts.add(records_of(file), 0)
-    assert drawn.names[leaf_of(facts) or ""] == expected
+    assert drawn.names[find_leaf(facts) or ""] == expected
 
 
 OWN = Path(__file__).resolve().parents[2] / "examples" / "resume"
@@ -63,7 +63,7 @@ REWRITTEN = {
 
 @pytest.mark.parametrize("path", sorted(OWN.glob("*/session.jsonl")), ids=lambda p: p.parent.name)
 def test_a_graph_goes_on_where_the_client_does(path: Path) -> None:
-    found = context(read(path), size=path.stat().st_size)
+    found = build_context(read(path), size=path.stat().st_size)
     is_same = by_facts(path) == found.leaf
     assert not found.resumes or is_same == (path.parent.name not in REWRITTEN)
 
@@ -71,11 +71,11 @@ def test_a_graph_goes_on_where_the_client_does(path: Path) -> None:
 @given(conversations)
 def test_nodes_and_records_lead_to_the_same_end(archive: dict[str, list[dict[str, Any]]]) -> None:
     (source,) = sources(archive)
-    entries, _ = load(source.records, 0)
-    end = end_of_chain(entries)
+    entries, _ = load_session(source.records, 0)
+    end = find_chain_end(entries)
     facts = FileFacts(source.file)
     facts.add(source.records, 0)
-    assert leaf_of(facts) == (None if end is None else entries.records[end].uuid)
+    assert find_leaf(facts) == (None if end is None else entries.records[end].uuid)
 
 
 def test_both_rules_agree_on_real_files(shared: Path) -> None:
@@ -84,7 +84,7 @@ def test_both_rules_agree_on_real_files(shared: Path) -> None:
         *shared.glob("produced/*/projects/*/*.jsonl"),
         *shared.glob("corpus/**/*.jsonl"),
     ]
-    found = {path: context(read(path), size=path.stat().st_size) for path in logs}
+    found = {path: build_context(read(path), size=path.stat().st_size) for path in logs}
     resumed = [path for path in logs if found[path].resumes]
     assert len(resumed) > 200
     assert [path.name for path in resumed if by_facts(path) != found[path].leaf] == []
@@ -92,6 +92,6 @@ def test_both_rules_agree_on_real_files(shared: Path) -> None:
 
 def by_facts(path: Path) -> str | None:
     """Returns the leaf as the graph finds it."""
-    facts = FileFacts(source_file(path))
+    facts = FileFacts(make_source_file(path))
     facts.add(read(path), 0)
-    return leaf_of(facts)
+    return find_leaf(facts)

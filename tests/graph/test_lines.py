@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from plait.graph import build, summary_files
-from plait.graph.source import FileFacts
-from plait.record import record_of
+from plait.graph import build, find_summary_files
+from plait.graph.facts import FileFacts
+from plait.record import parse_record
 from tests.graph.sketch import records_of, sketch, sources_of
 
 REWOUND = "U1\nA1<\nU2<A1\nA2<\nU3<A1\nA3<\n"
@@ -40,7 +40,7 @@ def test_names_grow_where_two_would_be_the_same() -> None:
     raw = drawn.drawing.files[0].data
     for uuid, short in ((first, b"same-same-same-1111"), (second, b"same-same-same-2222")):
         raw = raw.replace(uuid.encode(), short)
-    graph = build([("x.jsonl", [record_of(line) for line in raw.splitlines()])])
+    graph = build([("x.jsonl", [parse_record(line) for line in raw.splitlines()])])
     names = sorted(line.id.partition("@")[2] for line in graph.lines.values() if line.parent)
     assert names == ["same-same-sa", "same-same-same-1"] or names == [
         "same-same-sa",
@@ -71,7 +71,7 @@ def test_a_summary_is_resolved_across_files_and_labels_its_branch() -> None:
     labels = {drawn.title(line.id): line.summary for line in drawn.graph.lines.values()}
     assert labels == {"main": None, "main@U2": "The first way"}
     assert drawn.codes() == ["unresolved-summary"]
-    ((file, found),) = summary_files(drawn.graph).items()
+    ((file, found),) = find_summary_files(drawn.graph).items()
     assert drawn.graph.files[file].kind == "session"
     assert [link.text for link in found] == ["The first way", "Gone"]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from plait.graph import build
-from plait.graph.lines import reading_order
+from plait.graph.lines import sort_for_reading
 from tests.graph.sketch import sketch, sources_of
 
 # What each number needs before it.
@@ -20,7 +20,7 @@ CASES: dict[str, tuple[dict[int, tuple[int, ...]], list[int] | None]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_needed_comes_first(name: str) -> None:
     needs, expected = CASES[name]
-    assert reading_order(list(needs), needs.__getitem__) == expected
+    assert sort_for_reading(list(needs), needs.__getitem__) == expected
 
 
 def test_a_result_before_its_call_is_read_after_it() -> None:
@@ -42,4 +42,4 @@ def test_times_never_order_records_of_one_file() -> None:
 def test_a_million_deep_is_no_depth() -> None:
     count = 200_000
     needs = {number: (number + 1,) if number + 1 < count else () for number in range(count)}
-    assert reading_order(range(count), needs.__getitem__) == list(range(count - 1, -1, -1))
+    assert sort_for_reading(range(count), needs.__getitem__) == list(range(count - 1, -1, -1))

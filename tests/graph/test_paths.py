@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 from plait.archive import Archive
-from plait.archive.open_session import graph_of
 from plait.graph import build
-from plait.graph.paths import Path, RawGraph, paths, uuids
+from plait.graph.paths import Path, RawGraph, list_path_uuids, list_paths
+from plait.sessions.open_session import build_sessions_graph
 from tests.graph.generated import archives, sources
 from tests.graph.sketch import Sketch, sketch
 
@@ -27,8 +27,8 @@ REDOS = """
 def told(drawn: Sketch) -> list[str]:
     """Returns the paths of a drawing in letters."""
     return [
-        line(drawn, path, uuids(drawn.graph, path), drawn.names[path.session])
-        for path in paths(drawn.graph)
+        line(drawn, path, list_path_uuids(drawn.graph, path), drawn.names[path.session])
+        for path in list_paths(drawn.graph)
     ]
 
 
@@ -137,7 +137,7 @@ def test_a_path_may_end_in_something_that_is_no_message() -> None:
         "main 1/2 ABANDONED from A1: U1 A1 U2 A2 S1",
         "main 2/2 ACTIVE: U1 A1 U3 A3 S2 H1",
     ]
-    found = paths(drawn.graph)
+    found = list_paths(drawn.graph)
     assert [(drawn.names[path.leaf], path.messages) for path in found] == [("S1", 4), ("H1", 4)]
 
 
@@ -160,7 +160,7 @@ def test_raw_paths_name_what_no_line_joins() -> None:
 # checklist: S38
 def test_a_path_counts_its_messages_and_compactions() -> None:
     drawn = sketch("U1\nA1<\nS1<\nB1 boundary after S1\nC1<\nU2<\nA2<")
-    (path,) = paths(drawn.graph)
+    (path,) = list_paths(drawn.graph)
     assert (path.messages, path.compactions) == (5, 1)
     (raw,) = RawGraph.of(drawn.graph).paths()
     assert (raw.messages, raw.compactions) == (5, 1)
@@ -171,17 +171,17 @@ def test_a_path_is_known_by_its_summary_its_title_or_its_prompt() -> None:
     drawn = sketch(
         'ai-title "The title"\nU1 "first"\nA1<\nU2< "old way"\nA2<\nU3<A1 "new way"\nA3<'
     )
-    assert [path.label for path in paths(drawn.graph)] == ["old way", "The title"]
+    assert [path.label for path in list_paths(drawn.graph)] == ["old way", "The title"]
     drawn = sketch('U1 "first"\nA1<\nsummary "What it was about" leaf A1')
-    assert [path.label for path in paths(drawn.graph)] == ["What it was about"]
+    assert [path.label for path in list_paths(drawn.graph)] == ["What it was about"]
 
 
 # checklist: S59
 @given(archives)
 def test_every_ending_is_told_once(archive: dict[str, list[dict[str, Any]]]) -> None:
     graph = build(sources(archive))
-    found = paths(graph)
-    ways = [uuids(graph, path) for path in found]
+    found = list_paths(graph)
+    ways = [list_path_uuids(graph, path) for path in found]
     assert all(len(way) == len(set(way)) for way in ways)
     assert len({path.leaf for path in found}) == len(found)
     for path, way in zip(found, ways, strict=True):
@@ -221,12 +221,12 @@ def test_raw_paths_count_and_part_as_their_records_do(
 
 
 def test_no_path_of_the_corpus_is_part_of_another(shared: FilePath) -> None:
-    graph = graph_of(Archive([shared / "corpus"]).sessions)
-    found = paths(graph)
+    graph = build_sessions_graph(Archive([shared / "corpus"]).sessions)
+    found = list_paths(graph)
     holders: dict[str, set[int]] = {}
     for number, path in enumerate(found):
-        for uuid in uuids(graph, path):
+        for uuid in list_path_uuids(graph, path):
             holders.setdefault(uuid, set()).add(number)
     for number, path in enumerate(found):
-        within = set.intersection(*(holders[uuid] for uuid in uuids(graph, path)))
+        within = set.intersection(*(holders[uuid] for uuid in list_path_uuids(graph, path)))
         assert within == {number}

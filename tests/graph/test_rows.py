@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 
 from plait.graph import build
-from plait.graph.rows import MOST_COLUMNS, RowShape, rows
-from plait.graph.segments import Detail
+from plait.graph.layout import MOST_COLUMNS, Detail, RowShape, iter_rows
 from tests.graph.generated import archives, sources
 from tests.graph.sketch import Sketch, sketch
 
@@ -32,7 +31,7 @@ A5<
 
 def shapes(drawn: Sketch, detail: Detail = "turn", *, everything: bool = False) -> list[str]:
     """Returns rows in letters: column, records, lanes, links, marks."""
-    return [shape(drawn, row) for row in rows(drawn.graph, detail, everything=everything)]
+    return [shape(drawn, row) for row in iter_rows(drawn.graph, detail, everything=everything)]
 
 
 def shape(drawn: Sketch, row: RowShape) -> str:
@@ -153,7 +152,9 @@ def test_shapes(drawing: str, expected: list[str]) -> None:
 
 
 def test_a_row_ends_with_its_last_answer() -> None:
-    (row,) = rows(sketch('U1\nA1<@+5s\nS1<@+9s\nA2<@+9s "well" {"isMeta": true}').graph, "turn")
+    (row,) = iter_rows(
+        sketch('U1\nA1<@+5s\nS1<@+9s\nA2<@+9s "well" {"isMeta": true}').graph, "turn"
+    )
     assert (row.started, row.ended) == ("2026-11-02T09:00:00.000Z", "2026-11-02T09:00:05.000Z")
 
 
@@ -190,7 +191,7 @@ def test_agents_can_be_followed() -> None:
 
 
 def test_a_row_says_what_it_is_about() -> None:
-    first, agent, last = rows(sketch(AGENTS).graph)
+    first, agent, last = iter_rows(sketch(AGENTS).graph)
     assert (first.words, first.calls, first.agents) == ("look into it", 1, 1)
     assert (agent.words, agent.calls, agent.agents) == ("look", 1, 0)
     assert (last.words, last.calls, last.agents) == ("thanks", 0, 0)
@@ -199,7 +200,7 @@ def test_a_row_says_what_it_is_about() -> None:
 
 
 def test_rows_are_json() -> None:
-    (row,) = rows(sketch("U1 A1<").graph)
+    (row,) = iter_rows(sketch("U1 A1<").graph)
     value = msgspec.json.decode(msgspec.json.encode(row))
     assert value["links"] == [{"from": 0, "to": 0, "kind": "end"}]
     assert value["marks"] == ["active", "leaf"]
@@ -210,7 +211,7 @@ def test_a_branch_of_a_branch_of_a_branch_stays_within_the_columns() -> None:
     chain = [f"U{number}< A{number}<" for number in range(2, 60)]
     rewinds = [f"U{number + 100}<A{number} A{number + 100}<" for number in range(58, 0, -1)]
     drawn = sketch(" ".join(["U1", "A1<", *chain, *rewinds]))
-    found = list(rows(drawn.graph))
+    found = list(iter_rows(drawn.graph))
     assert max(row.column for row in found) == MOST_COLUMNS - 1
     assert sum(len(row.uuids) for row in found) == len(drawn.graph.nodes)
 
@@ -221,7 +222,7 @@ def test_every_record_stands_on_one_row(
     detail: Detail, archive: dict[str, list[dict[str, Any]]]
 ) -> None:
     graph = build(sources(archive))
-    found = list(rows(graph, detail, everything=True))
+    found = list(iter_rows(graph, detail, everything=True))
     assert sorted(uuid for row in found for uuid in row.uuids) == sorted(graph.nodes)
     for row in found:
         assert row.column not in row.lanes
@@ -232,7 +233,7 @@ def test_every_record_stands_on_one_row(
 def test_lanes_pass_until_their_strand_goes_on(
     archive: dict[str, list[dict[str, Any]]],
 ) -> None:
-    found = list(rows(build(sources(archive)), everything=True))
+    found = list(iter_rows(build(sources(archive)), everything=True))
     for row, below in pairwise(found):
         if any(link.shape == "straight" for link in below.links) and below.column != row.column:
             assert below.column in row.lanes

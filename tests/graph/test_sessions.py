@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from examples.drawing import draw, session_id
-from plait.archive.facts import Survey
 from plait.graph import SessionGraph, Source, build
-from plait.graph.outline import outline
-from plait.graph.paths import paths
-from plait.graph.source import source_file
+from plait.graph.facts import make_source_file
+from plait.graph.layout import iter_outline
+from plait.graph.paths import list_paths
+from plait.sessions.facts import Survey
 from tests.graph.sketch import Sketch, records_of, sketch
 
 MAIN = 'U1 "fix teh bug"\nA1<\n'
@@ -60,7 +60,7 @@ def test_what_the_editor_added_is_no_title_and_no_preview() -> None:
         "fix it",
         "fix it",
     ]
-    assert {item.title for item in outline(drawn.graph)} == {"fix it"}
+    assert {item.title for item in iter_outline(drawn.graph)} == {"fix it"}
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_lists_and_graphs_agree_on_titles(extra: str) -> None:
     found = survey.titles.title()
     drawn = sketch(MAIN + extra)
     assert found and title(drawn) == found[0]
-    assert [path.label for path in paths(drawn.graph)] == [found[0]]
+    assert [path.label for path in list_paths(drawn.graph)] == [found[0]]
 
 
 def test_a_branch_is_known_by_its_own_words() -> None:
     drawn = sketch('ai-title "all of it"\nU1\nA1<\nU2<A1 "left"\nA2<\nU3<A1\nA3<\n')
-    assert [item.title for item in outline(drawn.graph)] == ["all of it", "left"]
+    assert [item.title for item in iter_outline(drawn.graph)] == ["all of it", "left"]
 
 
 def test_a_file_of_mere_copies_is_a_line_without_records() -> None:
@@ -92,7 +92,7 @@ def test_a_file_of_mere_copies_is_a_line_without_records() -> None:
     assert junction.leaving == (line.id,)
     session = drawn.graph.sessions[session_id("two")]
     assert (session.trunk, session.lines) == (line.id, (line.id,))
-    assert [path.session for path in paths(drawn.graph)] == [session_id("one")]
+    assert [path.session for path in list_paths(drawn.graph)] == [session_id("one")]
     assert drawn.codes() == []
 
 
@@ -117,7 +117,7 @@ def with_changes(text: str, file: int, old: bytes, new: bytes) -> SessionGraph:
     files = list(draw(text).files)
     lines = [replace(line, data=line.data.replace(old, new)) for line in files[file].lines]
     files[file] = replace(files[file], lines=tuple(lines))
-    return build([Source(source_file(one.path), records_of(one)) for one in files])
+    return build([Source(make_source_file(one.path), records_of(one)) for one in files])
 
 
 def namesakes(*texts: str) -> SessionGraph:
@@ -125,7 +125,7 @@ def namesakes(*texts: str) -> SessionGraph:
     given = []
     for number, text in enumerate(texts):
         (file,) = draw(f"file main\n{text}").files
-        given.append(Source(source_file(f"/logs/{number}.jsonl"), records_of(file)))
+        given.append(Source(make_source_file(f"/logs/{number}.jsonl"), records_of(file)))
     return build(given)
 
 
@@ -141,7 +141,7 @@ def test_files_with_one_session_id_are_told_apart() -> None:
     assert graph.sessions[f"{session}~2"].title == "the old one"
     previews = [graph.nodes[one.leaf or ""].parent for one in graph.sessions.values()]
     assert len(set(previews)) == 2
-    found = {(path.session, path.status, path.label) for path in paths(graph)}
+    found = {(path.session, path.status, path.label) for path in list_paths(graph)}
     assert found == {
         (session, "ACTIVE", "the new one"),
         (f"{session}~2", "ACTIVE", "the old one"),

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from hypothesis import given, settings
 
 from plait.graph import SessionGraph, build
-from plait.graph.repair import FileWalk
+from plait.graph.parents import FileWalk
 from tests.graph.generated import archives, conversations, sources
 from tests.graph.sketch import sketch
 
@@ -22,7 +22,7 @@ def long_ways() -> Iterator[None]:
     """Has every file walked node by node, all nodes numbered one by one, all descent counted."""
     with ExitStack() as stack:
         stack.enter_context(patch.object(FileWalk, "hangs_together", lambda _: False))
-        stack.enter_context(patch.object(import_module("plait.graph.steps"), "NEAR", 0))
+        stack.enter_context(patch.object(import_module("plait.graph.forks"), "NEAR", 0))
         numbering = import_module("plait.graph.index")
         stack.enter_context(patch.object(numbering, "attrgetter", lambda _: lambda node: ""))
         yield

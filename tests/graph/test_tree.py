@@ -4,8 +4,8 @@ import pytest
 
 from examples.drawing import session_id
 from plait.graph import traverse
-from plait.graph.outline import outline
-from plait.graph.paths import paths
+from plait.graph.layout import iter_outline
+from plait.graph.paths import list_paths
 from tests.graph.sketch import sketch
 
 EXAMPLE = """
@@ -96,7 +96,7 @@ def test_what_another_session_left_in_a_file_is_no_session(scrap: str, is_first:
     drawn = sketch(f"{left}{own}" if is_first else f"{own}{left}")
     assert list(drawn.graph.sessions) == [session_id("main")]
     assert set(drawn.graph.accounts) == {session_id("main")}
-    assert [path.session for path in paths(drawn.graph)] == [session_id("main")]
+    assert [path.session for path in list_paths(drawn.graph)] == [session_id("main")]
 
 
 def test_a_record_of_another_session_that_the_file_goes_on_from_is_part_of_it() -> None:
@@ -107,7 +107,7 @@ def test_a_record_of_another_session_that_the_file_goes_on_from_is_part_of_it() 
 
 def test_a_lone_prompt_of_another_session_is_nothing_to_go_on_from() -> None:
     drawn = sketch("U1\nA1<\nset session=other\nU2")
-    found = [(path.session, path.status) for path in paths(drawn.graph)]
+    found = [(path.session, path.status) for path in list_paths(drawn.graph)]
     assert found == [(session_id("main"), "ACTIVE"), (session_id("other"), "ABANDONED")]
 
 
@@ -125,7 +125,7 @@ def test_sessions_that_go_on_from_another_are_listed_in_time_order() -> None:
         "U5<main:A2\nA5<\n"
         "file three start=2026-11-04T09:00:00Z\ncopy main:U1 main:A1\nU6<main:A1\nA6<"
     )
-    listed = [(item.depth, drawn.title(item.id)) for item in outline(drawn.graph)]
+    listed = [(item.depth, drawn.title(item.id)) for item in iter_outline(drawn.graph)]
     assert listed == [(0, "main"), (1, "B1"), (1, "two"), (1, "three")]
 
 

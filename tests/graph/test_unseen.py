@@ -3,9 +3,9 @@
 import pytest
 
 from examples.drawing import session_id
-from plait.graph.client import Reason, context
-from plait.graph.client.left_out import told_by
-from plait.graph.rows import rows
+from plait.graph.client import Reason, build_context
+from plait.graph.client.context import align_reasons
+from plait.graph.layout import iter_rows
 from tests.graph.sketch import Sketch, records_of, sketch
 
 PARALLEL = "U1\nT1<\nT2<T1~T1\nR1<T1 of T1\nR2<T2 of T2\nA1<R2\n"
@@ -62,9 +62,9 @@ def test_what_is_beside_the_chain(name: str) -> None:
 def left_out(drawn: Sketch, reason: Reason) -> list[str]:
     """Returns the messages that a context leaves out for a reason."""
     (file,) = drawn.drawing.files
-    found = context(records_of(file), size=len(file.data))
+    found = build_context(records_of(file), size=len(file.data))
     (session,) = drawn.graph.sessions
-    told = told_by(drawn.graph, session, found)
+    told = align_reasons(drawn.graph, session, found)
     return [
         drawn.names[one.uuid]
         for one in told.left_out
@@ -117,8 +117,8 @@ def test_why_a_record_is_left_out(name: str) -> None:
 def test_another_session_in_the_file_is_not_abandoned() -> None:
     drawn = sketch("U1\nA1<\nset session=other\nU2\nA2<\nset session=main\nU3<A1@+1h\nA3<")
     (file,) = drawn.drawing.files
-    found = context(records_of(file), size=len(file.data))
-    told = told_by(drawn.graph, session_id("main"), found)
+    found = build_context(records_of(file), size=len(file.data))
+    told = align_reasons(drawn.graph, session_id("main"), found)
     assert {drawn.names[one.uuid]: one.reason for one in told.left_out} == {
         "U2": Reason.OTHER_SESSION,
         "A2": Reason.OTHER_SESSION,
@@ -127,7 +127,7 @@ def test_another_session_in_the_file_is_not_abandoned() -> None:
 
 def test_rows_carry_the_mark() -> None:
     drawn = sketch("U1 A1<U1 U2<?@+1h A2<U2")
-    marks = [row.marks for row in rows(drawn.graph)]
+    marks = [row.marks for row in iter_rows(drawn.graph)]
     assert marks == [("active", "unseen"), ("active", "leaf")]
-    records = [row.marks for row in rows(drawn.graph, "record")]
+    records = [row.marks for row in iter_rows(drawn.graph, "record")]
     assert ["unseen" in one for one in records] == [True, True, False, False]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.archive.export.earlier import DRAWN
+from plait.export.plan import STATE_FILE
 from tests.hostile.archive import hostile_archive
 from tests.hostile.conftest import rounds
 from tests.view.page.packed import packed_in
@@ -24,7 +24,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def files_of(folder: Path) -> dict[str, bytes]:
     """Returns what an export has written; its manifest tells the same."""
-    found = (path for path in folder.rglob("*") if path.is_file() and path.name != DRAWN)
+    found = (path for path in folder.rglob("*") if path.is_file() and path.name != STATE_FILE)
     return {path.relative_to(folder).as_posix(): _held(path) for path in found}
 
 

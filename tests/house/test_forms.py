@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from plait.view import forms
+from plait.view import formats
 
-SOURCE = Path(forms.__file__).parents[1]
+SOURCE = Path(formats.__file__).parents[1]
 FACES = ("cli", "view", "web")
-OWN = SOURCE / "view" / "forms.py"
+OWN = SOURCE / "view" / "formats.py"
 SCRIPTS = SOURCE / "view" / "page" / "assets" / "script"
 MODULES = [path for face in FACES for path in sorted((SOURCE / face).rglob("*.py")) if path != OWN]
-NAMES_OF_FILES = {SOURCE / "cli" / "hook" / "settings.py"}
+NAMES_OF_FILES = {SOURCE / "cli" / "automation.py"}
 """Modules whose times are part of a file's name."""
 TIME = re.compile(r"%[-#]?[aAbBcdDeFGgHIjklmMpsSTuUVwWxXyYZ]")
 MODEL = re.compile(r"20\\d\{6\}|^claude-$|anthropic\.$")
@@ -26,7 +26,7 @@ TOKENS = re.compile(
     r"|cached (?:input|tokens)|(?:prompt|completion|reasoning) tokens",
     re.IGNORECASE,
 )
-KINDS = {forms.CACHE_WRITE, forms.CACHE_READ}
+KINDS = {formats.CACHE_WRITE, formats.CACHE_READ}
 SCRIPTED = re.compile(r"toLocale(?:Date|Time)String|DateTimeFormat|getMonth\(|getFullYear\(")
 
 
@@ -64,7 +64,7 @@ def wordings(text: str) -> list[str]:
 def test_only_one_module_words_days_models_and_tokens() -> None:
     for path in MODULES:
         found = [] if path in NAMES_OF_FILES else wordings(path.read_text(encoding="utf-8"))
-        assert not found, f"{path}: {found} has a form of its own: see plait/view/forms.py"
+        assert not found, f"{path}: {found} has a form of its own: see plait/view/formats.py"
 
 
 def test_only_one_script_words_days() -> None:
@@ -102,13 +102,13 @@ MORNING = datetime(2026, 11, 5, 9, 4, 7, tzinfo=timezone(timedelta(hours=2)))
 
 
 def test_moments_have_one_form() -> None:
-    assert forms.day_of(MORNING) == forms.day_of(date(2026, 11, 5)) == "2026-11-05"
-    assert forms.minute_of(MORNING) == "2026-11-05 09:04"
-    assert forms.second_of(MORNING) == "2026-11-05 09:04:07"
-    assert forms.clock_of(MORNING) == "09:04"
-    assert forms.month_name(MORNING) == "Nov"
-    assert forms.weekday_of(MORNING) == "Thu 2026-11-05"
-    assert forms.stamp_of(MORNING) == "2026-11-05T07:04:07Z"
+    assert formats.format_day(MORNING) == formats.format_day(date(2026, 11, 5)) == "2026-11-05"
+    assert formats.format_minute(MORNING) == "2026-11-05 09:04"
+    assert formats.format_second(MORNING) == "2026-11-05 09:04:07"
+    assert formats.format_clock(MORNING) == "09:04"
+    assert formats.format_month_name(MORNING) == "Nov"
+    assert formats.format_weekday(MORNING) == "Thu 2026-11-05"
+    assert formats.format_utc(MORNING) == "2026-11-05T07:04:07Z"
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_moments_have_one_form() -> None:
     ],
 )
 def test_a_span_says_once_what_both_ends_have(minutes: int, words: str) -> None:
-    assert forms.span_of(MORNING, MORNING + timedelta(minutes=minutes)) == words
+    assert formats.format_time_range(MORNING, MORNING + timedelta(minutes=minutes)) == words
 
 
 @pytest.mark.parametrize(
@@ -137,24 +137,32 @@ def test_a_span_says_once_what_both_ends_have(minutes: int, words: str) -> None:
     ],
 )
 def test_models_have_one_form(name: str, short: str) -> None:
-    assert forms.model_name(name) == short
+    assert formats.format_model(name) == short
 
 
 def test_models_that_would_read_the_same_are_told_apart() -> None:
     names = ["claude-a-20250101", "claude-b-20250101", "claude-b-20250202", "other"]
-    assert list(forms.told_apart(names).values()) == ["a", names[1], names[2], "other"]
-    assert forms.model_names(names) == "a, b, other"
-    assert forms.few_models(names) == "a, b +1"
-    assert forms.few_models(names[:2]) == "a, b"
+    assert list(formats.format_models_distinctly(names).values()) == [
+        "a",
+        names[1],
+        names[2],
+        "other",
+    ]
+    assert formats.format_models(names) == "a, b, other"
+    assert formats.format_first_models(names) == "a, b +1"
+    assert formats.format_first_models(names[:2]) == "a, b"
 
 
 def test_tokens_on_a_row() -> None:
-    assert (forms.tokens_in(43_000), forms.tokens_out(946)) == ("43k in", "946 out")
-    assert (forms.tokens_in(0), forms.tokens_out(0)) == ("", "")
+    assert (formats.format_input_tokens(43_000), formats.format_output_tokens(946)) == (
+        "43k in",
+        "946 out",
+    )
+    assert (formats.format_input_tokens(0), formats.format_output_tokens(0)) == ("", "")
 
 
 @given(some.datetimes(timezones=some.just(UTC)))
 def test_days_sort_as_text(time: datetime) -> None:
     later = min(time, datetime(9999, 12, 30, tzinfo=UTC)) + timedelta(days=1)
     if time.year >= 1000:
-        assert forms.day_of(min(time, later)) <= forms.day_of(later)
+        assert formats.format_day(min(time, later)) <= formats.format_day(later)

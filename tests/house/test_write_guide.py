@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import plait
-from plait.write.agents import AgentWriter
-from plait.write.response import Response
+from plait.write.transcript import Response
+from plait.write.writer import AgentWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "guide" / "write.md").read_text(encoding="utf-8")
@@ -29,6 +29,9 @@ def test_every_verb_is_told() -> None:
     table = TEXT[TEXT.index("| it happens that") : TEXT.index("\n\nFields that have")]
     told = set(re.findall(r"`\.?([a-z_]+)[(`]", table))
     within = {
+        "append_message",
+        "on_response_discarded",
+        "on_response_end",
         "answered",
         "append",
         "discarded",

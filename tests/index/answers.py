@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from plait import Archive
-from plait.archive.families import counted, in_order
-from plait.archive.index.fresh import FreshIndex, fresh_index
-from plait.archive.index.stats import indexed_figures
-from plait.archive.index.tree import indexed_tree
-from plait.archive.index.usage import indexed_abandoned, indexed_count
-from plait.archive.model import Session
-from plait.archive.tree import WAYS, tree_of
-from plait.archive.usage import abandoned, count
-from plait.conversation.stats.statistics import Statistics
+from plait.conversation.statistics import Statistics
+from plait.sessions.families import sort_by_start
+from plait.sessions.fresh_index import FreshIndex, open_fresh_index
+from plait.sessions.model import Session
+from plait.sessions.statistics import count_in_order, read_indexed_statistics
+from plait.sessions.tree import TREE_DETAILS, read_indexed_tree, read_tree
+from plait.usage.index_rows import count_indexed_responses, find_indexed_abandoned
+from plait.usage.responses import count_responses, find_abandoned
 
 MIDDLE = datetime(2026, 11, 2, 9, 0, 30, tzinfo=UTC)
 SPANS = ((None, None), (MIDDLE, None), (None, MIDDLE))
@@ -34,13 +33,13 @@ def selections(archive: Archive) -> Selection:
 def cold(root: Path) -> dict[str, Any]:
     """Returns what cold files tell."""
     archive = Archive([root])
-    responses = count(archive.sessions)
+    responses = count_responses(archive.sessions)
     return answers(
         archive,
         responses,
-        abandoned(archive.sessions, responses.responses),
-        lambda sessions, tally: counted(in_order(sessions), tally),
-        tree_of,
+        find_abandoned(archive.sessions, responses.responses),
+        lambda sessions, tally: count_in_order(sort_by_start(sessions), tally),
+        read_tree,
     )
 
 
@@ -48,19 +47,19 @@ def warm(root: Path, folder: Path) -> dict[str, Any]:
     """Returns what the index tells, and does not read a log where it need not."""
     archive = Archive([root])
     with ExitStack() as stack:
-        index = stack.enter_context(fresh_index(archive, folder))
+        index = stack.enter_context(open_fresh_index(archive, folder))
         assert index is not None
         return from_index(archive, index)
 
 
 def from_index(archive: Archive, index: FreshIndex) -> dict[str, Any]:
-    responses = indexed_count(index, archive.sessions)
+    responses = count_indexed_responses(index, archive.sessions)
     return answers(
         archive,
         responses,
-        indexed_abandoned(index, archive.sessions, responses.responses, list),
-        lambda sessions, tally: indexed_figures(index, sessions, tally, list),
-        lambda sessions, way: indexed_tree(index, sessions, way, list),
+        find_indexed_abandoned(index, archive.sessions, responses.responses, list),
+        lambda sessions, tally: read_indexed_statistics(index, sessions, tally, list),
+        lambda sessions, way: read_indexed_tree(index, sessions, way, list),
     )
 
 
@@ -85,7 +84,7 @@ def answers(
         if sessions:
             found |= {
                 f"tree {name} {way}": forest(sessions, way)
-                for way in (WAYS[:1] if is_many else WAYS)
+                for way in (TREE_DETAILS[:1] if is_many else TREE_DETAILS)
             }
     return found
 

@@ -8,11 +8,11 @@ from typing import Any
 from tantivy import Query
 
 from plait import Archive
-from plait.archive.index.rows import IndexedSession
 from plait.index.model import SORTS
 from plait.index.search import IndexReader
-from plait.index.texts import places as places_of
-from plait.index.texts import seconds
+from plait.index.text_index import load_places as places_of
+from plait.index.text_index import parse_seconds
+from plait.indexing import IndexedSession
 
 NAMED = ("tool", "model", "project")
 
@@ -64,7 +64,7 @@ def expected(root: Path) -> list[tuple[Any, ...]]:
             (
                 str(session.path),
                 reading.graph.files[one.file].path if one.line else None,
-                *(one.line, one.offset, one.length, one.part, one.turn, seconds(one.time)),
+                *(one.line, one.offset, one.length, one.part, one.turn, parse_seconds(one.time)),
                 *(one.state, lines[one.dag] if one.line else None),
                 *(plain(one.tool), plain(one.model), plain(session.project)),
                 (one.kind, one.outcome, one.is_with_call),
@@ -84,7 +84,7 @@ def tables(folder: Path) -> dict[str, list[Any]]:
     try:
         catalogue = reader.catalogue
         sessions = catalogue.sessions()
-        marks = (catalogue.mark(path) for path in catalogue.stamps())
+        marks = (catalogue.file_mark(path) for path in catalogue.stamps())
         return {
             "sessions": sorted(
                 (one.key, one.id, one.project, one.title, one.started, one.ended)

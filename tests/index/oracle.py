@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from plait.archive.model import Session
-from plait.archive.open_session import opened
-from plait.conversation.model import Answered, Called, Conversation, Item, Told
-from plait.conversation.results import persisted_text
-from plait.conversation.walk import walk
-from plait.index.passages import words_in
+from plait.conversation.model import Conversation, Item, LateResult, ToolCall, UserMessage
+from plait.conversation.results import read_persisted_output
+from plait.conversation.walk import iter_items
+from plait.index.passages import extract_words
+from plait.sessions.model import Session
+from plait.sessions.open_session import open_session
 
 MOST_OUTPUT = 8 << 20
 Row = tuple[Any, ...]
@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 
 def told(session: Session) -> list[Conversation]:
     """Returns all conversations of a session in the order of their numbers."""
-    found = opened(session).conversations
+    found = open_session(session).conversations
     return [*found.by_line.values(), *([found.recovered] if found.recovered else ())]
 
 
@@ -32,20 +32,20 @@ def passages(session: Session) -> Iterator[Row]:
 def passages_in(conversation: Conversation, folder: Path) -> Iterator[Row]:
     parts = Counter[tuple[int, int]]()
     paths: dict[str, str | None] = {}
-    for turn, item in walk(conversation):
+    for turn, item in iter_items(conversation):
         place = item.file, item.line
         part = parts[place]
         parts[place] += 1
-        found = words_in(item) if item.line else None
+        found = extract_words(item) if item.line else None
         if found is None:
             continue
         text, path, tool = found.text, found.path, None
-        if isinstance(item, Called):
+        if isinstance(item, ToolCall):
             paths[item.call], tool = path, item.name
-        elif isinstance(item, Answered):
+        elif isinstance(item, LateResult):
             path, tool = paths.get(item.call), item.name
             beside = item.result.persisted
-            text = (beside and persisted_text(folder, beside, MOST_OUTPUT)) or text
+            text = (beside and read_persisted_output(folder, beside, MOST_OUTPUT)) or text
         response = getattr(item, "response", None)
         model = None if response is None else conversation.responses[response].model
         state = state_of(conversation)
@@ -57,12 +57,12 @@ def passages_in(conversation: Conversation, folder: Path) -> Iterator[Row]:
 
 def _outcome(item: Item) -> tuple[str | None, bool]:
     """Returns what the reading says became of a call, and whether it is told with its call."""
-    if isinstance(item, Called):
+    if isinstance(item, ToolCall):
         outcome, is_with_call = item.outcome, False
-    elif isinstance(item, Answered):
+    elif isinstance(item, LateResult):
         outcome, is_with_call = item.result.outcome, item.standing in ("own", "repeat")
     else:
-        is_stop = isinstance(item, Told) and item.kind == "interruption"
+        is_stop = isinstance(item, UserMessage) and item.kind == "interruption"
         return "interrupted" if is_stop else None, False
     return None if outcome in ("ok", "missing") else outcome, is_with_call
 

@@ -9,11 +9,11 @@ from tempfile import TemporaryDirectory
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.rows import IndexedSession
-from plait.index.hits import passage_text_at
 from plait.index.model import Passage
-from plait.index.passages import texts_of_line
-from plait.line import lines
+from plait.index.passages import read_line_texts
+from plait.index.search import read_passage_text
+from plait.indexing import IndexedSession
+from plait.line import iter_lines
 from tests.conversation.pictures import talks
 from tests.graph.pictures import in_letters
 from tests.graph.sketch import names_of
@@ -40,7 +40,7 @@ def _passages(root: Path) -> Iterator[str]:
             yield f"{_where(one)} {one.tool} {one.model} {one.path}: {_short(one.text)}"
             if one.line:
                 place = (one.line, one.offset, one.length, one.part)
-                lying = passage_text_at(paths[one.file], *place, session.path.with_suffix(""))
+                lying = read_passage_text(paths[one.file], *place, session.path.with_suffix(""))
                 if lying is None or (lying.kind, lying.text) != (one.kind, one.text):
                     yield f"  there lies {lying}"
 
@@ -51,8 +51,8 @@ def _where(one: Passage) -> str:
 
 def _lines(root: Path) -> Iterator[str]:
     for path in sorted(root.rglob("*.jsonl")):
-        for line in lines(path):
-            texts, is_whole = texts_of_line(line, path.with_suffix(""))
+        for line in iter_lines(path):
+            texts, is_whole = read_line_texts(line, path.with_suffix(""))
             whole = "" if is_whole else " broken"
             yield f"line {line.number}{whole}: {' | '.join(map(_short, texts))}"
 

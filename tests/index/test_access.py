@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.archive.index.update import refresh
 from plait.errors import SourceError
 from plait.index import catalogue
-from plait.index.access import is_refused, refusal
+from plait.index.catalogue import is_write_error, write_error
 from plait.index.search import IndexReader
+from plait.indexing import update_index
 from tests.index.held import expected, held
 from tests.index.test_crash import archive
 
@@ -22,12 +22,12 @@ CHILD = """
 import resource, signal, sys
 from pathlib import Path
 from plait import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from plait.errors import SourceError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
 try:
-    refresh(Archive([Path(sys.argv[1])]), Path(sys.argv[2]))
+    update_index(Archive([Path(sys.argv[1])]), Path(sys.argv[2]))
     print("done")
 except SourceError as error:
     print(error.message, *error.hints, sep="\\n")
@@ -52,7 +52,7 @@ def test_a_first_index_without_room(tmp_path: Path, most: int) -> None:
     said = cramped(root, folder, most)
     assert said.startswith(f"cannot write the index in '{folder}'")
     assert "make room on the disk" in said
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     assert held(folder) == expected(root)
 
 
@@ -60,7 +60,7 @@ def test_a_first_index_without_room(tmp_path: Path, most: int) -> None:
 def test_an_index_that_cannot_grow_answers_as_before(tmp_path: Path, most: int) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     before = held(folder)
     for path in root.rglob("*.jsonl"):
         path.write_bytes(path.read_bytes().replace(b"Mended", b"Repaired " * 50))
@@ -69,28 +69,28 @@ def test_an_index_that_cannot_grow_answers_as_before(tmp_path: Path, most: int) 
     reader = IndexReader(folder)
     assert reader.search("Mended").total
     reader.close()
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     assert held(folder) == expected(root)
 
 
 def test_a_catalogue_that_another_program_has_locked_is_not_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catalogue, "WAIT", 0.1)
+    monkeypatch.setattr(catalogue, "WRITE_WAIT", 0.1)
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     before = (folder / catalogue.CATALOGUE).stat().st_ino
     next(root.rglob("*.jsonl")).unlink()
     other = sqlite3.connect(folder / catalogue.CATALOGUE, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(SourceError, match="database is locked") as caught:
-        refresh(Archive([root]), folder)
+        update_index(Archive([root]), folder)
     other.execute("ROLLBACK")
     other.close()
     assert "end the program that uses it" in caught.value.hints[0]
     assert (folder / catalogue.CATALOGUE).stat().st_ino == before
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     assert held(folder) == expected(root)
 
 
@@ -117,6 +117,6 @@ def refused_by(name: str) -> sqlite3.OperationalError:
     ],
 )
 def test_who_is_to_blame(error: Exception | None, hint: str | None) -> None:
-    assert is_refused(error) is (hint is not None)
+    assert is_write_error(error) is (hint is not None)
     if error and hint:
-        assert refusal(Path("/x"), error).hints[0].startswith(hint)
+        assert write_error(Path("/x"), error).hints[0].startswith(hint)

@@ -8,12 +8,11 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.update import refresh
 from plait.errors import UserError
-from plait.index.hits import shown_part, stamp_of
 from plait.index.query import Field
-from plait.index.search import IndexReader
-from plait.index.texts import EPOCH, HALF_LIFE, recency
+from plait.index.search import IndexReader, format_timestamp, make_excerpt
+from plait.index.text_index import EPOCH, HALF_LIFE, compute_recency
+from plait.indexing import update_index
 
 LOGS = """
 file shop cwd=/home/dev/shop start=2026-09-30T23:00:00Z
@@ -37,7 +36,7 @@ A2< "Done."
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
     place = tmp_path_factory.mktemp("answers")
     draw(LOGS).write(place / "logs")
-    refresh(Archive([place / "logs"]), place / "index")
+    update_index(Archive([place / "logs"]), place / "index")
     found = IndexReader(place / "index")
     yield found
     found.close()
@@ -175,7 +174,7 @@ YEAR = int(EPOCH + HALF_LIFE)
     ],
 )
 def test_what_is_newer_counts_more(when: int | None, weight: float) -> None:
-    assert recency(when) == pytest.approx(weight)
+    assert compute_recency(when) == pytest.approx(weight)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +187,7 @@ def test_what_is_newer_counts_more(when: int | None, weight: float) -> None:
     ],
 )
 def test_a_second_is_written_as_the_log_does(seconds: int | None, stamp: str | None) -> None:
-    assert stamp_of(seconds) == stamp
+    assert format_timestamp(seconds) == stamp
 
 
 FOUND = [re.compile("needle"), re.compile("thread")]
@@ -205,7 +204,7 @@ FOUND = [re.compile("needle"), re.compile("thread")]
     ],
 )
 def test_the_part_of_a_text_that_shows_most(text: str, snippet: str, marks: list[str]) -> None:
-    shown = shown_part(text, FOUND, 0).snippet
+    shown = make_excerpt(text, FOUND, 0).snippet
     assert shown.text.startswith(snippet)
     assert [shown.text[start:end] for start, end in shown.marks] == marks
     assert shown.text.endswith("…") == (len(text) > 220 and text.endswith("y"))
@@ -214,8 +213,8 @@ def test_the_part_of_a_text_that_shows_most(text: str, snippet: str, marks: list
 
 def test_lines_around_what_was_found() -> None:
     text = "one\ntwo\nthree\na needle\nfive\nsix\nseven"
-    shown = shown_part(text, FOUND, 2)
+    shown = make_excerpt(text, FOUND, 2)
     assert shown.snippet.text == "a needle"
     assert (shown.before, shown.after) == (("two", "three"), ("five", "six"))
-    assert shown_part("a needle\nlast", FOUND, 1)[1:] == ((), ("last",))
-    assert shown_part("first\na needle", FOUND, 1)[1:] == (("first",), ())
+    assert make_excerpt("a needle\nlast", FOUND, 1)[1:] == ((), ("last",))
+    assert make_excerpt("first\na needle", FOUND, 1)[1:] == (("first",), ())

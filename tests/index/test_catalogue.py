@@ -6,20 +6,25 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.update import refresh
-from plait.index.access import is_refused, locked, refusal
-from plait.index.catalogue import VERSION, Catalogue, from_bytes, to_bytes
-from plait.index.charges import Charges
-from plait.index.model import IndexReport
-from plait.index.rows import (
-    abandoned_records,
-    group_results,
-    keep_rows,
-    keeping_abandoned,
-    keeping_group_result,
-    keeping_rows,
-    noting,
+from plait.index.catalogue import (
+    VERSION,
+    Catalogue,
+    from_bytes,
+    is_write_error,
+    load_abandoned_records,
+    load_family_results,
+    lock_index,
+    save_abandoned_records,
+    save_family_result,
+    save_meta,
+    save_session_rows,
+    to_bytes,
+    write_error,
+    write_if_unchanged,
 )
+from plait.index.model import IndexReport
+from plait.indexing import update_index
+from plait.usage.index_rows import PackedBills
 
 DRAWING = """
 file work cwd=/home/dev/shop
@@ -31,7 +36,7 @@ A1< "two"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     draw(DRAWING).write(tmp_path / "root")
-    refresh(Archive([tmp_path / "root"]), tmp_path / "index")
+    update_index(Archive([tmp_path / "root"]), tmp_path / "index")
     return tmp_path / "index"
 
 
@@ -42,7 +47,9 @@ def test_values_are_kept_as_they_are(value: object) -> None:
 
 
 def test_charges_are_kept() -> None:
-    assert from_bytes(to_bytes(Charges([1, 2], [], True)), Charges) == Charges([1, 2], [], True)
+    assert from_bytes(to_bytes(PackedBills([1, 2], [], True)), PackedBills) == PackedBills(
+        [1, 2], [], True
+    )
 
 
 def test_names_have_numbers(folder: Path) -> None:
@@ -63,9 +70,9 @@ def test_names_have_numbers(folder: Path) -> None:
 
 def test_numbers_are_never_given_twice(folder: Path) -> None:
     catalogue = Catalogue(folder, is_reader=False)
-    assert catalogue.numbers("fresh", 3) == 1
-    assert catalogue.numbers("fresh", 1) == 4
-    assert catalogue.numbers("fresh", 1) == 5
+    assert catalogue.reserve_numbers("fresh", 3) == 1
+    assert catalogue.reserve_numbers("fresh", 1) == 4
+    assert catalogue.reserve_numbers("fresh", 1) == 5
     catalogue.close()
 
 
@@ -84,16 +91,16 @@ def test_what_is_known(folder: Path) -> None:
     assert catalogue.paths([catalogue.logs()[log][0]]) == {catalogue.logs()[log][0]: log}
     assert catalogue.bytes() == size
     assert catalogue.stamps()[log][0] == size
-    assert catalogue.straight() == {log}
+    assert catalogue.appendable_logs() == {log}
     assert catalogue.facts() == {known.key: catalogue.facts_of(sid)}
     assert catalogue.facts_of(sid + 1) == b""
     assert catalogue.count("sessions") == 1
     assert catalogue.pending() == []
-    mark = catalogue.mark(log)
+    mark = catalogue.file_mark(log)
     assert mark is not None
     assert (mark[1], mark[2].path, mark[2].kind, mark[2].offset) == (sid, log, "session", size)
     assert mark[3] is not None
-    assert catalogue.mark("nowhere") is None
+    assert catalogue.file_mark("nowhere") is None
     assert [(line.kind, line.turns) for line in catalogue.lines(sid)] == [("trunk", 1)]
     assert [(turn.dag, turn.number, turn.kind) for turn in catalogue.turns(sid)] == [
         (0, 1, "prompt")
@@ -120,17 +127,17 @@ def noted(folder: Path, name: str) -> object:
 def test_what_was_worked_out_is_kept_while_nothing_has_changed(folder: Path) -> None:
     now = generation(folder)
     assert now > 0
-    assert not keep_rows(folder, now + 1, [noting("a", 1)])
+    assert not write_if_unchanged(folder, now + 1, [save_meta("a", 1)])
     assert noted(folder, "a") is None
-    assert keep_rows(folder, now, [noting("a", 1)])
+    assert write_if_unchanged(folder, now, [save_meta("a", 1)])
     assert noted(folder, "a") == 1
-    assert not keep_rows(folder / "nowhere", now, [])
-    with locked(folder, wait=0):
-        assert not keep_rows(folder, now, [noting("a", 2)])
+    assert not write_if_unchanged(folder / "nowhere", now, [])
+    with lock_index(folder, wait=0):
+        assert not write_if_unchanged(folder, now, [save_meta("a", 2)])
     catalogue = Catalogue(folder, is_reader=False)
-    catalogue.announce([7])
+    catalogue.mark_pending([7])
     catalogue.close()
-    assert not keep_rows(folder, now, [noting("a", 3)])
+    assert not write_if_unchanged(folder, now, [save_meta("a", 3)])
     assert noted(folder, "a") == 1
 
 
@@ -139,15 +146,15 @@ def test_rows_of_a_session_and_of_groups(folder: Path) -> None:
     calls = (0, 1, 1, "c", "t\u00e9\ud800", None, "ok", 1.5, "u")
     large = (0, 2, 1 << 63, "c", "t", None, "ok", 1.5, "u")
     changes = [
-        keeping_abandoned({1: b"x"}),
-        keeping_group_result("sort", (3, 1), b"data"),
-        keeping_rows(5, {"calls": [calls], "findings": []}),
+        save_abandoned_records({1: b"x"}),
+        save_family_result("sort", (3, 1), b"data"),
+        save_session_rows(5, {"calls": [calls], "findings": []}),
     ]
-    assert keep_rows(folder, now, changes)
+    assert write_if_unchanged(folder, now, changes)
     catalogue = Catalogue(folder)
-    assert abandoned_records(catalogue) == {1: b"x"}
-    assert group_results(catalogue, "sort") == {(3, 1): b"data"}
-    assert group_results(catalogue, "other") == {}
+    assert load_abandoned_records(catalogue) == {1: b"x"}
+    assert load_family_results(catalogue, "sort") == {(3, 1): b"data"}
+    assert load_family_results(catalogue, "other") == {}
     found = catalogue.connection.execute("SELECT sid, tool, took_ms FROM calls").fetchall()
     assert found == [(5, "t\u00e9?", 1.5)]
     assert catalogue.connection.execute("SELECT sid FROM members ORDER BY sid").fetchall() == [
@@ -155,17 +162,17 @@ def test_rows_of_a_session_and_of_groups(folder: Path) -> None:
         (3,),
     ]
     catalogue.close()
-    assert not keep_rows(folder, now, [keeping_rows(5, {"calls": [large]})])
+    assert not write_if_unchanged(folder, now, [save_session_rows(5, {"calls": [large]})])
 
 
 def test_what_the_system_did_not_take() -> None:
-    assert is_refused(OSError("os error 28"))
-    assert is_refused(ValueError("LockBusy"))
-    assert not is_refused(OSError("other"))
-    assert not is_refused(KeyError("os error 28"))
-    assert not is_refused(None)
-    assert refusal(Path("x"), ValueError("LockBusy")).hints[0].startswith("end the program")
-    assert refusal(Path("x"), OSError("os error 28")).hints[0].startswith("make room")
+    assert is_write_error(OSError("os error 28"))
+    assert is_write_error(ValueError("LockBusy"))
+    assert not is_write_error(OSError("other"))
+    assert not is_write_error(KeyError("os error 28"))
+    assert not is_write_error(None)
+    assert write_error(Path("x"), ValueError("LockBusy")).hints[0].startswith("end the program")
+    assert write_error(Path("x"), OSError("os error 28")).hints[0].startswith("make room")
 
 
 def test_what_was_done_to_an_index() -> None:

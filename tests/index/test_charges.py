@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.conversation.usage import Ledger, Origin
-from plait.index.charges import charges, charges_in
-from plait.record.billing import bills
+from plait.record.billing import iter_bills
+from plait.usage.index_rows import pack_bills, unpack_bills
 
 times = st.sampled_from(
     ("2026-11-02T09:00:01.000Z", "2026-11-02T09:00:02.000Z", "2026-11-02T10:00Z", 1762074000, None)
@@ -56,8 +56,8 @@ def test_a_ledger_cannot_tell_the_difference(
             path = Path(place) / f"{number}.jsonl"
             path.write_bytes((b"" if is_glued else b"\n").join(map(line_of, rows)))
             origin = Origin(("one", "two", "one")[number], "p", "agent" if number == 2 else "main")
-            plain.add(origin, bills(path))
-            found = charges(charges_in(path, "session"))
+            plain.add(origin, iter_bills(path))
+            found = unpack_bills(pack_bills(path, "session"))
             kept.add(origin, zip(found.lines, found.bills, strict=True))
     assert list(kept.drafts) == list(plain.drafts)
     assert list(kept.responses()) == list(plain.responses())
@@ -67,7 +67,7 @@ def test_a_ledger_cannot_tell_the_difference(
 def test_lines_that_say_the_same_are_kept_once(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_bytes(b"\n".join(line_of(dict(ROW, uuid=f"u{place}")) for place in range(5)))
-    found = charges(charges_in(path, "session"))
+    found = unpack_bills(pack_bills(path, "session"))
     assert found.lines == [1]
     assert found.bills[0].uuid == "u4"
 
@@ -108,7 +108,7 @@ def test_which_two_lines_of_a_response_are_kept_as_one(
     path = tmp_path / "one.jsonl"
     rows = [dict(ROW, uuid="u1"), dict(ROW, uuid="u2") | change]
     path.write_bytes(b"\n".join(map(line_of, rows)))
-    found = charges(charges_in(path, "session"))
+    found = unpack_bills(pack_bills(path, "session"))
     assert found.lines == [1, 2][:kept]
     assert found.bills[0].timestamp == ROW["timestamp"]
     assert found.bills[-1].uuid == "u2"
@@ -117,5 +117,5 @@ def test_which_two_lines_of_a_response_are_kept_as_one(
 def test_an_agent_that_warms_up_the_cache_is_known(tmp_path: Path) -> None:
     path = tmp_path / "agent-a1.jsonl"
     path.write_bytes(b'{"type":"user","uuid":"u","message":{"role":"user","content":"Warmup"}}\n')
-    assert charges(charges_in(path, "agent")).is_warmup
-    assert not charges(charges_in(path, "session")).is_warmup
+    assert unpack_bills(pack_bills(path, "agent")).is_warmup
+    assert not unpack_bills(pack_bills(path, "session")).is_warmup

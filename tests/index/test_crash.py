@@ -11,19 +11,19 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.update import refresh
-from plait.index.store import writing
+from plait.index.writer import open_writer
+from plait.indexing import update_index
 from tests.index.held import added, expected, held, tables
 
 CHILD = """
 import sys
 from pathlib import Path
 from plait import Archive
-from plait.archive.index.update import refresh
-import plait.index.store as store
+from plait.indexing import update_index
+import plait.index.writer as store
 store.BATCH = 300
 print("ready", flush=True)
-refresh(Archive([Path(sys.argv[1])]), Path(sys.argv[2]))
+update_index(Archive([Path(sys.argv[1])]), Path(sys.argv[2]))
 print("done", flush=True)
 """
 TALK = """
@@ -79,16 +79,16 @@ def check_killed(tmp_path: Path, times: int) -> None:
     for number in range(times):
         lines = files[number % COUNT].read_bytes().splitlines(keepends=True)
         if number % 3 == 0:  # everything anew
-            with writing(folder) as writer:
+            with open_writer(folder) as writer:
                 for sid in writer.catalogue.keys().values():
-                    writer.forget(sid)
+                    writer.delete_session(sid)
                 writer.commit()
         else:
             added(files[number % COUNT], lines[-1].replace(b"Mended", b"Mended again"))
         killed(root, folder, chance.uniform(0, lasting))
-        refresh(Archive([root]), folder)
+        update_index(Archive([root]), folder)
         assert held(folder) == expected(root)
-    refresh(Archive([root]), tmp_path / "anew")
+    update_index(Archive([root]), tmp_path / "anew")
     assert tables(folder) == tables(tmp_path / "anew")
 
 
@@ -105,28 +105,28 @@ def test_fifty_runs_that_are_killed(tmp_path: Path) -> None:
 def test_each_step_of_a_batch_may_be_the_last(tmp_path: Path, step: str) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     [path, *_] = sorted(root.rglob("*.jsonl"))
     path.write_bytes(path.read_bytes().replace(b"Mended", b"Repaired"))
-    with writing(folder) as writer:
+    with open_writer(folder) as writer:
         known = writer.catalogue.keys()
-        writer.forget(known[str(path)])
-        writer.catalogue.announce([known[str(path)]])
+        writer.delete_session(known[str(path)])
+        writer.catalogue.mark_pending([known[str(path)]])
         if step == "committed":
             writer.texts.commit()
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     assert held(folder) == expected(root)
 
 
 def test_an_index_whose_halves_disagree_is_made_anew(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
-    refresh(Archive([root]), folder)
-    with writing(folder) as writer:
-        writer.forget(1)
+    update_index(Archive([root]), folder)
+    with open_writer(folder) as writer:
+        writer.delete_session(1)
         writer.texts.commit()  # and the power goes
     added(next(root.rglob("*.jsonl")), b"\n")
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     assert held(folder) == expected(root)
 
 
@@ -134,18 +134,18 @@ def test_an_index_whose_halves_disagree_is_made_anew(tmp_path: Path) -> None:
 def test_an_index_that_is_damaged_is_made_anew(tmp_path: Path, name: str) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     (folder / name).write_bytes(b"nonsense")
     added(next(root.rglob("*.jsonl")), b"\n")
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     assert held(folder) == expected(root)
 
 
 def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
-    refresh(Archive([root]), folder)
-    with writing(folder) as writer:
-        writer.catalogue.note({"version": 999})
-    assert refresh(Archive([root]), folder).read == COUNT
+    update_index(Archive([root]), folder)
+    with open_writer(folder) as writer:
+        writer.catalogue.set_meta({"version": 999})
+    assert update_index(Archive([root]), folder).read == COUNT
     assert held(folder) == expected(root)

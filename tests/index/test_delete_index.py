@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from plait.errors import SourceError
-from plait.index import store
-from plait.index.store import writing
+from plait.index import writer
+from plait.index.writer import open_writer
 
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_folder_in_which_somebody_still_tidies_up_is_deleted_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    with writing(tmp_path):
+    with open_writer(tmp_path):
         pass
-    monkeypatch.setattr(store, "PAUSE", 0)
+    monkeypatch.setattr(writer, "PAUSE", 0)
     late = [tmp_path / "text" / f"late-{number}" for number in range(times)]
     delete = shutil.rmtree
 
@@ -29,7 +29,7 @@ def test_a_folder_in_which_somebody_still_tidies_up_is_deleted_in_the_end(
         delete(place, **options)
 
     monkeypatch.setattr(shutil, "rmtree", disturbed)
-    with writing(tmp_path, is_anew=True):
+    with open_writer(tmp_path, is_anew=True):
         assert not list((tmp_path / "text").glob("late-*"))
 
 
@@ -37,7 +37,7 @@ def test_a_folder_in_which_somebody_still_tidies_up_is_deleted_in_the_end(
 def test_a_folder_that_cannot_be_deleted_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errno: int
 ) -> None:
-    with writing(tmp_path):
+    with open_writer(tmp_path):
         pass
     asked = []
 
@@ -45,8 +45,8 @@ def test_a_folder_that_cannot_be_deleted_is_told(
         asked.append(place)
         raise OSError(errno, "no")
 
-    monkeypatch.setattr(store, "PAUSE", 0)
+    monkeypatch.setattr(writer, "PAUSE", 0)
     monkeypatch.setattr(shutil, "rmtree", refused)
-    with pytest.raises(SourceError), writing(tmp_path, is_anew=True):
+    with pytest.raises(SourceError), open_writer(tmp_path, is_anew=True):
         pass
-    assert len(asked) == (1 if errno == EACCES else store.TRIES + 1)
+    assert len(asked) == (1 if errno == EACCES else writer.TRIES + 1)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.index.update import refresh
-from plait.archive.kept_pages import mark_of, pages_beside
+from plait.indexing import update_index
+from plait.sessions.page_cache import fingerprint_session, open_page_cache
 
 WORDS = "unmistakable pomegranate"
 KEPT, GONE = (
@@ -30,10 +30,10 @@ def held(index: Path, words: str) -> list[str]:
 def test_what_is_deleted_is_in_no_file_of_the_index(tmp_path: Path) -> None:
     root, index = tmp_path / "root", tmp_path / "cache" / "index"
     archive = written(root)
-    refresh(archive, index)
+    update_index(archive, index)
     assert held(index, WORDS) != []
     next(root.rglob(f"{GONE.session}.jsonl")).unlink()
-    assert refresh(Archive([root]), index).forgotten == 1
+    assert update_index(Archive([root]), index).forgotten == 1
     assert held(index, WORDS) == []
     assert held(index, "an ordinary thing") != []
 
@@ -41,33 +41,33 @@ def test_what_is_deleted_is_in_no_file_of_the_index(tmp_path: Path) -> None:
 def test_the_page_of_what_is_deleted_goes_with_it(tmp_path: Path) -> None:
     root, index = tmp_path / "root", tmp_path / "cache" / "index"
     archive = written(root)
-    refresh(archive, index)
-    pages = pages_beside(index)
+    update_index(archive, index)
+    pages = open_page_cache(index)
     for session in archive.sessions:
-        pages.keep(session.id, mark_of(session), f"<p>{session.id}</p>")
+        pages.save(session.id, fingerprint_session(session), f"<p>{session.id}</p>")
     next(root.rglob(f"{GONE.session}.jsonl")).unlink()
-    refresh(Archive([root]), index)
+    update_index(Archive([root]), index)
     (kept,) = Archive([root]).sessions
     assert [path.name for path in pages.folder.iterdir()] == [pages.path_of(kept.id).name]
-    assert pages.find(kept.id, mark_of(kept)) == f"<p>{kept.id}</p>"
+    assert pages.find(kept.id, fingerprint_session(kept)) == f"<p>{kept.id}</p>"
 
 
 def test_the_page_of_what_was_changed_goes_too(tmp_path: Path) -> None:
     root, index = tmp_path / "root", tmp_path / "cache" / "index"
     archive = written(root)
-    refresh(archive, index)
-    pages = pages_beside(index)
+    update_index(archive, index)
+    pages = open_page_cache(index)
     for session in archive.sessions:
-        pages.keep(session.id, mark_of(session), "page")
+        pages.save(session.id, fingerprint_session(session), "page")
     log = next(root.rglob(f"{GONE.session}.jsonl"))
     log.write_text(log.read_text().replace(WORDS, "something else"))
-    refresh(Archive([root]), index)
+    update_index(Archive([root]), index)
     assert [path.name for path in pages.folder.iterdir()] == [pages.path_of(KEPT.session).name]
 
 
 def test_what_is_no_page_of_ours_goes(tmp_path: Path) -> None:
-    pages = pages_beside(tmp_path / "index")
-    pages.keep("a", "mark", "page")
+    pages = open_page_cache(tmp_path / "index")
+    pages.save("a", "mark", "page")
     (pages.folder / "odd.page").write_bytes(b"\xff" * 1000)
-    pages.keep_only(lambda: {"mark"})
+    pages.prune(lambda: {"mark"})
     assert [path.name for path in pages.folder.iterdir()] == [pages.path_of("a").name]

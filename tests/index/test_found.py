@@ -7,12 +7,17 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.update import refresh
 from plait.errors import UserError
+from plait.index.catalogue import (
+    load_prompted_turns,
+    load_session_lines,
+    load_session_sizes,
+    load_turns_by_time,
+)
 from plait.index.model import Hit
 from plait.index.query import Field
-from plait.index.rows import begun_turns, lines_of_session, session_shapes, turns_in_order
 from plait.index.search import IndexReader
+from plait.indexing import update_index
 from tests.graph.sketch import names_of
 
 DRAWING = """
@@ -50,7 +55,7 @@ U2< "<command-name>/cost</command-name><command-args>all</command-args>"
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
     folder = tmp_path_factory.mktemp("searched")
     draw(DRAWING).write(folder / "root")
-    refresh(Archive([folder / "root"]), folder / "index")
+    update_index(Archive([folder / "root"]), folder / "index")
     found = IndexReader(folder / "index")
     yield found
     found.close()
@@ -147,8 +152,8 @@ WRONG = {
         "no branch is 'zzz'",
         "known are active, abandoned, agent, service, recovered",
     ),
-    "project:zzz": ("no project is called 'zzz'", "`plait ls` lists the projects there are"),
-    "session:zzz": ("no session starts with 'zzz'", "`plait ls` lists the sessions there are"),
+    "project:zzz": ("no project is called 'zzz'", "`plait ls` lists your projects"),
+    "session:zzz": ("no session starts with 'zzz'", "`plait ls` lists your sessions"),
     "file:...": ("'...' names no file", "say `file:name.py` or a part of a path"),
     "before:soon": (
         "'soon' is not a time",
@@ -210,28 +215,28 @@ def test_the_newer_and_the_more_telling_come_first(reader: IndexReader) -> None:
 
 def test_lists_of_sessions(reader: IndexReader) -> None:
     catalogue = reader.catalogue
-    shapes = {NAMES[Path(key).stem]: shape for key, shape in session_shapes(catalogue).items()}
+    shapes = {NAMES[Path(key).stem]: shape for key, shape in load_session_sizes(catalogue).items()}
     counts = {name: (one.turns, one.branches, one.agents) for name, one in shapes.items()}
     assert counts == {"other": (1, 0, 0), "work": (3, 1, 1)}
     begun = sorted(
-        (time, NAMES[Path(key).stem], turn) for key, time, turn, _ in begun_turns(catalogue)
+        (time, NAMES[Path(key).stem], turn) for key, time, turn, _ in load_prompted_turns(catalogue)
     )
     assert begun[:2] == [
         ("2026-10-02T09:00:00.000Z", "other", 1),
         ("2026-11-02T09:00:00.000Z", "work", 1),
     ]
-    key = next(key for key in session_shapes(catalogue) if NAMES[Path(key).stem] == "work")
-    turns = turns_in_order(catalogue, [key])[key]
+    key = next(key for key in load_session_sizes(catalogue) if NAMES[Path(key).stem] == "work")
+    turns = load_turns_by_time(catalogue, [key])[key]
     assert [(one.kind, one.state, one.time and one.time[17:19]) for one in turns] == [
         ("trunk", "active", "00"),
         ("branch", "abandoned", "06"),
         ("trunk", "active", "10"),
         ("agent", "agent", "11"),
     ]
-    lines = lines_of_session(catalogue, key)
+    lines = load_session_lines(catalogue, key)
     assert [(line.kind, NAMES.get(uuid or "")) for line, uuid in lines] == [
         ("trunk", "U1"),
         ("agent", "U11"),
         ("branch", "U2"),
     ]
-    assert lines_of_session(catalogue, "nowhere") == []
+    assert load_session_lines(catalogue, "nowhere") == []

@@ -6,23 +6,23 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.update import refresh
 from plait.index.catalogue import CATALOGUE, Catalogue
 from plait.index.freshness import (
     FileStamp,
     has_grown,
     is_fresh,
-    is_fresh_for,
-    known_stamps,
-    mark_of,
-    stamps,
+    is_fresh_for_roots,
+    load_stamps,
+    mark_file,
+    scan_stamps,
 )
+from plait.indexing import update_index
 
 LONG = b"".join(b"%06d\n" % number for number in range(400))
 
 
 def stamped(path: Path) -> FileStamp:
-    [(_, stamp)] = stamps([path]).items()
+    [(_, stamp)] = scan_stamps([path]).items()
     return stamp
 
 
@@ -45,7 +45,7 @@ def stamped(path: Path) -> FileStamp:
 def test_whether_a_file_was_only_added_to(tmp_path: Path, after: bytes, expected: bool) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(LONG)
-    known = mark_of(str(path), stamped(path), "session", len(LONG))
+    known = mark_file(str(path), stamped(path), "session", len(LONG))
     with path.open("r+b") as file:  # the same inode
         file.truncate(0)
         file.write(after)
@@ -55,7 +55,7 @@ def test_whether_a_file_was_only_added_to(tmp_path: Path, after: bytes, expected
 def test_a_file_that_was_put_in_anothers_place_has_not_grown(tmp_path: Path) -> None:
     path, other = tmp_path / "log.jsonl", tmp_path / "other"
     path.write_bytes(LONG)
-    known = mark_of(str(path), stamped(path), "session", len(LONG))
+    known = mark_file(str(path), stamped(path), "session", len(LONG))
     other.write_bytes(LONG + b"more\n")
     other.replace(path)
     assert not has_grown(known, stamped(path))
@@ -65,10 +65,10 @@ def test_a_file_that_has_gone_has_not_grown(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(LONG)
     stamp = stamped(path)
-    known = mark_of(str(path), stamp, "session", len(LONG))
+    known = mark_file(str(path), stamp, "session", len(LONG))
     path.unlink()
     assert not has_grown(known, stamp._replace(size=stamp.size + 1))
-    assert mark_of(str(path), stamp, "session", 5).head == b""
+    assert mark_file(str(path), stamp, "session", 5).head == b""
 
 
 def test_which_files_count(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_which_files_count(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
     (folder / "again").symlink_to(folder, target_is_directory=True)
-    found = sorted(Path(path).relative_to(folder).as_posix() for path in stamps([folder]))
+    found = sorted(Path(path).relative_to(folder).as_posix() for path in scan_stamps([folder]))
     assert found == sorted(names[:4])
-    assert stamps([tmp_path / "nowhere"]) == {}
+    assert scan_stamps([tmp_path / "nowhere"]) == {}
 
 
 DRAWING = 'file work cwd=/home/dev/shop\nU1 "one"\nA1< "two"'
@@ -98,18 +98,18 @@ def test_an_index_is_fresh_until_a_file_changes(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     draw(DRAWING).write(root)
     places = [root / "projects"]
-    assert not is_fresh(folder, stamps(places))
-    assert known_stamps(folder) == {}
-    refresh(Archive([root]), folder)
-    assert is_fresh(folder, stamps(places))
-    assert is_fresh_for(folder, [root])
-    assert known_stamps(folder) == stamps(places)
+    assert not is_fresh(folder, scan_stamps(places))
+    assert load_stamps(folder) == {}
+    update_index(Archive([root]), folder)
+    assert is_fresh(folder, scan_stamps(places))
+    assert is_fresh_for_roots(folder, [root])
+    assert load_stamps(folder) == scan_stamps(places)
     with Catalogue(folder, is_reader=False).connection as connection:
         connection.execute("INSERT INTO pending VALUES (1)")
-    assert not is_fresh(folder, stamps(places))
-    assert known_stamps(folder) == stamps(places)
+    assert not is_fresh(folder, scan_stamps(places))
+    assert load_stamps(folder) == scan_stamps(places)
     next(root.rglob("*.jsonl")).write_bytes(b"")
-    assert not is_fresh_for(folder, [root])
-    assert not is_fresh_for(folder, [tmp_path / "nowhere"])
+    assert not is_fresh_for_roots(folder, [root])
+    assert not is_fresh_for_roots(folder, [tmp_path / "nowhere"])
     (folder / CATALOGUE).write_bytes(b"broken")
-    assert known_stamps(folder) == {}
+    assert load_stamps(folder) == {}

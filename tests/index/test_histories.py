@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from plait import Archive
-from plait.archive.index.fresh import fresh_index
-from plait.archive.index.stats import indexed_figures
-from plait.archive.index.update import refresh
-from plait.archive.search import search
-from plait.conversation.stats.statistics import Statistics
+from plait.conversation.statistics import Statistics
 from plait.index.catalogue import CATALOGUE
+from plait.indexing import update_index
+from plait.search.search import search
+from plait.sessions.fresh_index import open_fresh_index
+from plait.sessions.statistics import read_indexed_statistics
 from tests.index.answers import check
 from tests.index.held import added, written
 
@@ -62,7 +62,7 @@ def root(tmp_path: Path) -> Path:
     root = tmp_path / "root"
     written(root / "p" / "one.jsonl", talk("a", "one"))
     written(root / "p" / "two.jsonl", talk("b", "two"))
-    refresh(Archive([root]), tmp_path / "index")
+    update_index(Archive([root]), tmp_path / "index")
     check(root, tmp_path / "index")
     return root
 
@@ -80,7 +80,7 @@ def test_a_log_that_came_after_the_archive_was_looked_through(root: Path, tmp_pa
     archive = Archive([root])
     assert len(archive.sessions) == 2
     written(root / "p" / "three.jsonl", talk("c", "three"))
-    refresh(archive, tmp_path / "index")
+    update_index(archive, tmp_path / "index")
     check(root, tmp_path / "index")
     assert search(Archive([root]), tmp_path / "index", "hello").sessions == 3
 
@@ -170,7 +170,7 @@ def test_links_to_files_and_folders(root: Path, tmp_path: Path) -> None:
     added(far, b"\n")
     check(root, tmp_path / "index")
     (tmp_path / "link").symlink_to(root)
-    refresh(Archive([tmp_path / "link"]), tmp_path / "other")
+    update_index(Archive([tmp_path / "link"]), tmp_path / "other")
     added(root / "p" / "one.jsonl", MORE)
     check(tmp_path / "link", tmp_path / "other")
     far.unlink()
@@ -206,8 +206,8 @@ def test_nothing_is_left_of_a_session_that_has_gone(root: Path, tmp_path: Path) 
 def test_a_log_that_grows_while_what_it_adds_is_worked_out(root: Path, tmp_path: Path) -> None:
     archive = Archive([root])
     added(root / "p" / "one.jsonl", b"\n")
-    with fresh_index(archive, tmp_path / "index") as index:
+    with open_fresh_index(archive, tmp_path / "index") as index:
         assert index is not None
         added(root / "p" / "one.jsonl", MORE)
-        indexed_figures(index, archive.sessions, Statistics(), list)
+        read_indexed_statistics(index, archive.sessions, Statistics(), list)
     check(root, tmp_path / "index")

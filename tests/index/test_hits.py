@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from plait.index.hits import BEFORE, WIDE, shown_part
-from plait.index.texts import pairs_in, pairs_of, words_of
+from plait.index.search import SNIPPET_LEAD, SNIPPET_WIDTH, make_excerpt
+from plait.index.text_index import letter_pairs, split_letter_pairs, split_words
 
 X, Y = re.compile("x+"), re.compile("y+")
 LONG = "a " * 300
@@ -14,8 +14,14 @@ SHOWN: dict[str, tuple[str, str]] = {
     "without a mark from its start": ("a b", "a b"),
     "spaces and breaks are one": ("a\n\n  x\tb", "a [x] b"),
     "marks that touch are two": ("xy", "[x][y]"),
-    "a text of the width is whole": ("x" + "b" * (WIDE - 1), "[x]" + "b" * (WIDE - 1)),
-    "a longer one is cut behind": ("x" + "b" * WIDE, "[x]" + "b" * (WIDE - 1) + "…"),
+    "a text of the width is whole": (
+        "x" + "b" * (SNIPPET_WIDTH - 1),
+        "[x]" + "b" * (SNIPPET_WIDTH - 1),
+    ),
+    "a longer one is cut behind": (
+        "x" + "b" * SNIPPET_WIDTH,
+        "[x]" + "b" * (SNIPPET_WIDTH - 1) + "…",
+    ),
     "fifty letters stand before": ("b" * 50 + "x", "b" * 50 + "[x]"),
     "of more some are cut": ("b" * 51 + "x", "…" + "b" * 50 + "[x]"),
     "at a space where there is one": ("b" * 30 + " " + "c" * 30 + "x", "…" + "c" * 30 + "[x]"),
@@ -30,7 +36,7 @@ SHOWN: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("why", SHOWN)
 def test_the_part_worth_showing(why: str) -> None:
     text, expected = SHOWN[why]
-    snippet = shown_part(text, [X, Y], 0).snippet
+    snippet = make_excerpt(text, [X, Y], 0).snippet
     shown = snippet.text
     for start, end in reversed(snippet.marks):
         shown = f"{shown[:start]}[{shown[start:end]}]{shown[end:]}"
@@ -39,14 +45,14 @@ def test_the_part_worth_showing(why: str) -> None:
 
 def test_marks_that_overlap_are_one() -> None:
     marks = [re.compile("ab"), re.compile("bcd"), re.compile("c")]
-    assert shown_part("-abcd-", marks, 0).snippet.marks == ((1, 5),)
-    assert shown_part("-a-", [re.compile("")], 0).snippet.marks == ()
+    assert make_excerpt("-abcd-", marks, 0).snippet.marks == ((1, 5),)
+    assert make_excerpt("-a-", [re.compile("")], 0).snippet.marks == ()
 
 
 def test_how_far_a_snippet_reaches() -> None:
-    assert (BEFORE, WIDE) == (50, 220)
-    shown = shown_part(LONG + "x " + LONG, [X], 0).snippet
-    assert len(shown.text) <= WIDE + 2
+    assert (SNIPPET_LEAD, SNIPPET_WIDTH) == (50, 220)
+    shown = make_excerpt(LONG + "x " + LONG, [X], 0).snippet
+    assert len(shown.text) <= SNIPPET_WIDTH + 2
     assert shown.text.startswith("…") and shown.text.endswith("…")
 
 
@@ -64,11 +70,11 @@ def test_how_far_a_snippet_reaches() -> None:
     ],
 )
 def test_words_and_pairs(text: str, words: list[str], pairs: str) -> None:
-    assert words_of(text) == words
-    assert pairs_of(text) == pairs
+    assert split_words(text) == words
+    assert split_letter_pairs(text) == pairs
 
 
 def test_pairs_of_a_run() -> None:
-    assert pairs_in("日") == ["日"]
-    assert pairs_in("日本") == ["日本"]
-    assert pairs_in("日本語") == ["日本", "本語"]
+    assert letter_pairs("日") == ["日"]
+    assert letter_pairs("日本") == ["日本"]
+    assert letter_pairs("日本語") == ["日本", "本語"]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from examples.drawing import DrawingError, draw
 from plait import Archive
-from plait.archive.index.update import refresh
 from plait.index.model import IndexReport
-from plait.index.store import writing
+from plait.index.writer import open_writer
+from plait.indexing import update_index
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index.held import added, change, expected, held, tables, written
 
@@ -55,7 +55,7 @@ A11< "Nobody."
 
 
 def brought(root: Path, folder: Path) -> IndexReport:
-    return refresh(Archive([root]), folder)
+    return update_index(Archive([root]), folder)
 
 
 def check(root: Path, folder: Path) -> None:
@@ -295,9 +295,9 @@ def test_what_was_not_committed_is_dropped(tmp_path: Path) -> None:
     draw(STRAIGHT).write(root)
     brought(root, folder)
     before = tables(folder), held(folder)
-    with pytest.raises(ZeroDivisionError), writing(folder) as writer:
+    with pytest.raises(ZeroDivisionError), open_writer(folder) as writer:
         (sid,) = writer.catalogue.keys().values()
-        writer.forget(sid)
+        writer.delete_session(sid)
         raise ZeroDivisionError
     assert (tables(folder), held(folder)) == before
     assert brought(root, folder).is_unchanged

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.update import refresh
-from plait.conversation.model import Answered, Called, Notable, Told
-from plait.conversation.walk import walk
+from plait.conversation.model import LateResult, NotableOutcome, ToolCall, UserMessage
+from plait.conversation.walk import iter_items
 from plait.errors import UserError
 from plait.index.model import OUTCOMES, SORTS, Hit
 from plait.index.query import Field
 from plait.index.search import IndexReader
+from plait.indexing import update_index
 from tests.index import oracle
 from tests.index.held import added, expected, held, written
 from tests.index.test_incremental import ended, file_lines, talks
@@ -56,7 +56,7 @@ T3< Bash(command="make again")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
     place = tmp_path_factory.mktemp("outcomes")
     draw(LOGS).write(place / "logs")
-    refresh(Archive([place / "logs"]), place / "index")
+    update_index(Archive([place / "logs"]), place / "index")
     with closing(IndexReader(place / "index")) as found:
         yield found
 
@@ -71,7 +71,7 @@ def asked(reader: IndexReader, **fields: str) -> list[str]:
 
 
 def test_index_and_reading_have_the_same_words_for_outcomes() -> None:
-    assert get_args(Notable) == OUTCOMES
+    assert get_args(NotableOutcome) == OUTCOMES
     assert len(set(SORTS)) == len(SORTS)
 
 
@@ -155,8 +155,8 @@ def test_each_passage_by_itself_is_all_that_is_counted(reader: IndexReader) -> N
 def test_equals_in_time_are_cut_alike_however_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked: int
 ) -> None:
-    monkeypatch.setattr("plait.index.search.EQUALS", looked)
-    monkeypatch.setattr("plait.index.search.ENOUGH", 1)
+    monkeypatch.setattr("plait.index.search.MAX_EQUAL_TIMES", looked)
+    monkeypatch.setattr("plait.index.search.PASSAGES_PER_HIT", 1)
     same = [f'T{n}< Bash(command="make {n}")\nR{n}< error "Exit code 1"' for n in range(2, 9)]
     text = "\n".join(("file one cwd=/x start=2026-09-30T23:00:00Z", 'U1 "go"', *same))
     draw(text).write(tmp_path / "logs")
@@ -165,7 +165,7 @@ def test_equals_in_time_are_cut_alike_however_many(
         rb'"timestamp":"[^"]*"', b'"timestamp":"2026-09-30T23:00:00.000Z"', path.read_bytes()
     )
     path.write_bytes(at_once)
-    refresh(Archive([tmp_path / "logs"]), tmp_path / "index")
+    update_index(Archive([tmp_path / "logs"]), tmp_path / "index")
     with closing(IndexReader(tmp_path / "index")) as reader:
         every = [told(hit) for hit in reader.search("outcome:failed", limit=20).hits]
         assert every == [f"input Bash failed: make {n}" for n in range(8, 1, -1)]
@@ -179,20 +179,20 @@ def calls_read(root: Path) -> Counter[str]:
     counts = Counter[str]()
     for session in Archive([root]).sessions:
         for conversation in oracle.told(session):
-            for _, item in walk(conversation):
+            for _, item in iter_items(conversation):
                 match item:
-                    case Called(line=line) if line:
+                    case ToolCall(line=line) if line:
                         counts[item.outcome] += 1
-                    case Answered(standing="foreign" | "orphan", line=line) if line:
+                    case LateResult(standing="foreign" | "orphan", line=line) if line:
                         counts[item.result.outcome] += 1
-                    case Told(kind="interruption", line=line) if line:
+                    case UserMessage(kind="interruption", line=line) if line:
                         counts["interrupted"] += 1
     return Counter({name: counts[name] for name in OUTCOMES if counts[name]})
 
 
 def calls_found(root: Path, folder: Path) -> Counter[str]:
     """Counts what became of calls as the index has them, by facets and by lists alike."""
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     with closing(IndexReader(folder)) as reader:
         lists = {name: reader.search(f"outcome:{name}").total for name in OUTCOMES}
         every = reader.search("branch:active,abandoned,agent,service,recovered", has_facets=True)
@@ -241,7 +241,7 @@ def test_a_result_that_comes_later_tells_its_call(tmp_path: Path, step: int) -> 
     grown = 0
     for place in range(0, len(lines), step):
         added(root / name, b"".join(lines[place : place + step]))
-        grown += refresh(Archive([root]), folder).grown
+        grown += update_index(Archive([root]), folder).grown
         assert held(folder) == expected(root)
     assert grown >= len(lines) // step - 2
     with closing(IndexReader(folder)) as reader:

@@ -3,7 +3,7 @@
 import pytest
 
 from plait.errors import UserError
-from plait.index.query import All, Either, Field, Not, Phrase, Wanted, Word, parse
+from plait.index.query import And, Field, Not, Or, Phrase, QueryNode, Word, parse_query
 
 
 def words(*texts: str) -> tuple[Word, ...]:
@@ -14,17 +14,17 @@ def words(*texts: str) -> tuple[Word, ...]:
     ("text", "wanted"),
     [
         ("parser", Word("parser")),
-        ("parser error", All(words("parser", "error"))),
-        ("a AND b", All(words("a", "b"))),
-        ("a OR b", Either(words("a", "b"))),
-        ("a b OR c", Either((All(words("a", "b")), Word("c")))),
-        ("a (b OR c)", All((Word("a"), Either(words("b", "c"))))),
+        ("parser error", And(words("parser", "error"))),
+        ("a AND b", And(words("a", "b"))),
+        ("a OR b", Or(words("a", "b"))),
+        ("a b OR c", Or((And(words("a", "b")), Word("c")))),
+        ("a (b OR c)", And((Word("a"), Or(words("b", "c"))))),
         ("NOT a", Not(Word("a"))),
         ("NOT NOT a", Word("a")),
         ("NOT -a", Word("a")),
         ("-a", Not(Word("a"))),
-        ("- a", All(words("-", "a"))),
-        ("-(a b)", Not(All(words("a", "b")))),
+        ("- a", And(words("-", "a"))),
+        ("-(a b)", Not(And(words("a", "b")))),
         ('-"a b"', Not(Phrase("a b"))),
         ('"a b"', Phrase("a b")),
         ('"a b"~3', Phrase("a b", 3)),
@@ -52,11 +52,11 @@ def words(*texts: str) -> tuple[Word, ...]:
         ("std::map", Word("std::map")),
         ("a:b", Word("a:b")),
         ('"OR"', Phrase("OR")),
-        ("tool:OR x", All((Field("tool", "OR"), Word("x")))),
+        ("tool:OR x", And((Field("tool", "OR"), Word("x")))),
     ],
 )
-def test_what_is_wanted(text: str, wanted: Wanted) -> None:
-    assert parse(text) == wanted
+def test_what_is_wanted(text: str, wanted: QueryNode) -> None:
+    assert parse_query(text) == wanted
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_is_wanted(text: str, wanted: Wanted) -> None:
 )
 def test_what_is_wrong(text: str, said: str) -> None:
     with pytest.raises(UserError) as caught:
-        parse(text)
+        parse_query(text)
     assert caught.value.message == said
 
 
@@ -96,13 +96,13 @@ def test_what_is_wrong(text: str, said: str) -> None:
     ids=["deep", "long", "open"],
 )
 def test_what_is_just_small_enough(text: str) -> None:
-    assert parse(text)
+    assert parse_query(text)
 
 
 def test_a_field_that_is_almost_one_is_guessed() -> None:
     with pytest.raises(UserError) as caught:
-        parse("tol:Bash")
+        parse_query("tol:Bash")
     assert caught.value.hints[0].startswith("did you mean 'tool:Bash'? there are tool, in,")
     with pytest.raises(UserError) as caught:
-        parse("zzz:Bash")
+        parse_query("zzz:Bash")
     assert caught.value.hints[0].startswith("there are tool, in,")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import astuple
 
 from plait import Archive
-from plait.archive.index.rows import IndexedSession
-from plait.archive.model import Session
+from plait.indexing import IndexedSession
+from plait.sessions.model import Session
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index import oracle
 from tests.index.held import written
@@ -34,7 +34,7 @@ def read(session: Session) -> tuple[Counter[oracle.Row], list[oracle.Row], list[
         for one in reading.passages()
         if one.kind != "title"
     )
-    kept = reading.catalogued({}, [])
+    kept = reading.to_rows({}, [])
     return found, [astuple(one) for one in kept.lines], [astuple(one) for one in kept.turns]
 
 

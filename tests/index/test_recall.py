@@ -7,14 +7,21 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.archive.index.update import refresh
-from plait.archive.model import Session
-from plait.archive.search import search
-from plait.conversation.model import Answered, Called, Item, Said, Thought, Told
-from plait.conversation.walk import walk
+from plait.conversation.model import (
+    AssistantText,
+    AssistantThinking,
+    Item,
+    LateResult,
+    ToolCall,
+    UserMessage,
+)
+from plait.conversation.walk import iter_items
 from plait.index.query import Field
 from plait.index.search import IndexReader
-from plait.index.texts import LONGEST
+from plait.index.text_index import MAX_WORD_LENGTH
+from plait.indexing import update_index
+from plait.search.search import search
+from plait.sessions.model import Session
 from tests.index.held import expected, held
 
 MOST = 300_000
@@ -26,11 +33,11 @@ Asked = tuple[str, str, str, int]
 
 def texts(item: Item) -> str:
     match item:
-        case Said(text=text) | Thought(text=text) | Told(text=text):
+        case AssistantText(text=text) | AssistantThinking(text=text) | UserMessage(text=text):
             return text
-        case Called(input=dict() as given):
+        case ToolCall(input=dict() as given):
             return next((one for one in given.values() if isinstance(one, str)), "")
-        case Answered(result=result) if result.persisted is None:
+        case LateResult(result=result) if result.persisted is None:
             return result.text
         case _:
             return ""
@@ -44,7 +51,7 @@ def asked_of(sessions: list[Session], count: int, chance: random.Random) -> list
         pool = [
             (words, line, turn)
             for line, conversation in told.items()
-            for turn, item in walk(conversation)
+            for turn, item in iter_items(conversation)
             if (words := list(WORD.finditer(texts(item)[:20_000])))
         ]
         for words, line, turn in chance.sample(pool, min(len(pool), 1 + count // len(sessions))):
@@ -52,7 +59,7 @@ def asked_of(sessions: list[Session], count: int, chance: random.Random) -> list
             first = words[place]
             last = words[min(place + chance.choice((0, 0, 2)), len(words) - 1)]
             text = first.string[first.start() : last.end()]
-            if '"' not in text and last.start() - first.start() < LONGEST:
+            if '"' not in text and last.start() - first.start() < MAX_WORD_LENGTH:
                 found.append((text, session.id, line, turn))
     return found
 
@@ -62,7 +69,7 @@ def check_recall(root: Path, folder: Path, most: int, count: int) -> None:
     sessions = [one for one in archive.sessions if one.file and one.bytes < most]
     chance = random.Random(8)
     chosen = chance.sample(sessions, min(len(sessions), count // 3))
-    refresh(archive, folder)
+    update_index(archive, folder)
     reader = IndexReader(folder)
     missed: list[Asked] = []
     asked = asked_of(chosen, count, chance)
@@ -121,7 +128,7 @@ def test_an_expression_matches_where_a_plain_scan_finds_it(
 
 def plain_scan(archive: Archive, pattern: str) -> list[str]:
     """Returns the passages of cold files that match, one by one."""
-    from plait.archive.index.rows import IndexedSession
+    from plait.indexing import IndexedSession
 
     expression = re.compile(pattern, re.MULTILINE)
     return [

@@ -9,13 +9,12 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.fresh import fresh_index
-from plait.archive.index.stats import fill_rows
-from plait.archive.index.update import refresh
-from plait.archive.index.usage import indexed_count
-from plait.archive.usage import count
-from plait.index.catalogue import CATALOGUE
-from plait.index.rows import keeping_rows
+from plait.index.catalogue import CATALOGUE, save_session_rows
+from plait.indexing import update_index
+from plait.sessions.fresh_index import open_fresh_index
+from plait.sessions.statistics import fill_session_rows
+from plait.usage.index_rows import count_indexed_responses
+from plait.usage.responses import count_responses
 from tests.index.held import added
 
 TALK = """
@@ -33,11 +32,11 @@ A2< "It fails."
 
 def filled(root: Path, folder: Path) -> sqlite3.Connection:
     """Fills all rows and returns a connection to them."""
-    refresh(Archive([root]), folder)
-    with fresh_index(Archive([root]), folder) as warm:
+    update_index(Archive([root]), folder)
+    with open_fresh_index(Archive([root]), folder) as warm:
         assert warm is not None
-        fill_rows(warm, list)
-        indexed_count(warm, warm.archive.sessions)
+        fill_session_rows(warm, list)
+        count_indexed_responses(warm, warm.library.sessions)
     return sqlite3.connect(folder / CATALOGUE)
 
 
@@ -79,7 +78,7 @@ def test_rows_go_when_a_session_grows_and_come_back(tmp_path: Path) -> None:
     filled(tmp_path / "root", tmp_path / "index").close()
     path = next((tmp_path / "root").rglob("*.jsonl"))
     added(path, b'{"type":"ai-title","aiTitle":"Mending","sessionId":"x"}\n')
-    refresh(Archive([tmp_path / "root"]), tmp_path / "index")
+    update_index(Archive([tmp_path / "root"]), tmp_path / "index")
     connection = sqlite3.connect(tmp_path / "index" / CATALOGUE)
     for table in ("detailed", "calls", "responses", "touches", "usage"):
         assert rows(connection, f"SELECT count(*) FROM {table}") == [(0,)]
@@ -95,7 +94,7 @@ def test_usage_is_counted_once_over_all_files(
     is_real = name == "corpus"
     root = request.getfixturevalue("shared") / name if is_real else request.getfixturevalue(name)
     found = filled(root, tmp_path)
-    responses = count(Archive([root]).sessions).responses
+    responses = count_responses(Archive([root]).sessions).responses
     query = "SELECT count(*), sum(output), sum(input), sum(cache_read) FROM usage"
     assert rows(found, query) == [
         (
@@ -129,6 +128,6 @@ def test_a_value_of_the_log_as_a_table_can_hold_it(value: object, held: object) 
     base = sqlite3.connect(":memory:")
     base.execute("CREATE TABLE calls (sid, value)")
     base.execute("CREATE TABLE detailed (sid)")
-    keeping_rows(7, {"calls": [(value,)], "touches": []})(base)
+    save_session_rows(7, {"calls": [(value,)], "touches": []})(base)
     assert rows(base, "SELECT * FROM calls") == [(7, held)]
     assert rows(base, "SELECT * FROM detailed") == [(7,)]

@@ -13,13 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plait.errors import UserError
-from plait.index.expression import Expression, Sought, finder_of, sought_pattern, sought_text
-from plait.index.passages import texts_in
-from plait.index.raw_expression import needed_by, raw_form
-from plait.index.scanning import scan
-from plait.line import lines
-from plait.line.discover import session_folder
-from plait.record.read import entry_of
+from plait.index.expression import (
+    Expression,
+    ScanPattern,
+    find_required_text,
+    make_finder,
+    pattern_for_regex,
+    pattern_for_text,
+    translate_to_raw,
+)
+from plait.index.passages import iter_texts
+from plait.index.scanning import scan_logs
+from plait.line import iter_lines
+from plait.line.discovery import find_session_folder
+from plait.record.reader import parse_entry
 
 LETTERS = st.sampled_from("abcIkKſ .,:;\"\\/<>&'\n\t\x7f0٣éß使😀\ud83d_-")
 TEXTS = st.text(LETTERS, max_size=12)
@@ -84,20 +91,20 @@ def log_of(folder: Path, texts: list[tuple[str, str]]) -> Path:
     return path
 
 
-def plainly(path: Path, sought: Sought) -> list[tuple[int, int]]:
+def plainly(path: Path, sought: ScanPattern) -> list[tuple[int, int]]:
     """Returns where a scan that decodes every line finds something: offsets and parts."""
-    folder = session_folder(path)[0] or path.with_suffix("")
-    is_in = finder_of(sought).is_in
+    folder = find_session_folder(path)[0] or path.with_suffix("")
+    is_in = make_finder(sought).matches
     return [
         (line.offset, part)
-        for line in lines(path)
-        for part, text in enumerate(texts_in(entry_of(line), folder))
+        for line in iter_lines(path)
+        for part, text in enumerate(iter_texts(parse_entry(line), folder))
         if text and is_in(text)
     ]
 
 
-def scanned(path: Path, sought: Sought) -> list[tuple[int, int]]:
-    return [(one.offset, one.part) for one in scan([str(path)], [0], sought)]
+def scanned(path: Path, sought: ScanPattern) -> list[tuple[int, int]]:
+    return [(one.offset, one.part) for one in scan_logs([str(path)], [0], sought)]
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +119,7 @@ def test_a_text_is_found_where_a_plain_scan_finds_it(
 ) -> None:
     path = log_of(folder, texts)
     for text in {texts[0][0][start:], texts[0][1][:start], "a"} - {""}:
-        sought = sought_text(text)
+        sought = pattern_for_text(text)
         assert scanned(path, sought) == plainly(path, sought), text
 
 
@@ -123,7 +130,7 @@ def test_an_expression_is_found_where_a_plain_scan_finds_it(
 ) -> None:
     path = log_of(folder, texts)
     for one in (pattern, f"(?i){pattern}"):
-        sought = sought_pattern(one)
+        sought = pattern_for_regex(one)
         assert scanned(path, sought) == plainly(path, sought), one
 
 
@@ -134,7 +141,7 @@ def test_many_expressions_are_found_where_a_plain_scan_finds_them(
     folder: Path, texts: list[tuple[str, str]], pattern: str
 ) -> None:
     path = log_of(folder, texts)
-    sought = sought_pattern(pattern)
+    sought = pattern_for_regex(pattern)
     assert scanned(path, sought) == plainly(path, sought)
 
 
@@ -156,16 +163,16 @@ OF_REAL_LOGS = [
 
 @pytest.mark.parametrize("pattern", OF_REAL_LOGS)
 def test_real_logs_give_what_a_plain_scan_gives(shared: Path, pattern: str) -> None:
-    check_real(shared / "corpus", sought_pattern(pattern), 12)
+    check_real(shared / "corpus", pattern_for_regex(pattern), 12)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("pattern", OF_REAL_LOGS)
 def test_all_real_logs_give_what_a_plain_scan_gives(shared: Path, pattern: str) -> None:
-    check_real(shared / "corpus", sought_pattern(pattern), 1 << 30)
+    check_real(shared / "corpus", pattern_for_regex(pattern), 1 << 30)
 
 
-def check_real(corpus: Path, sought: Sought, most: int) -> None:
+def check_real(corpus: Path, sought: ScanPattern, most: int) -> None:
     logs = sorted(path for path in corpus.rglob("*.jsonl") if path.stat().st_size < 300_000)
     if most > len(logs):
         logs = sorted(corpus.rglob("*.jsonl"))
@@ -179,7 +186,7 @@ def test_a_number_is_found_as_it_is_read(tmp_path: Path, number: str) -> None:
     line = json.dumps(record("assistant", [given])).replace("[1, 0]", f"[1, {number}]")
     path = tmp_path / "log.jsonl"
     path.write_text(f"{line}\n")
-    sought = sought_text(str(json.loads(number)))
+    sought = pattern_for_text(str(json.loads(number)))
     assert scanned(path, sought) == plainly(path, sought) == [(0, 0)]
 
 
@@ -188,13 +195,13 @@ def test_several_processes_find_what_one_does(tmp_path: Path) -> None:
         (tmp_path / str(number)).mkdir()
         log_of(tmp_path / str(number), [("needle", "hay")] * number)
     paths = [str(path) for path in sorted(tmp_path.rglob("*.jsonl"))]
-    sought, sizes = sought_pattern("ne+dle"), [1 << 40] * 5
-    alone = scan(paths, sizes, sought)
-    assert scan(paths, sizes, sought, 2) == alone != []
+    sought, sizes = pattern_for_regex("ne+dle"), [1 << 40] * 5
+    alone = scan_logs(paths, sizes, sought)
+    assert scan_logs(paths, sizes, sought, 2) == alone != []
     asked = Event()
     beside = Thread(target=asked.wait)
     beside.start()  # so that nothing is forked
-    assert scan(paths, sizes, sought, 2) == alone
+    assert scan_logs(paths, sizes, sought, 2) == alone
     asked.set()
     beside.join()
 
@@ -204,7 +211,7 @@ def test_lines_longer_than_a_block_and_lines_without_an_end(tmp_path: Path) -> N
     long = json.dumps(record("user", "x" * 700_000 + " needle")).encode()
     last = json.dumps(record("user", "needle at the end")).encode()
     path.write_bytes(b"\n".join((last, long, last)))
-    sought = sought_text("needle")
+    sought = pattern_for_text("needle")
     assert scanned(path, sought) == plainly(path, sought) != []
     assert len(scanned(path, sought)) == 3
     os.truncate(path, 0)
@@ -237,7 +244,7 @@ def test_lines_longer_than_a_block_and_lines_without_an_end(tmp_path: Path) -> N
     ],
 )
 def test_what_every_match_must_hold(pattern: str, needed: str) -> None:
-    assert needed_by(pattern)[0] == needed
+    assert find_required_text(pattern)[0] == needed
 
 
 @pytest.mark.parametrize(
@@ -272,20 +279,20 @@ def test_what_every_match_must_hold(pattern: str, needed: str) -> None:
     ],
 )
 def test_how_an_expression_stands_in_a_line(pattern: str, form: str | None) -> None:
-    assert raw_form(pattern) == form
+    assert translate_to_raw(pattern) == form
 
 
 @pytest.mark.parametrize("pattern", ["(?i)ſ", "(?i)[ſ]", "(?i)\u212a", "(?i)[é-使]"])
 def test_letters_that_are_a_kind_of_k_or_s(tmp_path: Path, pattern: str) -> None:
     path = log_of(tmp_path, [("s", "k"), ("K", "é"), ("ſ", "x")])
-    sought = sought_pattern(pattern)
+    sought = pattern_for_regex(pattern)
     assert scanned(path, sought) == plainly(path, sought) != []
 
 
 @pytest.mark.parametrize("pattern", ["(a", "[", "*", "(?P<n>", "a" * 10_000 + "(", ""])
 def test_what_is_no_expression_is_explained(pattern: str) -> None:
     with pytest.raises(UserError) as caught:
-        sought_pattern(pattern)
+        pattern_for_regex(pattern)
     assert caught.value.hints
 
 
@@ -293,5 +300,5 @@ def test_an_expression_that_explodes_elsewhere_takes_no_longer(tmp_path: Path) -
     path = log_of(tmp_path, [("a" * 5000 + "!", "word " * 2000 + "!")])
     for pattern in (r"^(a+)+$", r"^(\w+\s?)*$", r"(.*)*x.*y.*z$", "(?:a?){500}a{500}b"):
         assert not isinstance(Expression(pattern).engine, re.Pattern)
-        sought = sought_pattern(pattern)
+        sought = pattern_for_regex(pattern)
         assert scanned(path, sought) == plainly(path, sought)

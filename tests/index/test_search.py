@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.fresh import listed_facts
-from plait.archive.index.update import refresh
-from plait.archive.search import BEHIND, search
 from plait.errors import SourceError, UserError
-from plait.index.access import locked
-from plait.index.catalogue import CATALOGUE
-from plait.index.expression import sought_patterns
-from plait.index.query import Field, Phrase, parse
+from plait.index.catalogue import CATALOGUE, lock_index
+from plait.index.expression import pattern_for_all
+from plait.index.query import Field, Phrase, parse_query
 from plait.index.search import IndexReader
-from plait.index.texts import pairs_of, words_of
+from plait.index.text_index import split_letter_pairs, split_words
+from plait.indexing import update_index
+from plait.search.search import OUTDATED, search
+from plait.sessions.fresh_index import read_fresh_facts
 
 COPIES = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -35,9 +34,9 @@ line {"type": "api-request-blob", "message": {"role": "user", "content": "unicor
 
 def test_a_list_from_the_index_equals_one_from_cold_files(gallery: Path, tmp_path: Path) -> None:
     archive = Archive([gallery])
-    assert listed_facts(archive, tmp_path) is None
-    refresh(archive, tmp_path)
-    facts = listed_facts(archive, tmp_path)
+    assert read_fresh_facts(archive, tmp_path) is None
+    update_index(archive, tmp_path)
+    facts = read_fresh_facts(archive, tmp_path)
     assert facts == {session.path: archive.facts(session) for session in archive.sessions}
 
 
@@ -86,20 +85,20 @@ def test_an_index_with_damaged_words_is_made_anew(tmp_path: Path) -> None:
 def test_an_index_that_lacks_a_file_says_how_to_make_it_anew(tmp_path: Path) -> None:
     draw('file work\nU1 "a wyvern flies"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
-    refresh(Archive([tmp_path / "logs"]), folder)
+    update_index(Archive([tmp_path / "logs"]), folder)
     for path in (folder / "text").glob("*.pos"):
         path.unlink()
     with pytest.raises(SourceError) as caught:
         search(Archive([tmp_path / "logs"]), folder, '"wyvern flies"')
     assert "plait index --rebuild" in caught.value.hints[0]
-    refresh(Archive([tmp_path / "logs"]), folder, rebuild=True)
+    update_index(Archive([tmp_path / "logs"]), folder, rebuild=True)
     assert search(Archive([tmp_path / "logs"]), folder, '"wyvern flies" in:prompt').total == 1
 
 
 def test_an_index_that_may_only_be_read_answers(tmp_path: Path) -> None:
     draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
-    refresh(Archive([tmp_path / "logs"]), folder)
+    update_index(Archive([tmp_path / "logs"]), folder)
     places = [folder, *folder.rglob("*")]
     for path in places:
         path.chmod(0o555 if path.is_dir() else 0o444)
@@ -121,30 +120,30 @@ def test_without_an_index_words_are_found_in_the_logs_in_any_order(tmp_path: Pat
     assert (found.total, found.by) == (1, "scan")
     assert found.hits[0].snippet == "The Wyvern met a basilisk"
     # Looked for from the beginning alone: else a long text takes its length squared.
-    assert sought_patterns(["wyvern", "basilisk"]).pattern.startswith(r"(?is)\A")
-    assert sought_patterns(["wyvern", "basilisk"]).needed == "wyvern"
+    assert pattern_for_all(["wyvern", "basilisk"]).pattern.startswith(r"(?is)\A")
+    assert pattern_for_all(["wyvern", "basilisk"]).required == "wyvern"
 
 
 def test_who_searches_while_another_writes_is_told_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.archive.search.MOST_WAITED", 0.0)
+    monkeypatch.setattr("plait.search.search.MOST_WAITED", 0.0)
     draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
     assert search(Archive([tmp_path / "logs"]), folder, "wyvern").note is None
     draw('file other\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
-    with locked(folder):
+    with lock_index(folder):
         found = search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt")
-        assert (found.total, found.note) == (1, BEHIND)
+        assert (found.total, found.note) == (1, OUTDATED)
     found = search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt")
     assert (found.total, found.note) == (2, None)
 
 
 def test_facts_that_cannot_be_read_are_none(gallery: Path, tmp_path: Path) -> None:
-    refresh(Archive([gallery]), tmp_path)
+    update_index(Archive([gallery]), tmp_path)
     with sqlite3.connect(tmp_path / CATALOGUE) as connection:
         connection.execute("UPDATE sessions SET facts = x'c1'")
-    assert listed_facts(Archive([gallery]), tmp_path) is None
+    assert read_fresh_facts(Archive([gallery]), tmp_path) is None
 
 
 def test_passages_of_an_agent_that_outlives_its_session_are_counted_by_month(
@@ -192,7 +191,7 @@ def test_what_a_broken_line_holds_is_found(tmp_path: Path) -> None:
 def test_a_log_that_changed_under_the_reader_is_no_error(tmp_path: Path) -> None:
     draw('file work\nU1 "kraken"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
-    refresh(Archive([tmp_path / "logs"]), folder)
+    update_index(Archive([tmp_path / "logs"]), folder)
     reader = IndexReader(folder)
     [path] = (tmp_path / "logs").rglob("*.jsonl")
     path.write_bytes(b"nothing of the kind\n")
@@ -206,17 +205,17 @@ def test_a_log_that_changed_under_the_reader_is_no_error(tmp_path: Path) -> None
 @given(st.text(alphabet='ab "()-*~:ORANDT', max_size=20))
 def test_any_query_is_read_or_explained(text: str) -> None:
     try:
-        parse(text)
+        parse_query(text)
     except UserError as error:
         assert error.hints
 
 
 def test_words_may_stand_far_apart() -> None:
-    assert parse('"parse error"~12') == Phrase("parse error", slop=12)
+    assert parse_query('"parse error"~12') == Phrase("parse error", slop=12)
 
 
 def test_words_are_cut_alike_for_texts_and_questions() -> None:
-    assert words_of("Foo_bar.baz/qux-1 ÉTÉ") == ["foo", "bar", "baz", "qux", "1", "été"]
-    assert words_of("使用git提交") == ["使用", "git", "提交"]
-    assert pairs_of("提交代码 and 好") == "提交 交代 代码 好"
-    assert pairs_of("plain") == ""
+    assert split_words("Foo_bar.baz/qux-1 ÉTÉ") == ["foo", "bar", "baz", "qux", "1", "été"]
+    assert split_words("使用git提交") == ["使用", "git", "提交"]
+    assert split_letter_pairs("提交代码 and 好") == "提交 交代 代码 好"
+    assert split_letter_pairs("plain") == ""

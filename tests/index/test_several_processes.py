@@ -16,14 +16,14 @@ import pytest
 from tantivy import Query
 
 from bench.generate import generate
+from plait import indexing
 from plait.archive import Archive
-from plait.archive.index import entries
-from plait.archive.index.update import refresh
 from plait.cli.app import run
-from plait.index import store
+from plait.index import writer
 from plait.index.catalogue import CATALOGUE
 from plait.index.search import IndexReader
-from plait.index.texts import TERMS, VALUES, places
+from plait.index.text_index import TERMS, VALUES, load_places
+from plait.indexing import update_index
 from plait.line.workers import Workers
 from tests.index.held import expected, held
 
@@ -34,7 +34,7 @@ COUNTED = ("generation", "opstamp")
 @pytest.fixture(autouse=True)
 def everything_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has even little read by several processes."""
-    monkeypatch.setattr(entries, "WORTH", 0)
+    monkeypatch.setattr(indexing, "PARALLEL_BYTES", 0)
 
 
 @pytest.fixture
@@ -61,7 +61,9 @@ def contents(folder: Path) -> dict[str, Any]:
             name: reader.searcher.fast_field_values(name, at)
             for name in (*TERMS, *VALUES, "time", "weight")
         }
-        found["places"] = [repr(one) for one in places(reader.searcher, [(0, one) for one in at])]
+        found["places"] = [
+            repr(one) for one in load_places(reader.searcher, [(0, one) for one in at])
+        ]
     finally:
         reader.close()
     return found | dict(_tables(folder))
@@ -78,7 +80,7 @@ def _tables(folder: Path) -> Iterator[tuple[str, list[Any]]]:
 
 def indexed(root: Path, folder: Path, jobs: int) -> dict[str, Any]:
     """Returns what the index of an archive holds that so many processes have read."""
-    refresh(Archive([root], jobs=jobs), folder)
+    update_index(Archive([root], jobs=jobs), folder)
     return contents(folder)
 
 
@@ -143,10 +145,11 @@ def test_what_becomes_of_a_file_before_it_is_read_is_the_same_for_several_proces
         shutil.copytree(gallery, logs)
         with monkeypatch.context() as patch:
             event = partial(_meet, fate, logs)
-            patch.setattr(f"{refresh.__module__}.numbered", _after(event, entries.numbered))
-            refresh(Archive([logs], jobs=jobs), folder)
+            read_sessions = indexing.Update._read_sessions
+            patch.setattr(indexing.Update, "_read_sessions", _after(event, read_sessions))
+            update_index(Archive([logs], jobs=jobs), folder)
         found.append([str(row).replace(str(logs), "logs") for row in held(folder)])
-        refresh(Archive([logs], jobs=jobs), folder)
+        update_index(Archive([logs], jobs=jobs), folder)
         assert held(folder) == expected(logs)
     assert found[0] == found[1]
 
@@ -213,9 +216,9 @@ def test_processes_may_die_at_any_moment(
     monkeypatch.setattr(Workers, "__enter__", doomed)
     for number in range(rounds):
         archive = Archive([gallery], jobs=2)
-        refresh(archive, tmp_path / f"{number}")
+        update_index(archive, tmp_path / f"{number}")
         assert contents(tmp_path / f"{number}") == alone
-        deaths += len(archive.losses)
+        deaths += len(archive.worker_failures)
     assert deaths or rounds < 10
 
 
@@ -230,17 +233,17 @@ def test_an_error_in_another_process_leaves_the_index_as_it_was(
     gallery: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "index"
-    refresh(Archive([gallery], jobs=1), folder)
-    monkeypatch.setattr(entries, "TASK", f"{entries.__name__}:nothing")
+    update_index(Archive([gallery], jobs=1), folder)
+    monkeypatch.setattr(indexing, "TASK", f"{indexing.__name__}:nothing")
     with pytest.raises(RuntimeError, match="a worker failed"):
-        refresh(Archive([gallery], jobs=2), folder, rebuild=True)
+        update_index(Archive([gallery], jobs=2), folder, rebuild=True)
     assert held(folder) == expected(gallery)
 
 
 def test_equals_are_found_in_the_order_in_which_they_were_taken_in_the_newest_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "cores", lambda: 4)
+    monkeypatch.setattr(writer, "default_jobs", lambda: 4)
     folder = tmp_path / "root" / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
     names = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
@@ -256,7 +259,7 @@ def test_equals_are_found_in_the_order_in_which_they_were_taken_in_the_newest_fi
         path = folder / f"{name}.jsonl"
         path.write_text(json.dumps(line) + "\n", encoding="utf-8")
         os.utime(path, (number, number))
-    refresh(Archive([tmp_path / "root"], jobs=2), tmp_path / "index", rebuild=True)
+    update_index(Archive([tmp_path / "root"], jobs=2), tmp_path / "index", rebuild=True)
     reader = IndexReader(tmp_path / "index")
     found = reader.search("same kind:prompt", limit=40)
     reader.close()

@@ -5,15 +5,15 @@ import sys
 from pathlib import Path
 
 from plait import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.index.test_crash import archive
 
 HEAVY = ("tantivy", "watchfiles", "plait.record", "plait.graph", "plait.conversation")
 CHILD = """
 import sys
 from pathlib import Path
-from plait.index.freshness import is_fresh_for
-print(is_fresh_for(Path(sys.argv[2]), [Path(sys.argv[1])]))
+from plait.index.freshness import is_fresh_for_roots
+print(is_fresh_for_roots(Path(sys.argv[2]), [Path(sys.argv[1])]))
 print(*sys.modules)
 """
 
@@ -21,7 +21,7 @@ print(*sys.modules)
 def test_looking_for_changes_loads_nothing_that_reads(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
-    refresh(Archive([root]), folder)
+    update_index(Archive([root]), folder)
     words = [sys.executable, "-c", CHILD, str(root), str(folder)]
     said, modules = subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
     assert said == "True"

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from plait import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index.answers import check
 from tests.index.held import added, change, written
@@ -46,7 +46,7 @@ def follow(history: list[Step]) -> None:
     with TemporaryDirectory() as place:
         root, folder = Path(place) / "root", Path(place) / "index"
         root.mkdir()
-        refresh(Archive([root]), folder)
+        update_index(Archive([root]), folder)
         for step in history:
             change(root, *step)
             check(root, folder)
@@ -66,13 +66,13 @@ def test_answers_are_those_of_cold_files_while_talks_grow(
     with TemporaryDirectory() as place:
         root, folder = Path(place) / "root", Path(place) / "index"
         written(root / "p" / "one.jsonl", one[0] + b"\n")
-        refresh(Archive([root]), folder)
+        update_index(Archive([root]), folder)
         grown = 0
         for name, lines in (("one", one[1:]), ("other", other)):
             half = data.draw(st.integers(1, len(lines))) if lines else 0
             for part in (lines[:half], lines[half:]):
                 added(root / "p" / f"{name}.jsonl", b"".join(line + b"\n" for line in part))
-                grown += refresh(Archive([root]), folder).grown
+                grown += update_index(Archive([root]), folder).grown
                 check(root, folder)
         event(f"{grown} times grown")
 
@@ -85,11 +85,11 @@ def test_answers_are_those_of_cold_files_after_very_many_changes(history: list[S
 
 
 def test_the_gallery_gives_the_same_answers(gallery: Path, tmp_path: Path) -> None:
-    refresh(Archive([gallery]), tmp_path)
+    update_index(Archive([gallery]), tmp_path)
     check(gallery, tmp_path)
 
 
 @pytest.mark.parametrize("part", ["irrlicht", pytest.param("", marks=pytest.mark.long)])
 def test_real_logs_give_the_same_answers(shared: Path, tmp_path: Path, part: str) -> None:
-    refresh(Archive([shared / "corpus" / part]), tmp_path)
+    update_index(Archive([shared / "corpus" / part]), tmp_path)
     check(shared / "corpus" / part, tmp_path)

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from plait.keep import KeptFile, Source, Store, sources_of
-from plait.line import root_at
+from plait.line import make_root
+from plait.store import KeptFile, Source, Store, find_sources
 
 LINE = b'{"uuid":"%d","type":"user","text":"%s"}\n'
 PROJECT = Path("projects/-home-me")
@@ -26,7 +26,7 @@ def written(path: Path, data: bytes, mode: int = 0o600, modified: int = 1_700_00
 
 def found(config: Path, backups: bool = False) -> tuple[Source, ...]:
     """Returns the sessions of a configuration folder."""
-    return sources_of([root_at(config)], backups=backups)
+    return find_sources([make_root(config)], backups=backups)
 
 
 def contents(store: Store) -> dict[str, bytes]:

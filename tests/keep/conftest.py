@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.keep import Store
+from plait.store import Store
 from tests.keep.archives import PROJECT, lines, written
 
 

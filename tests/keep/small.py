@@ -9,36 +9,42 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
-from plait.keep import Store, blocks, keeping, pack_writer, packs, tidying
+from plait.store import Store, packs, store
 from tests.keep.archives import found
 
-LEAST, MOST, LONGEST, FRAME, FULL = 256, 2048, 8192, 6000, 12_000
+SMALL = {
+    "MIN_BLOCK": 256,
+    "MAX_BLOCK_TARGET": 2048,
+    "MAX_BLOCK": 8192,
+    "ROOM": 4 * 8192,
+    "FRAME": 6000,
+    "FULL": 12_000,
+    "TIERS": (2000, 12_000),
+    "MANY": 3,
+}
 
 
 @contextmanager
 def small_blocks() -> Iterator[None]:
     """Makes everything small while the block runs."""
     with ExitStack() as stack:
-        for module in (blocks, keeping, packs, pack_writer, tidying):
-            for name in ("LEAST", "MOST", "LONGEST", "FRAME", "FULL"):
+        for module in (packs, store):
+            for name, value in SMALL.items():
                 if hasattr(module, name):
-                    stack.enter_context(patch.object(module, name, globals()[name]))
-        stack.enter_context(patch.object(blocks, "ROOM", 4 * LONGEST))
-        stack.enter_context(patch.object(tidying, "TIERS", (2000, FULL)))
-        stack.enter_context(patch.object(tidying, "MANY", 3))
+                    stack.enter_context(patch.object(module, name, value))
         yield
 
 
 def main() -> None:
     """Says that it is about to begin, and begins."""
     folder, config, *gone = sys.argv[1:]
-    store = Store.open(Path(folder))
+    kept = Store.open(Path(folder))
     with small_blocks():
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        store.keep(found(Path(config)))
-        store.forget([one for one in store.sessions() if one.session in gone])
-        store.keep(found(Path(config)))
+        kept.keep(found(Path(config)))
+        kept.forget([session for session in kept.sessions() if session.session in gone])
+        kept.keep(found(Path(config)))
 
 
 if __name__ == "__main__":

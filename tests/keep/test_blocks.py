@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.keep.blocks import LEAST, LONGEST, MOST, Cutter
+from plait.store.packs import MAX_BLOCK, MAX_BLOCK_TARGET, MIN_BLOCK, BlockSplitter
 from tests.keep.archives import lines
 
 
-def cut(data: bytes, first: bytes = b"", most: int = LONGEST) -> list[bytes]:
+def cut(data: bytes, first: bytes = b"", most: int = MAX_BLOCK) -> list[bytes]:
     source = BytesIO(data)
-    parts = Cutter().blocks(lambda room: source.readinto(room[:most]), first)
+    parts = BlockSplitter().split(lambda room: source.readinto(room[:most]), first)
     return [bytes(part) for part in parts]
 
 
@@ -24,12 +24,12 @@ SHAPES = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), max_size=3
 )
 
 
-@given(SHAPES, st.integers(1, LONGEST))
+@given(SHAPES, st.integers(1, MAX_BLOCK))
 def test_blocks_are_the_bytes_however_they_come(data: bytes, most: int) -> None:
     parts = cut(data)
     assert b"".join(parts) == data
     assert cut(data, most=max(most, 4096)) == parts
-    assert all(0 < len(part) <= LONGEST for part in parts)
+    assert all(0 < len(part) <= MAX_BLOCK for part in parts)
 
 
 @given(st.integers(0, len(LOG)), st.integers(0, len(LOG)))
@@ -43,23 +43,23 @@ def test_a_file_that_grew_keeps_all_blocks_but_the_last(one: int, other: int) ->
 def test_blocks_end_with_lines_and_are_neither_small_nor_large() -> None:
     parts = cut(LOG)
     assert all(part.endswith(b"\n") for part in parts)
-    assert all(LEAST <= len(part) < MOST + 1000 for part in parts[:-1])
+    assert all(MIN_BLOCK <= len(part) < MAX_BLOCK_TARGET + 1000 for part in parts[:-1])
     assert 32 < len(LOG) / len(parts) / 1024 < 96
 
 
-@pytest.mark.parametrize("before", [b"x\n", lines(70, 90_000), b"y" * LONGEST + b"\n"])
+@pytest.mark.parametrize("before", [b"x\n", lines(70, 90_000), b"y" * MAX_BLOCK + b"\n"])
 def test_lines_have_the_same_blocks_after_other_lines(before: bytes) -> None:
     known = set(cut(LOG))
     new = [part for part in cut(before + LOG) if part not in known]
-    assert sum(map(len, new)) <= len(before) + 3 * MOST
+    assert sum(map(len, new)) <= len(before) + 3 * MAX_BLOCK_TARGET
 
 
 @pytest.mark.parametrize("count", [10, 144])
 def test_a_line_that_is_too_long_is_cut_and_stands_alone(count: int) -> None:
-    short, long = lines(count), b"z" * (3 * LONGEST) + b"\n"
+    short, long = lines(count), b"z" * (3 * MAX_BLOCK) + b"\n"
     assert cut(short) == [short]
     parts = cut(short + long + short)
-    assert [len(part) for part in parts[:4]] == [len(short), LONGEST, LONGEST, LONGEST]
+    assert [len(part) for part in parts[:4]] == [len(short), MAX_BLOCK, MAX_BLOCK, MAX_BLOCK]
     assert b"".join(parts) == short + long + short
 
 
@@ -67,5 +67,7 @@ def test_a_block_ends_with_the_line_that_makes_it_large() -> None:
     alike = b"a" * 1000 + b"\n"  # all lines say the same: none of them ends a block, or all do
     parts = cut(alike * 2000)
     ends = {len(part) for part in parts[:-1]}
-    assert ends <= {-(-size // 1001) * 1001 for size in (LEAST, MOST)} | {33 * 1001 + 1001}
+    assert ends <= {-(-size // 1001) * 1001 for size in (MIN_BLOCK, MAX_BLOCK_TARGET)} | {
+        33 * 1001 + 1001
+    }
     assert all(first == second for first, second in pairwise(parts[:-1]))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.keep import Store
-from plait.keep.readme import NAME, TEXT
+from plait.store import Store
+from plait.store.store import README_NAME, README_TEXT
 from tests.keep.archives import PROJECT, found, kept_files, lines, written
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "keep.md"
@@ -58,10 +58,10 @@ def test_a_block_is_read_as_the_text_in_the_store_says(
     config: Path, store: Store, tools: Path
 ) -> None:
     store.keep(found(config))
-    assert (store.folder / NAME).read_text(encoding="utf-8") == TEXT
-    told = TEXT.split("A block, by hand:")[1].split("\n")[0]
+    assert (store.folder / README_NAME).read_text(encoding="utf-8") == README_TEXT
+    told = README_TEXT.split("A block, by hand:")[1].split("\n")[0]
     command = told.strip().replace("NNNNNN", "000001")
-    for line in store.packs.listed(1):
+    for line in store.packs.scan_pack(1):
         given = f"at={line.at} size={line.size}; {command}"
         assert run(given, store, tools).split()[0] == line.sha256
 
@@ -71,7 +71,7 @@ def test_all_blocks_of_a_pack_are_what_zstd_gives(config: Path, store: Store, to
     done = subprocess.run(
         [str(tools / "zstd"), "-dc", str(store.packs.path(1))], capture_output=True, check=True
     )
-    for line in store.packs.listed(1):
+    for line in store.packs.scan_pack(1):
         data = done.stdout[line.at : line.at + line.size]
         assert data == store.packs.read(line.sha256)
     assert len(done.stdout) == sum(len(store.read(file)) for file in kept_files(store))
@@ -84,5 +84,5 @@ def test_the_copy_of_the_journal_is_the_journal(config: Path, store: Store, tool
 
 
 def test_the_text_in_the_store_has_the_commands_of_the_page() -> None:
-    told = TEXT.split('"path" in $1.\n\n')[1]
+    told = README_TEXT.split('"path" in $1.\n\n')[1]
     assert "".join(line.removeprefix("    ") for line in told.splitlines(keepends=True)) == SCRIPT

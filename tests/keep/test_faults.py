@@ -17,7 +17,7 @@ from unittest.mock import patch
 import pytest
 
 from plait.errors import PlaitError, SourceError
-from plait.keep import Store, journal
+from plait.store import Store, journal
 from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
 from tests.keep.small import small_blocks
 
@@ -47,7 +47,7 @@ def changed(config: Path, chance: random.Random) -> None:
 
 
 def every_state(store: Store) -> set[tuple[str, bytes]]:
-    return {(state.path, store.read(state)) for state in store.states().all()}
+    return {(state.path, store.read(state)) for state in store.states().iter_states()}
 
 
 def check_held(store: Store, before: set[tuple[str, bytes]]) -> None:
@@ -355,7 +355,7 @@ def test_runs_at_once_take_turns(tmp_path: Path) -> None:
 
 
 def test_one_who_does_not_wait_is_told(config: Path, store: Store) -> None:
-    with store.writing(), pytest.raises(PlaitError, match="another run is writing"):
+    with store.open_for_writing(), pytest.raises(PlaitError, match="another run is writing"):
         Store.open(store.folder).keep(found(config), wait=0.01)
 
 
@@ -368,7 +368,7 @@ def test_readers_are_never_in_the_way_nor_hindered(tmp_path: Path) -> None:
         reader = Store.open(store.folder)
         try:
             while not is_done.is_set():
-                for state in [*reader.states().all()]:
+                for state in [*reader.states().iter_states()]:
                     assert len(reader.read(state)) == state.size
         except BaseException as error:
             faults.append(error)
@@ -451,7 +451,7 @@ def test_a_source_that_is_cut_and_written_while_it_is_read(tmp_path: Path) -> No
     is_done.set()
     thread.join()
     assert store.verify() == ()
-    for state in store.states().all():
+    for state in store.states().iter_states():
         assert len(store.read(state)) == state.size
     store.keep(found(config))
     assert contents(store) == files_of(config)

@@ -7,8 +7,9 @@ from unittest.mock import patch
 import pytest
 
 from plait.errors import SourceError
-from plait.keep import Limits, Store, tidying
-from plait.keep.pack_writer import PackWriter
+from plait.store import Limits, Store
+from plait.store import store as tidying
+from plait.store.packs import PackWriter
 from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
 from tests.keep.small import small_blocks
 
@@ -100,7 +101,7 @@ def test_a_session_that_is_gone_at_its_source_is_gone_for_good(aged: Path, store
 )
 def test_limits_take_the_oldest(aged: Path, store: Store, limits: Limits, gone: list[str]) -> None:
     store.keep(found(aged))
-    beyond = store.beyond(limits, now=100.0 * DAY)
+    beyond = store.select_expired(limits, now=100.0 * DAY)
     assert [one.session for one in beyond] == gone
     store.forget(beyond)
     if limits.max_bytes is not None:
@@ -133,13 +134,13 @@ def test_a_block_in_two_packs_is_read_and_one_of_them_goes(aged: Path, store: St
         refused.side_effect = lambda path, missing_ok=False: (
             None if path.suffix in (".pack", ".index") else unlink(path, missing_ok=missing_ok)
         )
-        with store.writing() as states:
-            tidying.rewrite(store.packs, states, [1])
+        with store.open_for_writing() as states:
+            tidying.rewrite_packs(store.packs, states, [1])
     store = Store.open(store.folder)
     assert store.packs.numbers() == (1, 2)
     assert contents(store) == expected
-    with store.writing() as states:
-        assert tidying.with_dead(store.packs, states) == {1}
+    with store.open_for_writing() as states:
+        assert tidying.find_wasteful_packs(store.packs, states) == {1}
 
 
 def test_many_small_packs_become_one(tmp_path: Path, store: Store) -> None:
@@ -153,17 +154,17 @@ def test_many_small_packs_become_one(tmp_path: Path, store: Store) -> None:
 
 def test_packs_of_which_little_is_dead_are_left_alone(aged: Path, store: Store) -> None:
     store.keep(found(aged))
-    with store.writing() as states:
+    with store.open_for_writing() as states:
         states.files.pop(store.session("new").files[0].key)  # shared: nothing is dead
-        assert tidying.with_dead(store.packs, states) == set()
+        assert tidying.find_wasteful_packs(store.packs, states) == set()
         states.files.pop(store.session("middle").files[0].key)
-        assert tidying.with_dead(store.packs, states, 0.5) == set()
-        assert tidying.with_dead(store.packs, states, 0.2) == {1}
+        assert tidying.find_wasteful_packs(store.packs, states, 0.5) == set()
+        assert tidying.find_wasteful_packs(store.packs, states, 0.2) == {1}
 
 
 def test_no_room_to_put_packs_together_is_no_fault_of_the_run(tmp_path: Path, store: Store) -> None:
     config = tmp_path / "claude"
-    with patch.object(tidying, "rewrite", side_effect=OSError(28, "No space left on device")):
+    with patch.object(tidying, "rewrite_packs", side_effect=OSError(28, "No space left on device")):
         for number in range(tidying.MANY + 1):
             written(config / PROJECT / f"{number}.jsonl", lines(5, number))
             store.keep(found(config))

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.keep import pack_writer, packs, zstd
-from plait.keep.model import NewFile
-from plait.keep.store import Store
+from plait.store import packs
+from plait.store import packs as pack_writer
+from plait.store import packs as zstd
+from plait.store.model import NewFile
+from plait.store.store import Store
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plait.keep import Store, sources_of
-from plait.line import root_at
+from plait.line import make_root
+from plait.store import Store, find_sources
 from tests.keep.archives import PROJECT, contents, files_of, found, lines, written
 from tests.keep.small import small_blocks
 
@@ -88,7 +88,7 @@ def check(store: Store, config: Path, ever: set[tuple[str, bytes]]) -> None:
     ever |= set(now.items())
     kept = contents(store)
     assert {path: kept[path] for path in now} == now
-    states = [(state.path, store.read(state)) for state in store.states().all()]
+    states = [(state.path, store.read(state)) for state in store.states().iter_states()]
     for path, data in ever:
         assert any(name == path and state.startswith(data) for name, state in states)
     assert store.verify() == ()
@@ -124,7 +124,7 @@ def test_bytes_in_are_bytes_out_in_many_histories(steps: list[Step]) -> None:
 def test_real_logs_come_back_as_they_were(shared: Path, tmp_path: Path) -> None:
     for name in ("corpus", "client-sessions", "produced"):
         store = Store.open(tmp_path / name)
-        sources = sources_of([root_at(shared / name)])
+        sources = find_sources([make_root(shared / name)])
         assert store.keep(sources).unread == []
         assert {file.place for one in sources for file in one.files} >= {
             str(path) for path in (shared / name).rglob("*.jsonl")

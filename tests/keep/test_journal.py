@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from plait.keep import KeptFile
-from plait.keep.journal import Forgotten, Journal, States, decoded, encoded
+from plait.store import KeptFile
+from plait.store.journal import Forgotten, Journal, JournalState, decode_line, encode_line
 
 ONE = KeptFile(
     root="/home/me/.claude",
@@ -27,23 +27,23 @@ ANEW = replace(ONE, sha256="c" * 64, kept="2026-01-04T00:00:00.000000Z")
 FORGET = Forgotten(root=ONE.root, path=ONE.path, size=3, modified=5, kept=GROWN.kept)
 
 
-def states_of(*lines: KeptFile | Forgotten) -> States:
-    states = States()
+def states_of(*lines: KeptFile | Forgotten) -> JournalState:
+    states = JournalState()
     for line in lines:
-        states.take(line)
+        states.add(line)
     return states
 
 
 def test_a_line_is_what_it_was() -> None:
     for line in (ONE, GROWN, FORGET, replace(ONE, path='ü\n\\"', mark="incomplete")):
-        assert decoded(encoded(line)[:-1]) == line
+        assert decode_line(encode_line(line)[:-1]) == line
 
 
-@given(st.integers(0, len(encoded(ONE)) - 2), st.integers(1, 255))
+@given(st.integers(0, len(encode_line(ONE)) - 2), st.integers(1, 255))
 def test_no_byte_of_a_line_can_change_unnoticed(place: int, by: int) -> None:
-    line = bytearray(encoded(ONE)[:-1])
+    line = bytearray(encode_line(ONE)[:-1])
     line[place] ^= by
-    assert decoded(bytes(line)) is None
+    assert decode_line(bytes(line)) is None
 
 
 def test_growth_takes_the_place_of_what_it_grew_from() -> None:
@@ -60,19 +60,19 @@ def test_what_is_forgotten_goes_and_can_come_again() -> None:
     states = states_of(ONE, TWO, FORGET)
     assert [*states.files] == [TWO.key]
     assert states.forgotten == {ONE.key: FORGET}
-    states.take(ANEW)
+    states.add(ANEW)
     assert (states.files[ONE.key], states.forgotten) == ([ANEW], {})
 
 
 def test_a_line_that_was_cut_off_is_taken_away_by_the_next(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.add([ONE], States())
+    journal.add([ONE], JournalState())
     with journal.path.open("ab") as file:
-        file.write(encoded(TWO)[:-5])
+        file.write(encode_line(TWO)[:-5])
     states = journal.read()
-    assert [*states.all()] == [ONE]
+    assert [*states.iter_states()] == [ONE]
     journal.add([ANEW], states)
-    assert journal.path.read_bytes() == encoded(ONE) + encoded(ANEW)
+    assert journal.path.read_bytes() == encode_line(ONE) + encode_line(ANEW)
     assert journal.read() == states
 
 
@@ -82,7 +82,7 @@ def test_a_damaged_journal_is_read_in_its_copy(data: st.DataObject) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder))
-        states = States()
+        states = JournalState()
         journal.add([ONE, TWO], states)
         journal.add([GROWN], states)
         journal.add([ANEW, FORGET], states)
@@ -98,7 +98,7 @@ def test_a_damaged_journal_is_read_in_its_copy(data: st.DataObject) -> None:
 
 def test_a_journal_that_is_gone_is_read_in_its_copy(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.add([ONE], states := States())
+    journal.add([ONE], states := JournalState())
     journal.add([TWO], states)
     journal.path.unlink()
     assert journal.read().files == states.files
@@ -106,7 +106,7 @@ def test_a_journal_that_is_gone_is_read_in_its_copy(tmp_path: Path) -> None:
 
 def test_a_copy_that_lags_behind_or_is_torn_is_made_anew(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.add([ONE], states := States())
+    journal.add([ONE], states := JournalState())
     lagging = journal.copy.path.read_bytes()
     journal.add([TWO], states)
     for torn in (lagging, lagging[:-3], b"", b"nonsense"):
@@ -117,19 +117,19 @@ def test_a_copy_that_lags_behind_or_is_torn_is_made_anew(tmp_path: Path) -> None
 
 def test_a_line_is_lost_only_where_its_copy_is_damaged_too(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.add([ONE], states := States())
+    journal.add([ONE], states := JournalState())
     journal.add([TWO], states)
     journal.path.write_bytes(b"x" + journal.path.read_bytes()[1:])
     copy = bytearray(journal.copy.path.read_bytes())
     copy[40] ^= 255
     journal.copy.path.write_bytes(copy)
     found = journal.read()
-    assert ([*found.all()], found.damaged, found.lost) == ([TWO], [1], [1])
+    assert ([*found.iter_states()], found.damaged, found.lost) == ([TWO], [1], [1])
 
 
 def test_a_shortened_journal_says_the_same(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.add([ONE, TWO, GROWN, ANEW], states := States())
+    journal.add([ONE, TWO, GROWN, ANEW], states := JournalState())
     before = journal.path.stat().st_size
     journal.rewrite(states)
     assert journal.path.stat().st_size < before
@@ -139,7 +139,7 @@ def test_a_shortened_journal_says_the_same(tmp_path: Path) -> None:
 
 def test_a_journal_is_wordy_when_most_of_it_is_outlived() -> None:
     states = states_of(ONE)
-    states.whole = 10_000
+    states.complete_bytes = 10_000
     assert not states.is_wordy
-    states.whole = 100_000
+    states.complete_bytes = 100_000
     assert states.is_wordy

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from plait.errors import PlaitError, Refused, SourceError, UserError
-from plait.keep import KeptFile, NewFile, Store
-from plait.keep.journal import Forgotten, encoded
 from plait.line.pack import Member, write_pack
+from plait.store import KeptFile, NewFile, Store
+from plait.store.journal import Forgotten, encode_line
 from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
 
 
@@ -108,7 +108,7 @@ def test_earlier_states_travel_too(config: Path, store: Store, tmp_path: Path) -
 
 def test_a_file_that_is_there_is_not_written_over(store: Store, parcel: Path) -> None:
     before = parcel.read_bytes()
-    with pytest.raises(UserError, match="is there already"):
+    with pytest.raises(UserError, match="already exists"):
         store.pack(parcel)
     assert parcel.read_bytes() == before
 
@@ -198,23 +198,28 @@ def refused(other: Store, parcel: Path, match: str = "refusing to") -> None:
 
 
 def test_a_parcel_that_is_right_is_taken(other: Store, tmp_path: Path) -> None:
-    assert other.unpack(made(tmp_path, journal=encoded(STATE))).files == 1
+    assert other.unpack(made(tmp_path, journal=encode_line(STATE))).files == 1
     assert [other.read(file) for file in kept_files(other)] == [b"{}\n"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_state_is_refused(other: Store, tmp_path: Path, name: str) -> None:
-    refused(other, made(tmp_path, journal=encoded(HOSTILE[name])))
+    refused(other, made(tmp_path, journal=encode_line(HOSTILE[name])))
 
 
 def _forgetting() -> bytes:
     line = Forgotten(root="/r", path="projects/p/mine.jsonl", size=0, modified=0, kept=STATE.kept)
-    return encoded(line)
+    return encode_line(line)
 
 
 @pytest.mark.parametrize(
     "journal",
-    [_forgetting(), b"x\n", encoded(STATE)[:-9] + b"\n", encoded(STATE).replace(b"p/s", b"p/t")],
+    [
+        _forgetting(),
+        b"x\n",
+        encode_line(STATE)[:-9] + b"\n",
+        encode_line(STATE).replace(b"p/s", b"p/t"),
+    ],
 )
 def test_a_journal_that_is_damaged_or_forgets_is_refused(
     other: Store, tmp_path: Path, journal: bytes
@@ -223,7 +228,7 @@ def test_a_journal_that_is_damaged_or_forgets_is_refused(
 
 
 def test_another_archive_is_refused(other: Store, tmp_path: Path) -> None:
-    parcel = made(tmp_path, journal=encoded(STATE), about={"sessions": []})
+    parcel = made(tmp_path, journal=encode_line(STATE), about={"sessions": []})
     refused(other, parcel, "was not made by `plait keep pack`")
 
 
@@ -256,7 +261,7 @@ def test_a_parcel_that_was_tampered_with_is_refused(
 
 def test_a_frame_that_swells_is_refused(other: Store, tmp_path: Path) -> None:
     """An index that speaks of more bytes than any frame has is not even unpacked."""
-    parcel = made(tmp_path, journal=encoded(STATE))
+    parcel = made(tmp_path, journal=encode_line(STATE))
     lie = b'{"sha256":"%s","at":0,"size":%d,"frame":0,"packed":10}\n' % (
         STATE.blocks[0].encode(),
         1 << 40,
@@ -264,7 +269,7 @@ def test_a_frame_that_swells_is_refused(other: Store, tmp_path: Path) -> None:
     source = Store.open(tmp_path / "made")
     bad = tmp_path / "bad.parcel"
     members = [
-        Member("store/journal.jsonl", lambda: [encoded(STATE)]),
+        Member("store/journal.jsonl", lambda: [encode_line(STATE)]),
         Member("store/packs/000001.pack", lambda: [source.packs.path(1).read_bytes()[44:]]),
         Member("store/packs/000001.index", lambda: [lie]),
     ]

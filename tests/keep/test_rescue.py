@@ -9,29 +9,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.keep.model import NewFile
-from plait.keep.rescue import Known, leftovers_in, lost_sessions, made_files, rescue
-from plait.keep.rescue.lost import AROUND, Lost
-from plait.keep.rescue.model import LostSession
-from plait.keep.store import Store
+from plait.keep.rescue import (
+    AROUND,
+    KnownSession,
+    LostSession,
+    LostSessions,
+    build_files,
+    find_leftovers,
+    find_lost_sessions,
+    rescue,
+)
+from plait.store.model import NewFile
+from plait.store.store import Store
 from tests.keep.remains import LOST, OTHER, at, backup, remains, repository, typed
 
 PASTED = {"1": {"id": 1, "type": "text", "content": "a\nb"}}
 STORED = {"1": {"id": 1, "type": "text", "contentHash": "7eb2b4dfd7fa9cd7"}}
 
 
-def lost(config: Path, *known: Known) -> Lost:
-    return lost_sessions(leftovers_in(config), known)
+def lost(config: Path, *known: KnownSession) -> LostSessions:
+    return find_lost_sessions(find_leftovers(config), known)
 
 
-def only(config: Path, *known: Known) -> LostSession:
+def only(config: Path, *known: KnownSession) -> LostSession:
     (found,) = lost(config, *known).sessions
     return found
 
 
 def drawn(one: LostSession, config: Path) -> list[str]:
     """Draws a made log: a line each, without what all of them say."""
-    return [_told(json.loads(line)) for line in made_files(one, config)[0].data.splitlines()]
+    return [_told(json.loads(line)) for line in build_files(one, config)[0].data.splitlines()]
 
 
 def _told(entry: dict[str, Any]) -> str:
@@ -98,7 +105,7 @@ def test_all_that_is_left_of_a_session_stands_in_its_log_in_order(tmp_path: Path
 def test_a_session_comes_with_its_files_below_the_folder_they_lay_in(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("hello"))
     copy = backup(config, "/srv/app/a.py", 1, "1\n", 1)
-    log, held = made_files(only(config), config)
+    log, held = build_files(only(config), config)
     assert (log.root, log.project, log.session) == (str(config), "-srv-app", LOST)
     assert (log.path, log.kind) == (f"projects/-srv-app/{LOST}.jsonl", "session")
     assert (held.path, held.kind) == (f"file-history/{LOST}/{copy.name}", "backup")
@@ -109,18 +116,18 @@ def test_a_session_comes_with_its_files_below_the_folder_they_lay_in(tmp_path: P
 
 def test_the_same_traces_make_the_same_bytes(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("hello"), typed("again", 1))
-    assert made_files(only(config), config) == made_files(only(config), config)
+    assert build_files(only(config), config) == build_files(only(config), config)
 
 
 def test_a_session_whose_log_is_there_is_not_lost(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("hello"), typed("other", session=OTHER))
-    assert only(config, Known(OTHER)).session == LOST
+    assert only(config, KnownSession(OTHER)).session == LOST
 
 
 def test_commands_and_an_environment_alone_are_no_session(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("/clear"), typed("/exit", 1))
     (config / "session-env" / OTHER).mkdir(parents=True)
-    assert lost(config) == Lost((), (LOST, OTHER))
+    assert lost(config) == LostSessions((), (LOST, OTHER))
 
 
 def test_a_path_is_no_command(tmp_path: Path) -> None:
@@ -163,7 +170,7 @@ def test_prompts_without_a_session_are_one_until_four_hours_pass(tmp_path: Path)
 
 def test_prompts_that_a_session_held_which_is_there_are_not_lost(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("a", session=None), typed("b", 600, session=None))
-    known = Known(OTHER, "/srv/app", at(-1), at(0) - AROUND)
+    known = KnownSession(OTHER, "/srv/app", at(-1), at(0) - AROUND)
     assert [prompt.text for prompt in only(config, known).prompts] == ["b"]
     earlier = replace(known, ended=at(-0.1) - AROUND)
     assert len(lost(config, earlier).sessions) == 2
@@ -179,7 +186,7 @@ def test_a_commit_is_of_the_session_that_typed_last(tmp_path: Path) -> None:
         typed("mine", 0, directory=place),
         typed("theirs", 62, directory=place, session=OTHER),
     )
-    assert [commit.subject for commit in only(config, Known(OTHER)).commits] == ["in time"]
+    assert [commit.subject for commit in only(config, KnownSession(OTHER)).commits] == ["in time"]
     mine, theirs = lost(config).sessions
     assert [commit.subject for commit in mine.commits] == ["in time"]
     assert [commit.subject for commit in theirs.commits] == ["of the other"]
@@ -198,7 +205,7 @@ def test_a_commit_that_names_another_session_is_that_ones(tmp_path: Path) -> Non
     app = repository(tmp_path / "app", (1, f"theirs {OTHER}"), (2, f"a number {stray}"))
     place = str(app)
     config = remains(tmp_path, typed("a", directory=place))
-    found = only(config, Known(OTHER)).commits
+    found = only(config, KnownSession(OTHER)).commits
     assert [(commit.subject, commit.why) for commit in found] == [
         (f"a number {stray}", "at the time")
     ]
@@ -206,7 +213,7 @@ def test_a_commit_that_names_another_session_is_that_ones(tmp_path: Path) -> Non
 
 def test_a_time_before_all_clients_is_none(tmp_path: Path) -> None:
     line = typed("x") | {"timestamp": -1}
-    left = leftovers_in(remains(tmp_path, line, typed("y") | {"timestamp": 0}))
+    left = find_leftovers(remains(tmp_path, line, typed("y") | {"timestamp": 0}))
     assert ([prompt.text for prompt in left.prompts], left.unread) == (["y"], 1)
 
 
@@ -219,12 +226,12 @@ def test_the_files_of_a_session_tell_where_it_was_held(tmp_path: Path) -> None:
     others = [typed("of another", session=OTHER, directory=str(one)) for one in (app, tmp_path)]
     config = remains(tmp_path, *others)
     backup(config, str(app / "file1.txt"), 1, "x", 5)
-    found = only(config, Known(OTHER))
+    found = only(config, KnownSession(OTHER))
     assert (found.session, found.directory) == (LOST, str(app))
     unknown = remains(tmp_path / "b", typed("x", session=OTHER))
     backup(unknown, str(app / "file1.txt"), 1, "x", 5)
-    assert only(unknown, Known(OTHER)).directory is None
-    assert "- not the directory" in drawn(only(unknown, Known(OTHER)), unknown)[0]
+    assert only(unknown, KnownSession(OTHER)).directory is None
+    assert "- not the directory" in drawn(only(unknown, KnownSession(OTHER)), unknown)[0]
 
 
 def test_a_list_of_sessions_tells_what_nothing_else_does(tmp_path: Path) -> None:
@@ -265,7 +272,7 @@ def test_what_lies_beside_a_log_that_is_gone_tells_its_name_and_place(tmp_path: 
     folder.mkdir(parents=True)
     (folder / "custom-title.json").write_text('{"customTitle": "mine"}')
     backup(config, "/x/y", 1, "x", 5)
-    one = only(config, Known(OTHER))
+    one = only(config, KnownSession(OTHER))
     assert (one.title, one.directory, one.project) == ("mine", "/srv/app", "-srv-app")
 
 
@@ -286,11 +293,11 @@ def test_no_list_of_prompts_is_an_error(
     config = remains(folder)
     lines = [json.dumps(one).encode() for one in entries]
     (config / "history.jsonl").write_bytes(b"\n".join([*lines, rest]))
-    left = leftovers_in(config)
+    left = find_leftovers(config)
     told = sum(bool(line.strip()) for line in [*lines, *rest.split(b"\n")])
     assert len(left.prompts) + left.unread == told
-    for one in lost_sessions(left, (), lambda _: None).sessions:
-        for file in made_files(one, config):
+    for one in find_lost_sessions(left, (), lambda _: None).sessions:
+        for file in build_files(one, config):
             assert ".." not in file.path.split("/")
 
 
@@ -304,8 +311,8 @@ def test_every_prompt_stands_in_the_log(
     folder = tmp_path_factory.mktemp("rescue")
     spoken = [f"say {text}" for text in texts]
     config = remains(folder, *(typed(text, n) for n, text in enumerate(spoken)))
-    one = lost_sessions(leftovers_in(config), (), lambda _: None).sessions[0]
-    log = made_files(one, config)[0].data
+    one = find_lost_sessions(find_leftovers(config), (), lambda _: None).sessions[0]
+    log = build_files(one, config)[0].data
     entries = [json.loads(line) for line in log.split(b"\n") if line]
     assert [one["message"]["content"] for one in entries if one["type"] == "user"] == spoken
 
@@ -313,23 +320,23 @@ def test_every_prompt_stands_in_the_log(
 def test_what_is_rescued_is_kept_and_marked(tmp_path: Path) -> None:
     config, store = remains(tmp_path, typed("hello")), Store.open(tmp_path / "keep")
     assert [
-        one.session for one in rescue(store, leftovers_in(config), (), is_dry=True).sessions
+        one.session for one in rescue(store, find_leftovers(config), (), is_dry=True).sessions
     ] == [LOST]
     assert store.sessions() == ()
-    assert [one.session for one in rescue(store, leftovers_in(config), ()).sessions] == [LOST]
+    assert [one.session for one in rescue(store, find_leftovers(config), ()).sessions] == [LOST]
     (kept,) = store.sessions()
     assert (kept.session, kept.mark) == (LOST, "incomplete")
-    again = rescue(store, leftovers_in(config), ())
+    again = rescue(store, find_leftovers(config), ())
     assert (again.sessions, again.unchanged) == ((), 1)
 
 
 def test_what_was_rescued_gives_way_to_more_never_to_less(tmp_path: Path) -> None:
     config, store = remains(tmp_path, typed("one"), typed("two", 1)), Store.open(tmp_path / "k")
-    rescue(store, leftovers_in(config), ())
+    rescue(store, find_leftovers(config), ())
     remains(tmp_path, typed("two", 1))
-    assert rescue(store, leftovers_in(config), ()).sessions == ()
+    assert rescue(store, find_leftovers(config), ()).sessions == ()
     remains(tmp_path, typed("one"), typed("two", 1), typed("three", 2))
-    rescue(store, leftovers_in(config), ())
+    rescue(store, find_leftovers(config), ())
     (kept,) = store.sessions()
     assert kept.log is not None
     assert all(word in store.read(kept.log) for word in (b"one", b"two", b"three"))
@@ -339,5 +346,5 @@ def test_a_session_that_is_kept_whole_is_not_rescued(tmp_path: Path) -> None:
     config, store = remains(tmp_path, typed("hello")), Store.open(tmp_path / "keep")
     log = NewFile(str(config), f"projects/-srv-app/{LOST}.jsonl", "-srv-app", LOST, b"{}\n")
     store.put([log])
-    assert rescue(store, leftovers_in(config), ()).sessions == ()
+    assert rescue(store, find_leftovers(config), ()).sessions == ()
     assert store.sessions()[0].mark == ""

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 import plait
 from plait.errors import UserError
-from plait.keep.sdk_keys import name_of, stream_at, stream_of, text_of
-from plait.keep.sdk_store import SOON, SessionStore
-from plait.keep.sources import sources_of
-from plait.keep.store import Store
-from plait.line import root_at
-from plait.line.folder import is_plain_name
+from plait.line import make_root
+from plait.line.output import is_plain_name
+from plait.store.sdk import SOON, SessionStore, name_of, stream_at, stream_of, text_of
+from plait.store.sources import find_sources
+from plait.store.store import Store
 
 T = TypeVar("T")
 Entry = dict[str, Any]
@@ -136,7 +135,7 @@ def client_session(config: Path) -> Path:
 def test_what_plait_keep_has_kept_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
     log = client_session(tmp_path / "config")
     store = Store.open(tmp_path / "keep")
-    store.keep(sources_of([root_at(tmp_path / "config")]))
+    store.keep(find_sources([make_root(tmp_path / "config")]))
     face = SessionStore(tmp_path / "keep")
     had = done(face.load(MAIN))
     assert had == [json.loads(log.read_text())]

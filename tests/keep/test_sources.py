@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from plait.keep import Source, sources_of
-from plait.keep.model import Unread
-from plait.line import root_at
+from plait.line import make_root
+from plait.store import Source, find_sources
+from plait.store.model import Unread
 from tests.keep.archives import PROJECT, found, written
 
 
@@ -78,22 +78,22 @@ def test_a_log_that_a_link_leads_to_is_kept(config: Path, tmp_path: Path) -> Non
 
 def test_a_root_may_be_a_projects_folder_any_folder_or_one_file(config: Path) -> None:
     whole = told(found(config))
-    assert told(sources_of([root_at(config / "projects")])) == whole
-    any_folder = told(sources_of([root_at(config / PROJECT)]))
+    assert told(find_sources([make_root(config / "projects")])) == whole
+    any_folder = told(find_sources([make_root(config / PROJECT)]))
     assert any_folder["two"] == [("agent-b2.jsonl", "agent"), ("two.jsonl", "session")]
-    (one,) = sources_of([root_at(config / PROJECT / "one.jsonl")])
+    (one,) = find_sources([make_root(config / PROJECT / "one.jsonl")])
     assert (one.session, len(one.files)) == ("one", 5)
     assert one.root == str(config / PROJECT)
 
 
 def test_two_roots_that_are_one_are_kept_once(config: Path) -> None:
-    both = sources_of([root_at(config), root_at(config / "projects")])
+    both = find_sources([make_root(config), make_root(config / "projects")])
     assert told(both) == told(found(config))
 
 
 def test_whose_an_agent_is_need_not_be_read_again(config: Path) -> None:
     agent = str(config / PROJECT / "agent-b2.jsonl")
-    sources = sources_of([root_at(config)], owners={agent: "one"})
+    sources = find_sources([make_root(config)], owners={agent: "one"})
     assert (f"{PROJECT}/agent-b2.jsonl", "agent") in told(sources)["one"]
 
 
@@ -111,5 +111,5 @@ def test_a_folder_that_cannot_be_looked_into_is_named(config: Path) -> None:
         return listed(place)
 
     with patch.object(os, "scandir", scandir):
-        assert told(sources_of([root_at(config)], unread=unread)) == before
+        assert told(find_sources([make_root(config)], unread=unread)) == before
     assert unread == [Unread(str(shut), "permission denied")]

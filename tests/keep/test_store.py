@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from plait.errors import AmbiguousSession, NoSuchSession, Refused, SourceError, UserError
-from plait.keep import KeptSession, NewFile, Progress, Store
+from plait.store import KeptSession, NewFile, Progress, Store
 from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
 
 
@@ -56,7 +56,7 @@ def test_what_is_there_is_not_written_over(config: Path, store: Store) -> None:
     log = config / PROJECT / "one.jsonl"
     kept = log.read_bytes()
     log.write_bytes(b"mine")
-    with pytest.raises(Refused, match="is there and is not what was kept"):
+    with pytest.raises(Refused, match="exists and differs from the backup"):
         store.restore(store.session("one"))
     assert log.read_bytes() == b"mine"
     restored = store.restore(store.session("one"), overwrite=True)
@@ -219,7 +219,7 @@ def test_a_link_in_the_way_is_in_the_way(config: Path, store: Store, tmp_path: P
     log = config / PROJECT / "one.jsonl"
     log.rename(tmp_path / "moved.jsonl")
     log.symlink_to(tmp_path / "moved.jsonl")
-    with pytest.raises(Refused, match="is there"):
+    with pytest.raises(Refused, match="exists and differs"):
         store.restore(store.session("one"))
 
 
@@ -261,14 +261,14 @@ def test_what_another_run_kept_meanwhile_is_not_kept_again(
     config: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one is done between our plan and our turn to write."""
-    real = Store.writing
+    real = Store.open_for_writing
 
     def after_another(self: Store, *given: Any) -> Any:
-        monkeypatch.setattr(Store, "writing", real)
+        monkeypatch.setattr(Store, "open_for_writing", real)
         assert Store.open(store.folder).keep(found(config)).files == 8
         return real(self, *given)
 
-    monkeypatch.setattr(Store, "writing", after_another)
+    monkeypatch.setattr(Store, "open_for_writing", after_another)
     ours = store.keep(found(config))
     assert (ours.files, ours.unchanged, ours.bytes) == (0, 8, 0)
 

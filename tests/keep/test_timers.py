@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from plait.errors import UserError
 from plait.keep.timers import (
-    KEEPING,
-    SHIPPING,
-    crontab_with,
-    crontab_without,
+    BACKUP_TASK,
+    SHIP_TASK,
+    add_to_crontab,
     has_line,
     is_our_unit,
+    remove_from_crontab,
     service_unit,
 )
 
@@ -24,7 +24,7 @@ THEIRS = "MAILTO=me\n# plait keep is nice\n5 4 * * * backup # plait keepers\n"
 
 
 def test_a_line_of_a_crontab() -> None:
-    text = crontab_with(THEIRS, COMMAND, {"PLAIT_DATA_DIR": "/my data"})
+    text = add_to_crontab(THEIRS, COMMAND, {"PLAIT_DATA_DIR": "/my data"})
     assert text == THEIRS + (
         "17 * * * * PLAIT_DATA_DIR='/my data' '/opt/my tools/plait' keep --root"
         " '/logs/50\\% of it' # plait keep\n"
@@ -35,21 +35,21 @@ def test_the_line_does_in_a_shell_what_it_says(tmp_path: Path) -> None:
     program = tmp_path / "a b%c"
     program.write_text('#!/bin/sh\nprintf "%s|" "$PLAIT_ROOT" "$@"\n', encoding="utf-8")
     program.chmod(0o755)
-    line = crontab_with("", [str(program), "keep", "it's"], {"PLAIT_ROOT": "/x $HOME"})
+    line = add_to_crontab("", [str(program), "keep", "it's"], {"PLAIT_ROOT": "/x $HOME"})
     command = line.split(" ", 5)[5].replace("\\%", "%")  # as cron does
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout == "/x $HOME|keep|it's|"
 
 
 def test_a_newer_command_takes_the_place_of_the_old() -> None:
-    old = crontab_with(THEIRS, ["/old/plait", "keep"], {}) + "1 2 3 4 5 more\n"
-    new = crontab_with(old, ["/new/plait", "keep"], {})
+    old = add_to_crontab(THEIRS, ["/old/plait", "keep"], {}) + "1 2 3 4 5 more\n"
+    new = add_to_crontab(old, ["/new/plait", "keep"], {})
     assert new == old.replace("/old/", "/new/")
 
 
 def test_what_others_wrote_is_not_ours() -> None:
     assert not has_line(THEIRS)
-    assert crontab_without(THEIRS) == THEIRS
+    assert remove_from_crontab(THEIRS) == THEIRS
 
 
 LINE = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=30)
@@ -60,10 +60,10 @@ CRONTAB = st.lists(LINE.filter(lambda line: not has_line(line))).map(
 
 @given(CRONTAB, CRONTAB)
 def test_a_crontab_comes_back_to_the_byte(before: str, later: str) -> None:
-    text = crontab_with(before, COMMAND, {})
+    text = add_to_crontab(before, COMMAND, {})
     assert has_line(text)
-    assert crontab_with(text, COMMAND, {}) == text
-    assert crontab_without(text + later) == before + later
+    assert add_to_crontab(text, COMMAND, {}) == text
+    assert remove_from_crontab(text + later) == before + later
 
 
 def test_the_units() -> None:
@@ -79,9 +79,9 @@ def test_the_units() -> None:
         "Nice=10\n"
         "IOSchedulingClass=idle\n"
     )
-    assert "OnCalendar=hourly\n" in KEEPING.timer_unit
-    assert "WantedBy=timers.target\n" in KEEPING.timer_unit
-    assert is_our_unit(KEEPING.timer_unit)
+    assert "OnCalendar=hourly\n" in BACKUP_TASK.timer_unit
+    assert "WantedBy=timers.target\n" in BACKUP_TASK.timer_unit
+    assert is_our_unit(BACKUP_TASK.timer_unit)
     assert is_our_unit(service_unit(["/bin/plait"], {}))
     assert not is_our_unit("[Unit]\n")
 
@@ -92,26 +92,28 @@ def test_a_dollar_is_no_variable_of_systemd() -> None:
 
 @pytest.mark.parametrize("word", ["/a\nb", "/a\x00b", "/a\x1bb"])
 def test_what_is_no_line_is_refused(word: str) -> None:
-    with pytest.raises(UserError, match="one line"):
-        crontab_with("", [word], {})
-    with pytest.raises(UserError, match="one line"):
+    with pytest.raises(UserError, match="control character"):
+        add_to_crontab("", [word], {})
+    with pytest.raises(UserError, match="control character"):
         service_unit([word], {})
-    with pytest.raises(UserError, match="one line"):
+    with pytest.raises(UserError, match="control character"):
         service_unit(["plait"], {"A": word})
 
 
 @given(st.lists(LINE.filter(bool), min_size=1, max_size=4))
 def test_every_word_arrives_through_cron_and_a_shell(words: list[str]) -> None:
-    line = crontab_with("", words, {})
+    line = add_to_crontab("", words, {})
     told = line.split(" ", 5)[5].replace("\\%", "%").removesuffix(" # plait keep\n")
     assert shlex.split(told) == words
 
 
 def test_two_tasks_do_not_know_each_other() -> None:
-    both = crontab_with(crontab_with(THEIRS, COMMAND, {}), ["plait", "lake", "ship"], {}, SHIPPING)
+    both = add_to_crontab(
+        add_to_crontab(THEIRS, COMMAND, {}), ["plait", "lake", "ship"], {}, SHIP_TASK
+    )
     assert both.endswith("37 * * * * plait lake ship # plait lake ship\n")
-    assert crontab_without(both, SHIPPING) == crontab_with(THEIRS, COMMAND, {})
-    assert crontab_without(crontab_without(both), SHIPPING) == THEIRS
-    assert not is_our_unit(SHIPPING.timer_unit)
-    assert is_our_unit(SHIPPING.timer_unit, SHIPPING)
-    assert SHIPPING.service == "plait-ship.service"
+    assert remove_from_crontab(both, SHIP_TASK) == add_to_crontab(THEIRS, COMMAND, {})
+    assert remove_from_crontab(remove_from_crontab(both), SHIP_TASK) == THEIRS
+    assert not is_our_unit(SHIP_TASK.timer_unit)
+    assert is_our_unit(SHIP_TASK.timer_unit, SHIP_TASK)
+    assert SHIP_TASK.service == "plait-ship.service"

@@ -7,14 +7,14 @@ from typing import Any
 import pyarrow as pa
 
 from plait.archive import Archive
-from plait.archive.accounting import Owned, paid_requests
-from plait.archive.index.rows import IndexedSession
-from plait.archive.lake.columns import fitting_text
 from plait.conversation.changes import CHANGING
 from plait.conversation.prices import Prices
-from plait.conversation.spending import By, SpendingSum, spending
-from plait.conversation.stats.model import Figures
+from plait.conversation.session_counts import ArchiveFigures
 from plait.conversation.usage import Tokens
+from plait.indexing import IndexedSession
+from plait.insights.why import ResponsesByFile, explain_requests
+from plait.lake.rows import replace_surrogates
+from plait.usage.spending import GroupBy, SpendingSum, group_spending
 
 Row = dict[str, Any]
 Lake = dict[str, list[Row]]
@@ -46,14 +46,14 @@ def check_usage(archive: Archive, lake: Lake, prices: Prices) -> None:
     found = archive.responses().responses
     left = archive.abandoned(found)
     responses = lake["responses"]
-    whole = spending(found, "session", prices, abandoned=left).totals
+    whole = group_spending(found, "session", prices, abandoned=left).totals
     add_up(whole.total, responses)
     add_up(whole.abandoned, where(responses, lambda row: row["abandoned"]))
     add_up(whole.service, where(responses, lambda row: row["kind"] == "service"))
     add_up(whole.agents, where(responses, lambda row: row["kind"] in ("agent", "workflow")))
-    columns: dict[By, str] = {"session": "session", "project": "project", "model": "model"}
+    columns: dict[GroupBy, str] = {"session": "session", "project": "project", "model": "model"}
     for by, column in columns.items():
-        for one in spending(found, by, prices).rows:
+        for one in group_spending(found, by, prices).rows:
             add_up(one.total, where(responses, lambda row: row[column] == said(one.key)))  # noqa: B023
     assert len({row["key"] for row in responses}) == len(responses)
 
@@ -68,7 +68,7 @@ def add_up(known: SpendingSum, rows: list[Row]) -> None:
     assert sum(row["cost_usd"] is None for row in rows) == sum(known.unpriced.values())
 
 
-def check_stats(figures: Figures, lake: Lake) -> None:
+def check_stats(figures: ArchiveFigures, lake: Lake) -> None:
     """Holds turns, calls and files against `stats`."""
     turns, calls, files = lake["turns"], counting(lake["tool_calls"]), counting(lake["files"])
     assert {name: total(turns, name) for name in OF_TURNS} == {
@@ -91,7 +91,7 @@ def check_stats(figures: Figures, lake: Lake) -> None:
     check_agents(figures, turns)
 
 
-def check_agents(figures: Figures, turns: list[Row]) -> None:
+def check_agents(figures: ArchiveFigures, turns: list[Row]) -> None:
     """Holds turns against what agents of each kind did."""
     kinds = by([row for row in turns if row["agent_type"]], "agent_type")
     begun = {
@@ -118,12 +118,12 @@ def touched(files: list[Row]) -> list[int]:
 
 def check_why(archive: Archive, lake: Lake, prices: Prices) -> None:
     """Holds what was written again, and why, against `why` of each session."""
-    owned = Owned(archive.responses(), archive.sessions)
+    owned = ResponsesByFile(archive.responses(), archive.sessions)
     again: Counter[str] = Counter()
     paid: defaultdict[str, float] = defaultdict(float)
     read = 0.0
     for session in archive.sessions:
-        totals = paid_requests(owned, session, {}, prices).totals
+        totals = explain_requests(owned, session, {}, prices).totals
         read += totals.input_cost_usd
         for cause, one in totals.causes.items():
             again[cause] += one.again
@@ -153,7 +153,7 @@ def check_waste(archive: Archive, lake: Lake, prices: Prices) -> None:
 def check_text(archive: Archive, lake: Lake) -> None:
     """Holds passages against what an index takes in."""
     known = Counter(
-        (one.kind, one.state, one.turn, said(one.tool), fitting_text(one.text))
+        (one.kind, one.state, one.turn, said(one.tool), replace_surrogates(one.text))
         for session in archive.sessions
         for one in IndexedSession(session).passages()
     )
@@ -186,4 +186,4 @@ def total(rows: Iterable[Row], column: str) -> Any:
 
 def said(text: str | None) -> str | None:
     """Returns a text as a table can hold it."""
-    return text if text is None else fitting_text(text)
+    return text if text is None else replace_surrogates(text)

@@ -17,14 +17,14 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from plait.archive.lake import planning, ray_engine
-from plait.archive.lake.engine import Failure
+from plait.lake import build, engine
+from plait.lake.engine import Failure
 
 STARTS = 20
 """How often a cluster is begun here: the machine may have much else to do."""
 
 
-class Deadly(ray_engine.RayEngine):
+class Deadly(engine.RayEngine):
     """A cluster whose workers do not live long."""
 
     kills: Path
@@ -34,7 +34,7 @@ class Deadly(ray_engine.RayEngine):
         self, task: Callable[[Any], Any], items: Sequence[Any]
     ) -> Iterator[Any | Failure[Any]]:
         """Yields what is made of each item in the end."""
-        if task.__name__ == "rows_written":
+        if task.__name__ == "write_rows_of_sessions":
             task = partial(worked_or_died, task, self.kills, self.chance)
         return super().each(task, items)
 
@@ -78,8 +78,8 @@ def main() -> None:
 
     folder, chance, *arguments = sys.argv[1:]
     Deadly.kills, Deadly.chance = Path(folder), float(chance)
-    planning.CHUNK_BYTES = 1
-    ray_engine.STARTS = STARTS
-    ray_engine.RayEngine = Deadly  # type: ignore[misc]
+    build.CHUNK_BYTES = 1
+    engine.START_ATTEMPTS = STARTS
+    engine.RayEngine = Deadly  # type: ignore[misc]
     sys.argv = ["plait", *arguments]
     plait()

@@ -7,8 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from plait.lake.model import Profile
-from plait.lake.schema import TABLES, schema_of
+from plait.lake.schema import TABLES, Profile, arrow_schema
 
 Row = Mapping[str, Any]
 EMPTY: dict[str, Any] = {"text": "", "int": 0, "flag": False, "bytes": b""}
@@ -20,7 +19,7 @@ BUILDS = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}
 def table_of(name: str, rows: Sequence[Row]) -> pa.Table:
     """Returns rows as a table: what they do not say is empty, a build follows from the session."""
     whole = [_filled(name, row) for row in rows]
-    return pa.Table.from_pylist(whole, schema=schema_of(name))
+    return pa.Table.from_pylist(whole, schema=arrow_schema(name))
 
 
 def _filled(name: str, row: Row) -> dict[str, Any]:

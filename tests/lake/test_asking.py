@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plait.errors import UserError
-from plait.lake.asking import Answer, asking
+from plait.lake.query import QueryResult, open_query_engine
 from tests.lake.small import SmallLake
 
 LAKE = SmallLake(
@@ -22,12 +22,12 @@ LAKE = SmallLake(
 )
 
 
-WHOLE = asking(LAKE)
+WHOLE = open_query_engine(LAKE)
 
 
 def rows(sql: str, lake: SmallLake = LAKE, **values: object) -> list[tuple[object, ...]]:
-    asked = WHOLE if lake is LAKE else asking(lake)
-    return list(asked.ask(sql, values).rows())
+    asked = WHOLE if lake is LAKE else open_query_engine(lake)
+    return list(asked.query(sql, values).rows())
 
 
 def test_rows_that_hold_no_more_are_not_seen() -> None:
@@ -60,21 +60,21 @@ def test_all_tables_are_there_where_none_is_named() -> None:
 
 
 def test_statements_before_the_last_are_run_and_undone() -> None:
-    asked = asking(LAKE)
+    asked = open_query_engine(LAKE)
     for _ in (1, 2):
-        made = asked.ask("CREATE TABLE mine AS SELECT 4 AS n; SELECT n + 1 FROM mine")
+        made = asked.query("CREATE TABLE mine AS SELECT 4 AS n; SELECT n + 1 FROM mine")
         assert list(made.rows()) == [(5,)]
 
 
 def test_one_asking_answers_many_threads_and_after_what_was_wrong() -> None:
-    asked = asking(LAKE)
+    asked = open_query_engine(LAKE)
 
     def ask(number: int) -> list[tuple[object, ...]]:
         if number % 3 == 0:
             with pytest.raises(UserError):
-                asked.ask("SELECT nothing FROM responses")
+                asked.query("SELECT nothing FROM responses")
         sql = f"SELECT sum(output) + {number} FROM responses"
-        return list(asked.ask(sql).rows())
+        return list(asked.query(sql).rows())
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(ask, range(12))) == [[(12 + one,)] for one in range(12)]
@@ -82,11 +82,11 @@ def test_one_asking_answers_many_threads_and_after_what_was_wrong() -> None:
 
 def test_an_answer_is_the_same_as_it_is_worked_out_and_whole() -> None:
     sql = "SELECT session, output FROM responses ORDER BY 1"
-    assert list(asking(LAKE).stream(sql).rows()) == rows(sql) == [("a", 5), ("b", 7)]
+    assert list(open_query_engine(LAKE).stream(sql).rows()) == rows(sql) == [("a", 5), ("b", 7)]
 
 
 def test_sums_of_whole_numbers_are_whole_numbers_and_names_are_unlike() -> None:
-    answer = asking(LAKE).ask("SELECT sum(output) AS n, count(*) AS n FROM responses")
+    answer = open_query_engine(LAKE).query("SELECT sum(output) AS n, count(*) AS n FROM responses")
     assert answer.columns == ("n", "n_2")
     assert [str(field.type) for field in answer.schema] == ["int64", "int64"]
 
@@ -123,7 +123,7 @@ def test_a_question_reaches_the_tables_alone(
     file = tmp_path / "secret.csv"
     file.write_text(f"word\n{SECRET}\n")
     secret_frame = LAKE.tables["sessions"]
-    monkeypatch.setattr("plait.lake.asking.secret_frame", secret_frame, raising=False)
+    monkeypatch.setattr("plait.lake.query.secret_frame", secret_frame, raising=False)
     with pytest.raises(UserError) as refused:
         rows(sql.format(file=file, folder=tmp_path))
     assert SECRET not in refused.value.message
@@ -131,27 +131,27 @@ def test_a_question_reaches_the_tables_alone(
 
 
 def test_a_file_that_is_reached_for_is_not_named_as_if_it_could_be() -> None:
-    with pytest.raises(UserError, match="a question reaches the tables of the lake alone"):
+    with pytest.raises(UserError, match="a query can only read the tables of the lake"):
         rows("SELECT * FROM read_csv('/etc/passwd')")
 
 
 WRONG = {
-    "": ("nothing is asked", "`plait lake sql"),
-    "-- a word": ("nothing is asked", "`plait lake sql"),
-    "SELEC 1": ('that cannot be asked: syntax error at or near "SELEC"', "`plait lake tables`"),
-    "SELECT outputt FROM responses": ("that cannot be asked: ", "did you mean 'output'?"),
-    "SELECT * FROM response": ("that cannot be asked: ", "did you mean 'responses'?"),
-    "SELECT $n::INT": ("that cannot be asked: values were not provided", "`plait lake tables`"),
-    "SELECT 1 LIMIT -1": ("that cannot be asked: LIMIT", "`plait lake tables`"),
-    "SELECT * FROM pg_clas": ("that cannot be asked: table with", "`plait lake tables`"),
-    "LOAD httpfs": ("a question reaches the tables of the lake alone", "`plait lake sql"),
+    "": ("the query is empty", "`plait lake sql"),
+    "-- a word": ("the query is empty", "`plait lake sql"),
+    "SELEC 1": ('the query failed: syntax error at or near "SELEC"', "`plait lake tables`"),
+    "SELECT outputt FROM responses": ("the query failed: ", "did you mean 'output'?"),
+    "SELECT * FROM response": ("the query failed: ", "did you mean 'responses'?"),
+    "SELECT $n::INT": ("the query failed: values were not provided", "`plait lake tables`"),
+    "SELECT 1 LIMIT -1": ("the query failed: LIMIT", "`plait lake tables`"),
+    "SELECT * FROM pg_clas": ("the query failed: table with", "`plait lake tables`"),
+    "LOAD httpfs": ("a query can only read the tables of the lake", "`plait lake sql"),
     "SELECT sum(9223372036854775807) AS n FROM responses": (
         "a whole number in 'n' has more than 64 bits",
-        "ask for it by `…::DOUBLE`",
+        "ask for it with `…::DOUBLE`",
     ),
     "SELECT DATE '99999-01-01' AS far": (
-        "'far' holds a time that no calendar has",
-        "ask for it by `…::VARCHAR`",
+        "'far' has a time that no calendar has",
+        "ask for it with `…::VARCHAR`",
     ),
 }
 
@@ -168,7 +168,7 @@ def test_what_cannot_be_asked_is_said(sql: str) -> None:
 def test_a_lake_of_counts_says_that_it_has_no_words() -> None:
     with pytest.raises(UserError, match="this lake has no table 'text'") as refused:
         rows("SELECT * FROM text", SmallLake("counts"))
-    assert refused.value.hints[0].startswith("a lake of counts keeps sessions, ")
+    assert refused.value.hints[0].startswith("a lake of counts has sessions, ")
 
 
 def test_a_type_that_is_called_as_a_table_is_one() -> None:
@@ -176,7 +176,9 @@ def test_a_type_that_is_called_as_a_table_is_one() -> None:
 
 
 def test_what_memory_does_not_hold_goes_to_a_folder_that_goes_with_the_answer() -> None:
-    answer: Answer | None = asking(LAKE).stream("SELECT current_setting('temp_directory')")
+    answer: QueryResult | None = open_query_engine(LAKE).stream(
+        "SELECT current_setting('temp_directory')"
+    )
     assert answer is not None
     ((place,),) = answer.rows()
     assert Path(place).is_dir() and Path(place).stat().st_mode & 0o77 == 0

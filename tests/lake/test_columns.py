@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.archive.lake.columns import array_of, table_of
-from plait.archive.lake.reading import Owner
-from plait.record.time import moment
+from plait.lake.rows import RowOwner, make_array, make_table
+from plait.record.time import parse_time
 
 TIME = pa.timestamp("us", "UTC")
 STAMPS = (
@@ -29,11 +28,11 @@ STAMPS = (
 
 @given(st.lists(st.sampled_from(STAMPS) | st.datetimes().map("{:%Y-%m-%dT%H:%M:%S.123Z}".format)))
 def test_times_are_the_moments_that_they_name(stamps: list[str | None]) -> None:
-    assert array_of(stamps, TIME).to_pylist() == [moment(one) for one in stamps]
+    assert make_array(stamps, TIME).to_pylist() == [parse_time(one) for one in stamps]
 
 
 def test_a_time_in_the_usual_form_is_read_to_the_millisecond() -> None:
-    found = array_of(["2026-11-02T09:00:00.250Z", None], TIME)
+    found = make_array(["2026-11-02T09:00:00.250Z", None], TIME)
     assert found.to_pylist() == [datetime(2026, 11, 2, 9, 0, 0, 250_000, UTC), None]
 
 
@@ -49,7 +48,7 @@ def test_a_time_in_the_usual_form_is_read_to_the_millisecond() -> None:
     ],
 )
 def test_half_of_a_pair_is_replaced(given: str | None, kept: str | None) -> None:
-    assert array_of([given, "x"], pa.string()).to_pylist() == [kept, "x"]
+    assert make_array([given, "x"], pa.string()).to_pylist() == [kept, "x"]
 
 
 @pytest.mark.parametrize(
@@ -66,11 +65,11 @@ def test_half_of_a_pair_is_replaced(given: str | None, kept: str | None) -> None
 def test_a_number_without_end_is_the_largest_that_there_is(
     given: int | None, kept: int | None
 ) -> None:
-    assert array_of([given, 10**20], pa.int64()).to_pylist() == [kept, 2**63 - 1]
+    assert make_array([given, 10**20], pa.int64()).to_pylist() == [kept, 2**63 - 1]
 
 
 def test_rows_begin_with_whose_they_are() -> None:
-    owner = Owner(7, "here", "s\udc80", "-home", "2026-11")
+    owner = RowOwner(7, "here", "s\udc80", "-home", "2026-11")
     columns: dict[str, list[Any]] = {
         "code": ["cycle", "order"],
         "sentence": ["a", "b"],
@@ -78,7 +77,7 @@ def test_rows_begin_with_whose_they_are() -> None:
         "line": [1, None],
         "uuid": [None, "u"],
     }
-    found = table_of("findings", owner, columns).to_pylist()
+    found = make_table("findings", owner, columns).to_pylist()
     assert [list(row.values())[:5] for row in found] == [
         [7, "here", "s\ufffd", "-home", "2026-11"]
     ] * 2

@@ -16,16 +16,15 @@ import pyarrow as pa
 import pytest
 
 from plait.archive import Archive
-from plait.archive.lake.manner import Manner
-from plait.archive.lake.model import Unit
-from plait.archive.lake.tables import tables_of
 from plait.conversation.prices import Prices
-from plait.lake.model import Labels, Profile
-from plait.lake.schema import TABLES, schema_of
+from plait.lake.build import BuildOptions
+from plait.lake.profiles import Unit
+from plait.lake.rows import build_tables
+from plait.lake.schema import TABLES, Labels, Profile, arrow_schema
 from plait.lake.store import Lake
-from plait.record.account import SUBTYPES
-from plait.record.types import KINDS
-from plait.record.types.fields import ATTACHMENTS, PROGRESS
+from plait.record.counts import SUBTYPES
+from plait.record.fields import ATTACHMENT_FIELDS, PROGRESS_FIELDS
+from plait.record.types import RECORD_CLASSES
 from tests.lake.units import units_of
 
 KEY = b"nobody knows this key, not even we"[:32]
@@ -79,11 +78,11 @@ OF_LAKES = frozenset(
     json kin long metadata mode null nullable operation options path profile protocol
     provider schema size stats string struct table tags ties timestamp true type
     """.split()
-).union(*(WORD.findall(" ".join([name, *schema_of(name).names])) for name in TABLES))
+).union(*(WORD.findall(" ".join([name, *arrow_schema(name).names])) for name in TABLES))
 """What any lake says, be it empty: its tables and columns, and what Delta writes of them."""
 OF_FORMAT = frozenset(
     word.lower()
-    for name in (*KINDS, *SUBTYPES, *ATTACHMENTS, *PROGRESS)
+    for name in (*RECORD_CLASSES, *SUBTYPES, *ATTACHMENT_FIELDS, *PROGRESS_FIELDS)
     for word in WORD.findall(name)
 )
 """What kinds of records are called that the client is known to write."""
@@ -155,7 +154,7 @@ def words_of_files(folder: Path) -> Iterator[tuple[str, str]]:
 def lake_of_counts(folder: Path, units: Sequence[Unit]) -> Lake:
     """Builds a lake of counts."""
     lake = Lake.create(str(folder), "counts")
-    lake.commit([lake.write(tables_of(one, Prices())) for one in units])
+    lake.commit([lake.write(build_tables(one, Prices())) for one in units])
     return lake
 
 
@@ -198,9 +197,9 @@ def test_no_word_of_examples_is_in_a_lake_of_counts(gallery: Path, tmp_path: Pat
 
 
 def test_what_a_lake_knows_of_kinship_says_no_word(gallery: Path, tmp_path: Path) -> None:
-    manner = Manner(Labels("here"), "counts", key=KEY)
+    manner = BuildOptions(Labels("here"), "counts", key=KEY)
     Archive([gallery / "workflow"], jobs=1).lake.ship(str(tmp_path), manner)
-    kin = Lake(str(tmp_path)).kin("here")
+    kin = Lake(str(tmp_path)).read_links("here")
     assert kin.num_rows > 1
     for column in ("session", "fingerprint"):
         told = kin[column].to_pylist()
@@ -215,6 +214,8 @@ def test_what_is_looked_for_is_found_where_it_stands(
     units = units_under(gallery, 6)
     said = words_of_logs(units, gallery)
     lake = Lake.create(str(tmp_path), profile)
-    lake.commit([lake.write(tables_of(replace(one, profile=profile), Prices())) for one in units])
+    lake.commit(
+        [lake.write(build_tables(replace(one, profile=profile), Prices())) for one in units]
+    )
     held = {word for word, _ in words_of_lake(lake)}
     assert len(said & held - MAY_STAND) > 100

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.lake.tables import tables_of
 from plait.conversation.prices import Prices
 from plait.errors import SourceError
-from plait.lake.schema import TABLES, schema_of
-from plait.record.account import COUNTED, Account
+from plait.lake.rows import build_tables
+from plait.lake.schema import TABLES, arrow_schema
+from plait.record.counts import COUNTED, LogCounts
 from tests.graph.generated import archives, lines_of
 from tests.index.held import written
 from tests.lake.units import lake_of, units_of
@@ -45,7 +45,7 @@ def _check(archive: Archive) -> None:
 
 def _check_schema(lake: dict[str, pa.Table]) -> None:
     for name, table in lake.items():
-        assert table.schema == schema_of(name)
+        assert table.schema == arrow_schema(name)
 
 
 def _check_lines(archive: Archive, lake: dict[str, pa.Table]) -> None:
@@ -62,14 +62,14 @@ def _name(path: Path, base: Path) -> str:
     return path.name if path == base else path.relative_to(base).as_posix()
 
 
-def _account_of(archive: Archive) -> Account:
-    account = Account()
+def _account_of(archive: Archive) -> LogCounts:
+    account = LogCounts()
     for file, found in zip(archive.files, archive.accounts(), strict=True):
         account.take(found, file.path)
     return account
 
 
-def _check_account(account: Account, lake: dict[str, pa.Table]) -> None:
+def _check_account(account: LogCounts, lake: dict[str, pa.Table]) -> None:
     logs = lake["logs"]
     assert (logs.num_rows, _sum(logs, "log_bytes")) == (account.files, account.bytes)
     assert {name: _sum(logs, name) for name in ACCOUNT} == {
@@ -84,7 +84,7 @@ def _check_account(account: Account, lake: dict[str, pa.Table]) -> None:
     )
 
 
-def _check_graph(archive: Archive, account: Account, lake: dict[str, pa.Table]) -> None:
+def _check_graph(archive: Archive, account: LogCounts, lake: dict[str, pa.Table]) -> None:
     graph = archive.graph()
     told = graph.account
     columns = "uuid repeated folded rung results".split()
@@ -140,7 +140,7 @@ def test_sessions_that_share_records_have_rows_of_their_own(tmp_path: Path) -> N
     written(tmp_path / "p" / "two.jsonl", b"".join(lines[:1] + lines[2:]))
     written(tmp_path / "p" / "zero.jsonl", lines[0])
     (unit,) = units_of(Archive([tmp_path]))
-    lake = tables_of(unit, Prices())
+    lake = build_tables(unit, Prices())
     found = _rows(lake["records"], "session", "build", "file", "uuid", "repeated", "copies")
     builds = {one.id: build for one, build in zip(unit.sessions, unit.builds, strict=True)}
     assert [(row[1], row[2]) for row in found] == [
@@ -219,7 +219,7 @@ def test_a_file_that_has_gone_is_an_error(tmp_path: Path) -> None:
     (unit,) = units_of(Archive([tmp_path]))
     path.unlink()
     with pytest.raises(SourceError, match="no such file"):
-        tables_of(unit, Prices())
+        build_tables(unit, Prices())
 
 
 def test_one_file_as_root_has_its_name(tmp_path: Path) -> None:

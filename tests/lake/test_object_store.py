@@ -12,13 +12,13 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from plait.archive import Archive
-from plait.archive.lake import Manner
 from plait.errors import SourceError, UserError
-from plait.lake.asking import asking
-from plait.lake.model import Labels
-from plait.lake.places import NoLake, Place
-from plait.lake.places import told as saying
-from plait.lake.store import Lake, Written
+from plait.lake.build import BuildOptions
+from plait.lake.location import LakeNotFound, Location
+from plait.lake.location import storage_errors as saying
+from plait.lake.query import open_query_engine
+from plait.lake.schema import Labels
+from plait.lake.store import Lake, WrittenFiles
 from tests.archive.lake.small import holding, lines, log
 from tests.lake.object_store import ObjectStore, object_store
 from tests.lake.rows import everywhere, held, tables
@@ -51,7 +51,7 @@ class Desk:
     def __init__(self, lake: Lake, source: str) -> None:
         self.lake, self.source = lake, source
 
-    def build(self, *sessions: tuple[str, int], month: str = "2026-11") -> Written:
+    def build(self, *sessions: tuple[str, int], month: str = "2026-11") -> WrittenFiles:
         """Writes sessions, each with the number of its building."""
         rows = tables(
             *((session, self._build(number)) for session, number in sessions),
@@ -76,8 +76,10 @@ def test_a_lake_is_the_same_as_in_a_folder(store: ObjectStore, desk: Desk) -> No
     desk.lake.forget([(desk.source, "a")])
     again = Desk(Lake(desk.lake.url, store.options), desk.source)
     assert again.holds(("b", 3))
-    assert again.lake.known(desk.source)["month"].to_pylist() == ["2026-10"]
-    answer = asking(again.lake).ask(f"SELECT session FROM turns WHERE source = '{desk.source}'")
+    assert again.lake.read_builds(desk.source)["month"].to_pylist() == ["2026-10"]
+    answer = open_query_engine(again.lake).query(
+        f"SELECT session FROM turns WHERE source = '{desk.source}'"
+    )
     assert list(answer.rows()) == [("b",)]
     assert not any(one.endswith("/") for one in store.keys(desk.lake.url))
 
@@ -122,10 +124,10 @@ def test_an_upload_that_broke_off_is_not_seen(store: ObjectStore, desk: Desk) ->
 
 def test_a_file_that_did_not_come_whole_is_not_taken(store: ObjectStore, desk: Desk) -> None:
     written = desk.build(("a", 1))
-    key = desk.lake.url.removeprefix("s3://team") + "/turns/" + written.parts["turns"][0].path
+    key = desk.lake.url.removeprefix("s3://team") + "/turns/" + written.files["turns"][0].path
     for method in ("PUT", "DELETE"):
         store.ask(method, key, b"PAR1" if method == "PUT" else b"")
-        with pytest.raises(SourceError, match=r"turns/.* is not there as it was written"):
+        with pytest.raises(SourceError, match=r"turns/.* is missing or incomplete"):
             desk.lake.commit([written])
     assert desk.holds()
 
@@ -133,7 +135,7 @@ def test_a_file_that_did_not_come_whole_is_not_taken(store: ObjectStore, desk: D
 def test_where_nobody_may_write_files_nothing_changes(store: ObjectStore, desk: Desk) -> None:
     with (
         store.denied("s3:PutObject", f"{desk.lake.url}/turns"),
-        pytest.raises(SourceError, match=f"no leave to write to '{desk.lake.url}'") as caught,
+        pytest.raises(SourceError, match=f"no permission to write to '{desk.lake.url}'") as caught,
     ):
         desk.build(("a", 2))
     check, said = caught.value.hints
@@ -147,7 +149,7 @@ def test_where_nobody_may_commit_what_held_holds(store: ObjectStore, desk: Desk)
     for table in ("turns", "sessions"):
         with (
             store.denied("s3:PutObject", f"{desk.lake.url}/{table}/_delta_log"),
-            pytest.raises(SourceError, match=f"no leave to write to '{desk.lake.url}'"),
+            pytest.raises(SourceError, match=f"no permission to write to '{desk.lake.url}'"),
         ):
             desk.lake.commit([written])
         assert desk.holds(("a", 1))
@@ -158,7 +160,7 @@ def test_where_nobody_may_commit_what_held_holds(store: ObjectStore, desk: Desk)
 def test_who_may_not_read_a_table_reads_the_others(store: ObjectStore, desk: Desk) -> None:
     url = desk.lake.url
     with store.denied("s3:GetObject", f"{url}/findings"):
-        with pytest.raises(SourceError, match=f"no leave to read findings in '{url}'"):
+        with pytest.raises(SourceError, match=f"no permission to read findings in '{url}'"):
             desk.lake.dataset("findings")
         assert desk.holds()
 
@@ -166,14 +168,14 @@ def test_who_may_not_read_a_table_reads_the_others(store: ObjectStore, desk: Des
 def test_where_nobody_may_read_it_is_said(store: ObjectStore, lake: Lake) -> None:
     with (
         store.denied("s3:GetObject", lake.url),
-        pytest.raises(SourceError, match=f"no leave to read '{lake.url}'"),
+        pytest.raises(SourceError, match=f"no permission to read '{lake.url}'"),
     ):
         Lake(lake.url, store.options)
 
 
 def test_options_may_be_called_as_delta_lets_them(store: ObjectStore, lake: Lake) -> None:
     plain = {name.removeprefix("AWS_").lower(): value for name, value in store.options.items()}
-    assert Lake(lake.url, plain).known("nobody").num_rows == 0
+    assert Lake(lake.url, plain).read_builds("nobody").num_rows == 0
 
 
 def test_where_no_lake_is_it_says_so(store: ObjectStore) -> None:
@@ -186,7 +188,7 @@ def test_where_no_bucket_is_it_says_so(store: ObjectStore) -> None:
     told = "could not read 's3://nobody/lake': there is no bucket 'nobody'"
     with pytest.raises(SourceError, match=told) as caught:
         Lake("s3://nobody/lake", store.options)
-    assert caught.value.hints == ("check its name, or make it",)
+    assert caught.value.hints == ("check its name or create it",)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,7 @@ def test_where_no_bucket_is_it_says_so(store: ObjectStore) -> None:
 def test_where_nothing_answers_it_says_so(reason: str, told: str) -> None:
     with (
         pytest.raises(SourceError) as caught,
-        saying(Place("s3://team/lake"), "read"),
+        saying(Location("s3://team/lake"), "read"),
     ):
         raise OSError(reason)
     assert caught.value.message == f"could not read 's3://team/lake'{told}"
@@ -224,9 +226,9 @@ def test_what_is_tidied_is_the_same_in_fewer_objects(store: ObjectStore, desk: D
 def test_what_is_new_is_shipped_there(tmp_path: Path, store: ObjectStore) -> None:
     log(tmp_path, "one").write_bytes(lines("one", 0, 3))
     lakes, url = Archive([tmp_path], jobs=1).lake, store.new_url()
-    manner = Manner(Labels("desk"), "counts", key=b"k" * 32)
+    manner = BuildOptions(Labels("desk"), "counts", key=b"k" * 32)
     assert len(lakes.rehearse(url, manner, options=store.options).sessions) == 1
-    with pytest.raises(NoLake):
+    with pytest.raises(LakeNotFound):
         Lake(url, store.options)
     assert lakes.ship(url, manner, options=store.options).built == 1
     assert lakes.ship(url, manner, options=store.options).unchanged == 1

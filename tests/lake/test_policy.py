@@ -5,17 +5,16 @@ from pathlib import Path
 import pytest
 
 from plait.errors import ConfigError
-from plait.lake.policy import Policy, Whose, digest, policy_in, read_policy
-from plait.lake.serving import PolicyFile
+from plait.lake.access import Policy, PolicyFile, SessionOwner, hash_key, parse_policy, read_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = f"""
 [people.ann]
-key = "{digest("ann-key")}"
+key = "{hash_key("ann-key")}"
 teams = ["core"]
 
 [people.bob]
-key = "{digest("bob-key")}"
+key = "{hash_key("bob-key")}"
 
 [people.eve]
 
@@ -33,7 +32,7 @@ what = "text"
 who = ["everyone"]
 of = ["project:open"]
 """
-POLICY = policy_in(TEXT, "policy.toml")
+POLICY = parse_policy(TEXT, "policy.toml")
 LEVELS = {
     ("ann", "ann", "", "x"): "text",
     ("ann", "bob", "", "x"): "text",
@@ -56,43 +55,43 @@ LEVELS = {
 @pytest.mark.parametrize("case", LEVELS)
 def test_who_sees_how_much(case: tuple[str, str, str, str]) -> None:
     name, *whose = case
-    assert POLICY.level(name, Whose(*whose)) == LEVELS[case]
+    assert POLICY.level(name, SessionOwner(*whose)) == LEVELS[case]
 
 
 def test_everything_is_everything() -> None:
-    policy = policy_in("[people.root]\n[[see]]\nwho=['root']\nof=['everything']", "p")
-    assert policy.level("root", Whose("", "", "")) == "sessions"
+    policy = parse_policy("[people.root]\n[[see]]\nwho=['root']\nof=['everything']", "p")
+    assert policy.level("root", SessionOwner("", "", "")) == "sessions"
 
 
 def test_any_project_is_a_project() -> None:
-    policy = policy_in("[people.ann]\n[[see]]\nwho=['ann']\nof=['project:*']", "p")
-    assert policy.level("ann", Whose("bob", "", "shop")) == "sessions"
-    assert policy.level("ann", Whose("bob", "core", "")) is None
+    policy = parse_policy("[people.ann]\n[[see]]\nwho=['ann']\nof=['project:*']", "p")
+    assert policy.level("ann", SessionOwner("bob", "", "shop")) == "sessions"
+    assert policy.level("ann", SessionOwner("bob", "core", "")) is None
 
 
 def test_a_key_is_known_by_its_digest_alone() -> None:
-    assert POLICY.who_has("ann-key") == "ann" and POLICY.who_has(" ANN-KEY\n") == "ann"
-    assert POLICY.who_has("bob-key") == "bob"
-    for wrong in ("", "eve", digest("ann-key"), "ann", "ann-key2"):
-        assert POLICY.who_has(wrong) is None
+    assert POLICY.find_person("ann-key") == "ann" and POLICY.find_person(" ANN-KEY\n") == "ann"
+    assert POLICY.find_person("bob-key") == "bob"
+    for wrong in ("", "eve", hash_key("ann-key"), "ann", "ann-key2"):
+        assert POLICY.find_person(wrong) is None
 
 
 def test_without_a_word_nobody_sees_what_is_not_theirs() -> None:
-    assert Policy().level("ann", Whose("ann", "", "")) is None
-    assert policy_in("[people.ann]", "p").level("ann", Whose("bob", "", "")) is None
+    assert Policy().level("ann", SessionOwner("ann", "", "")) is None
+    assert parse_policy("[people.ann]", "p").level("ann", SessionOwner("bob", "", "")) is None
 
 
 WRONG = {
-    "fewest = 1": "'fewest' must be 2 at least",
-    "[people.everyone]": "nobody can be called 'everyone'",
-    "[people.'team:x']": "nobody can be called 'team:x'",
-    "[people.'']": "nobody can be called ''",
-    "[people.ann]\nkey = 'ann-key'": "the key of 'ann' is no digest",
-    f"[people.ann]\nkey = '{digest('x').upper()}'": "the key of 'ann' is no digest",
-    f"people.a.key = '{digest('x')}'\npeople.b.key = '{digest('x')}'": "the same key",
-    "[[see]]\nwho = ['ann']\nof = ['everything']": "nobody is called 'ann'",
-    "[[see]]\nwho = ['everyone']\nof = ['shop']": "'shop' names no person, team or project",
-    "[[see]]\nwho = ['everyone']\nof = ['team:']": "'team:' names no person",
+    "fewest = 1": "'fewest' must be at least 2",
+    "[people.everyone]": "'everyone' cannot be the name of a person",
+    "[people.'team:x']": "'team:x' cannot be the name of a person",
+    "[people.'']": "'' cannot be the name of a person",
+    "[people.ann]\nkey = 'ann-key'": "the key of 'ann' is not a hash",
+    f"[people.ann]\nkey = '{hash_key('x').upper()}'": "the key of 'ann' is not a hash",
+    f"people.a.key = '{hash_key('x')}'\npeople.b.key = '{hash_key('x')}'": "the same key",
+    "[[see]]\nwho = ['ann']\nof = ['everything']": "there is no person 'ann'",
+    "[[see]]\nwho = ['everyone']\nof = ['shop']": "'shop' is not a person, team or project",
+    "[[see]]\nwho = ['everyone']\nof = ['team:']": "'team:' is not a person",
     "[[see]]\nwho = ['everyone']\nof = ['everything']\nwhat = 'all'": "invalid enum value",
     "[[see]]\nwho = ['everyone']": "missing required field `of`",
     "see = 1": "expected `array`",
@@ -104,8 +103,8 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_wrong_with_a_policy_is_said(text: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        policy_in(text, "policy.toml")
-    assert refused.value.message.startswith("the policy in 'policy.toml' is not right: ")
+        parse_policy(text, "policy.toml")
+    assert refused.value.message.startswith("the policy in 'policy.toml' is not valid: ")
     assert WRONG[text].lower() in refused.value.message.lower()
     (example,) = refused.value.hints
     assert "[[see]]" in (ROOT / example.split()[0]).read_text(encoding="utf-8")
@@ -115,7 +114,7 @@ def test_a_policy_that_is_not_there_or_no_text(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file"):
         read_policy(tmp_path / "none.toml")
     (tmp_path / "odd.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigError, match="it is not text"):
+    with pytest.raises(ConfigError, match="not a text file"):
         read_policy(tmp_path / "odd.toml")
 
 
@@ -123,9 +122,9 @@ def test_a_policy_that_changes_is_read_again_and_a_wrong_one_lets_nobody_in(tmp_
     file = tmp_path / "policy.toml"
     file.write_text(TEXT)
     policy = PolicyFile(file)
-    assert policy().who_has("bob-key") == "bob"
-    file.write_text(TEXT.replace(digest("bob-key"), digest("another")))
-    assert policy().who_has("bob-key") is None and policy().who_has("another") == "bob"
+    assert policy().find_person("bob-key") == "bob"
+    file.write_text(TEXT.replace(hash_key("bob-key"), hash_key("another")))
+    assert policy().find_person("bob-key") is None and policy().find_person("another") == "bob"
     file.write_text(f"{TEXT}\n[[see]]")
     assert policy() == Policy()
     file.unlink()

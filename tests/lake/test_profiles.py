@@ -12,15 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.archive import Session
-from plait.archive.lake.known_words import KNOWN, is_public_model
-from plait.archive.lake.model import Unit
-from plait.archive.lake.profiles import counted, counted_id
-from plait.archive.lake.tables import tables_of
 from plait.conversation.prices import Prices
-from plait.lake.model import Labels, Profile
-from plait.lake.schema import TABLES, schema_of, tables_in
+from plait.lake.profiles import IS_PUBLIC, Unit, is_public_model, mask_id, reduce_to_counts
+from plait.lake.rows import build_tables
+from plait.lake.schema import TABLES, Labels, Profile, arrow_schema, tables_for_profile
 from plait.line import Line, LogFile
-from plait.record import Record, entry_of
+from plait.record import Record, parse_entry
 
 KEY = b"k" * 32
 UUID = "3f2a91c4-0000-4000-8000-00000000abcd"
@@ -29,13 +26,13 @@ STAND_IN = re.compile(r"[a-z_]+-[0-9a-f]{16}")
 
 def one_row(name: str, **told: object) -> pa.Table:
     """Returns a table of one row, empty but for what is told."""
-    schema = schema_of(name)
+    schema = arrow_schema(name)
     return pa.table({one: [told.get(one)] for one in schema.names}, schema=schema)
 
 
 def of(name: str, /, key: bytes = KEY, **told: Any) -> dict[str, object]:
     """Returns what counts have of one row, as far as it was told."""
-    (row,) = counted({name: one_row(name, **told)}, key)[name].to_pylist()
+    (row,) = reduce_to_counts({name: one_row(name, **told)}, key)[name].to_pylist()
     return {one: row[one] for one in told}
 
 
@@ -98,7 +95,7 @@ def test_words_that_everybody_knows_stay(table: str, column: str, known: str, gi
     ],
 )
 def test_ids_stay_where_they_look_like_ids(id_: str, told: str) -> None:
-    assert re.sub(r"(?<=id-)[0-9a-f]{16}", "…", counted_id(KEY, id_)) == told
+    assert re.sub(r"(?<=id-)[0-9a-f]{16}", "…", mask_id(KEY, id_)) == told
 
 
 def test_an_id_is_the_same_in_all_columns() -> None:
@@ -108,8 +105,8 @@ def test_an_id_is_the_same_in_all_columns() -> None:
 
 def test_a_column_of_ids_is_looked_at_wholly() -> None:
     table = pa.concat_tables([one_row("records", uuid=one) for one in (UUID, None, "", "ann")])
-    found = counted({"records": table}, KEY)["records"].column("uuid").to_pylist()
-    assert found == [UUID, None, "", counted_id(KEY, "ann")]
+    found = reduce_to_counts({"records": table}, KEY)["records"].column("uuid").to_pylist()
+    assert found == [UUID, None, "", mask_id(KEY, "ann")]
     assert found[-1] != "ann"
 
 
@@ -122,18 +119,18 @@ def test_stand_ins_need_the_key_and_tell_columns_apart() -> None:
 
 
 def test_counts_have_the_tables_and_columns_of_the_schema() -> None:
-    found = counted({name: schema_of(name).empty_table() for name in TABLES}, KEY)
-    assert list(found) == [one.name for one in tables_in("counts")]
-    assert all(table.schema == schema_of(name) for name, table in found.items())
+    found = reduce_to_counts({name: arrow_schema(name).empty_table() for name in TABLES}, KEY)
+    assert list(found) == [one.name for one in tables_for_profile("counts")]
+    assert all(table.schema == arrow_schema(name) for name, table in found.items())
 
 
 def test_every_word_that_a_log_chooses_is_looked_at() -> None:
     """A text column that is left alone is one of these: Plait or whoever ships chose its words."""
     plain = {
         f"{table.name}.{one.name}"
-        for table in tables_in("counts")
+        for table in tables_for_profile("counts")
         for one in table.columns
-        if one.kind in ("text", "bytes") and one.bearing == "plain" and one.name != "source"
+        if one.kind in ("text", "bytes") and one.sensitivity == "plain" and one.name != "source"
     }
     assert sorted(plain) == [
         "files.action",
@@ -159,11 +156,11 @@ def test_every_word_that_a_log_chooses_is_looked_at() -> None:
     ]
     listed = {
         one.name
-        for table in tables_in("counts")
+        for table in tables_for_profile("counts")
         for one in table.columns
-        if one.bearing == "listed"
+        if one.sensitivity == "listed"
     }
-    assert listed <= KNOWN.keys()
+    assert listed <= IS_PUBLIC.keys()
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
@@ -174,7 +171,7 @@ def test_equal_names_have_equal_stand_ins_and_others_have_others(
     texts: list[str], column: str
 ) -> None:
     rows = pa.concat_tables([one_row("files", **{column: one}) for one in texts])
-    found = counted({"files": rows}, KEY)["files"].column(column).to_pylist()
+    found = reduce_to_counts({"files": rows}, KEY)["files"].column(column).to_pylist()
     pairs = set(zip(texts, found, strict=True))
     assert len(pairs) == len({one for one, _ in pairs}) == len({two for _, two in pairs})
     assert all(one == two or one not in two or len(one) < 3 for one, two in pairs)
@@ -207,10 +204,10 @@ def unit_of(folder: Path, profile: Profile) -> Unit:
 
 
 def test_redacted_lines_hold_no_secret_and_are_still_records(tmp_path: Path) -> None:
-    found = tables_of(unit_of(tmp_path, "redacted"), Prices())
+    found = build_tables(unit_of(tmp_path, "redacted"), Prices())
     data = found["raw"].column("data").to_pylist()
     assert not any(b"annabel" in one or SECRET in one for one in data)
-    entries = [entry_of(Line(number, 0, one, True)) for number, one in enumerate(data, 1)]
+    entries = [parse_entry(Line(number, 0, one, True)) for number, one in enumerate(data, 1)]
     assert [isinstance(one, Record) for one in entries] == [True, False, False, True]
     assert data[1::2] == [LINES[1], LINES[3]]
     assert json.loads(data[0])["message"]["content"].startswith("key ‹secret 1")
@@ -218,7 +215,7 @@ def test_redacted_lines_hold_no_secret_and_are_still_records(tmp_path: Path) -> 
 
 
 def test_nothing_of_a_redacted_session_is_told_elsewhere(tmp_path: Path) -> None:
-    tables = tables_of(unit_of(tmp_path, "redacted"), Prices())
+    tables = build_tables(unit_of(tmp_path, "redacted"), Prices())
     for name, table in tables.items():
         assert b"annabel" not in repr(table.to_pylist()).encode(), name
         assert SECRET not in repr(table.to_pylist()).encode(), name
@@ -232,29 +229,29 @@ LONGER = ("length", "words_typed", "result_bytes", "profile")
 
 def test_figures_of_redacted_sessions_are_those_of_the_sessions(tmp_path: Path) -> None:
     full, redacted = (
-        tables_of(unit_of(tmp_path, profile), Prices()) for profile in ("full", "redacted")
+        build_tables(unit_of(tmp_path, profile), Prices()) for profile in ("full", "redacted")
     )
     for name, table in full.items():
         plain = [
             one.name
             for one in TABLES[name].columns
-            if one.bearing in ("plain", "id", "listed") and one.name not in LONGER
+            if one.sensitivity in ("plain", "id", "listed") and one.name not in LONGER
         ]
         assert table.select(plain) == redacted[name].select(plain), name
 
 
 def test_full_lines_are_the_bytes_of_the_file(tmp_path: Path) -> None:
-    found = tables_of(unit_of(tmp_path, "full"), Prices())
+    found = build_tables(unit_of(tmp_path, "full"), Prices())
     assert tuple(found["raw"].column("data").to_pylist()) == LINES
 
 
 def test_counts_are_made_of_sessions(tmp_path: Path) -> None:
-    found = tables_of(unit_of(tmp_path, "counts"), Prices())
+    found = build_tables(unit_of(tmp_path, "counts"), Prices())
     assert "raw" not in found
     (row,) = found["sessions"].to_pylist()
     assert STAND_IN.fullmatch(row["project"])
     assert row["log_lines"] == 4
-    assert row["session"] == counted_id(KEY, "s")
+    assert row["session"] == mask_id(KEY, "s")
 
 
 def test_a_key_is_not_told(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from plait.errors import ConfigError, UserError
-from plait.lake.asking import asking
-from plait.lake.questions import question_named, questions
+from plait.lake.query import open_query_engine
+from plait.lake.saved_queries import find_saved_query, load_saved_queries
 from tests.lake.small import DAY, SmallLake
 
-KNOWN = questions()
+KNOWN = load_saved_queries()
 
 
 def minutes(count: float) -> datetime:
@@ -31,7 +31,7 @@ def test_what_two_sources_brought_is_told_and_what_one_holds_is_not() -> None:
         ],
     )
     asked = KNOWN["brought-twice"]
-    found = asking(lake).ask(asked.sql, asked.values({}, said))
+    found = open_query_engine(lake).query(asked.sql, asked.parse_values({}, said))
     told = [(row[0], row[3], row[4], row[5]) for row in found.rows()]
     assert told == [("one", "a", 1, 2.0), ("two", "b", 1, 3.0)]
 
@@ -77,17 +77,17 @@ LAKE = SmallLake(
 )
 
 
-ASKING, NOTHING = asking(LAKE), asking(SmallLake())
+ASKING, NOTHING = open_query_engine(LAKE), open_query_engine(SmallLake())
 
 
 def answer(name: str, **given: str) -> list[tuple[Any, ...]]:
-    question = question_named(name, KNOWN)
-    return list(ASKING.ask(question.sql, question.values(given, said)).rows())
+    question = find_saved_query(name, KNOWN)
+    return list(ASKING.query(question.sql, question.parse_values(given, said)).rows())
 
 
 def money(name: str, **given: str) -> list[tuple[Any, Any]]:
-    question = question_named(name, KNOWN)
-    found = ASKING.ask(question.sql, question.values(given, said))
+    question = find_saved_query(name, KNOWN)
+    found = ASKING.query(question.sql, question.parse_values(given, said))
     at = next(place for place, one in enumerate(found.columns) if one.endswith("_usd"))
     return [(row[0], row[at]) for row in found.rows()]
 
@@ -146,9 +146,9 @@ def test_every_question_answers_whatever_it_is_told(name: str) -> None:
     for one in question.parameters.values():
         assert one.says
     for by in question.parameters["by"].one_of if "by" in question.parameters else ("",):
-        values = question.values({"by": by} if by else {}, said)
-        assert ASKING.ask(question.sql, values).columns
-        assert list(NOTHING.ask(question.sql, values).rows()) == []
+        values = question.parse_values({"by": by} if by else {}, said)
+        assert ASKING.query(question.sql, values).columns
+        assert list(NOTHING.query(question.sql, values).rows()) == []
 
 
 def test_words_are_values_never_sql() -> None:
@@ -157,23 +157,23 @@ def test_words_are_values_never_sql() -> None:
 
 WRONG = {
     ("cost", "bye", "x"): ("there is no parameter 'bye'", "did you mean 'by'?"),
-    ("cost", "by", "planet"): ("'by' cannot be 'planet'", "it can be project, model"),
-    ("cost", "limit", "many"): ("'many' is no number", "'limit' takes one"),
-    ("cost", "limit", "inf"): ("'inf' is no number", "'limit' takes one"),
+    ("cost", "by", "planet"): ("'by' cannot be 'planet'", "use one of project, model"),
+    ("cost", "limit", "many"): ("'many' is not a number", "for example limit=10"),
+    ("cost", "limit", "inf"): ("'inf' is not a number", "for example limit=10"),
 }
 
 
 @pytest.mark.parametrize(("name", "parameter", "value"), WRONG)
 def test_a_parameter_that_is_not_right(name: str, parameter: str, value: str) -> None:
     with pytest.raises(UserError) as refused:
-        KNOWN[name].values({parameter: value}, said)
+        KNOWN[name].parse_values({parameter: value}, said)
     message, hint = WRONG[name, parameter, value]
     assert refused.value.message == message and refused.value.hints[0].startswith(hint)
 
 
 def test_a_question_that_nobody_has() -> None:
     with pytest.raises(UserError, match="there is no question 'costs'") as refused:
-        question_named("costs", KNOWN)
+        find_saved_query("costs", KNOWN)
     assert refused.value.hints == ("did you mean 'cost'?",)
 
 
@@ -193,25 +193,25 @@ sql = "SELECT 1 AS one"
 def test_own_questions_come_after_and_go_before(tmp_path: Path) -> None:
     file = tmp_path / "questions.toml"
     file.write_text(MINE)
-    known = questions(file)
+    known = load_saved_queries(file)
     assert list(known)[-1] == "mine" and known["mine"].is_own and known["cost"].is_own
     assert not known["rewinds"].is_own
     own = known["mine"]
-    assert list(ASKING.ask(own.sql, own.values({}, said)).rows()) == [(1,)]
-    assert list(ASKING.ask(own.sql, own.values({"who": "bob"}, said)).rows()) == [(2,)]
+    assert list(ASKING.query(own.sql, own.parse_values({}, said)).rows()) == [(1,)]
+    assert list(ASKING.query(own.sql, own.parse_values({"who": "bob"}, said)).rows()) == [(2,)]
 
 
 def test_no_file_means_no_questions_of_ones_own(tmp_path: Path) -> None:
-    assert questions(tmp_path / "none.toml") == KNOWN
+    assert load_saved_queries(tmp_path / "none.toml") == KNOWN
 
 
 BROKEN = {
-    "x = 1": "is not right: it is not a table",
-    "[x]\nasks = 'a'": "is not right: object missing required field `sql`",
-    "[x]\nasks = 'a'\nsql = 'SELECT $n'": "'n' of the question 'x' in",
-    "[x]\nasks = 'a'\nsql = 'SELECT 1'\nparameters.n = {}": "is not used in its sql",
-    "[x]\nasks = 'a'\nsql = '$n'\nparameters.n = { kind = 'planet' }": "is not right: invalid",
-    "[x]\nasks = 'a'\nsql = '$n'\nparameters.n = { kind = 'number', default = 'x' }": "no number",
+    "x = 1": "is not valid: it is not a table",
+    "[x]\nasks = 'a'": "is not valid: object missing required field `sql`",
+    "[x]\nasks = 'a'\nsql = 'SELECT $n'": "'n' in the question 'x' in",
+    "[x]\nasks = 'a'\nsql = 'SELECT 1'\nparameters.n = {}": "is not used",
+    "[x]\nasks = 'a'\nsql = '$n'\nparameters.n = { kind = 'planet' }": "is not valid: invalid",
+    "[x]\nasks = 'a'\nsql = '$n'\nparameters.n = { kind = 'number', default = 'x' }": "not a number",
     "[x]\nasks = 'a'\nsql = '$n'\nparameters.n = { default = 'x', one_of = ['y'] }": "its choices",
     "[x]\nasks = 'a'\nsql = 'SELECT 1'\nother = 1": "unknown field `other`",
     "[": "cannot read the questions in",
@@ -224,5 +224,5 @@ def test_what_is_wrong_with_ones_own_is_said(text: str, tmp_path: Path) -> None:
     file = tmp_path / "questions.toml"
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ConfigError) as refused:
-        questions(file)
+        load_saved_queries(file)
     assert BROKEN[text] in refused.value.message and "questions.toml" in refused.value.message

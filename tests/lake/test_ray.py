@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from plait import __version__
-from plait.archive.lake import ray_engine
-from plait.archive.lake.engine import Failure
-from plait.archive.lake.ray_engine import STARTS, RayEngine, worked
 from plait.errors import MissingExtra, UserError
+from plait.lake import engine
+from plait.lake.engine import START_ATTEMPTS, Failure, RayEngine, run_ray_item
 
 
 @dataclass(frozen=True)
@@ -35,14 +34,14 @@ def shouted(word: Word) -> str:
 
 
 def _worked(word: str, patience: int = 3) -> Any:
-    return worked({"item": pickle.dumps((shouted, Word(word), patience))})
+    return run_ray_item({"item": pickle.dumps((shouted, Word(word), patience))})
 
 
 @pytest.fixture
 def deaths(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many workers died of what is worked on."""
     told = [0]
-    monkeypatch.setattr(ray_engine, "_deaths", lambda: told[0])
+    monkeypatch.setattr(engine, "_count_deaths", lambda: told[0])
     yield told
 
 
@@ -61,7 +60,7 @@ def test_what_fails_is_told_with_its_reason(deaths: list[int]) -> None:
     ("died", "found"),
     [
         (2, "AHOY"),
-        (3, Failure(Word("ahoy"), "3 workers died while they read it", is_deadly=True)),
+        (3, Failure(Word("ahoy"), "3 workers died while they read it", killed_worker=True)),
     ],
 )
 def test_what_is_deadly_is_given_up(deaths: list[int], died: int, found: object) -> None:
@@ -82,7 +81,7 @@ def test_an_address_where_nobody_listens_is_told_at_once() -> None:
         next(RayEngine(f"127.0.0.1:{port}").each(shouted, [Word("ahoy")]))
     address = f"'127.0.0.1:{port}'"
     assert told.value.message == f"no Ray cluster answers at {address}: connection refused"
-    assert told.value.hints == ("`ray start --head` begins one, and says its address",)
+    assert told.value.hints == ("`ray start --head` starts one, and prints its address",)
 
 
 def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,8 +119,12 @@ class Slow:
 @pytest.mark.parametrize(
     ("address", "in_vain", "said"),
     [
-        (None, STARTS - 1, None),
-        (None, STARTS, "Ray does not run here: the current node timed out during startup."),
+        (None, START_ATTEMPTS - 1, None),
+        (
+            None,
+            START_ATTEMPTS,
+            "Ray does not start here: the current node timed out during startup.",
+        ),
         ("host:1", 1, "no Ray cluster answers at 'host:1': the current node timed out"),
     ],
 )
@@ -131,9 +134,9 @@ def test_a_cluster_of_our_own_is_begun_again(
     slow = Slow(in_vain)
     if said:
         with pytest.raises(UserError, match=said):
-            ray_engine._begin(slow, address, 2)
+            engine._start_ray(slow, address, 2)
     else:
-        ray_engine._begin(slow, address, 2)
+        engine._start_ray(slow, address, 2)
     assert slow.ended == in_vain
     assert {one for one, _ in slow.began} == {address or "local"}
     assert all(("num_cpus" in given) is (address is None) for _, given in slow.began)
@@ -187,13 +190,13 @@ class Question:
 
 def test_machines_with_this_plait_may_work() -> None:
     machines = Machines(__version__, __version__)
-    ray_engine._check_machines(machines)
+    engine._check_machines(machines)
     assert machines.asked == [0, 1]
 
 
 @pytest.mark.parametrize("version", ["0.0.1", "none"])
 def test_a_machine_with_another_plait_is_named(version: str) -> None:
     with pytest.raises(UserError) as told:
-        ray_engine._check_machines(Machines(__version__, version))
+        engine._check_machines(Machines(__version__, version))
     assert told.value.message == f"machine '10.0.0.1' has Plait {version}, not {__version__}"
-    assert told.value.hints == (f"type `pip install 'plait[lake,ray]=={__version__}'` there",)
+    assert told.value.hints == (f"run `pip install 'plait[lake,ray]=={__version__}'` there",)

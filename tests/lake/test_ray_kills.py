@@ -96,7 +96,7 @@ def _by_ray(
 
 def _rows(lake: Lake, table: str) -> Counter[tuple[Any, ...]]:
     """Returns the rows that hold, but for the number of their building."""
-    held = set(lake.known()["build"].to_pylist())
+    held = set(lake.read_builds()["build"].to_pylist())
     found = lake.dataset(table).to_table().to_pylist()
     return Counter(
         tuple(value for name, value in row.items() if name != "build")

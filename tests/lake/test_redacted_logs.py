@@ -8,12 +8,11 @@ import pyarrow as pa
 import pytest
 
 from plait.archive import Archive
-from plait.archive.lake.model import Unit
-from plait.archive.lake.reading import OpenUnit
-from plait.archive.lake.tables import tables_of
 from plait.conversation.prices import Prices
+from plait.lake.profiles import Unit
+from plait.lake.rows import OpenUnit, build_tables
 from plait.line import Line
-from plait.record import Record, entry_of
+from plait.record import Record, parse_entry
 from tests.lake.units import units_of
 
 KINDS = ("‹secret ", "‹email ")
@@ -25,10 +24,10 @@ NAME = 3
 
 def hidden_in(read: OpenUnit) -> list[re.Pattern[bytes]]:
     """Returns what was replaced in a unit, as it was written; of names the home folders."""
-    assert read.through
+    assert read.redaction
     for path in read.logs:
-        read.shown_lines(path)
-    known = read.through.redactor.key.items()
+        read.masked_lines(path)
+    known = read.redaction.redactor.key.items()
     plain = {value for name, value in known if name.startswith(KINDS) and len(value) >= SHORTEST}
     users = {value for name, value in known if name.startswith("‹user ") and len(value) >= NAME}
     homes = (rf"(?<!\w)/(?:home|Users)/{re.escape(one)}/" for one in users)
@@ -48,7 +47,7 @@ def places_left(unit: Unit) -> tuple[set[str], int]:
     """Returns the columns in which something to hide still stands, and how much there is of it."""
     read = OpenUnit(unit)
     hidden = hidden_in(read)
-    tables = tables_of(unit, Prices())
+    tables = build_tables(unit, Prices())
     _check_lines(read, tables["raw"])
     found = {at for at, text in texts_in(tables) if any(one.search(text) for one in hidden)}
     return found, len(hidden)
@@ -58,7 +57,7 @@ def _check_lines(read: OpenUnit, raw: pa.Table) -> None:
     """Sees that there are as many lines as there were, and as many of them are records."""
     lines = [Line(1, 0, data, True) for data in raw["data"].to_pylist()]
     assert len(lines) == sum(len(one.lines) for one in read.logs.values())
-    records = sum(isinstance(entry_of(one), Record) for one in lines)
+    records = sum(isinstance(parse_entry(one), Record) for one in lines)
     assert records == sum(len(one.log.records) for one in read.logs.values())
 
 

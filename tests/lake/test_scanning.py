@@ -6,12 +6,12 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 
-from plait.lake.asking import asking
-from plait.lake.schema import TABLES, Kind
+from plait.lake.query import open_query_engine
+from plait.lake.schema import TABLES, ColumnKind
 from plait.lake.store import Lake
 from tests.lake.small import DAY, table_of
 
-VALUES: dict[Kind, tuple[Any, Any]] = {
+VALUES: dict[ColumnKind, tuple[Any, Any]] = {
     "text": ("one", "two"),
     "int": (1, 2),
     "float": (1.5, 2.5),
@@ -37,7 +37,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     return made
 
 
-def _value(name: str, kind: Kind, at: int) -> Any:
+def _value(name: str, kind: ColumnKind, at: int) -> Any:
     if name == "month":
         return MONTHS[at]
     return VALUES[kind][at]
@@ -53,10 +53,10 @@ def test_a_row_is_found_by_each_of_its_columns(lake: Lake, table: str) -> None:
 
 
 def test_a_question_finds_it_in_the_same_way(lake: Lake) -> None:
-    asked = asking(lake)
+    asked = open_query_engine(lake)
     for one in TABLES["responses"].columns:
         sql = f'SELECT month FROM responses WHERE "{one.name}" = $v'
-        found = asked.ask(sql, {"v": _value(one.name, one.kind, 1)}).rows()
+        found = asked.query(sql, {"v": _value(one.name, one.kind, 1)}).rows()
         assert list(found) == [(MONTHS[1],)], one.name
 
 
@@ -69,4 +69,4 @@ def test_files_of_other_months_and_buildings_are_not_opened(lake: Lake) -> None:
 
 def test_what_is_asked_of_a_lake_on_a_disk(lake: Lake) -> None:
     sql = "SELECT sum(cost_usd), max(s.person) FROM responses r JOIN sessions s USING (build)"
-    assert list(asking(lake).ask(sql).rows()) == [(4.0, "two")]
+    assert list(open_query_engine(lake).query(sql).rows()) == [(4.0, "two")]

@@ -2,18 +2,20 @@
 
 import pytest
 
-from plait.lake.schema import TABLES, WHOSE, schema_of, tables_in
+from plait.lake.schema import COMMON_COLUMNS, TABLES, arrow_schema, tables_for_profile
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_says_whose_its_rows_are(name: str) -> None:
-    names = schema_of(name).names
-    assert names[: len(WHOSE)] == [one.name for one in WHOSE]
+    names = arrow_schema(name).names
+    assert names[: len(COMMON_COLUMNS)] == [one.name for one in COMMON_COLUMNS]
     assert len(names) == len(set(names))
 
 
 def test_counts_have_no_table_of_words() -> None:
-    assert {one.name for one in tables_in("full")} - {one.name for one in tables_in("counts")} == {
+    assert {one.name for one in tables_for_profile("full")} - {
+        one.name for one in tables_for_profile("counts")
+    } == {
         "text",
         "raw",
     }

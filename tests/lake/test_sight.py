@@ -7,20 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plait.lake.browsing import (
-    passages_found,
-    passages_of,
-    people_and_projects,
-    session_told,
-    sessions_listed,
-    sums,
+from plait.lake.access import (
+    CACHE_SECONDS,
+    OWNER,
+    HiddenMonth,
+    Policy,
+    RestrictedQueryEngine,
+    ServedLake,
+    parse_policy,
 )
-from plait.lake.policy import Policy, policy_in
-from plait.lake.serving import FRESH, OWNER, ServedLake
-from plait.lake.sight import RestMonth, Sight
+from plait.lake.query import (
+    find_session,
+    list_passages,
+    list_people_and_projects,
+    list_sessions,
+    search_passages,
+    sum_usage,
+)
 from tests.lake.small import DAY, SmallLake
 
-POLICY = policy_in(
+POLICY = parse_policy(
     """
 fewest = 2
 [people.ann]
@@ -63,12 +69,12 @@ LAKE = lake_of(
     ("d", "cat", "site", "2026-09"),
     ("e", "cat", "site", "2026-10"),
 )
-ANN, BOB = Sight(LAKE, POLICY, "ann"), Sight(LAKE, POLICY, "bob")
+ANN, BOB = RestrictedQueryEngine(LAKE, POLICY, "ann"), RestrictedQueryEngine(LAKE, POLICY, "bob")
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 
 
-def column(sight: Sight, table: str, name: str = "session") -> list[Any]:
-    rows = sight.ask(f"SELECT {name} FROM {table} ORDER BY ALL").rows()
+def column(sight: RestrictedQueryEngine, table: str, name: str = "session") -> list[Any]:
+    rows = sight.query(f"SELECT {name} FROM {table} ORDER BY ALL").rows()
     return [row[0] for row in rows]
 
 
@@ -94,23 +100,23 @@ def test_a_family_is_not_called_by_a_session_that_is_not_seen() -> None:
 
 def test_the_rest_is_whole_months_of_several_people() -> None:
     """In September c of Bob and d of Cat; in October Cat alone, of whom nothing is told."""
-    assert list(ANN.rest(NOW)) == [RestMonth("2026-09", 2, 2, 2, 20, 3.0)]
+    assert list(ANN.hidden_totals(NOW)) == [HiddenMonth("2026-09", 2, 2, 2, 20, 3.0)]
 
 
 def test_the_month_that_goes_on_is_not_told() -> None:
     during = datetime(2026, 9, 30, tzinfo=UTC)
-    assert list(ANN.rest(during)) == []
+    assert list(ANN.hidden_totals(during)) == []
 
 
 def test_sessions_of_nobody_are_people_by_where_they_come_from() -> None:
     lake = lake_of(("a", "", "x", "2026-09"), ("b", "", "x", "2026-09"))
-    assert list(Sight(lake, POLICY, "ann").rest(NOW)) == []
+    assert list(RestrictedQueryEngine(lake, POLICY, "ann").hidden_totals(NOW)) == []
 
 
 def test_who_is_not_in_the_policy_sees_nothing_but_counts_of_many() -> None:
-    nobody = Sight(LAKE, POLICY, "mallory")
+    nobody = RestrictedQueryEngine(LAKE, POLICY, "mallory")
     assert column(nobody, "sessions") == [] and column(nobody, "text") == []
-    assert [one.people for one in nobody.rest(NOW)] == [3]
+    assert [one.people for one in nobody.hidden_totals(NOW)] == [3]
 
 
 PEOPLE = ("ann", "bob", "cat", "dan")
@@ -128,7 +134,7 @@ def test_what_is_seen_and_the_rest_are_all_and_the_rest_is_of_several(
     policy = Policy(dict.fromkeys(PEOPLE, POLICY.people["bob"]), POLICY.see, fewest)
     names = "abcde"
     lake = lake_of(*((names[at], *one, "2026-09") for at, one in enumerate(whose)))
-    sight = Sight(lake, policy, name)
+    sight = RestrictedQueryEngine(lake, policy, name)
     seen = [
         names[at]
         for at, (person, project) in enumerate(whose)
@@ -138,58 +144,58 @@ def test_what_is_seen_and_the_rest_are_all_and_the_rest_is_of_several(
     others = [one for at, one in enumerate(whose) if names[at] not in seen]
     people = {person for person, _ in others}
     expected = [(len(people), len(others))] if len(people) >= fewest else []
-    assert [(one.people, one.sessions) for one in sight.rest(NOW)] == expected
+    assert [(one.people, one.sessions) for one in sight.hidden_totals(NOW)] == expected
 
 
 def test_lists_and_sums_are_of_what_is_seen() -> None:
-    total, rows = sessions_listed(ANN, person=None, project=None, start=0, limit=10)
+    total, rows = list_sessions(ANN, person=None, project=None, start=0, limit=10)
     assert (total, [(row["session"], row["title"], row["cost_usd"]) for row in rows]) == (
         2,
         [("a", "apricot", 1.5), ("b", None, 1.5)],
     )
-    assert people_and_projects(ANN) == (["ann", "bob"], ["home", "shop"])
-    assert sums(ANN, person=None, project=None, since=None)["cost_usd"] == 3.0
-    assert sums(ANN, person="cat", project=None, since=None)["responses"] == 0
+    assert list_people_and_projects(ANN) == (["ann", "bob"], ["home", "shop"])
+    assert sum_usage(ANN, person=None, project=None, since=None)["cost_usd"] == 3.0
+    assert sum_usage(ANN, person="cat", project=None, since=None)["responses"] == 0
 
 
 def test_a_list_goes_on_where_it_ended() -> None:
-    total, rows = sessions_listed(ANN, person=None, project=None, start=1, limit=1)
+    total, rows = list_sessions(ANN, person=None, project=None, start=1, limit=1)
     assert (total, [row["session"] for row in rows]) == (2, ["b"])
 
 
 def test_a_session_that_is_not_seen_is_as_one_that_is_not_there() -> None:
     for session in ("c", "d", "nowhere", "' OR true --"):
-        assert session_told(ANN, "home", session) is None
-        assert passages_of(ANN, "home", session, "active", limit=10) == []
-    told = session_told(ANN, "home", "b")
+        assert find_session(ANN, "home", session) is None
+        assert list_passages(ANN, "home", session, "active", limit=10) == []
+    told = find_session(ANN, "home", "b")
     assert told is not None and told["states"] == [] and told["title"] is None
     assert told["tools"] == [{"tool": "Bash", "calls": 1, "failed": 0}]
-    assert session_told(ANN, "elsewhere", "a") is None
+    assert find_session(ANN, "elsewhere", "a") is None
 
 
 @pytest.mark.parametrize("word", SECRETS.values())
 def test_a_search_finds_only_words_that_are_seen(word: str) -> None:
-    total, rows = passages_found(ANN, [word.upper()], limit=5)
+    total, rows = search_passages(ANN, [word.upper()], limit=5)
     assert (total, [row["session"] for row in rows]) == (
         (1, ["a"]) if word == "apricot" else (0, [])
     )
 
 
 def test_all_words_are_looked_for_and_mean_themselves() -> None:
-    assert passages_found(BOB, ["a", "BAN"], limit=5)[0] == 1
-    assert passages_found(BOB, ["banana", "cherry"], limit=5)[0] == 0
-    assert passages_found(BOB, ["%"], limit=5)[0] == passages_found(BOB, ["_"], limit=5)[0] == 0
-    assert passages_found(BOB, ["a"], kind="answer", limit=5)[0] == 0
-    assert passages_found(BOB, [], limit=5) == (0, [])
+    assert search_passages(BOB, ["a", "BAN"], limit=5)[0] == 1
+    assert search_passages(BOB, ["banana", "cherry"], limit=5)[0] == 0
+    assert search_passages(BOB, ["%"], limit=5)[0] == search_passages(BOB, ["_"], limit=5)[0] == 0
+    assert search_passages(BOB, ["a"], kind="answer", limit=5)[0] == 0
+    assert search_passages(BOB, [], limit=5) == (0, [])
 
 
 def test_a_lake_of_counts_has_no_words_to_look_for() -> None:
     lake = LAKE
     counts = SmallLake("counts")
     counts.tables = {**lake.tables}
-    sight = Sight(counts, POLICY, "ann")
-    assert passages_found(sight, ["a"], limit=5) == (0, [])
-    told = session_told(sight, "home", "a")
+    sight = RestrictedQueryEngine(counts, POLICY, "ann")
+    assert search_passages(sight, ["a"], limit=5) == (0, [])
+    told = find_session(sight, "home", "a")
     assert told is not None and told["states"] == []
 
 
@@ -198,22 +204,22 @@ def test_what_is_seen_follows_the_policy_at_once_and_the_lake_soon() -> None:
     served = ServedLake(lake, lambda: policy[0], lambda: clock[0])
     assert column(_sight(served), "sessions") == ["a"]
     lake.tables = LAKE.tables
-    assert served.sight("ann") is served.sight("ann")
-    clock[0] = FRESH
+    assert served.engine_for("ann") is served.engine_for("ann")
+    clock[0] = CACHE_SECONDS
     assert column(_sight(served), "sessions") == ["a", "b"]
     policy[0] = Policy()
     assert column(_sight(served), "sessions") == []
 
 
-def _sight(served: ServedLake) -> Sight:
-    found = served.sight("ann")
-    assert isinstance(found, Sight)
+def _sight(served: ServedLake) -> RestrictedQueryEngine:
+    found = served.engine_for("ann")
+    assert isinstance(found, RestrictedQueryEngine)
     return found
 
 
 def test_the_owner_sees_all_where_there_is_no_policy_and_nothing_where_there_is() -> None:
-    whole = ServedLake(LAKE).sight(OWNER)
-    assert list(whole.ask("SELECT count(*) FROM text").rows()) == [(5,)]
-    assert list(ServedLake(LAKE).rest(OWNER)) == []
-    ruled = ServedLake(LAKE, lambda: POLICY).sight(OWNER)
-    assert list(ruled.ask("SELECT count(*) FROM sessions").rows()) == [(0,)]
+    whole = ServedLake(LAKE).engine_for(OWNER)
+    assert list(whole.query("SELECT count(*) FROM text").rows()) == [(5,)]
+    assert list(ServedLake(LAKE).hidden_totals(OWNER)) == []
+    ruled = ServedLake(LAKE, lambda: POLICY).engine_for(OWNER)
+    assert list(ruled.query("SELECT count(*) FROM sessions").rows()) == [(0,)]

@@ -16,11 +16,9 @@ from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
 from plait.errors import MissingExtra, SourceError, UserError
-from plait.lake.creating import create_table
-from plait.lake.parquet import Layout
-from plait.lake.places import place_of
-from plait.lake.schema import TABLES, schema_of
-from plait.lake.store import Lake
+from plait.lake.location import parse_location
+from plait.lake.schema import TABLES, arrow_schema
+from plait.lake.store import Lake, open_table
 from tests.lake.rows import everywhere, held, tables
 
 
@@ -47,7 +45,7 @@ def test_the_same_id_of_another_source_is_another_session(lake: Lake) -> None:
     lake.commit([lake.write(tables(("s1", 1), source="desk"))])
     lake.commit([lake.write(tables(("s1", 2), source="lap"))])
     assert held(lake) == everywhere(("desk", "s1", 1), ("lap", "s1", 2))
-    assert lake.known("lap")["build"].to_pylist() == [2]
+    assert lake.read_builds("lap")["build"].to_pylist() == [2]
 
 
 def test_of_one_session_twice_in_a_commit_the_last_holds(lake: Lake) -> None:
@@ -80,7 +78,7 @@ def test_columns_come_back_as_the_schema_has_them(lake: Lake) -> None:
     lake.commit([lake.write(given)])
     for name, rows in given.items():
         assert lake.dataset(name).to_table().equals(rows)
-        assert lake.dataset(name).schema.equals(schema_of(name))
+        assert lake.dataset(name).schema.equals(arrow_schema(name))
 
 
 def test_any_column_can_be_asked_for_by_those_who_read_delta(lake: Lake) -> None:
@@ -97,18 +95,18 @@ def test_kin_is_kept_by_session(lake: Lake) -> None:
         names = ("source", "session", "fingerprint", "ties")
         return pa.table(dict(zip(names, map(list, zip(*given, strict=True)), strict=True)))
 
-    lake.keep_kin(rows(("a/b c%", "s1", "f1", [1, 2]), ("a/b c%", "s2", "f2", [3])))
-    lake.keep_kin(rows(("a/b c%", "s1", "f3", [4]), ("lap", "s1", "f4", [])))
-    found = sorted(tuple(one.values()) for one in lake.kin("a/b c%").to_pylist())
+    lake.save_links(rows(("a/b c%", "s1", "f1", [1, 2]), ("a/b c%", "s2", "f2", [3])))
+    lake.save_links(rows(("a/b c%", "s1", "f3", [4]), ("lap", "s1", "f4", [])))
+    found = sorted(tuple(one.values()) for one in lake.read_links("a/b c%").to_pylist())
     assert found == [("a/b c%", "s1", "f3", [4]), ("a/b c%", "s2", "f2", [3])]
-    assert lake.kin("lap")["ties"].to_pylist() == [[]]
-    assert lake.kin("nobody").num_rows == 0
+    assert lake.read_links("lap")["ties"].to_pylist() == [[]]
+    assert lake.read_links("nobody").num_rows == 0
 
 
 def test_a_lake_of_counts_has_no_words(tmp_path: Path) -> None:
     lake = Lake.create(str(tmp_path), "counts")
     assert not {"raw", "text"} & set(lake.tables)
-    with pytest.raises(UserError, match="a lake of counts has no table 'text'"):
+    with pytest.raises(UserError, match="a lake with the profile 'counts' has no table 'text'"):
         lake.write(tables(("s1", 1), names=TABLES))
     assert not [*tmp_path.rglob("*.parquet")]
     with pytest.raises(UserError, match="no table 'text'"):
@@ -119,7 +117,9 @@ def test_a_lake_is_made_once(tmp_path: Path) -> None:
     Lake.create(str(tmp_path), "counts")
     again = Lake.create(tmp_path.as_uri(), "counts")
     assert (again.url, again.profile) == (str(tmp_path), "counts")
-    with pytest.raises(UserError, match="is a lake of counts, not of full") as caught:
+    with pytest.raises(
+        UserError, match="is a lake with the profile 'counts', not 'full'"
+    ) as caught:
         Lake.create(str(tmp_path), "full")
     assert "--profile counts" in caught.value.hints[0]
 
@@ -152,11 +152,11 @@ def test_a_lake_that_was_not_finished_is_none_and_can_be_finished(
 
 
 def test_a_table_that_another_one_made_meanwhile_stays_as_it_is(tmp_path: Path) -> None:
-    place, layout = place_of(str(tmp_path)), Layout("turns", schema_of("turns"), by="month")
-    create_table(place, layout, {"plait.profile": "counts"})
+    table = open_table(parse_location(str(tmp_path)), "turns")
+    table.create({"plait.profile": "counts"})
     (first,) = tmp_path.glob("turns/_delta_log/*")
     before = first.read_bytes()
-    create_table(place, layout, {"plait.profile": "full"})
+    table.create({"plait.profile": "full"})
     assert first.read_bytes() == before
     assert [one.name for one in (tmp_path / "turns").iterdir()] == ["_delta_log"]
 
@@ -175,7 +175,7 @@ def test_a_lake_of_another_edition_is_not_written_to(
 ) -> None:
     Lake.create(str(tmp_path), "counts")
     monkeypatch.setattr("plait.lake.store.VERSION", 7)
-    with pytest.raises(UserError, match="its tables are of version 1, not 7"):
+    with pytest.raises(UserError, match="has tables of version 1, and this Plait needs version 7"):
         Lake.create(str(tmp_path), "counts")
 
 
@@ -183,8 +183,8 @@ def test_a_lake_of_another_edition_is_not_written_to(
     ("url", "said"),
     [
         ("{}/none", "there is no lake at '{}/none'"),
-        ("ftp://host/lake", "'ftp://host/lake' is no place for a lake"),
-        ("/a%20b", "'/a%20b' is no place for a lake: '%20' in it reads as an escaped letter"),
+        ("ftp://host/lake", "'ftp://host/lake' is not an address for a lake"),
+        ("/a%20b", "'/a%20b' cannot hold a lake: '%20' in it reads as an escaped letter"),
         ("s3:///lake", "'s3:///lake' names no bucket"),
     ],
 )
@@ -196,7 +196,9 @@ def test_where_no_lake_is_it_says_so(tmp_path: Path, url: str, said: str) -> Non
 
 def test_a_file_where_the_lake_should_be_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SourceError, match=r"could not make a lake at '.*file': file exists$") as no:
+    with pytest.raises(
+        SourceError, match=r"could not create a lake at '.*file': file exists$"
+    ) as no:
         Lake.create(str(tmp_path / "file"), "counts")
     assert no.value.hints == ()
 
@@ -221,12 +223,12 @@ def test_a_lake_goes_to_a_worker_and_its_files_come_back(lake: Lake) -> None:
 @pytest.mark.parametrize("damage", ["cut", "lost"])
 def test_a_file_that_did_not_come_whole_is_not_taken(lake: Lake, damage: str) -> None:
     written = lake.write(tables(("s1", 1)))
-    file = Path(lake.url, "turns", written.parts["turns"][0].path)
+    file = Path(lake.url, "turns", written.files["turns"][0].path)
     if damage == "cut":
         file.write_bytes(file.read_bytes()[:-1])
     else:
         file.unlink()
-    with pytest.raises(SourceError, match=r"turns/.* is not there as it was written"):
+    with pytest.raises(SourceError, match=r"turns/.* is missing or incomplete"):
         lake.commit([written])
     assert held(lake) == everywhere()
 
@@ -234,9 +236,9 @@ def test_a_file_that_did_not_come_whole_is_not_taken(lake: Lake, damage: str) ->
 def test_what_waited_too_long_is_not_taken(lake: Lake) -> None:
     """Somebody may have tidied it away, or is about to."""
     written = lake.write(tables(("s1", 1)))
-    late = replace(written.parts["turns"][0], modified=1)
+    late = replace(written.files["turns"][0], modified=1)
     with pytest.raises(SourceError, match="waited too long to be committed"):
-        lake.commit([replace(written, parts={"turns": (late,)})])
+        lake.commit([replace(written, files={"turns": (late,)})])
     assert held(lake) == everywhere()
 
 
@@ -247,21 +249,21 @@ def test_where_others_write_all_the_time_it_is_said(
         raise CommitFailedError("0")
 
     written = lake.write({"sessions": tables(("s1", 1))["sessions"]})
-    monkeypatch.setattr("plait.lake.keyed.ATTEMPTS", 2)
+    monkeypatch.setattr("plait.lake.store.REPLACE_ATTEMPTS", 2)
     monkeypatch.setattr(DeltaTable, "create_write_transaction", refused)
-    with pytest.raises(SourceError, match=r"others write to '.*/sessions' all the time"):
+    with pytest.raises(SourceError, match=r"'.*/sessions' is being written to all the time"):
         lake.commit([written])
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "deltalake", None)
-    monkeypatch.delitem(sys.modules, "plait.lake.places")
+    monkeypatch.delitem(sys.modules, "plait.lake.location")
     with pytest.raises(MissingExtra, match="a lake needs pyarrow and deltalake") as caught:
-        import_module("plait.lake.places")
+        import_module("plait.lake.location")
     assert "plait[lake]" in caught.value.hints[0]
 
 
 def test_options_are_not_shown() -> None:
-    from plait.lake.places import place_of
+    from plait.lake.location import parse_location
 
-    assert "hush" not in repr(place_of("s3://lake/a", {"AWS_SECRET_ACCESS_KEY": "hush"}))
+    assert "hush" not in repr(parse_location("s3://lake/a", {"AWS_SECRET_ACCESS_KEY": "hush"}))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from plait.archive import Archive
-from plait.archive.accounting import Owned, paid_requests
-from plait.lake.asking import Asking
-from plait.record.account import Account
+from plait.insights.why import ResponsesByFile, explain_requests
+from plait.lake.query import QueryEngine
+from plait.record.counts import LogCounts
 from tests.lake.units import lake_of
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "lake.md"
@@ -49,9 +49,11 @@ def tools(archive: Archive) -> Rows:
 
 def causes(archive: Archive) -> Rows:
     """Returns what was written again by cause, over all sessions."""
-    owned, found = Owned(archive.responses(), archive.sessions), dict[str, list[float]]()
+    owned, found = ResponsesByFile(archive.responses(), archive.sessions), dict[str, list[float]]()
     for session in archive.sessions:
-        for cause, one in paid_requests(owned, session, {}, archive.prices).totals.causes.items():
+        for cause, one in explain_requests(
+            owned, session, {}, archive.prices
+        ).totals.causes.items():
             sums = found.setdefault(cause, [0, 0.0])
             sums[0] += one.again
             sums[1] += one.again_cost_usd
@@ -60,7 +62,7 @@ def causes(archive: Archive) -> Rows:
 
 def findings(archive: Archive) -> Rows:
     """Returns how often each kind of oddity is found, in lines and in the graph of all."""
-    account = Account()
+    account = LogCounts()
     for file, found in zip(archive.files, archive.accounts(), strict=True):
         account.take(found, file.path)
     found_in_lines = Counter(one.code for one in account.findings)
@@ -73,10 +75,10 @@ def near(value: Any) -> Any:
 
 
 def test_sums_of_the_guide_are_what_the_rest_tells(gallery: Path, told: list[Rows]) -> None:
-    asking = Asking(lake_of(Archive([gallery])).__getitem__)
+    asking = QueryEngine(lake_of(Archive([gallery])).__getitem__)
     sums = SUM.findall(GUIDE.read_text(encoding="utf-8"))
     assert len(sums) == len(told)
     for sql, known in zip(sums, told, strict=True):
-        found = [row for batch in asking.ask(sql).batches() for row in batch.to_pylist()]
+        found = [row for batch in asking.query(sql).batches() for row in batch.to_pylist()]
         rows = {tuple(map(near, row.values())) for row in found}
         assert {row for row in rows if row[0]} == known, sql

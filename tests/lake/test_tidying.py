@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from plait.lake.store import Lake, Written
-from plait.lake.tidying import Tidied
+from plait.lake.store import Lake, TidyResult, WrittenFiles
 from tests.lake.rows import FEW, everywhere, files, held, tables
 
 NOW = timedelta(0)
@@ -26,7 +25,7 @@ def lake(tmp_path: Path) -> Lake:
     return Lake.create(str(tmp_path / "lake"), "counts")
 
 
-def build(lake: Lake, *sessions: tuple[str, int], month: str = "2026-11") -> Written:
+def build(lake: Lake, *sessions: tuple[str, int], month: str = "2026-11") -> WrittenFiles:
     """Brings sessions into a lake."""
     written = lake.write(tables(*sessions, month=month))
     lake.commit([written])
@@ -39,9 +38,9 @@ def build_long_ago(lake: Lake, *sessions: tuple[str, int]) -> None:
     past = int((2 * HOUR).total_seconds() * 1000)
     aged = {
         name: tuple(replace(one, modified=one.modified - past) for one in parts)
-        for name, parts in written.parts.items()
+        for name, parts in written.files.items()
     }
-    lake.commit([replace(written, parts=aged)])
+    lake.commit([replace(written, files=aged)])
 
 
 def holding(*sessions: tuple[str, int]) -> dict[str, list[tuple[str, str, int]]]:
@@ -68,19 +67,19 @@ def test_small_files_become_one_and_what_does_not_hold_goes(lake: Lake) -> None:
     build(lake, ("a", 3))
     build(lake, ("c", 4), month="2026-10")
     lake.write(tables(("never", 5)))
-    assert lake.tidy(NOW) == Tidied(joined=4, made=2, rows=2, deleted=7)
+    assert lake.tidy(NOW) == TidyResult(joined=4, made=2, rows=2, deleted=7)
     assert held(lake) == holding(("a", 3), ("b", 2), ("c", 4))
     assert [lake.dataset(name).count_rows() for name in FEW] == [3, 3, 3]
     there, known = files(lake)
     assert there == known
     assert len(known) == 6
-    assert lake.tidy(NOW) == Tidied()
+    assert lake.tidy(NOW) == TidyResult()
 
 
 def test_rows_of_which_nothing_holds_leave_no_file(lake: Lake) -> None:
     build(lake, ("a", 1))
     lake.forget([("desk", "a")])
-    assert lake.tidy(NOW) == Tidied(joined=2, made=0, rows=2, deleted=3)
+    assert lake.tidy(NOW) == TidyResult(joined=2, made=0, rows=2, deleted=3)
     assert files(lake) == (set(), set())
 
 
@@ -90,7 +89,7 @@ def test_what_is_young_is_left_alone(lake: Lake) -> None:
     build(lake, ("a", 2))
     waiting = lake.write(tables(("b", 3)))
     before = files(lake)
-    assert lake.tidy(HOUR) == Tidied()
+    assert lake.tidy(HOUR) == TidyResult()
     assert files(lake) == before
     lake.commit([waiting])
     assert held(lake) == holding(("a", 2), ("b", 3))
@@ -100,7 +99,7 @@ def test_files_that_are_joined_stay_for_those_who_read_them(lake: Lake) -> None:
     build_long_ago(lake, ("a", 1))
     build_long_ago(lake, ("b", 2))
     reading = lake.dataset("turns")
-    assert lake.tidy(HOUR) == Tidied(joined=4, made=2)
+    assert lake.tidy(HOUR) == TidyResult(joined=4, made=2)
     assert reading.count_rows() == 2
     there, known = files(lake)
     assert len(there - known) == 4
@@ -109,8 +108,8 @@ def test_files_that_are_joined_stay_for_those_who_read_them(lake: Lake) -> None:
 
 
 def test_files_grow_to_a_size_and_no_further(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = [build(lake, (f"s{number}", number)).parts["turns"][0].size for number in range(5)]
-    monkeypatch.setattr("plait.lake.tidying.WHOLE", 2 * max(sizes) + 1)
+    sizes = [build(lake, (f"s{number}", number)).files["turns"][0].size for number in range(5)]
+    monkeypatch.setattr("plait.lake.store.MAX_FILE_BYTES", 2 * max(sizes) + 1)
     lake.tidy(NOW)
     assert len(_paths(lake)) == 3
     assert held(lake) == holding(*((f"s{number}", number) for number in range(5)))
@@ -120,8 +119,8 @@ def test_what_has_half_the_size_is_left_alone(lake: Lake, monkeypatch: pytest.Mo
     """But not where something in it does not hold."""
     large = build(lake, *((f"l{number}", number) for number in range(1000)))
     small = build(lake, ("s", 1000))
-    (one,), (other,) = large.parts["turns"], small.parts["turns"]
-    monkeypatch.setattr("plait.lake.tidying.WHOLE", 2 * one.size)
+    (one,), (other,) = large.files["turns"], small.files["turns"]
+    monkeypatch.setattr("plait.lake.store.MAX_FILE_BYTES", 2 * one.size)
     lake.tidy(NOW)
     assert _paths(lake) == {one.path, other.path}
     lake.forget([("desk", "l0")])
@@ -140,7 +139,7 @@ def test_rows_keep_their_order_however_few_are_held_at_a_time(
     for number in range(4):
         build(lake, *((f"s{number}{letter}", number) for letter in "abc"))
     before = sorted(lake.dataset("turns").to_table(["session"])["session"].to_pylist())
-    monkeypatch.setattr("plait.lake.tidying.GROUP", 1)
+    monkeypatch.setattr("plait.lake.store.WRITE_BATCH_BYTES", 1)
     lake.tidy(NOW)
     assert lake.dataset("turns").to_table(["session"])["session"].to_pylist() == before
 
@@ -149,13 +148,13 @@ def test_what_sessions_share_is_tidied_too(lake: Lake) -> None:
     for number in range(2):
         rows = {"source": ["a b", "c"], "session": [f"s{number}", "t"]}
         ties = pa.array([[number], [7]], pa.list_(pa.int64()))
-        lake.keep_kin(pa.table({**rows, "fingerprint": ["f", "g"], "ties": ties}))
+        lake.save_links(pa.table({**rows, "fingerprint": ["f", "g"], "ties": ties}))
     lake.tidy(NOW)
     there, known = files(lake)
     assert there == known
     assert len(known) == 2
-    assert sorted(lake.kin("a b")["ties"].to_pylist()) == [[0], [1]]
-    assert lake.kin("c")["ties"].to_pylist() == [[7]]
+    assert sorted(lake.read_links("a b")["ties"].to_pylist()) == [[0], [1]]
+    assert lake.read_links("c")["ties"].to_pylist() == [[7]]
 
 
 def test_of_two_who_tidy_one_does_it(lake: Lake) -> None:
@@ -174,7 +173,7 @@ def test_who_writes_while_it_is_tidied_loses_nothing(lake: Lake) -> None:
     build_long_ago(lake, ("b", 2))
     other = Lake(lake.url)
     with before_first(DeltaTable, "create_write_transaction", lambda: build(other, ("c", 3))):
-        assert lake.tidy(HOUR) == Tidied(joined=4, made=2)
+        assert lake.tidy(HOUR) == TidyResult(joined=4, made=2)
     assert held(lake) == holding(("a", 1), ("b", 2), ("c", 3))
 
 

@@ -5,29 +5,29 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from plait.archive import Archive
-from plait.archive.families import families_of, in_order, sharing_pairs
-from plait.archive.index.details import read_facts, references_of
-from plait.archive.lake.model import Unit
-from plait.archive.lake.tables import tables_of
-from plait.archive.model import Session
 from plait.conversation.prices import Prices
-from plait.lake.model import Labels, Profile
+from plait.lake.profiles import Unit
+from plait.lake.rows import build_tables
+from plait.lake.schema import Labels, Profile
+from plait.sessions.details import collect_references, read_facts
+from plait.sessions.families import find_sharing_pairs, group_by_pairs, sort_by_start
+from plait.sessions.model import Session
 
 
 def units_of(archive: Archive, profile: Profile = "full") -> Iterator[Unit]:
     """Yields the families of an archive, each building with a number of its own."""
     sessions = archive.sessions
-    ties = {number: references_of(*read_facts(one)) for number, one in enumerate(sessions)}
+    ties = {number: collect_references(*read_facts(one)) for number, one in enumerate(sessions)}
     roots = tuple(root.path for root in archive.roots)
-    for family in families_of(ties, sharing_pairs(ties, {})):
-        members = tuple(in_order(sessions[number] for number in family))
+    for family in group_by_pairs(ties, find_sharing_pairs(ties, {})):
+        members = tuple(sort_by_start(sessions[number] for number in family))
         builds = tuple(sessions.index(one) + 1 for one in members)
         yield Unit(members, builds, "as it is", Labels("here", "ada"), profile, roots)
 
 
 def lake_of(archive: Archive, profile: Profile = "full") -> dict[str, pa.Table]:
     """Returns the rows of all sessions of an archive."""
-    return joined(tables_of(unit, Prices()) for unit in units_of(archive, profile))
+    return joined(build_tables(unit, Prices()) for unit in units_of(archive, profile))
 
 
 def joined(tables: Iterable[dict[str, pa.Table]]) -> dict[str, pa.Table]:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import plait.line.append as module
+import plait.line.output as module
 from plait.errors import SourceError
-from plait.line.append import append, appending
+from plait.line.output import append, open_locked
 
 
 def test_a_new_file_is_the_owners_alone_and_its_folders_are(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_line_is_ended_before_and_behind(
 ) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(before)
-    assert append(path, data, is_settled=True) == start
+    assert append(path, data, is_synced=True) == start
     assert path.read_bytes() == after
 
 
@@ -69,7 +69,7 @@ def test_a_folder_and_a_pipe_are_no_files(tmp_path: Path) -> None:
         append(tmp_path, b"x")
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
-    with pytest.raises(SourceError, match="it is no file"):
+    with pytest.raises(SourceError, match="not a file"):
         append(pipe, b"x")
 
 
@@ -94,11 +94,11 @@ def test_what_does_not_fit_is_taken_back(tmp_path: Path, room: int) -> None:
 
 def test_half_a_write_stays_where_somebody_has_gone_on_behind_it(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    with appending(path) as handle:
+    with open_locked(path) as handle:
         os.write(handle, b"half")
         with path.open("ab") as other:
             other.write(b"\nother\n")
-        module._taken_back(handle, 4)
+        module._take_back(handle, 4)
     assert path.read_bytes() == b"half\nother\n"
 
 
@@ -107,7 +107,7 @@ def test_one_waits_for_the_lock_but_not_for_ever(
 ) -> None:
     path = tmp_path / "log.jsonl"
     monkeypatch.setattr(module, "PATIENCE", 0.05)
-    with appending(path), pytest.raises(SourceError, match="by another process"):
+    with open_locked(path), pytest.raises(SourceError, match="by another process"):
         append(path, b"x")
     append(path, b"x")
     assert path.read_bytes() == b"x\n"
@@ -117,7 +117,7 @@ def test_a_file_that_was_replaced_while_one_waited_is_the_one_written_to(tmp_pat
     path, new = tmp_path / "log.jsonl", tmp_path / "new"
     append(path, b"old")
     new.write_bytes(b"other\n")
-    with appending(path):
+    with open_locked(path):
         late = threading.Thread(target=append, args=(path, b"late"))
         late.start()
         time.sleep(0.05)
@@ -129,7 +129,7 @@ def test_a_file_that_was_replaced_while_one_waited_is_the_one_written_to(tmp_pat
 WRITER = """
 import sys
 from pathlib import Path
-from plait.line.append import append
+from plait.line.output import append
 name, count = sys.argv[2], int(sys.argv[3])
 for number in range(count):
     append(Path(sys.argv[1]), f"{name}-{number}-{'x' * (number % 7 * 3000)}-{name}".encode())
@@ -171,6 +171,6 @@ def test_only_who_asks_for_it_waits_for_the_disk_and_for_the_name_once(
     path = tmp_path / "log.jsonl"
     counts = []
     for is_settled in (True, True, False):
-        append(path, b"x", is_settled=is_settled)
+        append(path, b"x", is_synced=is_settled)
         counts.append(len(synced))
     assert counts == [2, 3, 3]

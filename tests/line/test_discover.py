@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plait.errors import SourceError
-from plait.line import Discovery, LogFile, discover, root_at
+from plait.line import Discovery, LogFile, discover, make_root
 
 
 def tree(root: Path, *names: str) -> Path:
@@ -16,7 +16,7 @@ def tree(root: Path, *names: str) -> Path:
 
 
 def found(root: Path) -> Discovery:
-    return discover([root_at(root)])
+    return discover([make_root(root)])
 
 
 def named(file: LogFile) -> tuple[str, str, str | None, str | None, str | None]:
@@ -74,12 +74,12 @@ def test_loose_logs_are_found_at_any_depth(tmp_path: Path) -> None:
 
 def test_a_projects_folder_knows_its_config_folder(tmp_path: Path) -> None:
     tree(tmp_path, "projects/p/s.jsonl")
-    assert root_at(tmp_path).config == root_at(tmp_path / "projects").config == tmp_path
+    assert make_root(tmp_path).config == make_root(tmp_path / "projects").config == tmp_path
 
 
 def test_roots_that_overlap_give_each_file_once(tmp_path: Path) -> None:
     tree(tmp_path, "projects/p/s.jsonl")
-    roots = [root_at(tmp_path), root_at(tmp_path / "projects" / "p")]
+    roots = [make_root(tmp_path), make_root(tmp_path / "projects" / "p")]
     assert len(discover(roots).files) == 1
 
 
@@ -94,4 +94,4 @@ def test_links_that_lead_back_end(tmp_path: Path) -> None:
 
 def test_a_root_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no such file or folder"):
-        root_at(tmp_path / "nowhere")
+        make_root(tmp_path / "nowhere")

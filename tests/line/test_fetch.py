@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from plait.errors import SourceError
-from plait.line import fetch, lines, mode_of, pieces, read_slice, read_small, stamp_of
-from plait.line.fetch import is_fetched, offer
-from plait.line.split import blocks, count_lines
+from plait.line import (
+    files,
+    iter_bytes,
+    iter_lines,
+    read_file_mode,
+    read_file_stamp,
+    read_slice,
+    read_small,
+)
+from plait.line.files import count_lines, fetch_missing, iter_blocks, register_source
 
 TEXT = b'{"a":1}\n{"b":2}\n'
 
@@ -16,7 +23,7 @@ TEXT = b'{"a":1}\n{"b":2}\n'
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     """Brings `one.jsonl` into a folder, and notes what it was asked for."""
-    monkeypatch.setattr(fetch, "_sources", {})
+    monkeypatch.setattr(files, "_sources", {})
     calls: list[Path] = []
 
     def bring(path: Path) -> bool:
@@ -26,20 +33,20 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path
         path.write_bytes(TEXT)
         return True
 
-    offer(tmp_path, bring)
+    register_source(tmp_path, bring)
     yield calls
 
 
 @pytest.mark.parametrize(
     "look",
     [
-        lambda path: [line.data for line in lines(path)],
-        lambda path: b"".join(pieces(path)),
+        lambda path: [line.data for line in iter_lines(path)],
+        lambda path: b"".join(iter_bytes(path)),
         lambda path: read_slice(path, 0, 7),
         read_small,
         count_lines,
-        lambda path: [bytes(buffer[:filled]) for buffer, filled in blocks(path)],
-        mode_of,
+        lambda path: [bytes(buffer[:filled]) for buffer, filled in iter_blocks(path)],
+        read_file_mode,
     ],
 )
 def test_a_file_is_brought_by_whatever_opens_it(
@@ -56,13 +63,13 @@ def test_a_file_is_brought_by_whatever_opens_it(
 def test_what_nobody_has_is_not_there(tmp_path: Path, asked: list[Path]) -> None:
     path = tmp_path / "other.jsonl"
     with pytest.raises(SourceError, match="no such file"):
-        list(lines(path))
+        list(iter_lines(path))
     assert read_small(path) is None
-    assert stamp_of(path) is None
+    assert read_file_stamp(path) is None
     assert len(asked) == 3
 
 
 def test_nobody_is_asked_for_what_lies_elsewhere(tmp_path: Path, asked: list[Path]) -> None:
-    assert not is_fetched(tmp_path.parent / "one.jsonl")
-    assert not is_fetched(Path(f"{tmp_path}-beside/one.jsonl"))
+    assert not fetch_missing(tmp_path.parent / "one.jsonl")
+    assert not fetch_missing(Path(f"{tmp_path}-beside/one.jsonl"))
     assert asked == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plait.errors import SourceError
-from plait.line.folder import MOST_ENTRY_BYTES, OutputFolder, file_name
+from plait.line.output import MOST_ENTRY_BYTES, OutputFolder, make_file_name
 from tests.hostile.named import PATHS
 
 
@@ -33,13 +33,13 @@ from tests.hostile.named import PATHS
     ],
 )
 def test_a_text_becomes_a_harmless_name(text: str, name: str) -> None:
-    assert file_name(text) == name
+    assert make_file_name(text) == name
 
 
 @pytest.mark.parametrize("text", PATHS.values(), ids=PATHS)
 def test_whatever_a_log_says_the_name_made_of_it_is_taken(text: str, tmp_path: Path) -> None:
     folder = OutputFolder(tmp_path / "out")
-    folder.write(f"{file_name(text)}.html", b"x")
+    folder.write(f"{make_file_name(text)}.html", b"x")
     assert [path.parent for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "out"]
 
 
@@ -88,7 +88,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
     (inside / "sessions").symlink_to(elsewhere)
     (inside / "index.html").symlink_to(elsewhere / "kept")
     folder = OutputFolder(inside)
-    with pytest.raises(SourceError, match="no folder of its own"):
+    with pytest.raises(SourceError, match="not a real folder"):
         folder.write("sessions/kept", b"x")
     folder.remove("sessions/kept")
     folder.write("index.html", b"ours")
@@ -99,7 +99,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
     (tmp_path / "sessions").write_text("")
-    with pytest.raises(SourceError, match="no folder of its own"):
+    with pytest.raises(SourceError, match="not a real folder"):
         OutputFolder(tmp_path).write("sessions/x", b"")
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.line import Follower, Line, lines
+from plait.line import Follower, Line, iter_lines
 
 
 def data(follower: Follower) -> list[bytes]:
-    return [line.data for line in follower.look().lines]
+    return [line.data for line in follower.poll().lines]
 
 
 def test_lines_are_given_once_each_when_they_are_whole(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_it_can_begin_at_an_offset(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\ntwo\n")
     follower = Follower(path, offset=4, number=2)
-    assert [tuple(line) for line in follower.look().lines] == [(2, 4, b"two", True)]
+    assert [tuple(line) for line in follower.poll().lines] == [(2, 4, b"two", True)]
 
 
 @pytest.mark.parametrize(
@@ -51,23 +51,23 @@ def test_another_file_in_its_place_begins_anew(tmp_path: Path, change: object) -
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\ntwo\n")
     follower = Follower(path)
-    follower.look()
+    follower.poll()
     assert callable(change)
     change(path)
-    growth = follower.look()
+    growth = follower.poll()
     assert growth.is_restarted
-    assert list(growth.lines) == list(lines(path))
+    assert list(growth.lines) == list(iter_lines(path))
 
 
 def test_deletion_is_said_and_survived(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\n")
     follower = Follower(path)
-    follower.look()
+    follower.poll()
     path.unlink()
-    assert follower.look().is_gone
+    assert follower.poll().is_gone
     path.write_bytes(b"one\n")
-    growth = follower.look()
+    growth = follower.poll()
     assert growth.is_restarted
     assert [line.data for line in growth.lines] == [b"one"]
 
@@ -75,7 +75,7 @@ def test_deletion_is_said_and_survived(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_yet_can_be_followed(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     follower = Follower(path)
-    assert follower.look().is_gone
+    assert follower.poll().is_gone
     path.write_bytes(b"one\n")
     assert data(follower) == [b"one"]
 
@@ -92,7 +92,7 @@ def test_growth_in_any_pieces_equals_reading_at_once(
     for piece in pieces:
         with path.open("ab") as file:
             file.write(piece)
-        growth = follower.look()
+        growth = follower.poll()
         assert not growth.is_restarted
         seen += growth.lines
-    assert seen == [line for line in lines(path) if line.is_ended]
+    assert seen == [line for line in iter_lines(path) if line.is_ended]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.line.git_files import LARGEST, GitFiles
+from plait.line.git import LARGEST, GitFiles
 
 
 def never(_: str) -> bool:
@@ -15,7 +15,7 @@ def never(_: str) -> bool:
 
 
 def root_of(directory: Path) -> Path | None:
-    found = GitFiles(never).root_of(str(directory))
+    found = GitFiles(never).find_root(str(directory))
     return Path(found) if found else None
 
 
@@ -88,14 +88,14 @@ def test_what_is_no_file_of_gits_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "pipe").mkdir()
     os.mkfifo(tmp_path / "pipe" / ".git")
     assert root_of(tmp_path / "pipe") is None
-    assert GitFiles(never).root_of("/nul\0byte") is None
+    assert GitFiles(never).find_root("/nul\0byte") is None
 
 
 def test_a_search_ends_where_it_is_told_to(tmp_path: Path) -> None:
     home = repository(tmp_path / "home")
     found = GitFiles(lambda folder: folder == str(home))
-    assert found.root_of(str(home / "notes")) is None
-    assert found.root_of(str(home)) is None
+    assert found.find_root(str(home / "notes")) is None
+    assert found.find_root(str(home)) is None
 
 
 def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "stat", counted)
     files = GitFiles(never)
     for number in range(20):
-        assert files.root_of(str(shop / "api" / f"{number}")) == str(shop)
+        assert files.find_root(str(shop / "api" / f"{number}")) == str(shop)
     assert len([one for one in looked if one.endswith(".git")]) == 20 + 2
 
 
@@ -119,8 +119,8 @@ def test_worktrees_that_are_gone_are_remembered(tmp_path: Path) -> None:
     fix = worktree(tmp_path / "fix", shop / ".git" / "worktrees" / "fix")
     shutil.rmtree(fix)
     (shop / ".git" / "worktrees" / "torn").mkdir()
-    assert list(GitFiles(never).worktrees_of(str(shop))) == [str(fix)]
-    assert list(GitFiles(never).worktrees_of(str(tmp_path))) == []
+    assert list(GitFiles(never).iter_worktrees(str(shop))) == [str(fix)]
+    assert list(GitFiles(never).iter_worktrees(str(tmp_path))) == []
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="there is no Git")
@@ -141,4 +141,4 @@ def test_what_git_itself_writes(tmp_path: Path) -> None:
     assert root_of(shop / "api") == root_of(tmp_path / "fix") == shop
     assert root_of(shop / "vendor" / "lib") == root_of(tmp_path / "lib-fix") == shop / "vendor/lib"
     assert root_of(tmp_path / "main-2") == tmp_path / "shop.git"
-    assert [*GitFiles(never).worktrees_of(str(shop))] == [str(tmp_path / "fix")]
+    assert [*GitFiles(never).iter_worktrees(str(shop))] == [str(tmp_path / "fix")]

@@ -12,32 +12,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.line.append import appending
-from plait.line.replace import (
+from plait.line.files import CHUNK
+from plait.line.output import open_locked
+from plait.line.replacement import (
     FileState,
-    add,
+    append_at,
     copy_draft,
-    cut,
-    digest_of,
+    cut_from_end,
     finish_draft,
-    keep,
+    hash_file,
+    install_draft,
+    install_new_file,
+    iter_bytes_without,
+    keep_copy,
     make_folder,
-    move,
-    pieces_without,
-    put,
-    put_new,
+    move_file,
+    read_file_state,
     remove_if_empty,
-    settle_files,
-    state_of,
+    sync_files,
     write_draft,
 )
-from plait.line.split import CHUNK
 
 MEMORY = Path("/dev/shm")
 
 
 def known(path: Path) -> FileState:
-    state = state_of(path)
+    state = read_file_state(path)
     assert state
     return state
 
@@ -59,7 +59,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Path]:
 def test_a_draft_is_the_owners_alone_and_its_digest_is_that_of_its_bytes(tmp_path: Path) -> None:
     digest = write_draft(tmp_path / "draft", [b"one", b"", b"two"])
     assert (tmp_path / "draft").read_bytes() == b"onetwo"
-    assert digest == hashlib.sha256(b"onetwo").hexdigest() == digest_of(tmp_path / "draft")
+    assert digest == hashlib.sha256(b"onetwo").hexdigest() == hash_file(tmp_path / "draft")
     assert known(tmp_path / "draft").mode == 0o600
 
 
@@ -100,9 +100,9 @@ def test_a_file_is_replaced_only_if_it_is_as_it_was(tmp_path: Path) -> None:
     was = known(path)
     with path.open("ab") as file:
         file.write(b"more\n")
-    assert not put(draft, path, was)
+    assert not install_draft(draft, path, was)
     assert path.read_bytes() == b"old\nmore\n"
-    assert put(draft, path, known(path))
+    assert install_draft(draft, path, known(path))
     assert path.read_bytes() == b"new\n"
     assert not draft.exists()
 
@@ -112,7 +112,7 @@ def test_a_file_is_not_replaced_while_a_writer_holds_it(tmp_path: Path) -> None:
     was, is_held = known(path), threading.Event()
 
     def write() -> None:
-        with appending(path) as handle:
+        with open_locked(path) as handle:
             is_held.set()
             time.sleep(0.1)
             os.write(handle, b"theirs\n")
@@ -120,7 +120,7 @@ def test_a_file_is_not_replaced_while_a_writer_holds_it(tmp_path: Path) -> None:
     writer = threading.Thread(target=write)
     writer.start()
     is_held.wait()
-    assert not put(draft, path, was)
+    assert not install_draft(draft, path, was)
     writer.join()
     assert path.read_bytes() == b"old\ntheirs\n"
 
@@ -132,9 +132,9 @@ def test_a_new_name_is_given_only_where_there_is_none(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "nowhere")
     for taken in (there, link):
         with pytest.raises(FileExistsError):
-            put_new(draft, taken)
+            install_new_file(draft, taken)
     assert there.read_bytes() == b"old\n"
-    put_new(draft, tmp_path / "new")
+    install_new_file(draft, tmp_path / "new")
     assert (tmp_path / "new").read_bytes() == b"new\n"
     assert not draft.exists()
     assert (tmp_path / "new").stat().st_nlink == 1
@@ -145,8 +145,8 @@ def test_what_is_kept_stays_when_the_file_is_replaced(tmp_path: Path, elsewhere:
         path = written(tmp_path / f"log{number}")
         path.chmod(0o640)
         os.utime(path, ns=(5, 7))
-        keep(path, place / "kept")
-        assert put(written(tmp_path / "draft", b"new\n"), path, known(path))
+        keep_copy(path, place / "kept")
+        assert install_draft(written(tmp_path / "draft", b"new\n"), path, known(path))
         assert (place / "kept").read_bytes() == b"old\n"
         assert (known(place / "kept").mode, known(place / "kept").modified) == (0o640, 7)
         assert (known(place / "kept").inode == known(path).inode) is False
@@ -157,7 +157,7 @@ def test_a_file_moves_to_another_disk_whole_with_its_times(tmp_path: Path, elsew
         path = written(tmp_path / "log")
         path.chmod(0o640)
         os.utime(path, ns=(5, 7))
-        move(path, place / "moved")
+        move_file(path, place / "moved")
         assert not path.exists()
         assert (place / "moved").read_bytes() == b"old\n"
         assert (known(place / "moved").mode, known(place / "moved").modified) == (0o640, 7)
@@ -167,14 +167,14 @@ def test_a_file_moves_to_another_disk_whole_with_its_times(tmp_path: Path, elsew
 def test_a_link_moves_as_a_link(tmp_path: Path, elsewhere: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("nowhere")
-    move(link, elsewhere / "moved")
+    move_file(link, elsewhere / "moved")
     assert (elsewhere / "moved").readlink() == Path("nowhere")
     assert not link.is_symlink()
 
 
 def test_what_cannot_be_moved_is_said(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        move(tmp_path / "nothing", tmp_path / "moved")
+        move_file(tmp_path / "nothing", tmp_path / "moved")
 
 
 LINE = b'{"title":1}\n'
@@ -183,18 +183,18 @@ LINE = b'{"title":1}\n'
 @pytest.mark.parametrize("there", range(len(LINE) + 1))
 def test_what_is_there_of_a_line_is_gone_on_with_or_taken_away(tmp_path: Path, there: int) -> None:
     path = written(tmp_path / "log", b"old\n" + LINE[:there])
-    assert add(path, LINE, 4)
+    assert append_at(path, LINE, 4)
     assert path.read_bytes() == b"old\n" + LINE
     os.truncate(path, 4 + there)
-    assert cut(path, LINE, 4)
+    assert cut_from_end(path, LINE, 4)
     assert path.read_bytes() == b"old\n"
 
 
 @pytest.mark.parametrize("other", [b"old\nother\n", b"old\n" + LINE + b"more\n", b"ol"])
 def test_a_file_that_ends_otherwise_is_left_alone(tmp_path: Path, other: bytes) -> None:
     path = written(tmp_path / "log", other)
-    assert not add(path, LINE, 4)
-    assert not cut(path, LINE, 4)
+    assert not append_at(path, LINE, 4)
+    assert not cut_from_end(path, LINE, 4)
     assert path.read_bytes() == other
 
 
@@ -203,25 +203,25 @@ def test_bytes_are_taken_out_of_the_middle(data: bytes, start: int, length: int)
     start = min(start, len(data))
     with TemporaryDirectory() as folder:
         path = written(Path(folder, "log"), data)
-        left = b"".join(pieces_without(path, start, length))
+        left = b"".join(iter_bytes_without(path, start, length))
     assert left == data[:start] + data[start + length :]
 
 
 def test_bytes_are_taken_out_of_the_middle_of_a_long_file(tmp_path: Path) -> None:
     data = os.urandom(CHUNK * 3)
     path = written(tmp_path / "log", data)
-    left = b"".join(pieces_without(path, CHUNK + 5, 11))
+    left = b"".join(iter_bytes_without(path, CHUNK + 5, 11))
     assert left == data[: CHUNK + 5] + data[CHUNK + 16 :]
 
 
 @pytest.mark.parametrize("count", [0, 1, 40])
 def test_few_files_and_many_are_waited_for(tmp_path: Path, count: int) -> None:
-    settle_files([written(tmp_path / str(number)) for number in range(count)])
+    sync_files([written(tmp_path / str(number)) for number in range(count)])
 
 
 def test_few_files_are_waited_for_one_by_one_and_one_that_is_gone_is_said(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        settle_files([tmp_path / "nothing"])
+        sync_files([tmp_path / "nothing"])
 
 
 def test_folders_are_the_owners_alone_and_go_only_when_they_are_empty(tmp_path: Path) -> None:

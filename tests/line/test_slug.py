@@ -2,8 +2,8 @@
 
 import pytest
 
-from plait.line import slug_of
-from plait.line.discover import base36, signed_hash, utf16_units
+from plait.line import make_project_slug
+from plait.line.discovery import compute_signed_hash, format_base36, split_utf16
 
 
 # checklist: P9
@@ -20,27 +20,27 @@ from plait.line.discover import base36, signed_hash, utf16_units
     ],
 )
 def test_all_but_ascii_letters_and_digits_become_dashes(path: str, slug: str) -> None:
-    assert slug_of(path) == slug
+    assert make_project_slug(path) == slug
 
 
 def test_a_long_path_is_cut_and_told_apart_by_its_hash() -> None:
     path = "/" + "a" * 250
-    slug = slug_of(path)
+    slug = make_project_slug(path)
     head, _, tail = slug.rpartition("-")
     assert head == "-" + "a" * 199
-    assert tail == base36(abs(signed_hash(utf16_units(path))))
-    assert slug_of(path[:-1] + "b") != slug
+    assert tail == format_base36(abs(compute_signed_hash(split_utf16(path))))
+    assert make_project_slug(path[:-1] + "b") != slug
 
 
 def test_200_characters_are_not_too_long() -> None:
-    assert slug_of("/" + "a" * 199) == "-" + "a" * 199
+    assert make_project_slug("/" + "a" * 199) == "-" + "a" * 199
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0"), (35, "z"), (36, "10"), (2**31, "zik0zk")])
 def test_base36(number: int, text: str) -> None:
-    assert base36(number) == text
+    assert format_base36(number) == text
 
 
 def test_the_hash_is_signed_and_of_32_bits() -> None:
-    assert signed_hash(utf16_units("hello")) == 99162322
-    assert signed_hash(utf16_units("polygenelubricants")) == -(2**31)
+    assert compute_signed_hash(split_utf16("hello")) == 99162322
+    assert compute_signed_hash(split_utf16("polygenelubricants")) == -(2**31)

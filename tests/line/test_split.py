@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.errors import SourceError
-from plait.line import Line, lines, read_slice
-from plait.line import split as split_module
-from plait.line.split import count_lines
+from plait.line import Line, iter_lines, read_slice
+from plait.line import files as split_module
+from plait.line.files import count_lines
 
 
 def written(folder: Path, data: bytes) -> Path:
@@ -37,7 +37,7 @@ def written(folder: Path, data: bytes) -> Path:
 def test_only_a_newline_ends_a_line(
     tmp_path: Path, data: bytes, expected: list[tuple[int, int, bytes, bool]]
 ) -> None:
-    assert [tuple(line) for line in lines(written(tmp_path, data))] == expected
+    assert [tuple(line) for line in iter_lines(written(tmp_path, data))] == expected
 
 
 @given(st.lists(st.binary(max_size=30)), st.integers(1, 17))
@@ -49,7 +49,7 @@ def test_lines_tile_the_file_whatever_the_chunk(
     original = split_module.CHUNK
     split_module.CHUNK = chunk
     try:
-        found = list(lines(path))
+        found = list(iter_lines(path))
         counted, size = count_lines(path)
     finally:
         split_module.CHUNK = original
@@ -62,7 +62,7 @@ def test_lines_tile_the_file_whatever_the_chunk(
 
 def test_reading_begins_and_ends_where_it_is_told(tmp_path: Path) -> None:
     path = written(tmp_path, b"one\ntwo\nthree\n")
-    assert list(lines(path, offset=4, number=2, end=11)) == [
+    assert list(iter_lines(path, offset=4, number=2, end=11)) == [
         Line(2, 4, b"two", True),
         Line(3, 8, b"thr", False),
     ]
@@ -70,7 +70,7 @@ def test_reading_begins_and_ends_where_it_is_told(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_a_source_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"no such file or folder: '.*gone\.jsonl'"):
-        list(lines(tmp_path / "gone.jsonl"))
+        list(iter_lines(tmp_path / "gone.jsonl"))
 
 
 def test_memory_is_bounded_by_the_largest_line_not_by_the_file(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_memory_is_bounded_by_the_largest_line_not_by_the_file(tmp_path: Path) -
     path = written(tmp_path, (b"x" * 1000 + b"\n") * 40_000)
     tracemalloc.start()
     try:
-        assert sum(1 for _ in lines(path)) == 40_000
+        assert sum(1 for _ in iter_lines(path)) == 40_000
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -89,4 +89,4 @@ def test_memory_is_bounded_by_the_largest_line_not_by_the_file(tmp_path: Path) -
 @pytest.mark.long
 def test_a_line_of_100_mb_is_one_line(tmp_path: Path) -> None:
     path = written(tmp_path, b'{"a":"' + b"x" * 100_000_000 + b'"}\n{}\n')
-    assert [len(line.data) for line in lines(path)] == [100_000_008, 2]
+    assert [len(line.data) for line in iter_lines(path)] == [100_000_008, 2]

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.errors import NoSuchSession, SourceError
+from plait.line import default_jobs
 from plait.line import workers as pool
-from plait.line.cores import cores
 from plait.line.workers import Workers
 
 TASKS = "tests.line.tasks"
@@ -27,14 +27,14 @@ TASKS = "tests.line.tasks"
 @pytest.fixture(params=["forked", "spawned"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Workers that are copies of this process, and such that begin anew."""
-    monkeypatch.setattr(pool, "_may_fork", lambda: request.param == "forked")
+    monkeypatch.setattr(pool, "_can_fork", lambda: request.param == "forked")
     return str(request.param)
 
 
 def done(task: str, items: list[Any], jobs: int = 2, size: int = 3_000_000) -> list[bytes]:
     """Returns what workers make of items, two of which make a run."""
     with Workers(jobs) as workers:
-        return list(workers.each(f"{TASKS}:{task}", items, [size] * len(items)))
+        return list(workers.map(f"{TASKS}:{task}", items, [size] * len(items)))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 25])
@@ -51,7 +51,7 @@ def test_every_worker_works(way: str) -> None:
 def test_what_a_dead_worker_held_is_done_again(way: str, tmp_path: Path) -> None:
     items = [(number, str(tmp_path / "mark")) for number in range(12)]
     with Workers(2) as workers:
-        found = list(workers.each(f"{TASKS}:dies_once", items, [3_000_000] * 12))
+        found = list(workers.map(f"{TASKS}:dies_once", items, [3_000_000] * 12))
         assert found == [str(2 * n).encode() for n in range(12)]
         assert len(workers.losses) == 1
         assert re.fullmatch(r"process \d+ died while it read '4'", workers.losses[0])
@@ -62,7 +62,7 @@ def test_what_kills_three_workers_is_an_error(way: str) -> None:
         Workers(2) as workers,
         pytest.raises(SourceError, match="3 processes died while they read '4'"),
     ):
-        list(workers.each(f"{TASKS}:dies", [*range(12)], [3_000_000] * 12))
+        list(workers.map(f"{TASKS}:dies", [*range(12)], [3_000_000] * 12))
 
 
 def test_an_error_of_ours_arrives_as_it_was_raised(way: str) -> None:
@@ -100,13 +100,13 @@ def test_who_goes_before_the_end_may_ask_again(way: str) -> None:
 
 
 def _each(workers: Workers, task: str) -> Generator[bytes, None, None]:
-    yield from workers.each(f"{TASKS}:{task}", [*range(30)], [3_000_000] * 30)
+    yield from workers.map(f"{TASKS}:{task}", [*range(30)], [3_000_000] * 30)
 
 
 PROGRAM = """
 import sys
 from plait.line import workers as pool
-pool._may_fork = lambda: sys.argv[1] == "forked"
+pool._can_fork = lambda: sys.argv[1] == "forked"
 with pool.Workers(2) as workers:
     print(*[one.pid for one in workers._processes], flush=True)
     list(workers.each("tests.line.tasks:waits", [1, 2, 3, 4], [9_000_000] * 4))
@@ -147,7 +147,7 @@ def _is_running(pid: int) -> bool:
 
 @given(st.lists(st.integers(0, 10_000_000), max_size=600))
 def test_runs_hold_every_item_once_and_are_bounded(sizes: list[int]) -> None:
-    runs = pool._runs(sizes)
+    runs = pool._split_into_runs(sizes)
     assert [n for run in runs for n in range(run.first, run.last)] == [*range(len(sizes))]
     assert [run.number for run in runs] == [*range(len(runs))]
     for run in runs:
@@ -160,9 +160,9 @@ def test_there_are_as_many_as_cores_and_eight_at_the_most(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
-    assert cores() == 8
+    assert default_jobs() == 8
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3}, raising=False)
-    assert cores() == 1
+    assert default_jobs() == 1
 
 
 def kills(count: int, seed: int) -> None:
@@ -172,7 +172,7 @@ def kills(count: int, seed: int) -> None:
     with Workers(3) as workers:
         moments = set(random.sample(items, count))
         found = []
-        for number, result in enumerate(workers.each(f"{TASKS}:slow", items, [2_500_000] * 400)):
+        for number, result in enumerate(workers.map(f"{TASKS}:slow", items, [2_500_000] * 400)):
             found.append(result)
             if number in moments:
                 with suppress(ProcessLookupError):  # it has died at the last blow

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from bench.generate import generate
-from plait.line import Line, lines
+from plait.line import Line, iter_lines
 from plait.record import Blank, Broken, Record, entries
-from plait.record.account import Account, Drift, inventory
-from plait.record.read import record_of
-from plait.record.types import KINDS
+from plait.record.counts import Drift, LogCounts, count_content
+from plait.record.reader import parse_record
+from plait.record.types import RECORD_CLASSES
 
 
 def logs(folder: Path) -> list[Path]:
@@ -21,13 +21,13 @@ def logs(folder: Path) -> list[Path]:
 def assert_nothing_lost(path: Path) -> None:
     data = path.read_bytes()
     pieces = []
-    for entry in entries(lines(path)):
+    for entry in entries(iter_lines(path)):
         line = entry.raw if isinstance(entry, Record) else entry.line.data
         pieces.append(line)
         if isinstance(entry, Record):
             _ = entry.fields, entry.message, entry.text
     assert b"\n".join(pieces) in (data, data.removesuffix(b"\n"))
-    account = Account()
+    account = LogCounts()
     account.add_file(path)
     assert account.is_balanced
 
@@ -41,7 +41,7 @@ def test_real_logs_lose_nothing_and_keep_their_bytes(shared: Path, part: str) ->
 
 
 def test_real_logs_hold_little_that_is_unknown(shared: Path) -> None:
-    account = Account()
+    account = LogCounts()
     for part in ("corpus", "produced"):
         for path in logs(shared / part):
             account.add_file(path)
@@ -51,7 +51,7 @@ def test_real_logs_hold_little_that_is_unknown(shared: Path) -> None:
 
 def test_our_own_logs_hold_nothing_that_is_unknown(gallery: Path, tmp_path: Path) -> None:
     generate(tmp_path, 1_000_000, seed=7)
-    account = Account()
+    account = LogCounts()
     for path in (*logs(gallery), *logs(tmp_path)):
         if "unknown-record" not in path.parts:
             account.add_file(path)
@@ -60,9 +60,9 @@ def test_our_own_logs_hold_nothing_that_is_unknown(gallery: Path, tmp_path: Path
 
 
 def test_every_field_that_was_ever_met_is_known() -> None:
-    account = Account()
+    account = LogCounts()
     account.add_file(Path(__file__).with_name("known_lines.jsonl"))
-    assert set(account.types) == set(KINDS)
+    assert set(account.types) == set(RECORD_CLASSES)
     assert account.drift.counts == {}
 
 
@@ -91,7 +91,7 @@ def test_an_account_of_all_sorts_of_lines(tmp_path: Path) -> None:
         b'{"type":"new-thing"}\n'
         b'{"type":"assistant","mess'
     )
-    account = Account()
+    account = LogCounts()
     account.add_file(path)
     assert (account.lines, account.records, account.blank, account.broken) == (6, 2, 1, 3)
     assert account.is_balanced
@@ -107,9 +107,9 @@ def test_an_account_of_all_sorts_of_lines(tmp_path: Path) -> None:
 
 
 def test_an_account_that_misses_a_line_does_not_balance(tmp_path: Path) -> None:
-    account = Account(lines=1)
+    account = LogCounts(lines=1)
     assert not account.is_balanced
-    account.add(Blank(next(lines(written(tmp_path, b"\n")))), tmp_path)
+    account.add(Blank(next(iter_lines(written(tmp_path, b"\n")))), tmp_path)
     assert account.is_balanced
 
 
@@ -132,7 +132,7 @@ def test_drift_names_every_unknown_thing_once_for_each_time() -> None:
         {"type": "never-seen"},
         {"type": "never-seen"},
     ):
-        drift.add(record_of(json.dumps(fields).encode()))
+        drift.add(parse_record(json.dumps(fields).encode()))
     assert drift.counts == {
         "fields": {"user.brandNew": 1, "message.aura": 1, "date.moon": 1, "usage.joules": 1},
         "blocks": {"hologram": 1},
@@ -168,7 +168,7 @@ def test_the_inventory_of_a_session(tmp_path: Path) -> None:
         {"type": "system", "version": "2.0.42"},
     ]
     path.write_text("".join(json.dumps(entry) + "\n" for entry in entries_) + "\n")
-    held = inventory(path)
+    held = count_content(path)
     assert (held.lines, held.human_turns, held.tool_calls) == (11, 1, 1)
     assert held.versions == {"2.0.37": 2, "2.0.42": 5}
     assert held.types == {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plait.record.beside import words_beside
+from plait.record.text import extract_extra_text
 
 NUMBERED = "\n".join(f"{number}\tline {number}" for number in range(1, 9))
 LINES = "\n".join(f"line {number}" for number in range(1, 9))
@@ -41,4 +41,4 @@ LINES = "\n".join(f"line {number}" for number in range(1, 9))
     ],
 )
 def test_only_what_is_told_nowhere_is_beside(view: Any, told: str, beside: dict[str, str]) -> None:
-    assert words_beside(view, told) == beside
+    assert extract_extra_text(view, told) == beside

@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 
 import plait
 from plait.line import Line
-from plait.record import Blank, Broken, Record, entry_of, record_of
-from plait.record.codec import NotAnObject, envelope_of
-from plait.record.model import BlockHead
-from plait.record.record import Wire
-from plait.record.types import KINDS
+from plait.record import Blank, Broken, Record, parse_entry, parse_record
+from plait.record.codec import BlockHead, NotAnObject, decode_envelope
+from plait.record.types import RECORD_CLASSES, WireField
 
 
 def line(data: bytes, *, is_ended: bool = True) -> Line:
@@ -20,7 +18,7 @@ def line(data: bytes, *, is_ended: bool = True) -> Line:
 
 
 def record(**fields: object) -> Record:
-    return record_of(json.dumps(fields).encode())
+    return parse_record(json.dumps(fields).encode())
 
 
 def touch_everything(entry: Record) -> None:
@@ -192,7 +190,7 @@ def test_plain_forms_are_read_too(
 ) -> None:
     entry = record(**fields)
     assert (entry.kind, entry.text, entry.timestamp) == (kind, text, stamp)
-    assert type(entry) is KINDS[kind]
+    assert type(entry) is RECORD_CLASSES[kind]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +244,7 @@ def test_known_parts_of_a_misfitting_metadata_are_kept() -> None:
     ],
 )
 def test_lines_of_real_life_are_records(data: bytes, uuid: str) -> None:
-    entry = entry_of(line(data))
+    entry = parse_entry(line(data))
     assert isinstance(entry, Record)
     assert entry.uuid == uuid
     assert entry.raw == data
@@ -256,7 +254,7 @@ def test_lines_of_real_life_are_records(data: bytes, uuid: str) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"  ", b"\r", b"\t \r"])
 def test_a_line_of_white_space_is_blank(data: bytes) -> None:
-    assert isinstance(entry_of(line(data)), Blank)
+    assert isinstance(parse_entry(line(data)), Blank)
 
 
 # checklist: T45, T53
@@ -278,7 +276,7 @@ def test_a_line_of_white_space_is_blank(data: bytes) -> None:
     ],
 )
 def test_what_is_no_object_is_broken_and_says_why(data: bytes, reason: str) -> None:
-    entry = entry_of(line(data))
+    entry = parse_entry(line(data))
     assert isinstance(entry, Broken)
     assert entry.reason == reason
     assert entry.line.data == data
@@ -286,7 +284,7 @@ def test_what_is_no_object_is_broken_and_says_why(data: bytes, reason: str) -> N
 
 @given(st.binary(max_size=60))
 def test_no_bytes_raise_anything_else(data: bytes) -> None:
-    entry = entry_of(line(data.replace(b"\n", b"")))
+    entry = parse_entry(line(data.replace(b"\n", b"")))
     assert isinstance(entry, Record | Blank | Broken)
 
 
@@ -305,7 +303,7 @@ KNOWN_KEYS = sorted({"type", "uuid", "message", "timestamp", "content", "toolUse
 @given(st.dictionaries(st.sampled_from(KNOWN_KEYS) | st.text(), JSON, max_size=6))
 def test_any_object_is_a_record_whatever_it_holds(fields: dict[str, object]) -> None:
     data = json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    entry = entry_of(line(data))
+    entry = parse_entry(line(data))
     assert isinstance(entry, Record)
     assert entry.raw == data
     touch_everything(entry)
@@ -313,15 +311,15 @@ def test_any_object_is_a_record_whatever_it_holds(fields: dict[str, object]) -> 
 
 def test_envelope_of_a_number_is_refused() -> None:
     with pytest.raises(NotAnObject):
-        envelope_of(b"5")
+        decode_envelope(b"5")
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("kind", sorted(RECORD_CLASSES))
 def test_every_kind_is_typed_and_none_of_its_fields_raises(kind: str) -> None:
     empty = record(type=kind)
-    assert type(empty) is KINDS[kind]
+    assert type(empty) is RECORD_CLASSES[kind]
     for name, value in vars(type(empty)).items():
-        if isinstance(value, Wire):
+        if isinstance(value, WireField):
             assert getattr(empty, name) is None
             assert getattr(record(type=kind, **{value.name: object_that_never_fits()}), name) in (
                 None,

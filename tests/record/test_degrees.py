@@ -2,20 +2,19 @@
 
 from hypothesis import given
 
-from plait.record import record_of
-from plait.record.billing import _decode, bill_of
-from plait.record.codec import envelope_of, object_of
+from plait.record import parse_record
+from plait.record.billing import _decode, make_bill
+from plait.record.codec import Envelope, decode_envelope, decode_object
 from plait.record.message import (
     Text,
     Thinking,
     ToolResult,
     ToolUse,
-    blocks_of,
-    message_of,
-    spoken_of,
+    decode_message_line,
+    make_blocks,
+    make_message,
 )
-from plait.record.model import Envelope
-from plait.record.read import WordedBlock, worded
+from plait.record.reader import BlockWithText, decode_with_text
 from tests.record.drawn_lines import lines
 
 HEADS = [name for name in Envelope.__struct_fields__ if name != "message"]
@@ -23,18 +22,18 @@ HEADS = [name for name in Envelope.__struct_fields__ if name != "message"]
 
 @given(lines)
 def test_an_envelope_with_words_is_the_envelope(data: bytes) -> None:
-    found = worded(data)
+    found = decode_with_text(data)
     if found is None:
         return
-    plain = envelope_of(data)
+    plain = decode_envelope(data)
     assert [getattr(found, name) for name in HEADS] == [getattr(plain, name) for name in HEADS]
-    assert type(found.message).__name__ in ("NoneType", "WordedMessage")
+    assert type(found.message).__name__ in ("NoneType", "MessageWithText")
     assert (found.message is None) == (plain.message is None)
 
 
 @given(lines)
 def test_the_words_of_an_envelope_are_those_of_the_message(data: bytes) -> None:
-    found, record = worded(data), record_of(data)
+    found, record = decode_with_text(data), parse_record(data)
     content = found.message.content if found and found.message else None
     if content is None or record.message is None:
         return
@@ -52,11 +51,11 @@ def test_the_words_of_an_envelope_are_those_of_the_message(data: bytes) -> None:
             case ToolResult(tool_use_id=call, content=said, is_error=is_error):
                 assert (block.tool_use_id, block.is_error) == (call, is_error)
                 assert texts_in(block) == [
-                    one.text for one in blocks_of(said) if isinstance(one, Text)
+                    one.text for one in make_blocks(said) if isinstance(one, Text)
                 ]
 
 
-def texts_in(block: WordedBlock) -> list[str]:
+def texts_in(block: BlockWithText) -> list[str]:
     """Returns the words of a result, as they stand in its envelope."""
     if isinstance(block.content, str):
         return [block.content]
@@ -65,9 +64,9 @@ def texts_in(block: WordedBlock) -> list[str]:
 
 @given(lines)
 def test_a_message_in_one_pass_is_the_message(data: bytes) -> None:
-    spoken = spoken_of(data)
+    spoken = decode_message_line(data)
     if spoken is not None:
-        assert spoken.message == message_of(object_of(data)["message"])
+        assert spoken.message == make_message(decode_object(data)["message"])
 
 
 @given(lines)
@@ -76,4 +75,4 @@ def test_a_bill_in_one_pass_is_the_bill(data: bytes) -> None:
         bill = _decode(data)
     except Exception:
         return
-    assert bill == bill_of(object_of(data))
+    assert bill == make_bill(decode_object(data))

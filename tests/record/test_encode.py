@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.record import record_of
+from plait.record import parse_record
 from plait.record.codec import encode, javascript_number
 from tests.record.test_decode import JSON
 
 
 def test_an_untouched_record_is_its_bytes() -> None:
     data = b'{ "type" : "user",  "uuid":"u", "n": 1.0 }\r'
-    assert record_of(data).raw == data
+    assert parse_record(data).raw == data
 
 
 def test_a_changed_record_is_compact_and_keeps_the_order_of_its_keys() -> None:
-    record = record_of(b'{ "b" : "\\u00e9\\/", "parentUuid": null, "a": [1.0, {"c": true}] }')
+    record = parse_record(b'{ "b" : "\\u00e9\\/", "parentUuid": null, "a": [1.0, {"c": true}] }')
     changed = record.replace(parentUuid="p", new=1)
     assert changed.raw == '{"b":"é/","parentUuid":"p","a":[1,{"c":true}],"new":1}'.encode()
     assert changed.parent_uuid == "p"
@@ -47,7 +47,7 @@ def test_numbers_are_written_as_javascript_does(number: float, text: str) -> Non
 
 
 def test_a_lone_surrogate_is_escaped() -> None:
-    record = record_of(b'{"text":"a\\ud800b \\ud83d\\ude00"}')
+    record = parse_record(b'{"text":"a\\ud800b \\ud83d\\ude00"}')
     assert record.replace(x=1).raw == '{"text":"a\\ud800b 😀","x":1}'.encode()
 
 

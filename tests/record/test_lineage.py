@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from plait.line.split import CHUNK
-from plait.record.lineage import sent_lines
+from plait.line.files import CHUNK
+from plait.record.billing import iter_sent_lines
 
 
 def write(path: Path, *lines: dict[str, Any] | str) -> Path:
@@ -21,7 +21,7 @@ def test_what_a_line_says_lasts_when_others_were_read(tmp_path: Path) -> None:
         tmp_path / "a.jsonl", {"type": "attachment", "uuid": "u", "attachment": hook}, *filler
     )
     assert path.stat().st_size > 3 * CHUNK
-    found = [line for _, line in sent_lines(path)]
+    found = [line for _, line in iter_sent_lines(path)]
     assert [line.uuid for line in found if line.begins_process] == ["u"]
 
 
@@ -29,7 +29,7 @@ def test_what_is_not_written_as_the_client_writes_is_read_all_the_same(tmp_path:
     usage = {"input_tokens": "7", "cache_read_input_tokens": 5.0}
     odd = {"type": "assistant", "uuid": "u", "message": {"id": "m", "usage": usage}, "data": 3}
     path = write(tmp_path / "a.jsonl", {**odd, "isSidechain": "no"}, "", "no JSON", "[]")
-    ((number, line),) = sent_lines(path)
+    ((number, line),) = iter_sent_lines(path)
     assert number == 1
     assert line.is_sidechain is None
     assert line.message is not None
@@ -39,4 +39,4 @@ def test_what_is_not_written_as_the_client_writes_is_read_all_the_same(tmp_path:
 
 
 def test_a_file_that_has_gone_has_no_lines(tmp_path: Path) -> None:
-    assert list(sent_lines(tmp_path / "gone.jsonl")) == []
+    assert list(iter_sent_lines(tmp_path / "gone.jsonl")) == []

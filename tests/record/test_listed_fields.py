@@ -6,20 +6,21 @@ from typing import Any
 import pytest
 
 import plait
-from plait.record import Record, record_of
-from plait.record.types.fields import PROGRESS
-from plait.record.types.kinds import (
+from plait.record import Record, parse_record
+from plait.record.fields import PROGRESS_FIELDS
+from plait.record.types import (
+    RESULT_FIELDS,
     FileHistorySnapshot,
     PrLink,
     Progress,
     QueueOperation,
     Summary,
+    parse_tool_use_result,
 )
-from plait.record.types.results import RESULTS, tool_use_result_of
 
 
 def record(fields: dict[str, Any]) -> Record:
-    return record_of(json.dumps(fields).encode())
+    return parse_record(json.dumps(fields).encode())
 
 
 STAMP = "2026-01-03T15:44:58.325Z"
@@ -100,7 +101,9 @@ def test_the_table_of_a_user_message() -> None:
     assert (user.kind, user.message.role, user.text) == ("user", "user", USER["message"]["content"])
     assert user.message.content == (plait.Text("implement the backtest engine"),)
     assert user.permission_mode == "plan"
-    assert user.tool_use_result == RESULTS["ReadResult"](type="text", file={"filePath": "a.md"})
+    assert user.tool_use_result == RESULT_FIELDS["ReadResult"](
+        type="text", file={"filePath": "a.md"}
+    )
     assert {field: _read(user, field) for field in ENVELOPE} == ENVELOPE
     blocks = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
     several = record({**USER, "message": {"role": "user", "content": blocks}})
@@ -199,7 +202,7 @@ def test_progress_gives_its_news(kind: str, news: dict[str, Any], known: dict[st
         "toolu_1",
         "toolu_0",
     )
-    assert type(line.data) is PROGRESS[kind]
+    assert type(line.data) is PROGRESS_FIELDS[kind]
     assert {name: getattr(line.data, name) for name in known} == known
 
 
@@ -332,8 +335,8 @@ RESULTS_LISTED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("form", sorted(RESULTS_LISTED))
 def test_every_field_of_a_tools_display_data_is_read(form: str) -> None:
     value = RESULTS_LISTED[form]
-    found = tool_use_result_of(value)
-    assert type(found) is RESULTS[form]
+    found = parse_tool_use_result(value)
+    assert type(found) is RESULT_FIELDS[form]
     names = {name: _snake(name) for name in value}
     assert {name: getattr(found, attribute) for name, attribute in names.items()} == value
 
@@ -345,7 +348,7 @@ def _snake(name: str) -> str:
 # checklist: P51
 def test_a_new_file_is_told_from_an_updated_one() -> None:
     new = {"type": "create", "filePath": "a", "content": "b", "structuredPatch": []}
-    found = tool_use_result_of({**new, "originalFile": None})
-    assert found == RESULTS["WriteResult"](
+    found = parse_tool_use_result({**new, "originalFile": None})
+    assert found == RESULT_FIELDS["WriteResult"](
         type="create", file_path="a", content="b", structured_patch=[], original_file=None
     )

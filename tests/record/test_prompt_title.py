@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from plait.record import record_of
-from plait.record.prompt import TitleSearch, is_human_prompt, prompt_text
-from plait.record.time import moment
-from plait.record.types.results import RESULTS, tool_use_result_of
+from plait.record import parse_record
+from plait.record.prompts import TitleSearch, get_prompt_text, is_human_prompt
+from plait.record.time import parse_time
+from plait.record.types import RESULT_FIELDS, parse_tool_use_result
 
 
 def user(content: object, **fields: object) -> dict[str, Any]:
@@ -59,7 +59,7 @@ NOTE = {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"}
     ],
 )
 def test_a_prompt_is_what_a_person_typed(fields: dict[str, Any], is_human: bool) -> None:
-    assert is_human_prompt(record_of(json.dumps(fields).encode())) is is_human
+    assert is_human_prompt(parse_record(json.dumps(fields).encode())) is is_human
 
 
 # checklist: F15
@@ -74,13 +74,13 @@ def test_a_prompt_is_what_a_person_typed(fields: dict[str, Any], is_human: bool)
     ],
 )
 def test_the_text_that_was_typed(content: object, text: str) -> None:
-    assert prompt_text(record_of(json.dumps(user(content)).encode())) == text
+    assert get_prompt_text(parse_record(json.dumps(user(content)).encode())) == text
 
 
 def title(*lines: dict[str, Any]) -> tuple[str, str] | None:
     search = TitleSearch()
     for fields in lines:
-        search.add(record_of(json.dumps(fields).encode()))
+        search.add(parse_record(json.dumps(fields).encode()))
     return search.title()
 
 
@@ -222,18 +222,18 @@ def test_what_nobody_prompted_has_a_title_too(
     ],
 )
 def test_moments(stamp: str | float | None, text: str) -> None:
-    assert str(moment(stamp)) == text
+    assert str(parse_time(stamp)) == text
 
 
 # checklist: F19, F45, P50
 def test_tool_use_results_by_their_form() -> None:
-    read = tool_use_result_of({"type": "text", "file": {"filePath": "a.py"}})
-    assert read == RESULTS["ReadResult"](type="text", file={"filePath": "a.py"})
-    bash = tool_use_result_of({"stdout": "x", "stderr": "", "interrupted": False, "isImage": 5})
-    assert bash == RESULTS["BashResult"](stdout="x", stderr="", interrupted=False)
-    agent = tool_use_result_of({"agentId": "a1", "status": "completed", "totalTokens": 5})
-    assert agent == RESULTS["AgentResult"](agent_id="a1", status="completed", total_tokens=5)
-    assert tool_use_result_of("Error: x") == "Error: x"
-    assert tool_use_result_of([1]) == [1]
-    assert tool_use_result_of({"odd": 1}) == {"odd": 1}
-    assert tool_use_result_of(None) is None
+    read = parse_tool_use_result({"type": "text", "file": {"filePath": "a.py"}})
+    assert read == RESULT_FIELDS["ReadResult"](type="text", file={"filePath": "a.py"})
+    bash = parse_tool_use_result({"stdout": "x", "stderr": "", "interrupted": False, "isImage": 5})
+    assert bash == RESULT_FIELDS["BashResult"](stdout="x", stderr="", interrupted=False)
+    agent = parse_tool_use_result({"agentId": "a1", "status": "completed", "totalTokens": 5})
+    assert agent == RESULT_FIELDS["AgentResult"](agent_id="a1", status="completed", total_tokens=5)
+    assert parse_tool_use_result("Error: x") == "Error: x"
+    assert parse_tool_use_result([1]) == [1]
+    assert parse_tool_use_result({"odd": 1}) == {"odd": 1}
+    assert parse_tool_use_result(None) is None

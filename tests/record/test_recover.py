@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.line import Line
-from plait.record import Broken, entry_of
+from plait.record import Broken, parse_entry
 
 ONE = b'{"type":"user","uuid":"a","sessionId":"s"}'
 TWO = b'{"type":"assistant","uuid":"b","sessionId":"s"}'
@@ -13,7 +13,7 @@ TORN = b'{"parentUuid":null,"type":"user","message":{"content":"cut in the mid'
 
 
 def broken(data: bytes, *, is_ended: bool = True) -> Broken:
-    entry = entry_of(Line(3, 1000, data, is_ended))
+    entry = parse_entry(Line(3, 1000, data, is_ended))
     assert isinstance(entry, Broken)
     return entry
 
@@ -80,7 +80,7 @@ def test_any_cut_then_a_whole_record_gives_that_record(one: int, two: int) -> No
     entry = broken(ONE[:one] + TWO)
     assert entry.recovered[-1].fields["uuid"] == "b"
     assert entry.recovered[-1].offset == 1000 + one
-    after = entry_of(Line(1, 0, ONE + TWO[:two], True))
+    after = parse_entry(Line(1, 0, ONE + TWO[:two], True))
     assert isinstance(after, Broken)
     assert after.recovered[0].fields["uuid"] == "a"
 

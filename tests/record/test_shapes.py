@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from plait import Record, System, User
-from plait.record import record_of
-from plait.record.types.fields import ATTACHMENTS, PROGRESS
-from plait.record.types.kinds import (
+from plait.record import parse_record
+from plait.record.fields import ATTACHMENT_FIELDS, PROGRESS_FIELDS
+from plait.record.types import (
     Attachment,
     CompactMetadata,
     FileBackup,
@@ -21,12 +21,12 @@ from plait.record.types.kinds import (
     QueueOperation,
     Summary,
     WorktreeState,
+    parse_tool_use_result,
 )
-from plait.record.types.results import tool_use_result_of
 
 
 def record(**fields: object) -> Record:
-    return record_of(json.dumps(fields).encode())
+    return parse_record(json.dumps(fields).encode())
 
 
 BOUNDARY = {
@@ -143,36 +143,36 @@ def test_lines_of_state() -> None:
     assert tree.worktree_session.worktree_branch == "wt"
 
 
-@pytest.mark.parametrize("kind", sorted(PROGRESS))
+@pytest.mark.parametrize("kind", sorted(PROGRESS_FIELDS))
 def test_every_kind_of_progress_is_typed(kind: str) -> None:
     news = record(type="progress", data={"type": kind}, toolUseID="t", parentToolUseID="p")
     assert isinstance(news, Progress)
     assert (news.progress_type, news.tool_use_id, news.parent_tool_use_id) == (kind, "t", "p")
-    assert type(news.data) is PROGRESS[kind]
+    assert type(news.data) is PROGRESS_FIELDS[kind]
 
 
 def test_progress_carries_its_news() -> None:
     bash = record(type="progress", data={"type": "bash_progress", "output": "1", "totalLines": 3})
     assert isinstance(bash, Progress)
-    assert bash.data == PROGRESS["bash_progress"](output="1", total_lines=3)
+    assert bash.data == PROGRESS_FIELDS["bash_progress"](output="1", total_lines=3)
     agent = record(type="progress", data={"type": "agent_progress", "agentId": "a", "prompt": "p"})
     assert isinstance(agent, Progress)
-    assert agent.data == PROGRESS["agent_progress"](agent_id="a", prompt="p")
+    assert agent.data == PROGRESS_FIELDS["agent_progress"](agent_id="a", prompt="p")
 
 
-@pytest.mark.parametrize("kind", sorted(ATTACHMENTS))
+@pytest.mark.parametrize("kind", sorted(ATTACHMENT_FIELDS))
 def test_every_kind_of_attachment_is_typed(kind: str) -> None:
     attachment = record(type="attachment", attachment={"type": kind})
     assert isinstance(attachment, Attachment)
     assert attachment.attachment_type == kind
-    assert type(attachment.attachment) is ATTACHMENTS[kind]
+    assert type(attachment.attachment) is ATTACHMENT_FIELDS[kind]
 
 
 def test_a_queued_prompt() -> None:
     queued = {"type": "queued_command", "prompt": "and then", "commandMode": "prompt"}
     attachment = record(type="attachment", attachment={**queued, "source_uuid": "u"})
     assert isinstance(attachment, Attachment)
-    expected = ATTACHMENTS["queued_command"](
+    expected = ATTACHMENT_FIELDS["queued_command"](
         prompt="and then", command_mode="prompt", source_uuid="u"
     )
     assert attachment.attachment == expected
@@ -230,6 +230,6 @@ def test_a_prompt_with_its_circumstances() -> None:
     ],
 )
 def test_results_of_tools(value: dict[str, Any], form: str, known: dict[str, Any]) -> None:
-    result = tool_use_result_of(value)
+    result = parse_tool_use_result(value)
     assert type(result).__name__ == form
     assert {name: getattr(result, name) for name in known} == known

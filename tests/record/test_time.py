@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from plait.record.time import between, interval, moment
+from plait.record.time import compute_elapsed_ms, make_interval, parse_time
 
 NOON, LATER = "2026-11-15T12:00:00.000Z", "2026-11-15T12:00:01.500Z"
 
@@ -21,7 +21,7 @@ NOON, LATER = "2026-11-15T12:00:00.000Z", "2026-11-15T12:00:01.500Z"
     ],
 )
 def test_the_time_between_two_stamps(start: str | None, end: str | None, took: float) -> None:
-    assert between(start, end) == took
+    assert compute_elapsed_ms(start, end) == took
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,17 @@ def test_the_time_between_two_stamps(start: str | None, end: str | None, took: f
 def test_nothing_ends_before_it_begins(
     start: str | None, end: str | None, first: str | None, last: str | None
 ) -> None:
-    assert interval(start, end) == (moment(first), moment(last))
+    assert make_interval(start, end) == (parse_time(first), parse_time(last))
 
 
 def test_a_stamp_is_text_or_a_number_of_seconds_or_milliseconds() -> None:
     noon = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-    assert moment(NOON) == moment(noon.timestamp()) == moment(noon.timestamp() * 1000) == noon
-    assert moment("2026-11-15T13:00:00+01:00") == noon
-    assert moment("2026-11-15T12:00:00") == noon
-    assert moment(1e300) is None
+    assert (
+        parse_time(NOON)
+        == parse_time(noon.timestamp())
+        == parse_time(noon.timestamp() * 1000)
+        == noon
+    )
+    assert parse_time("2026-11-15T13:00:00+01:00") == noon
+    assert parse_time("2026-11-15T12:00:00") == noon
+    assert parse_time(1e300) is None

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from plait.record import Record, record_of
+from plait.record import Record, parse_record
 from plait.redact import Redactor
-from plait.redact.commands import COMMANDS
+from plait.redact.command_lines import COMMANDS
 from plait.redact.expression import Expression, Search
-from plait.redact.first_look import texts_at_once
 from plait.redact.model import Island, TextSpan
-from plait.redact.scan import Scanner, touched_parts
-from plait.redact.wrapped import unwrap
+from plait.redact.redactor import Scanner, iter_touched_texts
+from plait.redact.texts import collect_texts, unwrap
 from tests.redact.letters import ALNUM, drawn
 
 UUID = "7f1c2d3e-0000-4000-8000-000000000001"
@@ -25,7 +24,7 @@ SET = f"export DB_PASSWORD={PASSWORD}"
 
 def line(ensure_ascii: bool = False, **fields: Any) -> Record:
     data = json.dumps(fields, separators=(",", ":"), ensure_ascii=ensure_ascii)
-    return record_of(data.encode(), 7)
+    return parse_record(data.encode(), 7)
 
 
 # Fields to the texts that are read.
@@ -52,13 +51,13 @@ READ: dict[str, tuple[Any, list[str]]] = {
 @pytest.mark.parametrize("why", READ)
 def test_what_the_careful_walk_passes_over_is_not_read(why: str) -> None:
     fields, expected = READ[why]
-    found = texts_at_once(fields)
+    found = collect_texts(fields)
     assert found is not None
     assert found.texts == expected
 
 
 def test_the_lines_of_a_list_stay_its_own_where_copies_are_left_out() -> None:
-    found = texts_at_once({"content": "x", "stdout": "x", "text": "y", "lines": ["a", "bc"]})
+    found = collect_texts({"content": "x", "stdout": "x", "text": "y", "lines": ["a", "bc"]})
     assert found is not None
     assert found.data == b"x\0y\0a\nbc"
     assert [island.span for island in found.islands] == [(0, 1), (2, 3), (4, 8)]
@@ -139,24 +138,24 @@ LINES: dict[str, tuple[list[str], list[str]]] = {
 @pytest.mark.parametrize("why", LINES)
 def test_lines_of_a_list_are_read_alone_where_something_begins(why: str) -> None:
     lines, expected = LINES[why]
-    texts = texts_at_once({"lines": lines})
+    texts = collect_texts({"lines": lines})
     assert texts is not None
     (island,) = texts.islands
     finders = [finder for one in Scanner().expressions for finder in one.finders]
-    spans = touched_parts(island, 0, texts.data, finders)
+    spans = iter_touched_texts(island, 0, texts.data, finders)
     assert [texts.data[start:end].decode() for start, end in spans] == expected
 
 
 def test_texts_that_no_line_break_parts_are_all_read_alone() -> None:
     island = Island(TextSpan(0, 3), (TextSpan(0, 1), TextSpan(2, 3)))
-    assert list(touched_parts(island, 0, b"a\x1fb", [])) == list(island.parts)
-    assert list(touched_parts(island, 0, b"a\nb", [])) == []
+    assert list(iter_touched_texts(island, 0, b"a\x1fb", [])) == list(island.parts)
+    assert list(iter_touched_texts(island, 0, b"a\nb", [])) == []
 
 
 def test_only_rows_that_begin_at_a_place_are_asked_there() -> None:
     search = Search([re.compile(b"b"), re.compile(b"a"), re.compile(b"ab")], b"-ab")
     assert search.next(0) == (1, 2)
-    assert search.those_at(1) == [1, 2]
+    assert search.matches_at(1) == [1, 2]
 
 
 def quiet_then_known(record: Record, told: str) -> str:
@@ -169,7 +168,7 @@ def quiet_then_known(record: Record, told: str) -> str:
 QUIET: dict[str, Record] = {
     "as it is": line(content=f"see {PASSWORD} there"),
     "in codes of JSON": line(ensure_ascii=True, content=f"é {PASSWORD} é"),
-    "by its codes alone": record_of(
+    "by its codes alone": parse_record(
         b'{"content":"see \\u00%02x%s there"}' % (ord(PASSWORD[0]), PASSWORD[1:].encode()), 7
     ),
     "in base64": line(content="x VXNlOiA" + json.dumps(PASSWORD)[1:-1]),

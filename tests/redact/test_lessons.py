@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from plait.record import Record
 from plait.record.codec import encode
-from plait.record.read import record_of
+from plait.record.reader import parse_record
 from plait.redact import Redactor, Rules
-from plait.redact.lessons import Lesson
-from plait.redact.redactor import Told
+from plait.redact.redactor import QuickVerdict
+from plait.redact.stand_ins import Lesson
 from tests.redact.planted import planted
 
 TOKENS = [f"ghp_{letter}1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8" for letter in "abc"]
@@ -38,7 +38,7 @@ parts = st.lists(st.lists(lines, max_size=4), min_size=1, max_size=4)
 
 def line(text: str, cwd: str) -> Record:
     fields = {"type": "user", "cwd": cwd, "message": {"role": "user", "content": text}}
-    return record_of(encode(fields), 1, 0)
+    return parse_record(encode(fields), 1, 0)
 
 
 def lesson(records: Iterable[Record], rules: Rules | None = None) -> Lesson:
@@ -133,13 +133,13 @@ def test_lines_that_taught_nothing_are_not_read_again(monkeypatch: pytest.Monkey
     assert len(held.quiet) == 8
     twin = taught([held]).twin(held)
     read: list[bytes] = []
-    look = Redactor._told_at_once
+    look = Redactor._classify_quickly
 
-    def noted(self: Redactor, raw: bytes, fields: Any, **options: Any) -> Told:
+    def noted(self: Redactor, raw: bytes, fields: Any, **options: Any) -> QuickVerdict:
         read.append(raw)
         return look(self, raw, fields, **options)
 
-    monkeypatch.setattr(Redactor, "_told_at_once", noted)
+    monkeypatch.setattr(Redactor, "_classify_quickly", noted)
     raws(twin, records)
     assert read == [records[1].raw]
 
@@ -163,7 +163,7 @@ def test_the_home_of_an_owner_with_a_common_name_is_found_at_once(cwd: str) -> N
         "text": f"{home} {home}/z not {home}elop",
         "none": "/dev/null will",
     }
-    record = record_of(encode(fields), 1, 0)
+    record = parse_record(encode(fields), 1, 0)
     redactor, slow = Redactor(), Redactor()
     slow._learn_owner = lambda record: None  # type: ignore[method-assign]
     for one in (redactor, slow):

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from plait.record import record_of
-from plait.redact import Redactor, is_log, redacted_log, restored_log
+from plait.record import parse_record
+from plait.redact import Redactor, is_log, redact_log, restore_log
 from tests.redact.forms import Case, cases, keys
 from tests.redact.letters import ALNUM, drawn
 
@@ -35,8 +35,8 @@ def test_what_is_a_log(text: str, expected: bool) -> None:
 def test_each_line_becomes_what_its_record_becomes() -> None:
     lines = [json.dumps(SAID | {"n": n, "x": case.text}) for n, case in enumerate(chosen())]
     one, other = Redactor(), Redactor()
-    found = redacted_log(one, "\n".join(lines)).split("\n")
-    records = [record_of(line.encode()) for line in lines]
+    found = redact_log(one, "\n".join(lines)).split("\n")
+    records = [parse_record(line.encode()) for line in lines]
     other.learn(records)
     assert [json.loads(line) for line in found] == [other.record(each).fields for each in records]
 
@@ -50,7 +50,7 @@ def test_private_keys_in_a_log_go_as_in_records() -> None:
     for case in cases("all", 2):
         if case.form.family == "private key":
             line = json.dumps({"type": "user", "message": {"content": case.text}})
-            found = json.loads(redacted_log(Redactor(), line))["message"]["content"]
+            found = json.loads(redact_log(Redactor(), line))["message"]["content"]
             left += [case.form.name] * case.leaks(found)
     assert left == []
     assert len(keys.SHOWN) > 20
@@ -59,11 +59,11 @@ def test_private_keys_in_a_log_go_as_in_records() -> None:
 def test_what_is_no_object_is_a_text_and_all_else_stays() -> None:
     text = f'{LINE}\r\n\nnot json {KEY}\n{{"a" : "b"}}\n{{"torn": "{KEY}\n'
     redactor = Redactor()
-    found = redacted_log(redactor, text)
+    found = redact_log(redactor, text)
     assert KEY not in found
     assert found.split("\n")[0].endswith("}\r")
     assert found.split("\n")[1:4] == ["", "not json ‹secret 1: github token›", '{"a" : "b"}']
-    back = restored_log(found, redactor.key)
+    back = restore_log(found, redactor.key)
     assert json.loads(back.split("\n")[0]) == SAID
     assert back.split("\n")[1:] == text.split("\n")[1:]
 
@@ -71,5 +71,5 @@ def test_what_is_no_object_is_a_text_and_all_else_stays() -> None:
 def test_what_a_later_line_tells_is_replaced_in_an_earlier_one() -> None:
     word = "hopper" + drawn(Random(8), ALNUM, 8)
     lines = [{"type": "user", "x": f"it is {word}"}, {"type": "user", "x": f"password: {word}"}]
-    found = redacted_log(Redactor(), "\n".join(map(json.dumps, lines)))
+    found = redact_log(Redactor(), "\n".join(map(json.dumps, lines)))
     assert word not in found

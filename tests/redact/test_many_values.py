@@ -7,10 +7,11 @@ from random import Random
 
 import pytest
 
-from plait.redact import Redactor, known_values
-from plait.redact.expression import compiled
-from plait.redact.known_values import RENEWALS, KnownValues
+from plait.redact import Redactor
+from plait.redact import redactor as known_values
+from plait.redact.expression import compile_expression
 from plait.redact.model import Hit, TextSpan
+from plait.redact.redactor import RENEWALS, KnownValues
 from tests.redact.letters import ALNUM, drawn
 
 COUNT = 3000
@@ -48,9 +49,9 @@ def test_the_expression_is_made_anew_only_so_often(monkeypatch: pytest.MonkeyPat
 
     def counted(expression: bytes, *more: object) -> object:
         made.append(expression)
-        return compiled(expression, *more)  # type: ignore[arg-type]
+        return compile_expression(expression, *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(known_values, "compiled", counted)
+    monkeypatch.setattr(known_values, "compile_expression", counted)
     redactor, rng = Redactor(), Random(2)
     for _ in range(RENEWALS * 2):
         redactor.text(f"use {token(rng)} now")
@@ -58,7 +59,7 @@ def test_the_expression_is_made_anew_only_so_often(monkeypatch: pytest.MonkeyPat
 
 
 def test_learning_makes_no_expression(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_values, "compiled", None)
+    monkeypatch.setattr(known_values, "compile_expression", None)
     redactor, rng = Redactor(), Random(3)
     redactor.learn([f"use {token(rng)} now" for _ in range(20)])
     assert redactor.learnt > 20
@@ -92,7 +93,7 @@ def test_a_value_is_found_at_any_place_among_many(length: int, shift: int) -> No
 
 def test_long_values_make_no_expression_that_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bytes] = []
-    monkeypatch.setattr(known_values, "compiled", lambda *given: made.append(given[0]))
+    monkeypatch.setattr(known_values, "compile_expression", lambda *given: made.append(given[0]))
     known, rng = KnownValues(), Random(2)
     values = [drawn(rng, ALNUM, 4000).encode() for _ in range(30)]
     for value in values:

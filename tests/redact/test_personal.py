@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.record import record_of
-from plait.redact import Redactor, Rules, redact, with_own_names
+from plait.record import parse_record
+from plait.redact import Redactor, Rules, add_own_names, redact
 
 TOLD = [
     # what a listing, a prompt or a command tells of a user
@@ -155,7 +155,7 @@ def test_what_tells_of_somebody_goes(text: str, value: str) -> None:
 @pytest.mark.parametrize(("text", "value"), TOLD)
 def test_what_a_record_holds_goes_as_it_does_in_a_text(text: str, value: str) -> None:
     line = json.dumps({"type": "user", "uuid": "u1", "message": {"role": "user", "content": text}})
-    record = Redactor().record(record_of(line.encode()))
+    record = Redactor().record(parse_record(line.encode()))
     assert json.loads(record.raw)["message"]["content"] == redact(text)
 
 
@@ -166,7 +166,7 @@ def test_what_only_looks_so_stays(text: str) -> None:
 
 def test_a_bare_number_of_a_line_stays_a_number() -> None:
     line = b'{"type":"user","uuid":"u1","account_id":987600001234}'
-    assert Redactor().record(record_of(line)).raw == line
+    assert Redactor().record(parse_record(line)).raw == line
 
 
 def test_the_machine_itself_tells_whose_it_is(tmp_path: Path) -> None:
@@ -175,16 +175,16 @@ def test_the_machine_itself_tells_whose_it_is(tmp_path: Path) -> None:
     (home / ".gitconfig").write_text(
         '[core]\n\tname = kernel\n[user]\n\tname = "Ada Byron" ; hers\n\temail = ada@byron.org\n'
     )
-    rules = with_own_names(Rules(), home, "turing9.example")
+    rules = add_own_names(Rules(), home, "turing9.example")
     text = "kernel: Ada Byron (wojtek, ada@byron.org) on turing9 and turing9.example"
     assert redact(text, rules) == "kernel: ‹user 1› (‹user 2›, ‹email 1›) on ‹host 1› and ‹host 2›"
 
 
 def test_names_that_many_machines_share_tell_nothing(tmp_path: Path) -> None:
-    rules = with_own_names(Rules(), tmp_path / "nobody", "localhost")
+    rules = add_own_names(Rules(), tmp_path / "nobody", "localhost")
     assert redact("nobody at localhost", rules) == "nobody at localhost"
 
 
 def test_names_of_the_machine_go_with_their_group(tmp_path: Path) -> None:
-    rules = with_own_names(Rules(off=("paths",)), tmp_path / "wojtek", "turing9")
+    rules = add_own_names(Rules(off=("paths",)), tmp_path / "wojtek", "turing9")
     assert redact("wojtek on turing9", rules) == "wojtek on ‹host 1›"

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from plait.record import read, record_of
-from plait.redact import Redactor, Rules, restored
+from plait.record import parse_record, read
+from plait.redact import Redactor, Rules, restore_text
 from plait.redact.expression import Expression
-from plait.redact.scan import FAMILIES
-from plait.redact.wrapped import unwrap
+from plait.redact.redactor import FAMILIES
+from plait.redact.texts import unwrap
 from tests.redact.planted import planted
 
 SECRETS = [case.text for case in planted(seed=23)][::11]
@@ -64,7 +64,7 @@ def test_everything_can_be_put_back(text: str) -> None:
     redactor = Redactor()
     redacted = redactor.text(text)
     if not any(stand_in in text for stand_in in redactor.key):
-        assert restored(redacted, redactor.key) == text
+        assert restore_text(redacted, redactor.key) == text
 
 
 @given(TEXTS)
@@ -107,7 +107,7 @@ def outline(value: Any) -> Any:
 @given(st.dictionaries(st.sampled_from(["message", "toolUseResult", "cwd", "x"]), VALUES))
 def test_a_record_is_redacted_as_its_fields_are(fields: dict[str, Any]) -> None:
     raw = json.dumps(fields).encode("utf-8", "surrogatepass")
-    record = record_of(raw)
+    record = parse_record(raw)
     redacted = Redactor().record(record)
     assert redacted.fields == Redactor(SLOWLY).record(record).fields
     if redacted is record:

@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from plait.redact import Redactor, restored
+from plait.redact import Redactor, restore_text
 from plait.redact.expression import Expression
-from plait.redact.scan import FAMILIES
+from plait.redact.redactor import FAMILIES
 from tests.redact.lookalikes import lookalikes
 from tests.redact.planted import planted
 from tests.redact.rates import BEGIN, END, PAGE, false_rates, found_rates, is_false, is_found, total
@@ -64,7 +64,7 @@ def test_what_was_redacted_is_left_alone_and_can_be_put_back() -> None:
         redactor = Redactor()
         text = redactor.text(case.text)
         assert Redactor().text(text) == text
-        assert restored(text, redactor.key) == case.text
+        assert restore_text(text, redactor.key) == case.text
 
 
 def test_a_secret_is_called_what_it_is() -> None:

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.record import Record, record_of
+from plait.record import Record, parse_record
 from plait.redact import Redactor, Rules, redact
-from plait.redact.first_look import texts_at_once
-from plait.redact.scan import Scanner
-from plait.redact.tree import Joined, Tree, known_keys
+from plait.redact.redactor import Scanner
+from plait.redact.texts import Joined, Tree, collect_texts, known_keys
 from tests.redact.forms import cases, forms
 from tests.redact.letters import ALNUM, drawn
 from tests.redact.ways_out import PLACES, WAYS, Line, spoken, written
@@ -28,7 +27,7 @@ ALONE = ("prompt", "answer", "thinking", "call", "result", "queue", "summary", "
 
 
 def recorded(line: Line) -> Record:
-    return record_of(json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return parse_record(json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def texts_in(value: Any) -> list[str]:
@@ -117,7 +116,7 @@ BOTH = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["message", "text", "token", "x"]), BOTH))
 def test_what_is_told_at_once_is_true(fields: dict[str, Any]) -> None:
-    texts = texts_at_once(fields)
+    texts = collect_texts(fields)
     if texts is not None and not any(Scanner().hits_in(texts)):
         assert list(Scanner().hits_in(Joined(Tree(fields)))) == []
 
@@ -143,16 +142,16 @@ def test_what_one_look_must_see(fields: dict[str, Any]) -> None:
 
 def test_what_only_a_twin_of_a_key_holds_does_not_stay_in_the_bytes() -> None:
     raw = f'{{"type":"user","a":"{KEY}","a":"\\":"}}'.encode()
-    redacted = Redactor().record(record_of(raw))
+    redacted = Redactor().record(parse_record(raw))
     assert json.loads(redacted.raw) == {"type": "user", "a": '":'}
     for twins in ('"b":%,"b":1,"c":"x"', '"b":%,"b":1,"c"  :"x"', '"b":%,"b":1,"c\\\\":"x"'):
         line = f'{{"a":{{{twins.replace("%", json.dumps(KEY))}}}}}'.encode()
-        assert KEY.encode() not in Redactor().record(record_of(line)).raw, twins
+        assert KEY.encode() not in Redactor().record(parse_record(line)).raw, twins
 
 
 def test_blanks_in_a_line_are_kept() -> None:
     raw = b'{"type" : "user" , "a": "\\":"}'
-    record = record_of(raw)
+    record = parse_record(raw)
     assert Redactor().record(record) is record
 
 

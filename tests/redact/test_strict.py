@@ -5,8 +5,7 @@ from random import Random
 import pytest
 
 from plait.redact import Redactor, Rules, redact
-from plait.redact.limits import LOOKED_FOR, NOT_RECOGNISED
-from plait.redact.model import GROUPS
+from plait.redact.model import GROUPS, LOOKED_FOR, NOT_RECOGNISED
 from tests.redact.forms import cases
 from tests.redact.letters import ALNUM, drawn
 

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from plait.errors import ConfigError
-from plait.record import Record, record_of
-from plait.redact import Place, Redactor, Rules, rules_of
+from plait.record import Record, parse_record
+from plait.redact import Place, Redactor, Rules, parse_rules
+from plait.redact.likelihood import is_mixed, is_random
 from plait.redact.model import MOST_PLACES
-from plait.redact.strength import is_mixed, is_random
 from tests.redact.letters import ALNUM, HEX, drawn
 
 KEY = "gh" + "p_" + drawn(Random(3), ALNUM, 36)
@@ -26,7 +26,7 @@ WORD = drawn(Random(4), ALNUM, 12)
 
 
 def line(**fields: Any) -> Record:
-    return record_of(json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode(), 7)
+    return parse_record(json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode(), 7)
 
 
 class Pair(NamedTuple):
@@ -421,12 +421,12 @@ def test_the_result_of_a_call_about_a_hidden_file() -> None:
 )
 def test_wrong_rules_say_what_is_known(table: dict[str, Any], hint: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        rules_of(table)
+        parse_rules(table)
     assert caught.value.hints == (hint,)
 
 
 @pytest.mark.parametrize("value", ["x", [1], [""], ["x", ""], {"x": 1}, ["x", None]])
 def test_rules_are_lists_of_texts(value: Any) -> None:
     with pytest.raises(ConfigError, match="must be a list of strings"):
-        rules_of({"words": value})
-    assert rules_of({"words": ["x"], "off": ["hosts"]}) == Rules(words=("x",), off=("hosts",))
+        parse_rules({"words": value})
+    assert parse_rules({"words": ["x"], "off": ["hosts"]}) == Rules(words=("x",), off=("hosts",))

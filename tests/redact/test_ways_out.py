@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from plait.cli.redact import redactor_with
+from plait.cli.redact import load_redactor
 from tests.redact.letters import ALNUM, drawn
 from tests.redact.ways_out import (
     PLACES,
@@ -57,7 +57,7 @@ STRICTLY: dict[str, Way] = {
     "jsonl": exported("jsonl", "--strict"),
     "share": shared("md", "&strict=yes"),
     "trace": traced("--strict"),
-    "hook": hooked(lambda: redactor_with(None, strict=True)),
+    "hook": hooked(lambda: load_redactor(None, strict=True)),
 }
 
 
@@ -74,7 +74,7 @@ def test_strictness_is_for_every_way_out(tmp_path: Path, way: str) -> None:
 def test_the_report_beside_an_export_says_what_cannot_be_recognised(tmp_path: Path) -> None:
     root = written(tmp_path / "root", PLACES["prompt"](TEXT), TEXT)
     told = exported("md", "--strict")(root, tmp_path)
-    assert b"also for what cannot be recognised" in b" ".join(told.split())
+    assert b"also for what redaction can miss" in b" ".join(told.split())
     report = json.loads((tmp_path / "out" / "redaction-report.json").read_bytes())
     assert [*report["looked_for"]][-1] == "strict"
     assert any("picture" in one for one in report["not_recognised"])

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from plait.archive import Archive, TracePlan
-from plait.archive.hook.worker import HookLimits, HookManner, HookWorker
 from plait.redact import Redactor
-from plait.trace.hook.event import leave_job
+from plait.trace.delivery import otlp_target
+from plait.trace.hook_event import write_job
 from plait.trace.model import Content
-from plait.trace.send.target import otlp
+from plait.trace.worker import HookLimits, HookOptions, HookWorker
 from tests.trace.otlp_receiver import Receiver
 from tests.view.page.packed import packed_in
 from tests.web.bare import bare
@@ -270,10 +270,10 @@ def hooked(redactor: Callable[[], Redactor] = Redactor) -> Way:
     def way(root: Path, scratch: Path) -> bytes:
         log = next(root.rglob(f"{SESSION}.jsonl"))
         told = {"session_id": SESSION, "transcript_path": str(log), "hook_event_name": "SessionEnd"}
-        leave_job(scratch, "session-end", json.dumps(told).encode())
+        write_job(scratch, "session-end", json.dumps(told).encode())
         with Receiver() as receiver:
-            manner = HookManner(Content(has_thinking=True, limit=1_000_000), redactor)
-            HookWorker(scratch, otlp(receiver.url), manner, HookLimits(0.1, 0.2, 0.3)).run()
+            manner = HookOptions(Content(has_thinking=True, limit=1_000_000), redactor)
+            HookWorker(scratch, otlp_target(receiver.url), manner, HookLimits(0.1, 0.2, 0.3)).run()
             sent = "\n".join(map(str, receiver.spans.values())).encode()
         assert receiver.spans
         return sent + (scratch / "hook.log").read_bytes()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.view.page.frame import modules, script
+from plait.view.page.frame import bundle_script, load_script_modules
 
 HERE = Path(__file__).parent
 SCRIPT = HERE.parents[1] / "src/plait/view/page/assets/script"
@@ -34,13 +34,13 @@ def test_logic(name: str) -> None:
 
 @pytest.mark.parametrize("entry", ["app.js", "plait.js", "tabs.js"])
 def test_a_joined_script_can_be_read(entry: str) -> None:
-    done = node("--check", "-", text=script(entry))
+    done = node("--check", "-", text=bundle_script(entry))
     assert done.returncode == 0, done.stderr
 
 
 def test_modules_without_a_page_touch_no_document() -> None:
     pure = ["address", "ago", "help", "record", "share", "steps", "terminal", "text"]
-    assert {f"{name}.js" for name in pure} <= set(modules())
+    assert {f"{name}.js" for name in pure} <= set(load_script_modules())
     lines = "".join(f'import "{(SCRIPT / name).as_uri()}.js";\n' for name in pure)
     done = node("--input-type=module", "-", text=lines)
     assert done.returncode == 0, done.stderr

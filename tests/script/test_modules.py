@@ -4,7 +4,13 @@ import re
 
 import pytest
 
-from plait.view.page.frame import bare, joined, modules, ordered, script
+from plait.view.page.frame import (
+    bundle_modules,
+    bundle_script,
+    load_script_modules,
+    sort_modules,
+    strip_module,
+)
 
 ENTRIES = ("app.js", "plait.js", "tabs.js", "lake.js")
 NAMES = re.compile(r"^(?:export )?(?:async function|function|const|let|class) (\w+)", re.MULTILINE)
@@ -20,9 +26,9 @@ def imports_of(text: str) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("name", modules())
+@pytest.mark.parametrize("name", load_script_modules())
 def test_a_module_says_what_it_is_and_imports_and_exports_by_the_rule(name: str) -> None:
-    text = modules()[name]
+    text = load_script_modules()[name]
     assert re.match(r"// [A-Z].*[.]\n", text)
     told = WORD.finditer(text)
     assert [
@@ -32,7 +38,11 @@ def test_a_module_says_what_it_is_and_imports_and_exports_by_the_rule(name: str)
 
 
 def test_no_two_modules_use_one_name() -> None:
-    found = [(name, module) for module, text in modules().items() for name in NAMES.findall(text)]
+    found = [
+        (name, module)
+        for module, text in load_script_modules().items()
+        for name in NAMES.findall(text)
+    ]
     assert len(found) > 300
     names = [name for name, _ in found]
     assert [pair for pair in found if names.count(pair[0]) > 1] == []
@@ -40,28 +50,30 @@ def test_no_two_modules_use_one_name() -> None:
 
 def test_what_is_imported_is_exported_there() -> None:
     exported = {
-        (module, name) for module, text in modules().items() for name in EXPORTED.findall(text)
+        (module, name)
+        for module, text in load_script_modules().items()
+        for name in EXPORTED.findall(text)
     }
-    wanted = {pair for text in modules().values() for pair in imports_of(text)}
+    wanted = {pair for text in load_script_modules().values() for pair in imports_of(text)}
     assert wanted - exported == set()
 
 
 def test_every_module_is_on_a_page() -> None:
-    reached = {name for entry in ENTRIES for name in ordered(entry, modules())}
-    assert reached == set(modules())
+    reached = {name for entry in ENTRIES for name in sort_modules(entry, load_script_modules())}
+    assert reached == set(load_script_modules())
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_a_joined_script_stands_alone_in_a_page(entry: str) -> None:
-    text = script(entry)
+    text = bundle_script(entry)
     assert WORD.search(text) is None
     assert "</script" not in text.lower()
     assert "<!--" not in text
 
 
 def test_a_page_on_a_disk_holds_nothing_of_the_frame() -> None:
-    assert "openPalette" not in script("plait.js")
-    assert "openPalette" in script("app.js")
+    assert "openPalette" not in bundle_script("plait.js")
+    assert "openPalette" in bundle_script("app.js")
 
 
 def test_modules_stand_after_those_they_import() -> None:
@@ -71,8 +83,8 @@ def test_modules_stand_after_those_they_import() -> None:
         "c.js": "// Says c.\nexport const c = 1;\n",
         "d.js": "export const d = 1;\n",
     }
-    assert ordered("a.js", texts) == ["c.js", "b.js", "a.js"]
-    assert joined("a.js", texts) == (
+    assert sort_modules("a.js", texts) == ["c.js", "b.js", "a.js"]
+    assert bundle_modules("a.js", texts) == (
         '(() => {\n"use strict";\nconst c = 1;\nfunction b() {\n  return c;\n}\nb(c);\n})();\n'
     )
 
@@ -83,9 +95,9 @@ def test_modules_do_not_import_each_other() -> None:
         "b.js": 'import { a } from "./a.js";\n',
     }
     with pytest.raises(ValueError, match=r"a\.js → b\.js → a\.js"):
-        ordered("a.js", texts)
+        sort_modules("a.js", texts)
 
 
 def test_only_whole_lines_of_comment_are_left_out() -> None:
     text = '// First.\nexport let at = "//x"; // where\n  // Inner.\nat = `export const`;\n'
-    assert bare(text) == 'let at = "//x"; // where\nat = `export const`;\n'
+    assert strip_module(text) == 'let at = "//x"; // where\nat = `export const`;\n'

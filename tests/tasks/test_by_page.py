@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from examples.drawing import Drawing
 from plait.archive import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.web.reading_page import Reader, Served, reader, served
 
 __all__ = ["reader"]
@@ -70,7 +70,7 @@ def find_the_fix(visitor: Visitor) -> None:
 
 
 def read_the_abandoned_branch(visitor: Visitor) -> None:
-    visitor.take(visitor.link("Another way from here, abandoned"))
+    visitor.take(visitor.link("Branch from here, abandoned"))
     visitor.sees("the ostrich path")
 
 
@@ -148,7 +148,7 @@ def at(
 ) -> Iterator[Served]:
     """Serves the week, indexed."""
     index = tmp_path_factory.mktemp("tasks-index")
-    refresh(Archive([root]), index)
+    update_index(Archive([root]), index)
     with served(root, index) as one:
         yield one
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from plait.archive import Archive
-from plait.archive.traces import traces
 from plait.conversation.prices import Prices
 from plait.trace.model import Span
-from plait.trace.spans.traces import traces_of
+from plait.trace.spans import build_traces
+from plait.trace.traces import traces
 from tests.conversation.sketched import talk
 
 SECOND = 1_000_000_000
@@ -19,7 +19,7 @@ SECOND = 1_000_000_000
 
 def traced(drawing: str) -> list[list[Span]]:
     """Returns the traces of a drawing."""
-    return list(traces_of(talk(drawing).all.by_line, Prices()))
+    return list(build_traces(talk(drawing).all.by_line, Prices()))
 
 
 def written(folder: Path, *lines: dict[str, Any] | str) -> Path:

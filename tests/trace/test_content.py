@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.trace.model import Content, Span
-from plait.trace.send.attributes import as_json, as_text, cut, outgoing, shortened
+from plait.trace.otlp import encode_json, encode_text, prepare_spans, shorten, truncate
 
 
 def span(**facts: Any) -> Span:
@@ -29,13 +29,13 @@ def span(**facts: Any) -> Span:
 
 
 def one(value: Span, **options: Any) -> Span:
-    (found,) = outgoing([value], Content(**options))
+    (found,) = prepare_spans([value], Content(**options))
     return found
 
 
 def test_a_long_text_is_cut_and_says_by_how_much() -> None:
-    assert cut("abcdef", 4) == "abcd… (cut, 2 more)"
-    assert cut("abcd", 4) == "abcd"
+    assert truncate("abcdef", 4) == "abcd… (cut, 2 more)"
+    assert truncate("abcd", 4) == "abcd"
     found = one(span(output="x" * 1000), limit=300)
     assert found.output == "x" * 300 + "… (cut, 700 more)"
 
@@ -46,7 +46,7 @@ def test_long_texts_within_a_value_are_cut_and_its_shape_stays() -> None:
     assert (found["file_path"], found["n"]) == ("/a", 3)
     assert found["content"].endswith(" more)")
     assert found["edits"][0]["old"].startswith("zzz")
-    assert len(as_json(found)) <= 2000
+    assert len(encode_json(found)) <= 2000
 
 
 def test_many_short_parts_become_the_beginning_of_their_json() -> None:
@@ -58,7 +58,7 @@ def test_many_short_parts_become_the_beginning_of_their_json() -> None:
 
 def test_thinking_goes_out_only_when_asked() -> None:
     assert one(span(thinking="hm")).thinking is None
-    assert one(span(thinking="hm" * 500), has_thinking=True, limit=100).thinking == cut(
+    assert one(span(thinking="hm" * 500), has_thinking=True, limit=100).thinking == truncate(
         "hm" * 500, 100
     )
 
@@ -89,21 +89,21 @@ JSON = st.recursive(
 
 @given(JSON, st.integers(min_value=200, max_value=2000))
 def test_whatever_the_value_it_is_within_the_limit(value: Any, limit: int) -> None:
-    found = shortened(value, limit)
+    found = shorten(value, limit)
     if value is None or isinstance(value, int):
         assert found == value
     else:
-        assert len(as_text(found)) <= limit + len("… (cut, 1000000 more)")
+        assert len(encode_text(found)) <= limit + len("… (cut, 1000000 more)")
 
 
 @given(st.text(st.characters()))
 def test_whatever_the_text_it_can_be_written(text: str) -> None:
-    as_text(text).encode()
-    assert "\0" not in as_text(text)
-    assert json.loads(as_json({"text": text})) == {"text": text}
+    encode_text(text).encode()
+    assert "\0" not in encode_text(text)
+    assert json.loads(encode_json({"text": text})) == {"text": text}
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\0b", "\udfff\ud800"])
 def test_what_no_server_takes_is_replaced(text: str) -> None:
-    assert as_text(text).encode()
-    assert "\0" not in as_text(text)
+    assert encode_text(text).encode()
+    assert "\0" not in encode_text(text)

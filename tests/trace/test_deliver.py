@@ -10,14 +10,17 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
 
-from plait.trace.send.delivery import (
-    LONGEST_PAUSE,
-    Delivered,
+from plait.trace.delivery import (
+    MAX_PAUSE,
+    DeliveryResult,
+    Spool,
+    Target,
+    Tries,
     deliver,
     flush,
+    langfuse_target,
+    otlp_target,
 )
-from plait.trace.send.spool import Spool, Tries
-from plait.trace.send.target import Target, langfuse, otlp
 from tests.trace.made import ids, made, many
 from tests.trace.otlp_receiver import Answer, Receiver, free_port
 
@@ -30,20 +33,20 @@ def target_of(receiver: Receiver, timeout: float = 5.0) -> Target:
 
 
 def nobody() -> Target:
-    return otlp(f"http://127.0.0.1:{free_port()}")
+    return otlp_target(f"http://127.0.0.1:{free_port()}")
 
 
 def test_spans_arrive(tmp_path: Path) -> None:
     with Receiver() as receiver:
         done = deliver([many(3), [made(9)]], target_of(receiver))
-    assert done == Delivered(sent=4)
+    assert done == DeliveryResult(sent=4)
     assert sorted(receiver.spans) == sorted(ids([*many(3), made(9)]))
     assert [one["path"] for one in receiver.requests] == ["/v1/traces"] * 2
 
 
 def test_langfuse_gets_its_path_and_its_keys() -> None:
     with Receiver() as receiver:
-        deliver([many(1)], langfuse(receiver.url, "pk-1", "sk-2"))
+        deliver([many(1)], langfuse_target(receiver.url, "pk-1", "sk-2"))
     [request] = receiver.requests
     assert request["path"] == "/api/public/otel/v1/traces"
     assert request["headers"]["authorization"] == "Basic cGstMTpzay0y"
@@ -62,17 +65,17 @@ def test_a_netrc_file_does_not_replace_the_keys(
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password b\n")
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     with Receiver() as receiver:
-        deliver([many(1)], langfuse(receiver.url, "pk-1", "sk-2"))
+        deliver([many(1)], langfuse_target(receiver.url, "pk-1", "sk-2"))
     assert receiver.requests[0]["headers"]["authorization"] == "Basic cGstMTpzay0y"
 
 
 def test_when_nobody_listens_everything_waits(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put([*many(3), made(9)])
+    spool.add([*many(3), made(9)])
     done = flush(spool, nobody())
     assert (done.sent, done.waiting, done.reason) == (0, 4, "no connection")
     with Receiver() as receiver:
-        assert flush(spool, target_of(receiver)) == Delivered(sent=4)
+        assert flush(spool, target_of(receiver)) == DeliveryResult(sent=4)
     assert sorted(receiver.spans) == sorted(ids([*many(3), made(9)]))
     assert spool.count() == 0
 
@@ -80,7 +83,7 @@ def test_when_nobody_listens_everything_waits(tmp_path: Path) -> None:
 def test_a_target_that_fails_is_asked_no_more() -> None:
     with Receiver(lambda _: Answer(503)) as receiver:
         done = deliver([many(3), many(2)], target_of(receiver))
-    assert done == Delivered(waiting=5, reason="503 Service Unavailable")
+    assert done == DeliveryResult(waiting=5, reason="503 Service Unavailable")
     assert len(receiver.requests) == 1
 
 
@@ -96,16 +99,16 @@ def test_trouble_that_passes_is_tried_again(tmp_path: Path, answer: Answer) -> N
         return troubles.pop() if troubles else None
 
     spool = Spool(tmp_path)
-    spool.put(many(3))
+    spool.add(many(3))
     with Receiver(choose) as receiver:
         target = target_of(receiver)
         first = flush(spool, target)
         assert (first.sent, first.waiting) == (0, 3)
         assert first.reason
-        assert spool.tries().count == 1
-        assert (flush(spool, target).waiting, spool.tries().count) == (3, 2)
-        assert flush(spool, target) == Delivered(sent=3)
-        assert spool.tries() == Tries()
+        assert spool.read_tries().count == 1
+        assert (flush(spool, target).waiting, spool.read_tries().count) == (3, 2)
+        assert flush(spool, target) == DeliveryResult(sent=3)
+        assert spool.read_tries() == Tries()
     assert len(receiver.requests) == 3  # the SDK does not try again on its own
 
 
@@ -114,7 +117,7 @@ def test_a_server_that_dies_after_it_took_the_batch_gets_it_again_under_the_same
 ) -> None:
     deaths = [Answer(is_dying=True)]
     spool = Spool(tmp_path)
-    spool.put(many(3))
+    spool.add(many(3))
     with Receiver(lambda _: deaths.pop() if deaths else None) as receiver:
         assert flush(spool, target_of(receiver)).waiting == 3
         assert flush(spool, target_of(receiver)).sent == 3
@@ -124,7 +127,7 @@ def test_a_server_that_dies_after_it_took_the_batch_gets_it_again_under_the_same
 
 def test_a_slow_server_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(1))
+    spool.add(many(1))
     with Receiver(lambda _: Answer(500, delay=1.0)) as receiver:
         done = flush(spool, target_of(receiver, timeout=0.1))
     assert (done.waiting, done.reason) == (1, "no answer in time")
@@ -135,7 +138,7 @@ def test_a_server_that_dawdles_is_not_waited_for_either() -> None:
         Thread(target=dawdle, args=(server,), daemon=True).start()
         target = Target(url=f"http://127.0.0.1:{server.getsockname()[1]}", timeout=0.3)
         done = deliver([many(2)], target)
-    assert done == Delivered(waiting=2, reason="no answer in time")
+    assert done == DeliveryResult(waiting=2, reason="no answer in time")
 
 
 def dawdle(server: socket.socket) -> None:
@@ -156,16 +159,16 @@ def test_one_connection_serves_several_batches() -> None:
 
 def test_a_batch_that_is_too_large_goes_in_halves(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(7))
+    spool.add(many(7))
     with Receiver(lambda spans: Answer(413) if len(spans) > 2 else None) as receiver:
-        assert flush(spool, target_of(receiver)) == Delivered(sent=7)
-        assert deliver([many(7)], target_of(receiver)) == Delivered(sent=7)
+        assert flush(spool, target_of(receiver)) == DeliveryResult(sent=7)
+        assert deliver([many(7)], target_of(receiver)) == DeliveryResult(sent=7)
     assert sorted(receiver.spans) == ids(many(7))
 
 
 def test_a_span_that_is_too_large_alone_is_refused(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(3))
+    spool.add(many(3))
     large = made(2).id
 
     def choose(spans: list[WireSpan]) -> Answer | None:
@@ -174,7 +177,7 @@ def test_a_span_that_is_too_large_alone_is_refused(tmp_path: Path) -> None:
     with Receiver(choose) as receiver:
         done = flush(spool, target_of(receiver))
     assert (done.sent, done.refused, done.waiting) == (2, 1, 0)
-    [(_, batch)] = spool.refusals()
+    [(_, batch)] = spool.refused_batches()
     assert ids(batch.spans) == [large]
     assert batch.reason.startswith("413")
 
@@ -182,17 +185,17 @@ def test_a_span_that_is_too_large_alone_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 302])
 def test_what_the_server_does_not_want_is_not_offered_again(tmp_path: Path, status: int) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(2))
+    spool.add(many(2))
     words = {"content-type": "text/plain"}
     with Receiver(lambda _: Answer(status, words, body=b"wrong key\nand more")) as receiver:
         done = flush(spool, target_of(receiver))
         assert (done.sent, done.waiting, done.refused) == (0, 0, 2)
         flush(spool, target_of(receiver))
     assert len(receiver.requests) == 1
-    [(_, batch)] = spool.refusals()
+    [(_, batch)] = spool.refused_batches()
     assert batch.reason.startswith(str(status))
     assert batch.reason.endswith("wrong key")
-    spool.reconsider()
+    spool.retry_refused()
     with Receiver() as receiver:
         assert flush(spool, target_of(receiver)).sent == 2
 
@@ -211,29 +214,29 @@ def test_a_server_says_how_long_it_wants_to_be_left_alone(
     tmp_path: Path, after: str, least: float, most: float
 ) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(1))
+    spool.add(many(1))
     with Receiver(lambda _: Answer(429, {"retry-after": after})) as receiver:
         flush(spool, target_of(receiver))
-    assert least <= spool.tries().next - time.time() <= most
+    assert least <= spool.read_tries().next - time.time() <= most
 
 
 def test_pauses_grow_to_a_limit(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(1))
+    spool.add(many(1))
     target, pauses = nobody(), []
     for count in (0, 1, 2, 30):
-        spool.note_tries(Tries(count))
+        spool.save_tries(Tries(count))
         flush(spool, target)
-        pauses.append(round(spool.tries().next - time.time()))
-    assert pauses == [1, 2, 4, LONGEST_PAUSE]
+        pauses.append(round(spool.read_tries().next - time.time()))
+    assert pauses == [1, 2, 4, MAX_PAUSE]
 
 
 def test_one_process_at_a_time_sends(tmp_path: Path) -> None:
-    from plait.line.atomic import held
-    from plait.trace.send.delivery import BUSY, SENDING_LOCK
+    from plait.line.output import lock_file
+    from plait.trace.delivery import BUSY, SENDING_LOCK
 
     spool = Spool(tmp_path)
-    spool.put(many(2))
-    with held(tmp_path / SENDING_LOCK), Receiver() as receiver:
-        assert flush(spool, target_of(receiver)) == Delivered(waiting=2, reason=BUSY)
+    spool.add(many(2))
+    with lock_file(tmp_path / SENDING_LOCK), Receiver() as receiver:
+        assert flush(spool, target_of(receiver)) == DeliveryResult(waiting=2, reason=BUSY)
         assert not receiver.requests

@@ -11,17 +11,15 @@ from typing import Any
 
 import pytest
 
-from plait.archive.hook import worker
-from plait.archive.hook.new_spans import new_spans
-from plait.archive.hook.worker import HookLimits, HookManner, HookWorker
-from plait.line.atomic import held
+from plait.line.output import lock_file
 from plait.redact import Redactor
-from plait.trace.hook.event import LOCK, leave_job
-from plait.trace.hook.jobs import MOST_ASIDE, MOST_BEGUN, WorkerLog, jobs_in, take_jobs
+from plait.trace import worker
+from plait.trace.delivery import Spool, Target, otlp_target, read_sending_status
+from plait.trace.hook_event import WORKER_LOCK, write_job
+from plait.trace.jobs import MAX_ATTEMPTS, MAX_FAILED, WorkerLog, iter_jobs, list_jobs
 from plait.trace.model import Content
-from plait.trace.send.spool import Spool, sending_status
-from plait.trace.send.target import Target, otlp
-from plait.trace.sent import SessionState, note_state, states
+from plait.trace.state import SessionState, read_states, save_state
+from plait.trace.worker import HookLimits, HookOptions, HookWorker, find_new_spans
 from tests.trace.logs import OTHER, SESSION, Growing
 from tests.trace.otlp_receiver import Answer, Receiver, free_port
 
@@ -38,21 +36,21 @@ class Bench:
     def tell(self, event: str = "stop", log: Growing | None = None, **more: Any) -> None:
         """Leaves a job as the hook does."""
         told = (log or self.log).told(**more)
-        leave_job(self.folder, event, json.dumps(told).encode())
+        write_job(self.folder, event, json.dumps(told).encode())
 
     def work(
-        self, target: Target | Receiver, manner: HookManner | None = None, **limits: Any
+        self, target: Target | Receiver, manner: HookOptions | None = None, **limits: Any
     ) -> HookWorker:
         """Lets a worker do all jobs."""
-        where = otlp(target.url) if isinstance(target, Receiver) else target
+        where = otlp_target(target.url) if isinstance(target, Receiver) else target
         chosen = HookLimits(**{**LIMITS, **limits})
-        worker = HookWorker(self.folder, where, manner or HookManner(), chosen)
+        worker = HookWorker(self.folder, where, manner or HookOptions(), chosen)
         worker.run()
-        assert jobs_in(self.folder) == []
+        assert list_jobs(self.folder) == []
         return worker
 
     def state(self, session: str = SESSION) -> SessionState:
-        return states(self.folder)[session]
+        return read_states(self.folder)[session]
 
     @property
     def said(self) -> str:
@@ -182,8 +180,8 @@ def test_back_to_back_turns_are_each_sent_once_and_whole(bench: Bench) -> None:
         thread = threading.Thread(target=_ask_again_and_again, args=(bench, 12))
         thread.start()
         until = time.monotonic() + 60
-        while (thread.is_alive() or jobs_in(bench.folder)) and time.monotonic() < until:
-            HookWorker(bench.folder, otlp(receiver.url), HookManner(), QUICK).run()
+        while (thread.is_alive() or list_jobs(bench.folder)) and time.monotonic() < until:
+            HookWorker(bench.folder, otlp_target(receiver.url), HookOptions(), QUICK).run()
         thread.join(timeout=60)
         bench.work(receiver)
     assert receiver.names() == [f"Turn {number}" for number in range(1, 13)]
@@ -225,7 +223,7 @@ def test_a_log_is_as_long_as_it_was_at_the_event(bench: Bench) -> None:
     size = bench.log.path.stat().st_size
     bench.tell()
     bench.log.turn("two")
-    [(_, job)] = list(take_jobs(bench.folder))
+    [(_, job)] = list(iter_jobs(bench.folder))
     assert job
     assert (job.event, job.size) == ("stop", size)
 
@@ -234,7 +232,7 @@ def test_a_log_is_as_long_as_it_was_at_the_event(bench: Bench) -> None:
     "told", [b"{}", b'{"transcript_path": "/no/such/log"}', b'{"transcript_path": "\\', b""]
 )
 def test_without_a_log_nothing_is_said_of_its_length(bench: Bench, told: bytes) -> None:
-    assert leave_job(bench.folder, "stop", told).endswith("-stop.json")
+    assert write_job(bench.folder, "stop", told).endswith("-stop.json")
 
 
 def test_a_session_that_ended_without_a_word_is_sent_in_the_end(bench: Bench) -> None:
@@ -264,7 +262,7 @@ def test_broken_lines_are_logged(bench: Bench) -> None:
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1", "Turn 2"]
-    assert "broken lines passed over: 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 and 2 more" in bench.said
+    assert "skipped broken lines: 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 and 2 more" in bench.said
     assert bench.state().last_line == 22
 
 
@@ -300,7 +298,7 @@ def test_a_session_before_that_cannot_be_read_stops_nothing(bench: Bench) -> Non
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
-    assert states(bench.folder)[OTHER].error
+    assert read_states(bench.folder)[OTHER].error
     assert bench.state().turn_count == 1
 
 
@@ -321,7 +319,7 @@ def test_a_session_before_that_cannot_be_read_stops_nothing(bench: Bench) -> Non
     ],
 )
 def test_a_job_that_names_no_session_is_passed_over(bench: Bench, told: bytes) -> None:
-    leave_job(bench.folder, "stop", told)
+    write_job(bench.folder, "stop", told)
     bench.log.turn("one")
     bench.tell()
     with Receiver() as receiver:
@@ -335,13 +333,13 @@ DEEP = b'{"session_id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 @pytest.mark.parametrize("told", [DEEP, b'{"transcript_path": "\\u002fx.jsonl", "x": ' + DEEP])
 def test_a_job_that_cannot_be_read_is_set_aside_and_named(bench: Bench, told: bytes) -> None:
-    left = leave_job(bench.folder, "stop", told)
+    left = write_job(bench.folder, "stop", told)
     bench.log.turn("one")
     bench.tell()
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
-    (aside,) = sending_status(bench.folder).aside
+    (aside,) = read_sending_status(bench.folder).aside
     assert (aside.job, aside.reason) == (Path(left).name, "names no log of a session")
     assert aside.job in bench.said
 
@@ -353,14 +351,14 @@ def test_a_job_that_fails_is_set_aside_and_named(
         if session == OTHER:
             raise RecursionError("so deep")
 
-    monkeypatch.setattr(worker, "previous_session", failing)
+    monkeypatch.setattr(worker, "find_previous_session", failing)
     bench.log.turn("one")
     bench.tell(session_id=OTHER)
     bench.tell()
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
-    (aside,) = sending_status(bench.folder).aside
+    (aside,) = read_sending_status(bench.folder).aside
     assert aside.reason.startswith("RecursionError in test_hook_worker.py")
     assert aside.job.endswith("stop.json") or "stop" in aside.job
 
@@ -375,32 +373,32 @@ def test_a_job_that_ends_the_worker_is_set_aside_in_the_end(
         if session == OTHER:
             raise Killed
 
-    monkeypatch.setattr(worker, "previous_session", killing)
+    monkeypatch.setattr(worker, "find_previous_session", killing)
     bench.log.turn("one")
     bench.tell(session_id=OTHER)
     bench.tell()
     with Receiver() as receiver:
-        for _ in range(MOST_BEGUN):
+        for _ in range(MAX_ATTEMPTS):
             with pytest.raises(Killed):
                 bench.work(receiver)
-            assert sending_status(bench.folder).aside == []
+            assert read_sending_status(bench.folder).aside == []
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
-    (aside,) = sending_status(bench.folder).aside
-    assert aside.reason == f"has ended the worker {MOST_BEGUN} times"
+    (aside,) = read_sending_status(bench.folder).aside
+    assert aside.reason == f"has killed the worker {MAX_ATTEMPTS} times"
 
 
 def test_few_jobs_are_kept_aside(bench: Bench) -> None:
-    for _ in range(MOST_ASIDE + 5):
-        leave_job(bench.folder, "stop", b"{}")
+    for _ in range(MAX_FAILED + 5):
+        write_job(bench.folder, "stop", b"{}")
     with Receiver() as receiver:
         bench.work(receiver)
-    kept = [one.job for one in sending_status(bench.folder).aside]
-    assert len(kept) == MOST_ASIDE and kept == sorted(kept)
+    kept = [one.job for one in read_sending_status(bench.folder).aside]
+    assert len(kept) == MAX_FAILED and kept == sorted(kept)
 
 
 def test_the_log_of_the_worker_stays_one_line_a_note(bench: Bench) -> None:
-    WorkerLog(bench.folder.parent).note("a\nb\x1b]0;x\x07 \u202e")
+    WorkerLog(bench.folder.parent).write("a\nb\x1b]0;x\x07 \u202e")
     (line,) = (bench.folder.parent / "hook.log").read_text(encoding="utf-8").splitlines()
     assert line.endswith("a�b�]0;x� �")
 
@@ -422,7 +420,7 @@ def test_what_is_known_of_a_session_goes_some_time_after_its_log(bench: Bench) -
     other = Growing(bench.log.path.parent, OTHER)
     other.turn("one")
     bench.log.turn("one")
-    note_state(bench.folder, "of another tool", SessionState(3, 1, "2020-01-01T00:00:00Z"))
+    save_state(bench.folder, "of another tool", SessionState(3, 1, "2020-01-01T00:00:00Z"))
     with Receiver() as receiver:
         for log in (other, bench.log):
             bench.tell(log=log)
@@ -430,9 +428,9 @@ def test_what_is_known_of_a_session_goes_some_time_after_its_log(bench: Bench) -
         (bench.folder / "sessions" / "lost.sent").write_bytes(b"")
         bench.log.path.unlink()
         bench.work(receiver)
-        assert SESSION in states(bench.folder)
-        bench.work(receiver, kept=0.0)
-    assert set(states(bench.folder)) == {OTHER, "of another tool"}
+        assert SESSION in read_states(bench.folder)
+        bench.work(receiver, retention=0.0)
+    assert set(read_states(bench.folder)) == {OTHER, "of another tool"}
     assert {path.stem for path in (bench.folder / "sessions").iterdir()} == {OTHER}
 
 
@@ -441,8 +439,8 @@ def test_a_log_that_is_not_there_is_noted(bench: Bench) -> None:
     with Receiver() as receiver:
         bench.work(receiver)
         assert "no such file" in bench.state().error
-        bench.work(receiver, kept=0.0)
-    assert states(bench.folder) == {}
+        bench.work(receiver, retention=0.0)
+    assert read_states(bench.folder) == {}
 
 
 @pytest.mark.parametrize("trouble", ["down", "500", "429", "slow", "dying"])
@@ -456,14 +454,14 @@ def test_what_cannot_be_sent_is_sent_later(bench: Bench, trouble: str) -> None:
     bench.log.turn("one")
     bench.tell()
     if trouble == "down":
-        bench.work(otlp(f"http://127.0.0.1:{free_port()}"))
+        bench.work(otlp_target(f"http://127.0.0.1:{free_port()}"))
     else:
         with Receiver(lambda _: answers[trouble]) as receiver:
             bench.work(Target(url=f"{receiver.url}/v1/traces", timeout=0.2))
     spool = Spool(bench.folder)
     assert spool.count() == 4
     assert bench.state().turn_count == 1  # it is Plait's to send, not the log's
-    assert spool.tries().count >= 1
+    assert spool.read_tries().count >= 1
     bench.log.turn("two")
     bench.tell()
     with Receiver() as receiver:
@@ -479,7 +477,7 @@ def test_what_is_refused_is_reported_and_not_tried_again(bench: Bench) -> None:
     with Receiver(lambda _: Answer(401)) as receiver:
         bench.work(receiver)
         assert len(receiver.requests) == 1
-    found = sending_status(bench.folder)
+    found = read_sending_status(bench.folder)
     assert (found.waiting, found.refused) == (0, 4)
     assert [one.refused for one in found.sessions] == [4]
     assert list(found.reasons) == ["401 Unauthorized"]
@@ -488,8 +486,8 @@ def test_what_is_refused_is_reported_and_not_tried_again(bench: Bench) -> None:
 def test_a_full_spool_leaves_turns_in_the_log_until_there_is_room(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nobody = otlp(f"http://127.0.0.1:{free_port()}")
-    monkeypatch.setattr(worker, "Spool", lambda folder: Spool(folder, most=1))
+    nobody = otlp_target(f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setattr(worker, "Spool", lambda folder: Spool(folder, max_bytes=1))
     for number in range(4):
         bench.log.turn(f"prompt {number}")
         bench.tell()
@@ -511,10 +509,10 @@ def test_a_full_spool_leaves_turns_in_the_log_until_there_is_room(
 def test_one_worker_at_a_time(bench: Bench) -> None:
     bench.log.turn("one")
     bench.tell()
-    with Receiver() as receiver, held(bench.folder / LOCK):
-        HookWorker(bench.folder, otlp(receiver.url), limits=QUICK).run()
+    with Receiver() as receiver, lock_file(bench.folder / WORKER_LOCK):
+        HookWorker(bench.folder, otlp_target(receiver.url), limits=QUICK).run()
         assert receiver.names() == []
-        assert len(jobs_in(bench.folder)) == 1
+        assert len(list_jobs(bench.folder)) == 1
 
 
 def test_a_job_that_comes_when_the_worker_is_about_to_end_is_done(
@@ -541,7 +539,7 @@ def test_a_job_that_comes_when_the_worker_is_about_to_end_is_done(
 def test_a_state_from_another_tool_is_gone_on_from(bench: Bench) -> None:
     for text in ("one", "two", "three"):
         bench.log.turn(text)
-    note_state(bench.folder, SESSION, SessionState(10, 2, "2025-01-15T10:00:00Z"))
+    save_state(bench.folder, SESSION, SessionState(10, 2, "2025-01-15T10:00:00Z"))
     bench.tell()
     with Receiver() as receiver:
         bench.work(receiver)
@@ -560,8 +558,8 @@ def test_secrets_reach_neither_the_target_nor_the_disk(bench: Bench) -> None:
     bench.log.answer(f"I will not tell {secret}")
     bench.log.closed()
     bench.tell()
-    nobody = otlp(f"http://127.0.0.1:{free_port()}", {"x-key": "hidden-header"})
-    bench.work(nobody, HookManner(Content(), Redactor))
+    nobody = otlp_target(f"http://127.0.0.1:{free_port()}", {"x-key": "hidden-header"})
+    bench.work(nobody, HookOptions(Content(), Redactor))
     written = b"".join(path.read_bytes() for path in bench.folder.rglob("*") if path.is_file())
     assert Spool(bench.folder).count() == 2
     assert secret.encode() not in written
@@ -576,7 +574,7 @@ def test_secrets_reach_neither_the_target_nor_the_disk(bench: Bench) -> None:
 def test_a_secret_that_an_earlier_turn_told_is_known_in_later_ones(bench: Bench) -> None:
     value = "correcthorsebattery77staple"
     bench.log.turn(f"DB_PASSWORD={value} is the password")
-    manner = HookManner(Content(), Redactor)
+    manner = HookOptions(Content(), Redactor)
     with Receiver() as receiver:
         for number in range(3):
             bench.tell()
@@ -594,9 +592,9 @@ def test_what_nobody_foresaw_in_one_session_stops_no_other(
     def sometimes(path: Path, session: str, *args: Any, **more: Any) -> Any:
         if session == OTHER:
             raise ZeroDivisionError("words of the log")
-        return new_spans(path, session, *args, **more)
+        return find_new_spans(path, session, *args, **more)
 
-    monkeypatch.setattr(worker, "new_spans", sometimes)
+    monkeypatch.setattr(worker, "find_new_spans", sometimes)
     other = Growing(bench.log.path.parent, OTHER)
     other.turn("one")
     bench.log.turn("one")
@@ -605,5 +603,5 @@ def test_what_nobody_foresaw_in_one_session_stops_no_other(
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
-    assert "ZeroDivisionError in test_hook_worker.py" in states(bench.folder)[OTHER].error
-    assert "words of the log" not in bench.said + states(bench.folder)[OTHER].error
+    assert "ZeroDivisionError in test_hook_worker.py" in read_states(bench.folder)[OTHER].error
+    assert "words of the log" not in bench.said + read_states(bench.folder)[OTHER].error

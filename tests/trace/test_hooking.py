@@ -10,20 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.archive.hook.finality import Occasion, undecided_prompts
-from plait.archive.hook.new_spans import NewSpans, new_spans
-from plait.archive.hook.reading import previous_session
-from plait.archive.sessions import beside
-from plait.archive.traces import traces
-from plait.documents.transcript import group_turns
-from plait.record.read import record_of
+from plait.documents import group_turns
+from plait.record.reader import parse_record
+from plait.sessions.discovery import find_sessions_near
 from plait.trace.model import Content, Span
-from plait.trace.sent import SentSession, SessionState
-from plait.trace.spans.builder import nanoseconds
+from plait.trace.spans import to_nanoseconds
+from plait.trace.state import SessionJournal, SessionState
+from plait.trace.traces import traces
+from plait.trace.worker import (
+    Inspection,
+    NewSpans,
+    find_new_spans,
+    find_pending_prompts,
+    find_previous_session,
+)
 from tests.trace.logs import OTHER, SESSION, Growing
 
 NEVER = 1e9
-OVER = Occasion(is_over=True)
+OVER = Inspection(is_over=True)
 
 
 @dataclass
@@ -37,25 +41,25 @@ class Hook:
     last: NewSpans | None = None
 
     def __call__(
-        self, log: Growing, occasion: Occasion | None = None, **state: Any
+        self, log: Growing, occasion: Inspection | None = None, **state: Any
     ) -> list[tuple[str, str]]:
         """Returns what a look finds to send, as kinds and names."""
-        journal = SentSession(self.folder / "state", log.session)
+        journal = SessionJournal(self.folder / "state", log.session)
         known = SessionState(self.last_line, self.turn_count, path="" if state else "x", **state)
-        wanted = occasion or Occasion(idle=NEVER, forgotten=NEVER)
-        stopped = frozenset(journal.stopped()) | wanted.agents
-        found = new_spans(
+        wanted = occasion or Inspection(idle_after=NEVER, abandoned_after=NEVER)
+        stopped = frozenset(journal.read_stopped()) | wanted.agents
+        found = find_new_spans(
             log.path,
             log.session,
             journal,
             state=known,
-            occasion=replace(wanted, agents=stopped),
+            inspection=replace(wanted, agents=stopped),
         )
         new = [span for trace in found.traces for span in trace]
         assert not {span.id for span in new} & set(self.spans), "sent twice"
         self.spans |= {span.id: span for span in new}
-        journal.add([*found.known, *(span.id for span in new)])
-        journal.keep(found.progress)
+        journal.add_sent([*found.known, *(span.id for span in new)])
+        journal.save_progress(found.progress)
         self.last_line = found.last_line or self.last_line
         self.turn_count += found.turns
         self.last = found
@@ -64,7 +68,7 @@ class Hook:
     def was_whole(self) -> bool:
         """Tells whether the last look has read all of the log."""
         assert self.last
-        return self.last.is_whole
+        return self.last.is_full
 
 
 @pytest.fixture
@@ -105,7 +109,7 @@ def test_the_documented_flow(hook: Hook, tmp_path: Path) -> None:
     log.answer("gone on")
     log.write(b"{broken\n")
     log.prompt("not answered yet")
-    assert previous_session(log.path, log.session) == (OTHER, before.path)  # 1
+    assert find_previous_session(log.path, log.session) == (OTHER, before.path)  # 1
     assert hook(log) == [("turn", "Turn 1"), ("generation", "claude-opus-5-5")]  # 2 to 6
     assert hook.last_line == 3  # 7: the line of the last message of the last complete turn
     assert hook(log) == []
@@ -212,10 +216,10 @@ def test_stop_may_come_several_times_in_one_turn(hook: Hook, log: Growing) -> No
     ]
 
 
-def ended(log: Growing, **more: Any) -> Occasion:
+def ended(log: Growing, **more: Any) -> Inspection:
     """Returns the end of a session as of now."""
     size = log.path.stat().st_size
-    return Occasion(is_over=True, idle=NEVER, forgotten=NEVER, until=size, **more)
+    return Inspection(is_over=True, idle_after=NEVER, abandoned_after=NEVER, until=size, **more)
 
 
 def test_the_end_of_a_session_says_nothing_of_a_turn_that_was_begun_since(
@@ -331,18 +335,18 @@ def test_of_several_in_the_queue_the_one_that_is_named_goes() -> None:
         {"operation": "remove", "timestamp": times[2], **second},
         {"type": "user", "uuid": "u", "message": {"role": "user", "content": "next"}},
     ]
-    records = [record_of(json.dumps({"type": QUEUE, **line}).encode()) for line in lines]
-    assert undecided_prompts(records) == {nanoseconds(times[0]), nanoseconds(times[1])}
+    records = [parse_record(json.dumps({"type": QUEUE, **line}).encode()) for line in lines]
+    assert find_pending_prompts(records) == {to_nanoseconds(times[0]), to_nanoseconds(times[1])}
     answer, copied = (
-        record_of(f'{{"type": "assistant", "uuid": "a", "timestamp": "{time}"}}'.encode())
+        parse_record(f'{{"type": "assistant", "uuid": "a", "timestamp": "{time}"}}'.encode())
         for time in ("2026-11-02T09:00:03Z", "2026-11-02T09:00:02Z")
     )
-    assert undecided_prompts([*records, copied]) == undecided_prompts(records)
-    assert undecided_prompts([*records, answer]) == {nanoseconds(times[0])}
-    assert undecided_prompts([*records[:3], answer, records[3]]) == undecided_prompts(records)
+    assert find_pending_prompts([*records, copied]) == find_pending_prompts(records)
+    assert find_pending_prompts([*records, answer]) == {to_nanoseconds(times[0])}
+    assert find_pending_prompts([*records[:3], answer, records[3]]) == find_pending_prompts(records)
     absorbed = {"type": "attachment", "uuid": "a", "attachment": {"type": "queued_command"}}
-    told = [*records[:3], record_of(json.dumps(absorbed).encode()), answer]
-    assert undecided_prompts(told) == {nanoseconds(times[0])}
+    told = [*records[:3], parse_record(json.dumps(absorbed).encode()), answer]
+    assert find_pending_prompts(told) == {to_nanoseconds(times[0])}
 
 
 QUEUE = "queue-operation"
@@ -575,7 +579,9 @@ class TestAgents:
         inner = Growing(path.parent, log.session)
         inner.path, inner.count = path, 530
         inner.answer("found", agentId="a1", isSidechain=True)
-        found = hook(log, Occasion(agents=frozenset({"a1"}), idle=NEVER, forgotten=NEVER))
+        found = hook(
+            log, Inspection(agents=frozenset({"a1"}), idle_after=NEVER, abandoned_after=NEVER)
+        )
         assert found[0] == ("agent", "Explore")
         assert len(found) == 3
         assert hook.last and not hook.last.is_open
@@ -596,7 +602,7 @@ class TestAgents:
 def test_a_normal_session_goes_on_from_none(log: Growing) -> None:
     log.aside(type="file-history-snapshot", messageId="x", snapshot={})
     log.turn("one")
-    assert previous_session(log.path, log.session) is None
+    assert find_previous_session(log.path, log.session) is None
 
 
 # checklist: T57
@@ -610,17 +616,17 @@ def test_a_session_that_goes_on_names_the_one_before_on_line_1(
     log.aside(**before.record(type="user", message={"role": "user", "content": "x"}))
     log.turn("two")
     wanted = (OTHER, before.path) if has_file else None
-    assert previous_session(log.path, log.session) == wanted
+    assert find_previous_session(log.path, log.session) == wanted
 
 
 @pytest.mark.parametrize("named", ["../../etc/passwd", "a/b", "..", "", "\0", "x" * 400])
 def test_an_odd_name_on_line_1_leads_nowhere(log: Growing, named: str) -> None:
     log.aside(type="user", sessionId=named)
-    assert previous_session(log.path, log.session) is None
+    assert find_previous_session(log.path, log.session) is None
 
 
 def test_no_log_is_no_error_here(tmp_path: Path) -> None:
-    assert previous_session(tmp_path / "none.jsonl", SESSION) is None
+    assert find_previous_session(tmp_path / "none.jsonl", SESSION) is None
 
 
 PIECES = st.lists(
@@ -673,7 +679,7 @@ def as_documented(path: Path, last_line: int, turn_count: int) -> dict[str, int]
             json.loads(line)
         except ValueError:
             continue
-        messages.append(record_of(line))
+        messages.append(parse_record(line))
         line_offsets.append(number)
     grouped = group_turns(messages)
     if grouped.consumed:
@@ -693,7 +699,7 @@ def check_grown(path: Path, folder: Path, chance: random.Random, cuts: int) -> N
         hook(log)
     log.path.write_bytes(b"".join(lines))
     hook(log, OVER)
-    [session] = [one for one in beside(log.path) if one.file]
+    [session] = [one for one in find_sessions_near(log.path) if one.file]
     everything = [span for trace in traces([session], content=ALL) for span in trace]
     assert {span.id for span in everything} == set(hook.spans)
 
@@ -703,8 +709,8 @@ ALL = Content(has_thinking=True)
 
 def straight_logs(shared: Path) -> list[Path]:
     """Returns real logs of main sessions in which nobody rewinds."""
-    from plait.conversation.branching import may_branch
-    from plait.record.read import read
+    from plait.conversation.build import may_branch
+    from plait.record.reader import read
 
     found = [
         path

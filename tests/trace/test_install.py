@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.errors import SourceError, UserError
-from plait.trace.hook.event import EVENTS
-from plait.trace.hook.install import (
-    install_plan,
-    installed_hooks,
-    other_tracing_hooks,
-    uninstall_plan,
+from plait.trace.hook_event import EVENTS
+from plait.trace.hook_settings import (
+    list_installed_hooks,
+    list_other_tracing_hooks,
+    plan_install,
+    plan_uninstall,
     write_settings,
 )
 
@@ -43,7 +43,9 @@ def settings(tmp_path: Path, value: Any = None, indent: int | str = 2) -> Path:
 
 
 def carry_out(path: Path, command: str = "plait") -> None:
-    write_settings(install_plan(path, command, is_told=True), path.with_name("backup.json"))
+    write_settings(
+        plan_install(path, command, with_shown_event=True), path.with_name("backup.json")
+    )
 
 
 def test_hooks_are_added_where_there_are_no_settings(tmp_path: Path) -> None:
@@ -66,14 +68,14 @@ def test_everything_else_stays(tmp_path: Path, indent: int | str) -> None:
     assert list(after) == list(THEIRS)
     assert after["hooks"]["Stop"][:2] == THEIRS["hooks"]["Stop"]
     assert path.with_name("backup.json").read_text(encoding="utf-8") == before
-    write_settings(uninstall_plan(path), path.with_name("backup2.json"))
+    write_settings(plan_uninstall(path), path.with_name("backup2.json"))
     assert path.read_text(encoding="utf-8") == before
 
 
 def test_installing_twice_changes_nothing(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path)
-    assert not install_plan(path, "plait").is_change
+    assert not plan_install(path, "plait").is_change
 
 
 def test_the_hook_that_claude_code_tells_of_must_be_asked_for(tmp_path: Path) -> None:
@@ -82,19 +84,21 @@ def test_the_hook_that_claude_code_tells_of_must_be_asked_for(tmp_path: Path) ->
     for text in (None, "{}\n"):
         if text:
             path.write_text(text, encoding="utf-8")
-        write_settings(install_plan(path, "plait"), path.with_name("backup.json"))
-        assert list(installed_hooks(path)) == usual
+        write_settings(plan_install(path, "plait"), path.with_name("backup.json"))
+        assert list(list_installed_hooks(path)) == usual
     carry_out(path)
-    assert list(installed_hooks(path)) == [*usual, "PreCompact"]
-    write_settings(install_plan(path, "/new/plait"), path.with_name("backup.json"))
-    assert installed_hooks(path)["PreCompact"] == "/new/plait hook pre-compact"
+    assert list(list_installed_hooks(path)) == [*usual, "PreCompact"]
+    write_settings(plan_install(path, "/new/plait"), path.with_name("backup.json"))
+    assert list_installed_hooks(path)["PreCompact"] == "/new/plait hook pre-compact"
 
 
 def test_a_plait_elsewhere_is_brought_up_to_date(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path, "'/old place/bin/plait'")
     carry_out(path, "/new/bin/plait")
-    assert set(installed_hooks(path).values()) == {f"/new/bin/plait hook {name}" for name in EVENTS}
+    assert set(list_installed_hooks(path).values()) == {
+        f"/new/bin/plait hook {name}" for name in EVENTS
+    }
     stops = json.loads(path.read_text(encoding="utf-8"))["hooks"]["Stop"]
     assert len(stops) == 3
 
@@ -126,8 +130,8 @@ def test_hooks_that_stand_twice_stand_once_after(tmp_path: Path) -> None:
 def test_ours_are_known_wherever_plait_lies(tmp_path: Path, command: str, is_ours: bool) -> None:
     entry = {"hooks": [{"type": "command", "command": command}]}
     path = settings(tmp_path, {"hooks": {"Stop": [entry]}})
-    assert bool(installed_hooks(path)) is is_ours
-    assert uninstall_plan(path).is_change is is_ours
+    assert bool(list_installed_hooks(path)) is is_ours
+    assert plan_uninstall(path).is_change is is_ours
 
 
 @pytest.mark.parametrize(
@@ -136,15 +140,15 @@ def test_ours_are_known_wherever_plait_lies(tmp_path: Path, command: str, is_our
         ('{"hooks": {', "is not JSON"),
         ('{"a": 1} // why', "is not JSON"),
         ("[]", "holds no settings"),
-        ('{"hooks": []}', "is no object"),
-        ('{"hooks": {"Stop": {}}}', "is no list"),
+        ('{"hooks": []}', "is not an object"),
+        ('{"hooks": {"Stop": {}}}', "is not a list"),
     ],
 )
 def test_settings_that_are_broken_are_left_alone(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "settings.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UserError, match=says):
-        install_plan(path, "plait")
+        plan_install(path, "plait")
     assert path.read_text(encoding="utf-8") == text
 
 
@@ -152,7 +156,7 @@ def test_odd_entries_among_hooks_are_passed_over(tmp_path: Path) -> None:
     odd: dict[str, Any] = {"Stop": ["?", {"hooks": "?"}, {"hooks": ["?", {"command": 3}]}]}
     path = settings(tmp_path, {"hooks": odd})
     carry_out(path)
-    write_settings(uninstall_plan(path), path.with_name("backup.json"))
+    write_settings(plan_uninstall(path), path.with_name("backup.json"))
     assert json.loads(path.read_text(encoding="utf-8")) == {"hooks": odd}
 
 
@@ -160,14 +164,14 @@ def test_an_empty_file_is_as_good_as_none(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text("", encoding="utf-8")
     carry_out(path)
-    assert len(installed_hooks(path)) == len(EVENTS)
+    assert len(list_installed_hooks(path)) == len(EVENTS)
 
 
 def test_settings_that_changed_meanwhile_are_not_written_over(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
-    plan = install_plan(path, "plait")
+    plan = plan_install(path, "plait")
     path.write_text("{}", encoding="utf-8")
-    with pytest.raises(UserError, match="changed meanwhile"):
+    with pytest.raises(UserError, match="changed in the meantime"):
         write_settings(plan, path.with_name("backup.json"))
     assert path.read_text(encoding="utf-8") == "{}"
 
@@ -179,14 +183,14 @@ def test_a_link_stays_a_link_and_rights_stay_rights(tmp_path: Path) -> None:
     link.symlink_to(real)
     carry_out(link)
     assert link.is_symlink()
-    assert len(installed_hooks(real)) == len(EVENTS)
+    assert len(list_installed_hooks(real)) == len(EVENTS)
     assert real.stat().st_mode & 0o777 == 0o640
 
 
 def test_others_who_send_traces_are_named(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path)
-    assert other_tracing_hooks(path) == ["node cc-langfuse.js"]
+    assert list_other_tracing_hooks(path) == ["node cc-langfuse.js"]
 
 
 FILES = [
@@ -215,10 +219,10 @@ def test_uninstalling_gives_back_the_very_bytes(tmp_path: Path, text: str | None
     carry_out(path)
     carry_out(path, "/elsewhere/plait")
     now = path.read_bytes().decode().removeprefix("\ufeff")
-    assert len(installed_hooks(path)) == len(EVENTS)
+    assert len(list_installed_hooks(path)) == len(EVENTS)
     kept = (line.rstrip(", \r") for line in (text or "").removeprefix("\ufeff").split("\n"))
     assert all(line.rstrip("]} ") in now for line in kept), "a line was written anew"
-    write_settings(uninstall_plan(path), path.with_name("backup.json"))
+    write_settings(plan_uninstall(path), path.with_name("backup.json"))
     assert (path.read_bytes().decode() if path.exists() else None) == text
 
 
@@ -230,7 +234,7 @@ def test_what_others_add_between_ours_stays(tmp_path: Path) -> None:
     value["hooks"]["Stop"][0]["hooks"].insert(0, theirs)
     value["hooks"]["Stop"].insert(0, {"hooks": [theirs]})
     settings(tmp_path, value)
-    write_settings(uninstall_plan(path), path.with_name("backup.json"))
+    write_settings(plan_uninstall(path), path.with_name("backup.json"))
     left = json.loads(path.read_text(encoding="utf-8"))
     assert left == {"model": "opus", "hooks": {"Stop": [{"hooks": [theirs]}] * 2}}
 
@@ -238,7 +242,7 @@ def test_what_others_add_between_ours_stays(tmp_path: Path) -> None:
 def test_ours_go_wherever_somebody_has_put_them(tmp_path: Path) -> None:
     ours = {"hooks": [{"type": "command", "command": "plait hook stop"}]}
     path = settings(tmp_path, {"model": "opus", "hooks": {"Notification": [ours]}})
-    write_settings(uninstall_plan(path), path.with_name("backup.json"))
+    write_settings(plan_uninstall(path), path.with_name("backup.json"))
     assert json.loads(path.read_text(encoding="utf-8")) == {"model": "opus"}
 
 
@@ -282,8 +286,8 @@ def test_whatever_the_settings_uninstalling_gives_them_back(
         carry_out(path)
         with_ours = json.loads(path.read_bytes())
         assert {**with_ours, "hooks": 0} == {**value, "hooks": 0}
-        assert len(installed_hooks(path)) == len(EVENTS)
-        write_settings(uninstall_plan(path), path.with_name("backup.json"))
+        assert len(list_installed_hooks(path)) == len(EVENTS)
+        write_settings(plan_uninstall(path), path.with_name("backup.json"))
         assert path.read_bytes().decode() == text
 
 
@@ -293,7 +297,7 @@ def test_settings_that_are_nested_deeply_are_told_or_kept(tmp_path: Path, depth:
     text = '{"odd": ' + "[" * depth + "]" * depth + "}"
     path.write_text(text)
     try:
-        plan = install_plan(path, "plait")
+        plan = plan_install(path, "plait")
     except UserError as error:
         assert "nested too deeply" in error.message
     else:
@@ -304,7 +308,7 @@ def test_settings_that_are_nested_deeply_are_told_or_kept(tmp_path: Path, depth:
 def test_a_pipe_in_the_place_of_settings_holds_nobody_up(tmp_path: Path) -> None:
     path = settings(tmp_path)
     os.mkfifo(path)
-    with pytest.raises(SourceError, match="it is no plain file"):
-        install_plan(path, "plait")
-    with pytest.raises(SourceError, match="it is no plain file"):
-        uninstall_plan(path)
+    with pytest.raises(SourceError, match="not a regular file"):
+        plan_install(path, "plait")
+    with pytest.raises(SourceError, match="not a regular file"):
+        plan_uninstall(path)

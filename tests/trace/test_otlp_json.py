@@ -13,14 +13,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from plait.errors import SourceError, UserError
 from plait.trace.model import Span
-from plait.trace.send.otlp import json_of, request_of, spans_in, write_spans
+from plait.trace.otlp import build_request, iter_request_spans, request_to_json, write_spans
 from tests.trace.pictured import traced
 from tests.trace.test_wire import SESSION
 
 
 def test_ids_are_hexadecimal_and_kinds_are_numbers() -> None:
     spans = [span for spans in traced(SESSION) for span in spans]
-    found = list(spans_in(json_of(request_of(spans))))
+    found = list(iter_request_spans(request_to_json(build_request(spans))))
     assert [one["spanId"] for one in found] == [span.id for span in spans]
     assert [one["traceId"] for one in found] == [span.trace for span in spans]
     assert [one.get("parentSpanId") for one in found] == [span.parent for span in spans]
@@ -30,9 +30,9 @@ def test_ids_are_hexadecimal_and_kinds_are_numbers() -> None:
 
 
 def test_the_json_is_the_request() -> None:
-    request = request_of(traced(SESSION)[0])
-    found = json_of(request)
-    for one in spans_in(found):  # protobuf's own JSON has ids in base64
+    request = build_request(traced(SESSION)[0])
+    found = request_to_json(request)
+    for one in iter_request_spans(found):  # protobuf's own JSON has ids in base64
         for name in ("traceId", "spanId", "parentSpanId"):
             if name in one:
                 one[name] = base64_of(one[name])
@@ -52,9 +52,9 @@ def test_a_file_holds_all_spans(tmp_path: Path, name: str) -> None:
     assert write_spans(path, found, convention="both") == sum(map(len, found))
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) == (len(found) if name.endswith("l") else 1)
-    ids = [one["spanId"] for line in lines for one in spans_in(json.loads(line))]
+    ids = [one["spanId"] for line in lines for one in iter_request_spans(json.loads(line))]
     assert ids == [span.id for spans in found for span in spans]
-    with pytest.raises(UserError, match="is there already"):
+    with pytest.raises(UserError, match="already exists"):
         write_spans(path, found, convention="both")
 
 
@@ -80,7 +80,7 @@ def attributes(span: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_values_keep_their_kind() -> None:
-    (root, *_) = spans_in(json_of(request_of(traced(SESSION)[0])))
+    (root, *_) = iter_request_spans(request_to_json(build_request(traced(SESSION)[0])))
     found = attributes(root)
     assert found["plait.turn"] == {"intValue": "1"}
     assert found["plait.kind"] == {"stringValue": "turn"}

@@ -13,14 +13,14 @@ from hypothesis import given
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.traces import traces
-from plait.conversation.model import Called, Conversation, Response, Told, Turn
+from plait.conversation.costs import sum_conversations
+from plait.conversation.model import Conversation, Response, ToolCall, Turn, UserMessage
 from plait.conversation.prices import Prices
-from plait.conversation.totals import totals_over
 from plait.graph import build
 from plait.graph.model import LineKind
 from plait.trace.model import Span
-from plait.trace.spans.traces import traces_of
+from plait.trace.spans import build_traces
+from plait.trace.traces import traces
 from tests.conversation.sketched import talk, tell
 from tests.graph.generated import archives, sources
 from tests.trace.pictured import SECOND, named, picture, seconds, traced
@@ -208,7 +208,7 @@ def test_an_agent_s_usage_is_its_own_and_nothing_is_counted_twice() -> None:
     assert {span.kind for span in counted} == {"generation"}
     by_conversation = Counter(span.conversation for span in counted)
     assert sorted(by_conversation.values()) == [2, 2, 2]
-    total = totals_over(all_.values())
+    total = sum_conversations(all_.values())
     assert sum(span.tokens.total for span in counted if span.tokens) == total.tokens.total > 0
 
 
@@ -354,10 +354,10 @@ turn Turn 2
 
 def test_a_turn_of_ten_thousand_calls_and_agents_a_thousand_deep() -> None:
     wide = {"s": conversation("s", [called(n) for n in range(10_000)])}
-    (spans,) = traces_of(wide)
+    (spans,) = build_traces(wide)
     assert Counter(span.kind for span in spans) == {"turn": 1, "generation": 1, "tool": 10_000}
     deep = {name_of(n): conversation(name_of(n), [called(n, name_of(n + 1))]) for n in range(1000)}
-    (spans,) = traces_of(deep)
+    (spans,) = build_traces(deep)
     assert Counter(span.kind for span in spans) == {
         "turn": 1,
         "generation": 1000,
@@ -370,13 +370,13 @@ def name_of(n: int) -> str:
     return f"s#{n}" if n else "s"
 
 
-def called(n: int, *agents: str) -> Called:
-    return Called(uuid=f"a{n}", response=0, call=f"t{n}", name="Agent", agents=agents)
+def called(n: int, *agents: str) -> ToolCall:
+    return ToolCall(uuid=f"a{n}", response=0, call=f"t{n}", name="Agent", agents=agents)
 
 
-def conversation(name: str, calls: list[Called]) -> Conversation:
+def conversation(name: str, calls: list[ToolCall]) -> Conversation:
     """Returns a conversation of one turn, in which one response made all calls."""
-    opener = Told(uuid=f"u{name}", kind="prompt", text="go", is_typed=True)
+    opener = UserMessage(uuid=f"u{name}", kind="prompt", text="go", is_typed=True)
     response = Response(f"m{name}", None, "x", (), None, None, None, None)
     turn = Turn(1, opener, (opener, *calls), (0,), None, None)
     kind: LineKind = "agent" if "#" in name else "trunk"
@@ -413,12 +413,12 @@ def keep_their_promises(archive: dict[str, list[dict[str, Any]]]) -> None:
     if not graph.sessions:
         return
     by_line = tell(graph, given_sources).by_line
-    found = list(traces_of(by_line))
-    assert found == list(traces_of(by_line)), "the same again"
+    found = list(build_traces(by_line))
+    assert found == list(build_traces(by_line)), "the same again"
     spans = [span for spans in found for span in spans]
     check_traces(found)
     total = sum(span.tokens.total for span in spans if span.tokens)
-    assert total == totals_over(by_line.values()).tokens.total, "the money adds up"
+    assert total == sum_conversations(by_line.values()).tokens.total, "the money adds up"
     packed = msgspec.msgpack.encode(spans)
     assert msgspec.msgpack.decode(packed, type=list[Span]) == spans
 

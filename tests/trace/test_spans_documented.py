@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from plait.archive import Archive
-from plait.documents.transcript import group_turns
+from plait.documents import group_turns
 from plait.record import read
 from plait.trace.model import Span
-from plait.trace.send.attributes import langfuse_usage
-from plait.trace.spans.builder import times_of
+from plait.trace.otlp import langfuse_usage
+from plait.trace.spans import resolve_times
 from tests.trace.pictured import named, picture, traced_lines, written
 
 TEN = datetime(2025, 1, 15, 10, tzinfo=UTC).timestamp()
@@ -188,7 +188,7 @@ def test_a_turn_without_times_stands_where_its_neighbours_say(tmp_path: Path) ->
     found = traced_lines(tmp_path, *timely(1, 0), *timeless(2), *timely(3, 20))
     assert [one[0].near for one in found] == [None, ns(1), None], "where the one before ended"
     assert (found[1][0].start, found[1][0].end) == (None, None)
-    assert times_of(found[1])[found[1][1].id] == (ns(1), ns(1))
+    assert resolve_times(found[1])[found[1][1].id] == (ns(1), ns(1))
     found = traced_lines(tmp_path, *timeless(1), *timely(2, 20), *timely(3, 30))
     assert [one[0].near for one in found] == [ns(20), None, None], "where the next began"
 

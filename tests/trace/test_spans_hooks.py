@@ -6,28 +6,30 @@ from typing import Any
 
 import pytest
 
-from plait.conversation.model import Noted
-from plait.trace.spans.notes import HookRun, hooks_in
+from plait.conversation.model import ClientNote
+from plait.trace.spans import HookRun, find_hook_runs
 
 
-def attached(kind: str, **facts: Any) -> Noted:
-    return Noted(kind="attachment", subtype=kind, value={"attachment": {"type": kind, **facts}})
+def attached(kind: str, **facts: Any) -> ClientNote:
+    return ClientNote(
+        kind="attachment", subtype=kind, value={"attachment": {"type": kind, **facts}}
+    )
 
 
-def progress(event: str, command: str) -> Noted:
+def progress(event: str, command: str) -> ClientNote:
     data = {"type": "hook_progress", "hookEvent": event, "hookName": event, "command": command}
     value = {"data": data, "parentToolUseID": "t1"}
-    return Noted(kind="progress", subtype="hook_progress", value=value)
+    return ClientNote(kind="progress", subtype="hook_progress", value=value)
 
 
-def summary(*commands: str, errors: tuple[str, ...] = ()) -> Noted:
+def summary(*commands: str, errors: tuple[str, ...] = ()) -> ClientNote:
     infos = [{"command": one, "durationMs": 40} for one in commands]
     value = {"hookInfos": infos, "hookErrors": list(errors)}
-    return Noted(kind="system", subtype="stop_hook_summary", value=value)
+    return ClientNote(kind="system", subtype="stop_hook_summary", value=value)
 
 
-def only(*notes: Noted) -> HookRun:
-    (run,) = hooks_in(notes)
+def only(*notes: ClientNote) -> HookRun:
+    (run,) = find_hook_runs(notes)
     return run
 
 
@@ -55,24 +57,26 @@ def test_an_attachment_tells_what_a_hook_ran_printed_and_returned() -> None:
         (attached("hook_additional_context", content=["a", "b"]), "DEFAULT", ""),
     ],
 )
-def test_what_a_hook_objects_to_is_its_status(note: Noted, level: str, status: str) -> None:
+def test_what_a_hook_objects_to_is_its_status(note: ClientNote, level: str, status: str) -> None:
     run = only(note)
     assert (run.level, run.status) == (level, status)
 
 
 def test_the_client_s_own_callbacks_are_no_hooks() -> None:
-    assert not list(hooks_in([progress("PostToolUse", "callback")]))
+    assert not list(find_hook_runs([progress("PostToolUse", "callback")]))
     assert only(progress("PreToolUse", "guard")).call == "t1"
 
 
 def test_the_end_of_a_turn_is_told_by_the_note_that_says_the_most() -> None:
     stop = attached("hook_success", hookEvent="Stop", command="c", durationMs=3)
-    assert [run.command for run in hooks_in([progress("Stop", "a"), summary("b"), stop])] == ["c"]
-    assert [run.command for run in hooks_in([progress("Stop", "a"), summary("b", "d")])] == [
+    assert [run.command for run in find_hook_runs([progress("Stop", "a"), summary("b"), stop])] == [
+        "c"
+    ]
+    assert [run.command for run in find_hook_runs([progress("Stop", "a"), summary("b", "d")])] == [
         "b",
         "d",
     ]
-    assert [run.command for run in hooks_in([progress("Stop", "a")])] == ["a"]
+    assert [run.command for run in find_hook_runs([progress("Stop", "a")])] == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -80,5 +84,5 @@ def test_the_end_of_a_turn_is_told_by_the_note_that_says_the_most() -> None:
 )
 @pytest.mark.parametrize("subtype", ["hook_success", "hook_progress", "stop_hook_summary"])
 def test_odd_notes_are_no_trouble(subtype: str, value: Any) -> None:
-    for run in hooks_in([Noted(kind="x", subtype=subtype, value=value)]):
+    for run in find_hook_runs([ClientNote(kind="x", subtype=subtype, value=value)]):
         assert run.name

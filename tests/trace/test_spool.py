@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.trace.send import spool as spool_module
-from plait.trace.send.spool import Spool
+from plait.trace import delivery as spool_module
+from plait.trace.delivery import Spool
 from tests.trace.made import ids, made, many
 
 
@@ -19,8 +19,8 @@ def waiting(spool: Spool) -> list[str]:
 def test_what_is_put_in_comes_out_in_order(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     first, second = many(3), [made(7), made(5)]
-    assert spool.put(first)
-    assert spool.put(second)
+    assert spool.add(first)
+    assert spool.add(second)
     assert waiting(spool) == ids(first + second)
     assert [batch.spans for _, batch in spool.batches()] == [first, second]
     assert spool.count() == 5
@@ -33,33 +33,33 @@ def test_an_empty_spool_is_no_error(tmp_path: Path) -> None:
 
 def test_many_spans_become_batches_that_a_server_takes(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(spool_module.MOST_SPANS + 1))
-    assert [len(batch.spans) for _, batch in spool.batches()] == [spool_module.MOST_SPANS, 1]
+    spool.add(many(spool_module.MAX_BATCH_SPANS + 1))
+    assert [len(batch.spans) for _, batch in spool.batches()] == [spool_module.MAX_BATCH_SPANS, 1]
 
 
 def test_long_spans_become_batches_that_a_server_takes(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(5, output="x" * (spool_module.MOST_BYTES // 2)))
+    spool.add(many(5, output="x" * (spool_module.MAX_BATCH_BYTES // 2)))
     assert [len(batch.spans) for _, batch in spool.batches()] == [1] * 5
 
 
 def test_a_full_spool_takes_no_more_and_loses_nothing(tmp_path: Path) -> None:
-    spool = Spool(tmp_path, most=2000)
-    assert spool.put(many(3))
-    assert not spool.put(many(50))
+    spool = Spool(tmp_path, max_bytes=2000)
+    assert spool.add(many(3))
+    assert not spool.add(many(50))
     assert waiting(spool) == ids(many(3))
 
 
 def test_an_empty_spool_takes_even_what_is_larger_than_it(tmp_path: Path) -> None:
-    spool = Spool(tmp_path, most=10)
-    assert spool.put(many(2))
-    assert not spool.put([made(3)])
+    spool = Spool(tmp_path, max_bytes=10)
+    assert spool.add(many(2))
+    assert not spool.add([made(3)])
 
 
 def test_halves_keep_the_turn_of_the_whole(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(5))
-    spool.put([made(9)])
+    spool.add(many(5))
+    spool.add([made(9)])
     path, batch = next(spool.batches())
     spool.split(path, batch)
     assert [ids(batch.spans) for _, batch in spool.batches()] == [
@@ -72,28 +72,28 @@ def test_halves_keep_the_turn_of_the_whole(tmp_path: Path) -> None:
 
 def test_what_was_refused_is_set_aside_with_its_reason(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put(many(2))
+    spool.add(many(2))
     path, batch = next(spool.batches())
     spool.refuse(path, batch, "401 Unauthorized")
     assert waiting(spool) == []
-    [(_, refused)] = spool.refusals()
+    [(_, refused)] = spool.refused_batches()
     assert (refused.reason, refused.spans) == ("401 Unauthorized", many(2))
-    assert spool.reconsider() == 1
+    assert spool.retry_refused() == 1
     assert waiting(spool) == ids(many(2))
-    assert not list(spool.refusals())
+    assert not list(spool.refused_batches())
 
 
 @pytest.mark.parametrize("name", [".00000-1-0000.1.batch.9.new", "00000.1.batch.tmp", "notes.txt"])
 def test_what_is_still_being_written_is_not_there_yet(tmp_path: Path, name: str) -> None:
     spool = Spool(tmp_path)
-    spool.put([made(1)])
+    spool.add([made(1)])
     (spool.waiting / name).write_bytes(b"half of it")
     assert waiting(spool) == [made(1).id]
 
 
 def test_a_batch_that_cannot_be_read_is_in_nobodys_way(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.put([made(1)])
+    spool.add([made(1)])
     (spool.waiting / "00000000000000000001-1-0000.3.batch").write_bytes(b"\xc1 nonsense")
     assert waiting(spool) == [made(1).id]
     assert [path.suffix for path in sorted(spool.waiting.iterdir())] == [".broken", ".batch"]
@@ -107,14 +107,14 @@ def test_a_batch_that_cannot_be_read_is_in_nobodys_way(tmp_path: Path) -> None:
     )
 )
 def test_whatever_a_log_holds_can_wait(value: object) -> None:
-    [(part, data)] = spool_module.in_batches([made(1, input=value)])
+    [(part, data)] = spool_module.split_into_batches([made(1, input=value)])
     assert msgspec.msgpack.decode(data, type=spool_module.Batch).spans == part
     assert part[0].id == made(1).id
 
 
 def test_nobody_else_can_read_what_waits(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "trace")
-    spool.put([made(1)])
+    spool.add([made(1)])
     [path] = spool.waiting.iterdir()
     assert path.stat().st_mode & 0o077 == 0
     assert spool.waiting.stat().st_mode & 0o077 == 0

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from plait.trace.sent import (
+from plait.trace.state import (
     STATE_FILE,
     Progress,
-    SentSession,
+    SessionJournal,
     SessionState,
-    file_name,
-    goes_on_from,
-    mark_at,
-    note_state,
-    states,
-    states_in,
-    take_over_states,
+    import_states,
+    is_same_log,
+    journal_name,
+    parse_states,
+    read_mark,
+    read_states,
+    save_state,
 )
 
 STATE = SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl")
@@ -25,33 +25,33 @@ STATE = SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl")
 
 # checklist: T41
 def test_the_state_has_the_documented_form(tmp_path: Path) -> None:
-    note_state(tmp_path, "s1", STATE)
+    save_state(tmp_path, "s1", STATE)
     written = json.loads((tmp_path / STATE_FILE).read_text(encoding="utf-8"))
     assert list(written) == ["s1"]
     first_three = {"last_line": 12, "turn_count": 3, "updated": "2026-11-15T10:00:00Z"}
     assert dict(list(written["s1"].items())[:3]) == first_three
-    assert states(tmp_path) == {"s1": STATE}
+    assert read_states(tmp_path) == {"s1": STATE}
 
 
 def test_noting_one_session_leaves_the_others(tmp_path: Path) -> None:
-    note_state(tmp_path, "s1", STATE)
-    note_state(tmp_path, "s2", SessionState(1))
-    assert states(tmp_path) == {"s1": STATE, "s2": SessionState(1)}
+    save_state(tmp_path, "s1", STATE)
+    save_state(tmp_path, "s2", SessionState(1))
+    assert read_states(tmp_path) == {"s1": STATE, "s2": SessionState(1)}
 
 
 def test_nothing_was_sent_where_there_is_no_state(tmp_path: Path) -> None:
-    assert states(tmp_path / "none") == {}
+    assert read_states(tmp_path / "none") == {}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"s1": 3}', '{"s1": {"last_line": "x"}}'])
 def test_a_state_that_cannot_be_read_is_none(text: str) -> None:
-    assert states_in(text.encode()) == {}
+    assert parse_states(text.encode()) == {}
 
 
 def write_many(folder: Path, writer: int) -> None:
     """Notes twenty sessions."""
     for number in range(20):
-        note_state(folder, f"{writer}-{number}", SessionState(number))
+        save_state(folder, f"{writer}-{number}", SessionState(number))
 
 
 def test_several_processes_may_write_at_once(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_several_processes_may_write_at_once(tmp_path: Path) -> None:
         one.start()
     for one in writers:
         one.join(60)
-    assert len(states(tmp_path)) == 60
+    assert len(read_states(tmp_path)) == 60
 
 
 # checklist: T42
@@ -71,75 +71,75 @@ def test_the_state_of_another_tool_is_taken_over_once(tmp_path: Path) -> None:
         "s2": {"last_line": 4.0, "turn_count": 1, "updated": "2025-01-15T10:00:00Z", "more": 1},
         "odd": "?",
     }
-    note_state(tmp_path, "s1", STATE)
-    assert take_over_states(tmp_path, json.dumps(theirs).encode()) == 1
-    assert states(tmp_path) == {
+    save_state(tmp_path, "s1", STATE)
+    assert import_states(tmp_path, json.dumps(theirs).encode()) == 1
+    assert read_states(tmp_path) == {
         "s1": STATE,
         "s2": SessionState(4, 1, "2025-01-15T10:00:00Z"),
     }
-    assert take_over_states(tmp_path, json.dumps(theirs).encode()) == 0
+    assert import_states(tmp_path, json.dumps(theirs).encode()) == 0
 
 
 def test_a_journal_keeps_ids(tmp_path: Path) -> None:
-    journal = SentSession(tmp_path, "s1")
-    assert journal.sent() == set()
-    journal.add(["00000000000000aa", "00000000000000bb"])
-    journal.add([])
-    journal.add(["00000000000000cc"])
-    assert journal.sent() == {"00000000000000aa", "00000000000000bb", "00000000000000cc"}
+    journal = SessionJournal(tmp_path, "s1")
+    assert journal.read_sent() == set()
+    journal.add_sent(["00000000000000aa", "00000000000000bb"])
+    journal.add_sent([])
+    journal.add_sent(["00000000000000cc"])
+    assert journal.read_sent() == {"00000000000000aa", "00000000000000bb", "00000000000000cc"}
 
 
 def test_an_id_that_a_crash_cut_is_none_and_spoils_none(tmp_path: Path) -> None:
-    journal = SentSession(tmp_path, "s1")
-    journal.add(["00000000000000aa"])
+    journal = SessionJournal(tmp_path, "s1")
+    journal.add_sent(["00000000000000aa"])
     with (tmp_path / "sessions" / "s1.sent").open("ab") as file:
         file.write(b"\x01\x02\x03")
-    assert journal.sent() == {"00000000000000aa"}
-    journal.add(["00000000000000bb"])
-    assert journal.sent() == {"00000000000000aa", "00000000000000bb"}
+    assert journal.read_sent() == {"00000000000000aa"}
+    journal.add_sent(["00000000000000bb"])
+    assert journal.read_sent() == {"00000000000000aa", "00000000000000bb"}
 
 
 def test_agents_that_stopped_are_kept(tmp_path: Path) -> None:
-    journal = SentSession(tmp_path, "s1")
-    assert journal.stopped() == set()
-    journal.note_stopped("a1")
-    journal.note_stopped("a2")
-    assert journal.stopped() == {"a1", "a2"}
+    journal = SessionJournal(tmp_path, "s1")
+    assert journal.read_stopped() == set()
+    journal.add_stopped("a1")
+    journal.add_stopped("a2")
+    assert journal.read_stopped() == {"a1", "a2"}
 
 
 @pytest.mark.parametrize("session", ["../../etc/passwd", "", "a/b", "x" * 300, "ü", ".hidden"])
 def test_an_odd_session_stays_within_the_folder(session: str) -> None:
-    assert len(file_name(session)) == 32
-    assert file_name(session).isalnum()
+    assert len(journal_name(session)) == 32
+    assert journal_name(session).isalnum()
 
 
 def progress_at(path: Path, offset: int) -> Progress:
-    return Progress(str(path), 1, 1, offset, mark_at(path, offset), 1, [], {}, [], b"")
+    return Progress(str(path), 1, 1, offset, read_mark(path, offset), 1, [], {}, [], b"")
 
 
 def test_a_log_that_grew_goes_on_and_one_that_was_written_anew_does_not(tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     path.write_bytes(b"one\ntwo\nthree\n")
     progress = progress_at(path, 8)
-    assert goes_on_from(progress, path)
+    assert is_same_log(progress, path)
     path.write_bytes(b"one\ntwo\nthree\nfour\n")
-    assert goes_on_from(progress, path)
+    assert is_same_log(progress, path)
     path.write_bytes(b"one\nTWO\nthree\nfour\n")
-    assert not goes_on_from(progress, path)
+    assert not is_same_log(progress, path)
     path.write_bytes(b"one\n")
-    assert not goes_on_from(progress, path)
+    assert not is_same_log(progress, path)
     path.unlink()
-    assert not goes_on_from(progress, path)
+    assert not is_same_log(progress, path)
 
 
 def test_progress_that_cannot_be_read_is_none(tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     path.write_bytes(b"one\n")
-    journal = SentSession(tmp_path, "s1")
-    assert journal.progress() is None
-    journal.keep(progress_at(path, 4))
-    assert journal.progress() == progress_at(path, 4)
+    journal = SessionJournal(tmp_path, "s1")
+    assert journal.read_progress() is None
+    journal.save_progress(progress_at(path, 4))
+    assert journal.read_progress() == progress_at(path, 4)
     (tmp_path / "sessions" / "s1.progress").write_bytes(b"nonsense")
-    assert journal.progress() is None
-    journal.keep(None)
-    journal.keep(None)
+    assert journal.read_progress() is None
+    journal.save_progress(None)
+    journal.save_progress(None)

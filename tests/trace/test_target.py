@@ -3,7 +3,7 @@
 import pytest
 
 from plait.errors import ConfigError
-from plait.trace.send.target import headers_in, langfuse, otlp
+from plait.trace.delivery import langfuse_target, otlp_target, parse_headers
 
 
 @pytest.mark.parametrize(
@@ -16,25 +16,25 @@ from plait.trace.send.target import headers_in, langfuse, otlp
     ],
 )
 def test_an_address_without_a_path_means_the_usual_one(endpoint: str, url: str) -> None:
-    assert otlp(endpoint).url == url
+    assert otlp_target(endpoint).url == url
 
 
 @pytest.mark.parametrize(
     "endpoint", ["localhost:4318", "ftp://x", "http://", "http://[::1", "http://x:port/", ""]
 )
 def test_what_is_no_address_is_said_to_be_none(endpoint: str) -> None:
-    with pytest.raises(ConfigError, match="is no address"):
-        otlp(endpoint)
+    with pytest.raises(ConfigError, match="is not an address"):
+        otlp_target(endpoint)
 
 
 def test_an_address_with_a_password_is_refused_and_the_password_not_shown() -> None:
     with pytest.raises(ConfigError) as caught:
-        otlp("https://me:hunter2@example.com")
+        otlp_target("https://me:hunter2@example.com")
     assert "hunter2" not in str(caught.value)
 
 
 def test_keys_are_never_shown() -> None:
-    target = langfuse("https://cloud.langfuse.com/", "pk-1", "sk-2")
+    target = langfuse_target("https://cloud.langfuse.com/", "pk-1", "sk-2")
     assert target.url == "https://cloud.langfuse.com/api/public/otel/v1/traces"
     assert "Basic" not in f"{target} {target!r}"
 
@@ -52,12 +52,12 @@ def test_keys_are_never_shown() -> None:
     ],
 )
 def test_loopback_is_known(url: str, is_loopback: bool) -> None:
-    assert otlp(url).is_loopback is is_loopback
+    assert otlp_target(url).is_loopback is is_loopback
 
 
 def test_headers_are_a_list() -> None:
-    assert headers_in("a=b, x-key = c=d,") == {"a": "b", "x-key": "c=d"}
-    assert headers_in("") == {}
+    assert parse_headers("a=b, x-key = c=d,") == {"a": "b", "x-key": "c=d"}
+    assert parse_headers("") == {}
     with pytest.raises(ConfigError) as caught:
-        headers_in("secretwithoutname")
+        parse_headers("secretwithoutname")
     assert "secretwithoutname" not in str(caught.value)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from plait.conversation.usage import Tokens
 from plait.trace.model import Span
-from plait.trace.spans.waterfall import WaterfallRow, waterfall, without_quiet_hooks
+from plait.trace.spans import WaterfallRow, build_waterfall, drop_quiet_hooks
 from tests.trace.test_content import span
 
 
@@ -31,13 +31,14 @@ TREE = [
 
 
 def test_children_stand_below_their_parent_in_the_order_of_time() -> None:
-    drawn = [f"{row.rails}{row.span.name}" for row in waterfall(TREE)]
+    drawn = [f"{row.rails}{row.span.name}" for row in build_waterfall(TREE)]
     assert drawn == ["R", "├ f", "├ a", "│ └ b", "├ e", "└ c", "  └ d"]
 
 
 def test_bars_are_on_the_scale_of_the_turn() -> None:
     bars = {
-        row.span.name: (row.left, row.right, row.is_early, row.is_late) for row in waterfall(TREE)
+        row.span.name: (row.left, row.right, row.is_early, row.is_late)
+        for row in build_waterfall(TREE)
     }
     expected = {
         "R": (0, 1, False, False),
@@ -86,11 +87,11 @@ def test_only_hooks_without_news_are_quiet() -> None:
         piece("c", "R", 1, 1, kind="hook", level="WARNING"),
         piece("d", "R", 1, 1, kind="event"),
     ]
-    assert [one.name for one in without_quiet_hooks(spans)] == ["R", "b", "c", "d"]
+    assert [one.name for one in drop_quiet_hooks(spans)] == ["R", "b", "c", "d"]
 
 
 def by_name(spans: list[Span]) -> dict[str, WaterfallRow]:
-    return {row.span.name: row for row in waterfall(spans)}
+    return {row.span.name: row for row in build_waterfall(spans)}
 
 
 def test_a_chain_of_ten_thousand_is_no_trouble() -> None:
@@ -98,7 +99,7 @@ def test_a_chain_of_ten_thousand_is_no_trouble() -> None:
         span(id=f"{n:016x}", parent=f"{n - 1:016x}" if n > 1 else None, start=0, end=9)
         for n in range(1, 10_001)
     ]
-    assert len(waterfall(chain)) == 10_000
+    assert len(build_waterfall(chain)) == 10_000
 
 
 times = st.none() | st.integers(0, 50)
@@ -115,7 +116,7 @@ def test_every_span_has_one_row_within_the_scale(given_: list[tuple[int, Any, An
         )
         for n, (above, start, end) in enumerate(given_)
     ]
-    rows = waterfall(spans)
+    rows = build_waterfall(spans)
     assert sorted(row.span.id for row in rows) == sorted(one.id for one in spans)
     assert all(0 <= row.left <= row.right <= 1 for row in rows)
     assert rows[0].span is spans[0]
@@ -124,4 +125,4 @@ def test_every_span_has_one_row_within_the_scale(given_: list[tuple[int, Any, An
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_span_whose_parent_is_not_there_is_not_lost(count: int) -> None:
     spans = [piece("R", None, 0, 9), piece("a", "z", 1, 2)][:count]
-    assert len(waterfall(spans)) == count
+    assert len(build_waterfall(spans)) == count

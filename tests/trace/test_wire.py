@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from plait.archive.traces import batched
 from plait.conversation.usage import Tokens
+from plait.trace.delivery import deliver, otlp_target
 from plait.trace.model import Convention, Span
-from plait.trace.send.delivery import deliver
-from plait.trace.send.otlp import request_of, sdk_spans
-from plait.trace.send.target import otlp
-from plait.trace.spans.builder import times_of
+from plait.trace.otlp import build_request, sdk_spans
+from plait.trace.spans import resolve_times
+from plait.trace.traces import batch_traces
 from tests.trace.collecting import receiving, spans_in
 from tests.trace.pictured import traced
 from tests.trace.test_content import span
@@ -46,7 +45,9 @@ def sent(found: list[list[Span]], convention: Convention = "both") -> dict[str, 
     from msgspec.structs import replace
 
     with receiving() as received:
-        done = deliver(batched(found), replace(otlp(received.url), convention=convention))
+        done = deliver(
+            batch_traces(found), replace(otlp_target(received.url), convention=convention)
+        )
         assert (done.sent, done.refused) == (sum(map(len, found)), 0)
         assert received.headers[0]["content-encoding"] == "gzip"
         return received.spans
@@ -196,14 +197,18 @@ def test_a_span_without_times_begins_with_the_one_that_it_is_within() -> None:
     root = span(id="00000000000000aa", kind="turn", start=5, end=9)
     inner = span(id="00000000000000bb", parent=root.id)
     other = span(id="00000000000000cc", trace="0" * 31 + "2", kind="turn")
-    assert times_of([root, inner, other]) == {root.id: (5, 9), inner.id: (5, 5), other.id: (0, 0)}
+    assert resolve_times([root, inner, other]) == {
+        root.id: (5, 9),
+        inner.id: (5, 5),
+        other.id: (0, 0),
+    }
 
 
 def test_a_root_without_a_start_begins_with_the_first_that_is_within_it() -> None:
     root = span(id="00000000000000aa", kind="turn", end=9)
     inner = span(id="00000000000000bb", parent=root.id, start=3, end=7)
     moment = span(id="00000000000000cc", parent=root.id, end=8)
-    assert times_of([root, inner, moment]) == {
+    assert resolve_times([root, inner, moment]) == {
         root.id: (3, 9), inner.id: (3, 7), moment.id: (8, 8),
     }  # fmt: skip
 
@@ -227,7 +232,7 @@ def test_every_value_can_be_written() -> None:
             ExportTraceServiceRequest,
         )
 
-        data = request_of([odd], convention=convention).SerializeToString()
+        data = build_request([odd], convention=convention).SerializeToString()
         (got,) = spans_in(ExportTraceServiceRequest.FromString(data))
         assert got["name"] == "a�?"
 
@@ -239,9 +244,7 @@ def test_a_tool_that_called_itself_ten_thousand_times_is_no_trouble() -> None:
     assert len(sdk_spans(spans)) == 10_000
 
 
-@pytest.mark.parametrize(
-    "module", ["plait.trace.send.otlp", "plait.cli.trace.show", "plait.trace.spans.traces"]
-)
+@pytest.mark.parametrize("module", ["plait.trace.otlp", "plait.cli.waterfall", "plait.trace.spans"])
 def test_the_sdk_is_not_loaded_before_something_is_sent(module: str) -> None:
     code = f"import sys, {module}; print([m for m in sys.modules if m.startswith('opentelemetry')])"
     found = run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plait.view.amounts import duration_in_words, sums_in_words, thousands_in_words
+from plait.view.formats import format_money_column, format_thousands, format_turn_duration
 
 SECOND, HOUR = 1000, 3_600_000
 
@@ -17,7 +17,7 @@ SECOND, HOUR = 1000, 3_600_000
     ],
 )
 def test_how_long_a_turn_took(duration: float | None, asking: float, words: str) -> None:
-    assert duration_in_words(duration, asking) == words
+    assert format_turn_duration(duration, asking) == words
 
 
 # checklist: D84
@@ -26,7 +26,7 @@ def test_how_long_a_turn_took(duration: float | None, asking: float, words: str)
     [(115_999, "115k"), (1000, "1k"), (999, "999"), (1_234_567, "1234k"), (0, ""), (None, "")],
 )
 def test_the_size_of_a_compaction_is_cut_to_thousands(count: int | None, words: str) -> None:
-    assert thousands_in_words(count) == words
+    assert format_thousands(count) == words
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_the_size_of_a_compaction_is_cut_to_thousands(count: int | None, words: 
 def test_sums_that_are_compared_have_the_same_places(
     sums: tuple[float | None, ...], words: list[str]
 ) -> None:
-    assert sums_in_words(sums, "?") == words
+    assert format_money_column(sums, "?") == words

@@ -4,9 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.view.passages.tools import CallLine
-from plait.view.terminal.model import KnownWords, Printed, Tone, cut, folded_lines, printed_lines
-from plait.view.text import COLOUR, with_colours, without_escapes
+from plait.view.calls import CallLine
+from plait.view.terminal import (
+    OutputBlock,
+    ShownText,
+    Tone,
+    cut_line,
+    fold_lines,
+    iter_output_blocks,
+)
+from plait.view.text import COLOUR, clean_terminal_output, strip_escapes
 
 ESC = "\x1b"
 
@@ -37,13 +44,13 @@ ESC = "\x1b"
     ],
 )
 def test_sequences_go_and_colours_may_stay(text: str, plain: str, coloured: str) -> None:
-    assert (without_escapes(text), with_colours(text)) == (plain, coloured)
+    assert (strip_escapes(text), clean_terminal_output(text)) == (plain, coloured)
 
 
 @given(st.text(alphabet="a1;m[]\\\x07\x1b\x9b8?\n\r", max_size=40))
 def test_whatever_the_log_holds_no_other_sequence_is_left(text: str) -> None:
-    assert "\x1b" not in without_escapes(text)
-    assert "\x1b" not in COLOUR.sub("", with_colours(text))
+    assert "\x1b" not in strip_escapes(text)
+    assert "\x1b" not in COLOUR.sub("", clean_terminal_output(text))
 
 
 @pytest.mark.parametrize(
@@ -58,13 +65,13 @@ def test_whatever_the_log_holds_no_other_sequence_is_left(text: str) -> None:
     ],
 )
 def test_long_texts_fold_in_the_middle(count: int, first: int, last: int, picture: str) -> None:
-    fold = folded_lines("\n".join(str(n + 1) for n in range(count)) + "\n", first, last)
+    fold = fold_lines("\n".join(str(n + 1) for n in range(count)) + "\n", first, last)
     hidden = [f"[{fold.hidden}]"] if fold.hidden else []
     assert " ".join([*fold.first, *hidden, *fold.last]) == picture
 
 
 def test_a_fold_knows_its_size_and_ends_with_words() -> None:
-    fold = folded_lines("a\nb\nc\nö\n\nlast", 1, 2)
+    fold = fold_lines("a\nb\nc\nö\n\nlast", 1, 2)
     assert fold == (("a",), ("last",), 4, len("b\nc\nö\n\n".encode()))
 
 
@@ -72,14 +79,15 @@ def test_a_return_hides_words_only_where_a_terminal_was_written_to() -> None:
     tones: tuple[Tone, ...] = ("quiet", "trouble")
     for tone in tones:
         words, output = (
-            next(printed_lines("a\rb\r\nc", 9, tone=tone, is_terminal=n)) for n in (False, True)
+            next(iter_output_blocks("a\rb\r\nc", 9, tone=tone, is_terminal=n))
+            for n in (False, True)
         )
         assert (words.lines, output.lines) == (("a", "b", "c"), ("b", "c"))
 
 
 def test_of_a_very_long_line_the_size_of_the_rest_is_known() -> None:
-    assert cut("a" * 500) == ("a" * 500, "")
-    assert cut("a" * 500 + "ö" * 1_450_000) == ("a" * 500, "2.9 MB more in this line")
+    assert cut_line("a" * 500) == ("a" * 500, "")
+    assert cut_line("a" * 500 + "ö" * 1_450_000) == ("a" * 500, "2.9 MB more in this line")
 
 
 @pytest.mark.parametrize(
@@ -93,11 +101,11 @@ def test_of_a_very_long_line_the_size_of_the_rest_is_known() -> None:
     ],
 )
 def test_what_is_told_is_told_once(text: str, is_told: bool, rest: str) -> None:
-    told = KnownWords(
-        [CallLine(tool="Bash", subject="run npm test"), Printed(lines=("one", "two"))]
+    told = ShownText(
+        [CallLine(tool="Bash", subject="run npm test"), OutputBlock(lines=("one", "two"))]
     )
-    assert (told.has(text), told.rest_of(text)) == (is_told, rest)
+    assert (told.has(text), told.keep_unseen(text)) == (is_told, rest)
 
 
 def test_nothing_printed_is_nothing_to_show() -> None:
-    assert list(printed_lines(" \n\n", 3)) == []
+    assert list(iter_output_blocks(" \n\n", 3)) == []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.view.charts import bar, between_ends, columns, scale, stepped_counts
+from plait.view.charts import draw_axis, draw_bar, draw_columns, group_counts, justify_ends
 
 DAY = date(2026, 11, 2)
 
@@ -25,34 +25,34 @@ DAY = date(2026, 11, 2)
     ],
 )
 def test_a_bar_is_as_long_as_its_share(value: int, most: int, width: int, shown: str) -> None:
-    assert bar(value, most, width) == shown
+    assert draw_bar(value, most, width) == shown
 
 
 def test_a_plain_bar_has_no_parts() -> None:
-    assert bar(3, 8, 8, ascii_only=True) == "###"
-    assert bar(1, 1000, 8, ascii_only=True) == "#"
+    assert draw_bar(3, 8, 8, ascii_only=True) == "###"
+    assert draw_bar(1, 1000, 8, ascii_only=True) == "#"
 
 
 def test_columns_stand_on_one_line() -> None:
-    assert columns([0, 1, 4, 8], 2, 2) == ["      ██", "  ▂▂████"]
-    assert columns([0, 1, 2, 4, 8]) == [" ▁▂▄█"]
-    assert columns([0, 7], 1, ascii_only=True) == [" #"]
-    assert columns([0, 0], 1) == ["  "]
-    assert columns([], 2) == ["", ""]
+    assert draw_columns([0, 1, 4, 8], 2, 2) == ["      ██", "  ▂▂████"]
+    assert draw_columns([0, 1, 2, 4, 8]) == [" ▁▂▄█"]
+    assert draw_columns([0, 7], 1, ascii_only=True) == [" #"]
+    assert draw_columns([0, 0], 1) == ["  "]
+    assert draw_columns([], 2) == ["", ""]
 
 
 @given(st.lists(st.integers(0, 10**9), max_size=40), st.integers(1, 5), st.booleans())
 def test_a_column_is_empty_only_where_there_is_nothing(
     values: list[int], height: int, ascii_only: bool
 ) -> None:
-    lines = columns(values, height, ascii_only=ascii_only)
+    lines = draw_columns(values, height, ascii_only=ascii_only)
     assert [len(line) for line in lines] == [len(values)] * height
     assert [one != " " for one in lines[-1]] == [value > 0 for value in values]
 
 
 @given(st.dictionaries(st.integers(0, 3000), st.integers(1, 9), min_size=1), st.integers(1, 200))
 def test_days_are_put_together_until_they_fit(counts: dict[int, int], width: int) -> None:
-    found = stepped_counts({DAY + timedelta(days=day): n for day, n in counts.items()}, width)
+    found = group_counts({DAY + timedelta(days=day): n for day, n in counts.items()}, width)
     assert found is not None
     assert len(found.counts) <= width
     if found.span != "month" or len(found.counts) < width:
@@ -61,14 +61,14 @@ def test_days_are_put_together_until_they_fit(counts: dict[int, int], width: int
 
 
 def test_no_days_make_no_chart() -> None:
-    assert stepped_counts({}, 10) is None
-    one = stepped_counts({DAY: 3}, 10)
+    assert group_counts({}, 10) is None
+    one = group_counts({DAY: 3}, 10)
     assert one is not None
     assert (one.span, one.counts) == ("day", (3,))
 
 
 def test_labels_stand_apart() -> None:
-    assert scale({0: "0:00", 3: "x", 12: "6:00"}, 16) == "0:00        6:00"
-    assert scale({14: "6:00"}, 16) == ""
-    assert between_ends("a", "b", 5) == "a   b"
-    assert between_ends("aaa", "bbb", 6) == "aaa"
+    assert draw_axis({0: "0:00", 3: "x", 12: "6:00"}, 16) == "0:00        6:00"
+    assert draw_axis({14: "6:00"}, 16) == ""
+    assert justify_ends("a", "b", 5) == "a   b"
+    assert justify_ends("aaa", "bbb", 6) == "aaa"

@@ -8,13 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from examples.drawing import Drawing, draw
-from plait.archive import Archive, weighed
+from plait.archive import Archive, weigh_context
 from plait.conversation.prices import Prices
-from plait.graph.client.model import Context
-from plait.graph.client.weigh import PICTURE, tokens_sent
-from plait.view.context_fill import Fill, fills_of
-from plait.view.context_window import NextSent, Weighed
-from plait.view.edits import NextCost
+from plait.graph.client.entries import Context
+from plait.graph.client.tokens import PICTURE, estimate_request_tokens
+from plait.view.context import Fill, NextCost, NextSent, Weighed, measure_fills
 
 STORY = """
 file story cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -43,7 +41,7 @@ def filled(folder: Path, drawing: Drawing) -> Weighed:
     """Returns what fills a drawn session."""
     drawing.write(folder)
     archive = Archive([folder])
-    return weighed(archive.open(archive.sessions[0]), "x", archive.prices)
+    return weigh_context(archive.open(archive.sessions[0]), "x", archive.prices)
 
 
 @pytest.fixture
@@ -58,7 +56,7 @@ def test_kinds_add_up_to_all_messages(gallery: Path) -> None:
         for session in Archive([folder]).sessions if folder.is_dir() else ():
             if session.file is None:
                 continue
-            found = weighed(Archive([folder]).open(session), "x", Prices())
+            found = weigh_context(Archive([folder]).open(session), "x", Prices())
             own = sum(one.tokens for one in found.fills if one.kind != "rereads")
             assert own == found.estimated, folder.name
             sums = [one.tokens for one in found.fills if one.kind != "rereads"]
@@ -113,9 +111,9 @@ def test_pictures_and_thoughts_count_for_themselves(
 def sent(*messages: tuple[str, list[dict[str, Any]]]) -> dict[str, Fill]:
     """Returns what fills a request."""
     found = Context(True, None, None, (), [], list(messages), ())
-    fills = fills_of(found)
+    fills = measure_fills(found)
     own = sum(one.tokens for one in fills if one.kind != "rereads")
-    assert own == tokens_sent(found.request)
+    assert own == estimate_request_tokens(found.request)
     return {one.kind: one for one in fills}
 
 
@@ -192,7 +190,7 @@ def test_which_price_it_is_now(seconds: int, told: str) -> None:
     cold_at = datetime(2026, 11, 2, 9, 5).astimezone()
     sent = NextSent(100, NextCost(0.1, 0.2), cold_at)
     now = cold_at + timedelta(seconds=seconds)
-    assert sent.standing(now) == told
+    assert sent.describe_cache(now) == told
     assert sent.is_warm(now) == ("warm" in told)
-    assert replace(sent, cold_at=None).standing(now) == ""
-    assert replace(sent, cost_usd=NextCost(None, None)).standing(now) == ""
+    assert replace(sent, cold_at=None).describe_cache(now) == ""
+    assert replace(sent, cost_usd=NextCost(None, None)).describe_cache(now) == ""

@@ -2,21 +2,21 @@
 
 import pytest
 
-from plait.view.edits import (
+from plait.edit.report import (
     BrokenRule,
     EditEntry,
     EditReport,
     FateReason,
-    NextCost,
     Size,
-    done_words,
-    entry_words,
-    fate_rows,
-    rule_words,
-    saving_words,
-    size_rows,
-    windows,
+    cut_to_difference,
+    format_done,
+    format_entry,
+    format_problem,
+    format_saving,
+    list_fate_rows,
+    list_size_rows,
 )
+from plait.view.context import NextCost
 
 
 def report(**given: object) -> EditReport:
@@ -38,7 +38,7 @@ def report(**given: object) -> EditReport:
 
 
 def test_figures_have_units_and_the_unknown_is_no_zero() -> None:
-    assert list(size_rows(report())) == [
+    assert list(list_size_rows(report())) == [
         ("lines", "1 234", "1 235"),
         ("turns", "5", "5"),
         ("size", "12 KB", "12 KB"),
@@ -49,7 +49,7 @@ def test_figures_have_units_and_the_unknown_is_no_zero() -> None:
 def test_dollars_are_told_where_they_were_asked_for() -> None:
     before = Size(9, 5, 12_345, 100_000, NextCost(0.05, 0.625))
     after = Size(7, 5, 2_345, 40_000, NextCost(0.02, None))
-    assert list(size_rows(report(before=before, after=after)))[4:] == [
+    assert list(list_size_rows(report(before=before, after=after)))[4:] == [
         ("next prompt, cache warm", "$0.0500", "$0.0200"),
         ("next prompt, cache cold", "$0.62", "–"),
     ]
@@ -94,18 +94,21 @@ def test_a_cut_says_what_it_saves(
         after=Size(7, 5, 2_345, tokens),
         break_even_turns=turns,
     )
-    assert saving_words(one) == words
+    assert format_saving(one) == words
 
 
 def test_of_a_cut_the_many_come_first() -> None:
     reasons = (FateReason("dropped", 2, "thinking"), FateReason("rewritten", 9, "result of Bash"))
-    assert [row[0] for row in fate_rows(report(reasons=reasons))] == ["2", "9"]
-    assert [row[0] for row in fate_rows(report(operation="trim", reasons=reasons))] == ["9", "2"]
+    assert [row[0] for row in list_fate_rows(report(reasons=reasons))] == ["2", "9"]
+    assert [row[0] for row in list_fate_rows(report(operation="trim", reasons=reasons))] == [
+        "9",
+        "2",
+    ]
 
 
 def test_only_lines_that_there_are_have_a_reason() -> None:
     reasons = (FateReason("rewritten", 1233, "new ids"), FateReason("dropped", 0, "torn"))
-    assert list(fate_rows(report(reasons=reasons))) == [("1 233", "rewritten", "new ids")]
+    assert list(list_fate_rows(report(reasons=reasons))) == [("1 233", "rewritten", "new ids")]
 
 
 @pytest.mark.parametrize(
@@ -125,15 +128,15 @@ def test_an_edit_that_leaves_every_line_is_idle(changes: dict[str, object], is_i
 
 
 def test_what_was_done_names_the_session_that_is_new() -> None:
-    assert done_words(report()) == "cloned as b"
-    assert done_words(report(operation="rename", session="a")) == "renamed"
+    assert format_done(report()) == "cloned as b"
+    assert format_done(report(operation="rename", session="a")) == "renamed"
 
 
 def test_a_rule_is_told_with_its_line_where_it_has_one() -> None:
-    assert rule_words(BrokenRule("pairs", None, 7, "no result")) == "line 7: no result"
-    assert rule_words(BrokenRule("pairs", None, None, "no result")) == "no result"
+    assert format_problem(BrokenRule("pairs", None, 7, "no result")) == "line 7: no result"
+    assert format_problem(BrokenRule("pairs", None, None, "no result")) == "no result"
     of_agent = BrokenRule("pairs", None, 7, "no result", "agent-a1.jsonl")
-    assert rule_words(of_agent) == "agent-a1.jsonl line 7: no result"
+    assert format_problem(of_agent) == "agent-a1.jsonl line 7: no result"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +151,7 @@ def test_a_rule_is_told_with_its_line_where_it_has_one() -> None:
 )
 def test_a_list_tells_what_still_stands(state: str, words: str, can_undo: bool) -> None:
     entry = EditEntry("id", "rename", "a", "/a.jsonl", "2026-11-16T00:00:00Z", state)
-    assert (entry_words(entry), entry.can_undo) == (words, can_undo)
+    assert (format_entry(entry), entry.can_undo) == (words, can_undo)
 
 
 SAME = "x" * 100
@@ -169,4 +172,4 @@ SAME = "x" * 100
 def test_two_lines_are_cut_to_where_they_differ(
     before: bytes | None, after: bytes | None, told: tuple[str | None, str | None]
 ) -> None:
-    assert windows(before, after, 40) == told
+    assert cut_to_difference(before, after, 40) == told

@@ -4,21 +4,29 @@ from datetime import UTC, datetime
 
 import pytest
 
-from plait.view.amounts import until
-from plait.view.forms import ago
-from plait.view.page.figures.charts import (
+from plait.usage.page import iter_steps
+from plait.view.formats import format_age, format_days_until
+from plait.view.page.charts import (
     Chart,
     Series,
-    ceiling,
-    columns_chart,
-    largest_series,
-    share_in_words,
+    format_share,
+    merge_small_series,
+    render_columns_chart,
+    round_up,
 )
-from plait.view.page.figures.period import Period, period_in
-from plait.view.page.figures.slices import Slice
-from plait.view.page.figures.usage import between
-from plait.view.page.lists.choice import Choice, choice_in, chosen, nested
-from plait.view.page.lists.rows import ListedSession, priced, short_place, title_link
+from plait.view.page.session_rows import (
+    ListedSession,
+    format_cost,
+    format_project,
+    render_title_link,
+)
+from plait.view.page.slices import Period, Slice, read_period
+from plait.web.pages.session_list import (
+    SessionFilter,
+    filter_sessions,
+    nest_sessions,
+    read_session_filter,
+)
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -43,25 +51,31 @@ def one(name: str, parent: str | None = None, **facts: object) -> ListedSession:
 )
 def test_no_session_is_lost_however_they_go_on_from_each_other(drawn: str, wanted: str) -> None:
     rows = [one(*piece.split("<")) for piece in drawn.split()]
-    assert " ".join(f"{row.name}{depth}" for row, depth in nested(rows)) == wanted
+    assert " ".join(f"{row.name}{depth}" for row, depth in nest_sessions(rows)) == wanted
 
 
 def test_what_an_address_asks_comes_back_in_the_next_one() -> None:
-    choice = Choice(q="a & b", branches="1", sort="cost", turned="1", n=400)
-    assert choice.address() == "/sessions?q=a+%26+b&branches=1&sort=cost&turned=1&n=400"
-    assert choice_in(
+    choice = SessionFilter(q="a & b", branches="1", sort="cost", turned="1", n=400)
+    assert choice.url() == "/sessions?q=a+%26+b&branches=1&sort=cost&turned=1&n=400"
+    assert read_session_filter(
         {"q": "a & b", "branches": "1", "sort": "cost", "turned": "1", "n": "400"}
     ) == (choice)
-    assert choice_in({"n": "999999", "sort": "__class__", "until": "x"}) == Choice()
+    assert (
+        read_session_filter({"n": "999999", "sort": "__class__", "until": "x"}) == SessionFilter()
+    )
 
 
 def test_sessions_without_a_price_are_the_cheapest() -> None:
     rows = [one("a"), one("b", cost=0.0), one("c", cost=2.0)]
-    assert [row.name for row in chosen(rows, Choice(sort="cost"))] == ["c", "b", "a"]
+    assert [row.name for row in filter_sessions(rows, SessionFilter(sort="cost"))] == [
+        "c",
+        "b",
+        "a",
+    ]
 
 
 def test_a_title_is_text_and_is_not_cut_within_a_word() -> None:
-    hostile = title_link(one("x", title="<b>'\"&\u202e" + " word" * 60), 40)
+    hostile = render_title_link(one("x", title="<b>'\"&\u202e" + " word" * 60), 40)
     assert "<b>" not in hostile
     assert "\u202e" not in hostile
     assert hostile.endswith("word&nbsp;…</a>")
@@ -71,8 +85,8 @@ def test_a_title_is_text_and_is_not_cut_within_a_word() -> None:
     ("most", "top"), [(0, 1), (0.03, 0.04), (1, 1), (7, 8), (83, 100), (101, 200), (1999, 2000)]
 )
 def test_a_scale_ends_with_a_round_number_above_all(most: float, top: float) -> None:
-    assert ceiling(most) == pytest.approx(top)
-    assert ceiling(most) >= most
+    assert round_up(most) == pytest.approx(top)
+    assert round_up(most) >= most
 
 
 def test_a_chart_says_its_figures_in_a_table_too() -> None:
@@ -84,7 +98,7 @@ def test_a_chart_says_its_figures_in_a_table_too() -> None:
         to=lambda place, key: Slice(model=key, name="" if place is None else str(place)),
         unit="cost",
     )
-    drawn = columns_chart(chart)
+    drawn = render_columns_chart(chart)
     assert drawn.count("<rect") == 3
     assert "<title>Monday: 3 km\nlong: 1 km\nshort: 2 km</title>" in drawn
     cells = ("model=l&amp;name=0", 1.0), ("model=s&amp;name=0", 2.0), ("name=0", 3.0)
@@ -98,7 +112,7 @@ def test_a_chart_says_its_figures_in_a_table_too() -> None:
 
 
 def test_many_series_are_put_together() -> None:
-    found = largest_series([Series(f"m{n}", (float(n), 1.0), f"m-{n}") for n in range(9)])
+    found = merge_small_series([Series(f"m{n}", (float(n), 1.0), f"m-{n}") for n in range(9)])
     assert found[-1].key == "m-4,m-3,m-2,m-1,m-0"
     assert [series.name for series in found] == ["m8", "m7", "m6", "m5", "other"]
     assert found[-1].values == (10.0, 5.0)
@@ -106,13 +120,13 @@ def test_many_series_are_put_together() -> None:
 
 
 def test_no_step_of_time_is_left_out() -> None:
-    assert list(between("2026-10-30", "2026-11-02", "day"))[1:3] == ["2026-10-31", "2026-11-01"]
-    assert list(between("2026-10-26", "2026-11-09", "week")) == [
+    assert list(iter_steps("2026-10-30", "2026-11-02", "day"))[1:3] == ["2026-10-31", "2026-11-01"]
+    assert list(iter_steps("2026-10-26", "2026-11-09", "week")) == [
         "2026-10-26",
         "2026-11-02",
         "2026-11-09",
     ]
-    assert list(between("2026-11", "2027-02", "month")) == [
+    assert list(iter_steps("2026-11", "2027-02", "month")) == [
         "2026-11",
         "2026-12",
         "2027-01",
@@ -126,7 +140,7 @@ def test_a_range_is_days_of_here_today_among_them() -> None:
     assert (NOW.astimezone().date() - start.date()).days == 6
     assert (start.hour, start.minute, end) == (0, 0, None)
     assert Period().bounds(NOW, "all") == (None, None)
-    assert period_in({"range": "eternity", "since": "x", "by": "hour", "of": "sand"}) == Period()
+    assert read_period({"range": "eternity", "since": "x", "by": "hour", "of": "sand"}) == Period()
 
 
 @pytest.mark.parametrize(
@@ -136,16 +150,16 @@ def test_a_range_is_days_of_here_today_among_them() -> None:
 def test_something_is_never_nothing_and_a_part_is_never_all(
     value: float, whole: float, words: str
 ) -> None:
-    assert share_in_words(value, whole) == words
+    assert format_share(value, whole) == words
 
 
 def test_words_of_times_places_and_prices() -> None:
-    assert ago(datetime(2026, 11, 15, 11, 30, tzinfo=UTC), NOW) == "30 min ago"
-    assert ago(datetime(2026, 11, 14, 11, 0, tzinfo=UTC), NOW) == "yesterday"
-    assert ago(datetime(2025, 1, 2, 12, 0, tzinfo=UTC), NOW) == "2025-01-02"
-    assert until(datetime(2026, 11, 17, 13, 0, tzinfo=UTC), NOW) == "in 2 days"
-    assert until(datetime(2026, 11, 1, tzinfo=UTC), NOW) == "any time"
-    assert short_place("/home/dev/shop/") == short_place("C:\\dev\\shop") == "shop"
-    assert priced(None) == ""
-    assert priced(0.0) == "$0"
-    assert "no price" in priced(None, is_partly=True)
+    assert format_age(datetime(2026, 11, 15, 11, 30, tzinfo=UTC), NOW) == "30 min ago"
+    assert format_age(datetime(2026, 11, 14, 11, 0, tzinfo=UTC), NOW) == "yesterday"
+    assert format_age(datetime(2025, 1, 2, 12, 0, tzinfo=UTC), NOW) == "2025-01-02"
+    assert format_days_until(datetime(2026, 11, 17, 13, 0, tzinfo=UTC), NOW) == "in 2 days"
+    assert format_days_until(datetime(2026, 11, 1, tzinfo=UTC), NOW) == "any time"
+    assert format_project("/home/dev/shop/") == format_project("C:\\dev\\shop") == "shop"
+    assert format_cost(None) == ""
+    assert format_cost(0.0) == "$0"
+    assert "no price" in format_cost(None, is_partly=True)

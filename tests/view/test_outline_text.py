@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plait.graph.outline import OutlineItem, outline
-from plait.view.graph_text import branching
+from plait.graph.layout import OutlineItem, iter_outline
+from plait.view.graph_text import draw_tree
 from tests.graph.sketch import Sketch, sketch
 
 SESSIONS = """
@@ -37,8 +37,8 @@ ai-title "elsewhere"
 
 
 def picture(drawn: Sketch, *, each_agent: bool = True) -> list[str]:
-    found = list(outline(drawn.graph, each_agent=each_agent))
-    return [f"{prefix}{item.kind} {name(item)}" for prefix, item in branching(found)]
+    found = list(iter_outline(drawn.graph, each_agent=each_agent))
+    return [f"{prefix}{item.kind} {name(item)}" for prefix, item in draw_tree(found)]
 
 
 def name(item: OutlineItem) -> str:
@@ -69,7 +69,7 @@ def test_agents_can_be_counted_instead() -> None:
 # checklist: D7, D13, D14
 def test_junctions_are_known_from_both_sides() -> None:
     drawn = sketch(SESSIONS)
-    trunk, agent, deeper, branch, knot, other = outline(drawn.graph)
+    trunk, agent, deeper, branch, knot, other = iter_outline(drawn.graph)
     letters = [drawn.names[uuid] for uuid in trunk.junctions]
     assert letters == ["T1", "A1"]
     assert drawn.names[branch.attachment or ""] == "A1"
@@ -82,7 +82,7 @@ def test_junctions_are_known_from_both_sides() -> None:
 # checklist: S32, S33
 def test_a_file_of_summaries_is_listed_with_what_it_describes() -> None:
     drawn = sketch('file one\nU1\nA1<\nfile two\nsummary "What it was about" leaf one:A1')
-    _, summary = outline(drawn.graph)
+    _, summary = iter_outline(drawn.graph)
     assert (summary.kind, summary.title) == ("summary", "What it was about")
     assert drawn.names[summary.attachment or ""] == "A1"
     assert drawn.graph.lines[summary.parent or ""].session == drawn.graph.nodes[summary.id].session

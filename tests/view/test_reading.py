@@ -8,24 +8,24 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from plait.conversation.model import Called, Conversation, Conversations, Told, Turn
+from plait.conversation.costs import SessionCosts
+from plait.conversation.model import Conversation, Conversations, ToolCall, Turn, UserMessage
 from plait.conversation.usage import Tokens
 from plait.conversation.walk import Depth
-from plait.view.costs import SessionFigures
-from plait.view.passages.tools import CallLine
-from plait.view.terminal.model import (
+from plait.view.calls import CallLine
+from plait.view.terminal import (
     AnyBlock,
-    Changed,
-    Choices,
-    Landmark,
-    Leaving,
-    Printed,
-    Remark,
-    Todos,
-    TurnHead,
-    Words,
+    BranchBlock,
+    CompactionBlock,
+    DiffBlock,
+    OutputBlock,
+    QuestionBlock,
+    RemarkBlock,
+    SpeechBlock,
+    TerminalRenderer,
+    TodoBlock,
+    TurnHeaderBlock,
 )
-from plait.view.terminal.teller import TerminalTeller
 from tests.conversation.sketched import Talk, talk
 
 
@@ -37,37 +37,37 @@ class TenDollars:
         return 10.0
 
 
-def reading(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> TerminalTeller:
+def reading(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> TerminalRenderer:
     """Returns a reading of drawn conversations."""
-    return TerminalTeller(found.all, SessionFigures(found.all, TenDollars()), depth, thinking)
+    return TerminalRenderer(found.all, SessionCosts(found.all, TenDollars()), depth, thinking)
 
 
 def picture(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> list[str]:
     """Returns what is read of the active conversation, a line a passage."""
-    shown = reading(found, depth, thinking=thinking).passages(found.main)
+    shown = reading(found, depth, thinking=thinking).iter_blocks(found.main)
     return ["  " * passage.level + said(passage) for passage in shown]
 
 
 def said(passage: AnyBlock) -> str:
     """Returns a passage in a few words."""
     match passage:
-        case TurnHead():
+        case TurnHeaderBlock():
             return f"— {passage.number}"
-        case Words():
+        case SpeechBlock():
             return f"{passage.voice}: {passage.text or passage.note}"
         case CallLine():
             late = "late " * passage.is_late
             return f"{late}{passage.tool} {passage.subject} → {passage.result}"
-        case Printed():
+        case OutputBlock():
             return f"| {' / '.join(passage.lines)}"
-        case Landmark():
+        case CompactionBlock():
             return f"{passage.text}: {', '.join(passage.details)}"
-        case Leaving():
+        case BranchBlock():
             left = passage.left
             return f"leaves: {left.label}, {'active' if left.is_active else 'abandoned'}"
-        case Remark():
+        case RemarkBlock():
             return passage.text
-        case Changed() | Todos() | Choices():
+        case DiffBlock() | TodoBlock() | QuestionBlock():
             return type(passage).__name__
 
 
@@ -146,13 +146,13 @@ def test_agents_are_read_where_they_were_sent_out() -> None:
 
 def test_a_turn_costs_what_its_agents_cost_too() -> None:
     found = talk(AGENTS)
-    (head,) = (p for p in reading(found).passages(found.main) if isinstance(p, TurnHead))
+    (head,) = (p for p in reading(found).iter_blocks(found.main) if isinstance(p, TurnHeaderBlock))
     assert (head.spent.cost, head.spent.calls, head.spent.is_partly_priced) == (50.0, 1, False)
 
 
 def test_a_response_that_goes_on_after_a_prompt_is_paid_for_once() -> None:
     found = talk('U1 "one"\nA1< "a"\nU2< "two"\nA2<~A1 "b"\nA3< "c"')
-    heads = [p for p in reading(found).passages(found.main) if isinstance(p, TurnHead)]
+    heads = [p for p in reading(found).iter_blocks(found.main) if isinstance(p, TurnHeaderBlock)]
     assert [head.spent.cost for head in heads] == [10.0, 10.0]
 
 
@@ -163,9 +163,11 @@ def test_an_agent_without_a_conversation_has_its_answer_in_the_result() -> None:
 
 def test_the_items_behind_a_reading_are_those_that_are_seen() -> None:
     found = talk(AGENTS)
-    names = [found.names[item.uuid or ""] for item in reading(found).items(found.main)]
+    names = [found.names[item.uuid or ""] for item in reading(found).iter_items(found.main)]
     assert " ".join(names) == "U1 A1 U11 A11.1 A11 U21 A21 R11 R12 A12 R1 A2"
-    names = [found.names[item.uuid or ""] for item in reading(found, "prompts").items(found.main)]
+    names = [
+        found.names[item.uuid or ""] for item in reading(found, "prompts").iter_items(found.main)
+    ]
     assert names == ["U1"]
 
 
@@ -238,7 +240,7 @@ def test_a_return_in_words_is_a_new_line() -> None:
     main = found.main
     turns = msgspec.json.encode(main.turns).replace(b"RETURN", rb"one\rtwo")
     decoded = replace(main, turns=msgspec.json.decode(turns, type=tuple[Turn, ...]))
-    shown = [said(one) for one in reading(found, thinking=True).passages(decoded)]
+    shown = [said(one) for one in reading(found, thinking=True).iter_blocks(decoded)]
     assert shown[1:] == ["prompt: one\ntwo", "thinking: one\ntwo", "answer: one\ntwo"]
 
 
@@ -262,16 +264,16 @@ def test_agents_may_be_nested_as_deep_as_they_like(depth: Depth) -> None:
     deep = 3000
 
     def agent(number: int) -> Conversation:
-        prompt = Told(kind="prompt", text=f"{number}")
+        prompt = UserMessage(kind="prompt", text=f"{number}")
         sent = (f"s#agent-{number + 1}",) if number < deep else ()
-        call = Called(response=0, call=f"c{number}", name="Agent", agents=sent)
+        call = ToolCall(response=0, call=f"c{number}", name="Agent", agents=sent)
         turn = Turn(1, prompt, (prompt, call), (), None, None)
         name = f"s#agent-{number}" if number else "s"
         return Conversation(name, "agent", "s", "", None, (turn,), (), ())
 
     by_line = {one.id: one for one in map(agent, range(deep + 1))}
     found = Conversations("s", "s", by_line)
-    shown = TerminalTeller(found, SessionFigures(found), depth).passages(found.active)
+    shown = TerminalRenderer(found, SessionCosts(found), depth).iter_blocks(found.active)
     assert max(passage.level for passage in shown) == deep
 
 
@@ -280,6 +282,6 @@ def test_what_is_read_twice_is_read_once() -> None:
     main = found.main
     (turn,) = main.turns
     doubled = replace(main, turns=(replace(turn, items=(*turn.items, *turn.items)),))
-    shown = [said(one) for one in reading(found).passages(doubled)]
+    shown = [said(one) for one in reading(found).iter_blocks(doubled)]
     assert shown.count("task: Look around") == 1
     assert "its conversation stands above" in shown

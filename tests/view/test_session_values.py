@@ -5,16 +5,15 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.archive.model import Session
-from plait.archive.resume import resumption_of
+from plait.conversation.costs import CostFunction, compute_session_cost, sum_conversations
 from plait.conversation.prices import Prices
-from plait.conversation.totals import totals_over
-from plait.conversation.usage import tokens_of
-from plait.graph.client.weigh import PICTURE, tokens_in
-from plait.record.time import moment
-from plait.view.changed_files import changed_files
-from plait.view.context_window import context_window
-from plait.view.costs import CostOf, session_cost
+from plait.conversation.usage import parse_tokens
+from plait.files.touched import list_changed_files
+from plait.graph.client.tokens import PICTURE, estimate_block_tokens
+from plait.record.time import parse_time
+from plait.sessions.model import Session
+from plait.sessions.resume import build_resumption
+from plait.view.context import measure_context
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +32,8 @@ def test_every_record_is_in_a_message_or_left_out_for_a_reason(
     for session in sessions.values():
         if session.file is None:
             continue
-        found = resumption_of(session)
-        one = context_window("x", found.context, found.tokens)
+        found = build_resumption(session)
+        one = measure_context("x", found.context, found.tokens)
         assert len(one.messages) == len(found.context.request)
         assert sum(each.count for each in one.left_out) == len(found.context.left_out)
         own = sum(count for name, count in one.parts.items() if name != "system")
@@ -42,8 +41,8 @@ def test_every_record_is_in_a_message_or_left_out_for_a_reason(
 
 
 def test_a_compaction_leaves_out_what_was_before_it(sessions: dict[str, Session]) -> None:
-    found = resumption_of(sessions["compaction"])
-    one = context_window("x", found.context, found.tokens)
+    found = build_resumption(sessions["compaction"])
+    one = measure_context("x", found.context, found.tokens)
     assert "before compaction" in {each.reason for each in one.left_out}
 
 
@@ -60,12 +59,12 @@ def test_a_compaction_leaves_out_what_was_before_it(sessions: dict[str, Session]
     ],
 )
 def test_tokens_are_estimated(block: dict[str, object], least: int, most: int) -> None:
-    assert least <= tokens_in(block) <= most
+    assert least <= estimate_block_tokens(block) <= most
 
 
 def test_files_are_told_once_by_file_and_once_by_turn(sessions: dict[str, Session]) -> None:
     told = Archive([sessions["rich-tools"].path]).conversations(sessions["rich-tools"])
-    found = changed_files(told)
+    found = list_changed_files(told)
     assert found.files
     by_file = [one.number for story in found.files for one in story.handled]
     assert sorted(by_file) == list(range(1, len(by_file) + 1))
@@ -81,23 +80,25 @@ def test_the_money_of_a_session_is_that_of_its_totals(sessions: dict[str, Sessio
     prices = Prices()
     for session in sessions.values():
         told = Archive([session.path]).conversations(session)
-        found = session_cost(told, cost_by(prices))
-        totals = totals_over(told.by_line.values(), prices)
+        found = compute_session_cost(told, cost_by(prices))
+        totals = sum_conversations(told.by_line.values(), prices)
         assert found.total.responses == totals.responses == len(found.responses)
         assert found.total.tokens.total == totals.tokens.total
         assert found.total.cost == pytest.approx(totals.cost_usd)
         assert sum(one.responses for one in found.by_who) == found.total.responses
 
 
-def cost_by(prices: Prices) -> CostOf:
+def cost_by(prices: Prices) -> CostFunction:
     """Returns what says what a response costs."""
     return lambda one: (
-        prices.cost(one.model, tokens_of(one.usage), moment(one.started)) if one.usage else None
+        prices.cost(one.model, parse_tokens(one.usage), parse_time(one.started))
+        if one.usage
+        else None
     )
 
 
 def test_an_abandoned_branch_is_told_apart(sessions: dict[str, Session]) -> None:
     told = Archive([sessions["rewind"].path]).conversations(sessions["rewind"])
-    found = session_cost(told, lambda _: None)
+    found = compute_session_cost(told, lambda _: None)
     assert {one.name for one in found.by_who} == {"main", "abandoned"}
     assert found.total.unpriced == found.total.responses

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 
 from plait.graph import build
-from plait.graph.rows import rows
-from plait.graph.segments import Detail
-from plait.view.graph_text import graph_lines
+from plait.graph.layout import Detail, iter_rows
+from plait.view.graph_text import draw_graph
 from tests.graph.generated import archives, sources
 from tests.graph.sketch import Sketch, sketch
 
@@ -47,7 +46,7 @@ def picture(
     drawn: Sketch, detail: Detail = "turn", *, ascii_only: bool = False, everything: bool = False
 ) -> str:
     """Returns the drawing with the first record of each row."""
-    found = graph_lines(rows(drawn.graph, detail, everything=everything), ascii_only=ascii_only)
+    found = draw_graph(iter_rows(drawn.graph, detail, everything=everything), ascii_only=ascii_only)
     return "\n".join(
         f"{line.text:<6} {drawn.names[line.row.uuids[0]] if line.part == 'row' else ''}".rstrip()
         for line in found
@@ -128,8 +127,8 @@ def test_shapes(drawing: str, expected: str) -> None:
 
 @given(archive=archives)
 def test_every_drawing_is_well_formed(archive: dict[str, list[dict[str, Any]]]) -> None:
-    found = list(rows(build(sources(archive)), everything=True))
-    lines = list(graph_lines(found))
+    found = list(iter_rows(build(sources(archive)), everything=True))
+    lines = list(draw_graph(found))
     assert [line.row for line in lines if line.part == "row"] == found
     for line in lines:
         assert line.text.rstrip() or line.part == "gap"

@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples.drawing import draw
-from plait.archive.open_session import opened
 from plait.conversation.model import Conversations
-from plait.record.time import covered
-from plait.view.page.tabs.timeline import plain_scale, squeezed_scale
+from plait.record.time import sum_covered_time
+from plait.sessions.open_session import open_session
 from plait.view.timeline import (
     Lane,
-    bars_of,
-    laid_out,
-    timeline_of,
+    assign_lanes,
+    build_timeline,
+    list_turn_bars,
 )
+from plait.web.pages.session_timeline import compressed_scale, linear_scale
 
 SPANS = st.lists(
     st.tuples(st.floats(0, 1e9), st.floats(0, 1e6)).map(lambda pair: (pair[0], pair[0] + pair[1])),
@@ -43,12 +43,12 @@ def told_of(text: str, tmp_path_factory: object) -> Conversations:
     from plait.archive import Archive
 
     (session,) = Archive([folder]).sessions
-    return opened(session).conversations
+    return open_session(session).conversations
 
 
 def test_a_turn_is_told_by_what_took_its_time(tmp_path_factory: object) -> None:
     told = told_of(DRAWING, tmp_path_factory)
-    found = timeline_of(told, told.main)
+    found = build_timeline(told, told.main)
     first, second = found.turns
     assert (first.number, first.words, first.responses, first.calls) == (
         1,
@@ -60,7 +60,7 @@ def test_a_turn_is_told_by_what_took_its_time(tmp_path_factory: object) -> None:
     assert (second.responses, second.calls, second.failed) == (1, 0, 0)
     assert first.end <= second.start
     assert 0 < first.model_ms + first.tools_ms <= first.length
-    bars = bars_of(told.active, told.active.turns[-2].number)
+    bars = list_turn_bars(told.active, told.active.turns[-2].number)
     assert [(bar.kind, bar.name, bar.outcome) for bar in bars] == [
         ("model", bars[0].name, "ok"),
         ("tool", "Bash", "ok"),
@@ -71,9 +71,9 @@ def test_a_turn_is_told_by_what_took_its_time(tmp_path_factory: object) -> None:
 
 
 def test_what_runs_side_by_side_counts_once() -> None:
-    assert covered([]) == 0
-    assert covered([(0, 10), (5, 15), (20, 30)]) == 25
-    assert covered([(20, 30), (0, 10), (2, 3)]) == 20
+    assert sum_covered_time([]) == 0
+    assert sum_covered_time([(0, 10), (5, 15), (20, 30)]) == 25
+    assert sum_covered_time([(20, 30), (0, 10), (2, 3)]) == 20
 
 
 ASKED = """
@@ -89,10 +89,10 @@ S1<@+1s turn_duration {"durationMs": 15000}
 
 def test_a_turn_is_made_of_the_model_tools_and_waiting(tmp_path_factory: object) -> None:
     told = told_of(ASKED, tmp_path_factory)
-    (turn,) = timeline_of(told, told.main).turns
+    (turn,) = build_timeline(told, told.main).turns
     assert (turn.length, turn.asking_ms) == (40_000, 30_000), "the client left out 25 of them"
     assert (turn.model_ms, turn.tools_ms) == (10_000, 21_000)
-    first, tool, asked, last = bars_of(told.active, 1)
+    first, tool, asked, last = list_turn_bars(told.active, 1)
     assert (first.asked, first.start, first.spoken, first.end) == (0, 5000, 6000, 40_000)
     assert (tool.start, tool.end, asked.start, asked.end) == (5000, 26_000, 6000, 36_000)
     assert (last.asked, last.start, last.spoken, last.end) == (36_000, 40_000, 40_000, 40_000)
@@ -111,14 +111,14 @@ A3<@2026-11-02T09:05:10Z "done"
 
 def test_what_ends_after_its_turn_counts_within_it_alone(tmp_path_factory: object) -> None:
     told = told_of(LATE, tmp_path_factory)
-    first, _ = timeline_of(told, told.main).turns
+    first, _ = build_timeline(told, told.main).turns
     assert (first.length, first.tools_ms, first.model_ms) == (5000, 0, 5000)
 
 
 def test_a_clock_that_steps_back_gives_no_lead(tmp_path_factory: object) -> None:
     drawn = 'U1@2026-11-02T09:00:10Z "go"\nA1<@2026-11-02T09:00:04Z "done"\n'
     told = told_of(f"file work cwd=/home/dev/tide\n{drawn}", tmp_path_factory)
-    (bar,) = bars_of(told.active, 1)
+    (bar,) = list_turn_bars(told.active, 1)
     assert bar.asked == bar.start == bar.end
 
 
@@ -130,13 +130,13 @@ def lane(name: str, start: float, end: float) -> Lane:
 def test_agents_share_a_lane_when_they_do_not_meet() -> None:
     """a ──── c ──
     b   ────────── d."""
-    found = laid_out([lane("a", 0, 4), lane("b", 2, 10), lane("c", 4, 6), lane("d", 10, 12)])
+    found = assign_lanes([lane("a", 0, 4), lane("b", 2, 10), lane("c", 4, 6), lane("d", 10, 12)])
     assert [(one.line, one.lane) for one in found] == [("a", 1), ("b", 2), ("c", 1), ("d", 1)]
 
 
 @given(SPANS)
 def test_no_two_agents_of_a_lane_overlap(spans: list[tuple[float, float]]) -> None:
-    found = list(laid_out(lane(str(at), *span) for at, span in enumerate(spans)))
+    found = list(assign_lanes(lane(str(at), *span) for at, span in enumerate(spans)))
     assert len(found) == len(spans)
     for number in {one.lane for one in found}:
         held = sorted((one.start, one.end) for one in found if one.lane == number)
@@ -145,22 +145,22 @@ def test_no_two_agents_of_a_lane_overlap(spans: list[tuple[float, float]]) -> No
 
 def test_a_night_between_two_turns_takes_little_room() -> None:
     minute, night = 60_000.0, 8 * 3_600_000.0
-    scale = squeezed_scale([(0, minute), (night, night + minute)], night + minute)
-    assert scale.at(minute) > 0.45
-    assert scale.at(night) < 0.55
-    assert scale.at(night + minute) == 1
+    scale = compressed_scale([(0, minute), (night, night + minute)], night + minute)
+    assert scale.get_position(minute) > 0.45
+    assert scale.get_position(night) < 0.55
+    assert scale.get_position(night + minute) == 1
 
 
 @given(SPANS, st.lists(st.floats(-10, 2e9), max_size=20))
 def test_times_keep_their_order_on_the_line(
     spans: list[tuple[float, float]], times: list[float]
 ) -> None:
-    scale = squeezed_scale(spans, max([end for _, end in spans], default=0.0))
-    places = [scale.at(time) for time in sorted(times)]
+    scale = compressed_scale(spans, max([end for _, end in spans], default=0.0))
+    places = [scale.get_position(time) for time in sorted(times)]
     assert places == sorted(places)
     assert all(0 <= place <= 1 for place in places)
 
 
 def test_where_all_time_counts_the_middle_is_in_the_middle() -> None:
-    assert plain_scale(10, 30).at(20) == 0.5
-    assert plain_scale(5, 5).at(5) == 0
+    assert linear_scale(10, 30).get_position(20) == 0.5
+    assert linear_scale(5, 5).get_position(5) == 0

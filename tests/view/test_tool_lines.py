@@ -8,11 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.model import Called, Enclosure, Outcome, Persisted, Result
-from plait.view.passages.call_view import CallView, first_text, path_from
-from plait.view.passages.tools import TOOLS, call_line
-from plait.view.terminal.calls import CallBlocks
-from plait.view.terminal.model import Changed, Choices, Printed, Todos, Words, words_in
+from plait.conversation.model import Enclosure, Outcome, PersistedOutput, Result, ToolCall
+from plait.view.calls import TOOLS, CallView, find_first_text, format_call_line, relative_path
+from plait.view.terminal import (
+    CallBlocks,
+    DiffBlock,
+    OutputBlock,
+    QuestionBlock,
+    SpeechBlock,
+    TodoBlock,
+    list_block_texts,
+)
 
 DIRECTORY = "/home/dev/shop"
 
@@ -24,12 +30,12 @@ def called(
     detail: object = None,
     outcome: Outcome = "ok",
     **more: Any,
-) -> Called:
+) -> ToolCall:
     """Returns a call with its result."""
     result = Result(text, outcome, detail=detail, **more)
     if outcome == "missing":
-        return Called(response=0, call="c", name=name, input=given)
-    return Called(
+        return ToolCall(response=0, call="c", name=name, input=given)
+    return ToolCall(
         response=0,
         call="c",
         name=name,
@@ -40,9 +46,9 @@ def called(
     )
 
 
-def line_of(call: Called) -> str:
+def line_of(call: ToolCall) -> str:
     """Returns a call's line as it reads."""
-    line = call_line(CallView(call, DIRECTORY))
+    line = format_call_line(CallView(call, DIRECTORY))
     return "  ".join(filter(None, (line.tool, line.subject, line.result and f"→ {line.result}")))
 
 
@@ -131,15 +137,15 @@ FOUND = {"query": "q", "results": [{"content": [{"title": "t"}, {"title": "u"}]}
         (called("Unheard", {}, enclosures=(Enclosure("image", None),)), "Unheard  → 1 block"),
     ],
 )  # fmt: skip
-def test_a_call_is_one_line(call: Called, line: str) -> None:
+def test_a_call_is_one_line(call: ToolCall, line: str) -> None:
     assert line_of(call) == line
 
 
 def test_a_call_whose_result_stands_elsewhere_says_so() -> None:
     seen = CallView(called("Bash", {"command": "sleep"}, "slept"))
-    assert call_line(seen, has_result=False).result == "answered below"
+    assert format_call_line(seen, has_result=False).result == "answered below"
     missing = CallView(called("Bash", {"command": "sleep"}, outcome="missing"))
-    assert call_line(missing, has_result=False).result == "no result in the log"
+    assert format_call_line(missing, has_result=False).result == "no result in the log"
 
 
 @pytest.mark.parametrize(
@@ -153,15 +159,15 @@ def test_a_call_whose_result_stands_elsewhere_says_so() -> None:
     ],
 )
 def test_paths_are_told_from_the_project(path: str, told: str) -> None:
-    assert path_from(path, DIRECTORY) == told
+    assert relative_path(path, DIRECTORY) == told
 
 
 def test_below_a_change_stand_its_lines() -> None:
     hunk = {"oldStart": 7, "oldLines": 4, "newStart": 7, "newLines": 4,
             "lines": [" ", " a", "-b", "+c", " d", " ", "\\ No newline"]}  # fmt: skip
     detail = {"oldString": "b", "newString": "c", "filePath": "/x", "structuredPatch": [hunk]}
-    (change,) = CallBlocks(CallView(called("Edit", {"file_path": "/x"}, "ok", detail))).all()
-    assert isinstance(change, Changed)
+    (change,) = CallBlocks(CallView(called("Edit", {"file_path": "/x"}, "ok", detail))).iter_all()
+    assert isinstance(change, DiffBlock)
     assert [(line.number, line.kind, line.text) for line in change.lines] == [
         (8, "same", "a"),
         (9, "removed", "b"),
@@ -172,24 +178,26 @@ def test_below_a_change_stand_its_lines() -> None:
 
 def test_a_long_change_is_folded_and_shown_whole_where_everything_is() -> None:
     seen = CallView(called("Write", {"file_path": "/x", "content": "a\n" * 40}))
-    (short,) = CallBlocks(seen).all()
-    assert isinstance(short, Changed)
+    (short,) = CallBlocks(seen).iter_all()
+    assert isinstance(short, DiffBlock)
     assert (len(short.lines), short.hidden) == (12, 28)
-    whole = next(one for one in CallBlocks(seen, is_full=True).all() if isinstance(one, Changed))
+    whole = next(
+        one for one in CallBlocks(seen, is_full=True).iter_all() if isinstance(one, DiffBlock)
+    )
     assert (len(whole.lines), whole.hidden) == (40, 0)
 
 
 def test_below_other_calls_stand_their_lists_questions_and_plans() -> None:
-    (todos,) = CallBlocks(CallView(called("TodoWrite", {"todos": TODOS}))).all()
-    assert isinstance(todos, Todos)
+    (todos,) = CallBlocks(CallView(called("TodoWrite", {"todos": TODOS}))).iter_all()
+    assert isinstance(todos, TodoBlock)
     assert todos.items == (("completed", "a"), ("pending", "b"))
     asked = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
     answers = {"questions": [], "answers": {"Which?": "this"}}
-    (choices,) = CallBlocks(CallView(called("AskUserQuestion", asked, "t", answers))).all()
-    assert isinstance(choices, Choices)
+    (choices,) = CallBlocks(CallView(called("AskUserQuestion", asked, "t", answers))).iter_all()
+    assert isinstance(choices, QuestionBlock)
     assert choices.pairs == (("Which?", "this"), ("When?", None))
-    (plan,) = CallBlocks(CallView(called("ExitPlanMode", {"plan": "# Plan"}))).all()
-    assert isinstance(plan, Words)
+    (plan,) = CallBlocks(CallView(called("ExitPlanMode", {"plan": "# Plan"}))).iter_all()
+    assert isinstance(plan, SpeechBlock)
     assert (plan.voice, plan.text) == ("plan", "# Plan")
 
 
@@ -197,18 +205,24 @@ def test_failures_show_their_words_and_rejections_the_persons() -> None:
     text = "<tool_use_error>File does not exist.</tool_use_error>"
     (failure,) = CallBlocks(
         CallView(called("Read", {"file_path": "/x"}, text, None, "failed"))
-    ).all()
-    assert failure == Printed(lines=("File does not exist.",), tone="trouble")
+    ).iter_all()
+    assert failure == OutputBlock(lines=("File does not exist.",), tone="trouble")
     call = called("Bash", {"command": "x"}, "The user …", None, "rejected", feedback="not now")
-    (words,) = CallBlocks(CallView(call)).all()
-    assert isinstance(words, Words)
+    (words,) = CallBlocks(CallView(call)).iter_all()
+    assert isinstance(words, SpeechBlock)
     assert (words.voice, words.text, words.note) == ("prompt", "not now", "said no")
 
 
-def whole_of(call: Called, *elsewhere: str) -> list[str]:
+def whole_of(call: ToolCall, *elsewhere: str) -> list[str]:
     """Returns the lines below a call where everything is shown."""
-    parts = list(CallBlocks(CallView(call, DIRECTORY), True, elsewhere).all())
-    return [line for part in parts for text in words_in(part) for line in text.split("\n") if line]
+    parts = list(CallBlocks(CallView(call, DIRECTORY), True, elsewhere).iter_all())
+    return [
+        line
+        for part in parts
+        for text in list_block_texts(part)
+        for line in text.split("\n")
+        if line
+    ]
 
 
 EDIT = {"file_path": "/home/dev/shop/a.py", "old_string": "old", "new_string": "new"}
@@ -234,7 +248,7 @@ ASKED = {"description": "Look", "prompt": "Look\naround"}
     ],
 )  # fmt: skip
 def test_where_everything_is_shown_nothing_is_left_out_or_said_twice(
-    call: Called, lines: list[str]
+    call: ToolCall, lines: list[str]
 ) -> None:
     assert whole_of(call) == lines
 
@@ -244,16 +258,20 @@ def test_the_prompt_of_an_agent_whose_conversation_follows_stands_there() -> Non
 
 
 def test_an_output_that_is_not_beside_the_log_is_said_to_be_gone() -> None:
-    call = called("Bash", {"command": "x"}, "part", persisted=Persisted("b.txt", 9000))
+    call = called("Bash", {"command": "x"}, "part", persisted=PersistedOutput("b.txt", 9000))
     for is_lost, words in ((False, "is in"), (True, "is not there: no")):
-        *_, last = CallBlocks(CallView(call, DIRECTORY, is_lost)).all()
-        assert last == Printed(lines=(f"(the whole output (9.0 KB) {words} tool-results/b.txt)",))
+        *_, last = CallBlocks(CallView(call, DIRECTORY, is_lost)).iter_all()
+        assert last == OutputBlock(
+            lines=(f"(the whole output (9.0 KB) {words} tool-results/b.txt)",)
+        )
 
 
 def test_of_a_failed_command_the_end_is_shown() -> None:
     text = "Exit code 1\n" + "\n".join(f"line {n}" for n in range(1, 41))
-    (failure,) = CallBlocks(CallView(called("Bash", {"command": "x"}, text, None, "failed"))).all()
-    assert isinstance(failure, Printed)
+    (failure,) = CallBlocks(
+        CallView(called("Bash", {"command": "x"}, text, None, "failed"))
+    ).iter_all()
+    assert isinstance(failure, OutputBlock)
     assert (failure.lines, failure.last[-1], failure.hidden) == (
         ("line 1", "line 2"),
         "line 40",
@@ -291,12 +309,12 @@ def test_no_call_is_too_odd_to_be_told(
     name: str, given_: object, detail: object, outcome: Outcome, is_full: bool
 ) -> None:
     seen = CallView(called(name, given_, "words", detail, outcome), DIRECTORY)
-    assert "\n" not in call_line(seen).subject
-    assert all(block.level == 0 for block in CallBlocks(seen, is_full).all())
+    assert "\n" not in format_call_line(seen).subject
+    assert all(block.level == 0 for block in CallBlocks(seen, is_full).iter_all())
 
 
 def test_the_first_words_of_a_deep_input_are_found_without_going_down_in_calls() -> None:
     deep: object = "words"
     for _ in range(5000):
         deep = [deep]
-    assert first_text(deep) == "words"
+    assert find_first_text(deep) == "words"

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.view.text import clean, short, when
+from plait.view.text import clean_text, format_log_time, shorten_clean
 from plait.view.transcript.markdown_text import (
-    code,
-    fenced,
-    html,
-    literal,
-    markdown,
-    phrase,
-    quoted,
+    escape_html_line,
+    escape_literal,
+    escape_phrase,
+    fence_code,
+    format_code_span,
+    quote_block,
+    sanitize_markdown,
 )
 from tests.view.rendered import FORMATTING, HOSTILE, RENDER, elements, is_harmless
 from tests.view.unescaped import squeezed
@@ -24,47 +24,61 @@ texts = st.lists(st.sampled_from([*HOSTILE, " ", "\n", "\n\n", "\n    ", "  "]))
 
 @given(texts)
 def test_nothing_in_an_answer_is_markup_but_formatting(text: str) -> None:
-    found = elements(markdown(text))
+    found = elements(sanitize_markdown(text))
     assert found.names <= FORMATTING
     assert all(map(is_harmless, found.links))
 
 
 @given(texts)
 def test_a_prompt_shows_as_it_was_typed(text: str) -> None:
-    found = elements(quoted(literal(text)))
+    found = elements(quote_block(escape_literal(text)))
     assert found.names <= {"blockquote", "p", "br", "pre", "code"}
 
 
 @given(texts)
 def test_a_heading_or_a_cell_is_text(text: str) -> None:
-    assert elements(f"# {phrase(text)}").names <= {"h1"}
-    assert elements(f"| a |\n|---|\n| {phrase(text)} |").names <= FORMATTING - {"a", "em", "code"}
+    assert elements(f"# {escape_phrase(text)}").names <= {"h1"}
+    assert elements(f"| a |\n|---|\n| {escape_phrase(text)} |").names <= FORMATTING - {
+        "a",
+        "em",
+        "code",
+    }
 
 
 @given(texts)
 def test_what_follows_stands_outside_of_any_text(text: str) -> None:
-    for block in (markdown(text), quoted(literal(text)), fenced(clean(text))):
+    for block in (
+        sanitize_markdown(text),
+        quote_block(escape_literal(text)),
+        fence_code(clean_text(text)),
+    ):
         page = RENDER.render(f"{block}\n\n<details>\n\n## End\n")
         assert page.endswith("<details>\n<h2>End</h2>\n")
 
 
 @given(texts)
 def test_no_word_is_lost(text: str) -> None:
-    for made in (markdown(text), literal(text), quoted(literal(text))):
+    for made in (sanitize_markdown(text), escape_literal(text), quote_block(escape_literal(text))):
         assert squeezed(made) == squeezed(text)
 
 
 @given(st.text())
 def test_code_is_the_text_itself(text: str) -> None:
-    shown = clean(text)
-    fence, *lines, last = fenced(shown).split("\n")
+    shown = clean_text(text)
+    fence, *lines, last = fence_code(shown).split("\n")
     assert "\n".join(lines) == shown
     assert fence == last and fence not in shown
 
 
 @given(st.text())
 def test_any_text_can_be_shown(text: str) -> None:
-    for made in (markdown(text), literal(text), phrase(text), html(text), code(clean(text))):
+    for made in (
+        sanitize_markdown(text),
+        escape_literal(text),
+        escape_phrase(text),
+        escape_html_line(text),
+        format_code_span(clean_text(text)),
+    ):
         made.encode()
         assert "\x1b" not in made and "\u202e" not in made
 
@@ -92,7 +106,7 @@ def test_any_text_can_be_shown(text: str) -> None:
     ],
 )
 def test_an_answer_keeps_its_formatting(written: str, shown: str) -> None:
-    assert markdown(written) == shown
+    assert sanitize_markdown(written) == shown
 
 
 @pytest.mark.parametrize(
@@ -110,7 +124,7 @@ def test_an_answer_keeps_its_formatting(written: str, shown: str) -> None:
     ],
 )
 def test_a_prompt_keeps_its_lines_and_signs(typed: str, shown: str) -> None:
-    assert literal(typed) == shown
+    assert escape_literal(typed) == shown
 
 
 @pytest.mark.parametrize(
@@ -125,12 +139,12 @@ def test_a_prompt_keeps_its_lines_and_signs(typed: str, shown: str) -> None:
     ],
 )
 def test_nothing_commands_the_reader(text: str, left: str) -> None:
-    assert clean(text) == left
+    assert clean_text(text) == left
 
 
 def test_moments_and_beginnings() -> None:
-    assert when("2026-04-14T09:09:28.123Z") == "2026-04-14 09:09:28"
-    assert when("2026-04-14T11:09:28+02:00") == "2026-04-14 09:09:28"
-    assert (when(None), when("long ago")) == ("", "long ago")
-    assert short("one two three four", 12) == "one two…"
-    assert short("word " * 3, 40) == "word word word"
+    assert format_log_time("2026-04-14T09:09:28.123Z") == "2026-04-14 09:09:28"
+    assert format_log_time("2026-04-14T11:09:28+02:00") == "2026-04-14 09:09:28"
+    assert (format_log_time(None), format_log_time("long ago")) == ("", "long ago")
+    assert shorten_clean("one two three four", 12) == "one two…"
+    assert shorten_clean("word " * 3, 40) == "word word word"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plait.view.page.figures.slices import Slice
-from plait.view.page.figures.treemap import Area, Box, Group, squarified, treemap
+from plait.usage.page import Area, Box, Group, lay_out_squarified, render_treemap
+from plait.view.page.slices import Slice
 
 BOX = Box(0, 0, 300, 200)
 amounts = st.lists(st.floats(0.01, 1000), min_size=1, max_size=20).map(
@@ -18,7 +18,7 @@ amounts = st.lists(st.floats(0.01, 1000), min_size=1, max_size=20).map(
 @settings(max_examples=40, deadline=None)
 @given(amounts)
 def test_areas_are_shares_and_lie_beside_one_another(values: list[float]) -> None:
-    boxes = squarified(values, BOX)
+    boxes = lay_out_squarified(values, BOX)
     whole = sum(values)
     for value, box in zip(values, boxes, strict=True):
         assert box.width * box.height == pytest.approx(value / whole * 60_000, rel=1e-6)
@@ -31,18 +31,18 @@ def test_areas_are_shares_and_lie_beside_one_another(values: list[float]) -> Non
 
 
 def test_equal_amounts_are_nearly_squares() -> None:
-    for box in squarified([1.0] * 6, BOX):
+    for box in lay_out_squarified([1.0] * 6, BOX):
         assert 0.5 <= box.width / box.height <= 2
 
 
 def test_nothing_has_no_area() -> None:
-    assert squarified([0.0, 0.0], BOX) == [Box(0, 0, 0, 0)] * 2
-    assert squarified([], BOX) == []
+    assert lay_out_squarified([0.0, 0.0], BOX) == [Box(0, 0, 0, 0)] * 2
+    assert lay_out_squarified([], BOX) == []
 
 
 def test_areas_are_named_and_stand_in_a_table() -> None:
     parts = [Area("<opus>", 3.0, Slice(model="o")), Area("tiny", 0.001, Slice(model="t"))]
-    drawn = treemap(
+    drawn = render_treemap(
         [Group(Area("moor", 3.001, Slice()), parts)], lambda one: f"${one:g}", "cost", "x"
     )
     assert drawn.count("&lt;opus&gt; $3</text>") == 2

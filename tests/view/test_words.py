@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 
 from examples.drawing import draw
-from plait.record import record_of
-from plait.view.words import block_names, first_words, one_line, plain_words, record_words
+from plait.record import parse_record
+from plait.view.summaries import (
+    format_block_kinds,
+    format_prompt,
+    summarize_blocks,
+    summarize_record,
+    to_single_line,
+)
 
 
 # checklist: S26
@@ -37,7 +43,7 @@ from plait.view.words import block_names, first_words, one_line, plain_words, re
     ],
 )
 def test_prompts_lose_their_machine_tags(text: str, words: str) -> None:
-    assert plain_words(text) == words
+    assert format_prompt(text) == words
 
 
 @pytest.mark.parametrize(
@@ -58,9 +64,9 @@ def test_prompts_lose_their_machine_tags(text: str, words: str) -> None:
     ],
 )
 def test_a_record_in_a_few_words(drawing: str, kind: str, words: str) -> None:
-    found = record_words(record_of(draw(drawing).files[0].lines[-1].data))
+    found = summarize_record(parse_record(draw(drawing).files[0].lines[-1].data))
     assert found.kind == kind
-    assert found.words.startswith(words)
+    assert found.text.startswith(words)
 
 
 def test_a_compaction_says_what_it_saved() -> None:
@@ -80,7 +86,7 @@ def test_a_compaction_says_what_it_saved() -> None:
 def said(fields: dict[str, Any]) -> str:
     import msgspec
 
-    return record_words(record_of(msgspec.json.encode(fields))).words
+    return summarize_record(parse_record(msgspec.json.encode(fields))).text
 
 
 @pytest.mark.parametrize(
@@ -118,9 +124,9 @@ def said(fields: dict[str, Any]) -> str:
     ],
 )
 def test_a_message_in_a_few_words(blocks: list[dict[str, Any]], words: str, names: str) -> None:
-    assert first_words(blocks) == words
-    assert block_names(blocks) == names
+    assert summarize_blocks(blocks) == words
+    assert format_block_kinds(blocks) == names
 
 
 def test_only_the_beginning_of_a_long_text_is_kept() -> None:
-    assert len(one_line("word " * 1000)) == 300
+    assert len(to_single_line("word " * 1000)) == 300

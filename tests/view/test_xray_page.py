@@ -2,26 +2,28 @@
 
 import re
 
-from plait.conversation.account.model import Cause, Parts
-from plait.conversation.xray import FillKind, XrayColumn
-from plait.view.page.tabs.head import Head
-from plait.view.page.tabs.xray import MOST_COLUMNS, xray_html
+from plait.insights.cache_misses import MissCause, TokenParts
+from plait.insights.xray import FillKind, XrayColumn
+from plait.view.page.frame import SessionHeader
+from plait.web.pages.session_context import MOST_COLUMNS, render_xray
 
-HEAD = Head(name="s1", title="A search box")
+HEAD = SessionHeader(name="s1", title="A search box")
 
 
 def column(number: int, *, again: int = 0, is_compacted: bool = False) -> XrayColumn:
-    cause: Cause | None = "pause" if again else None
+    cause: MissCause | None = "pause" if again else None
     fills: dict[FillKind, int] = {"system": 1000, "results": 100 * number}
-    return XrayColumn(f"m{number}", f"u{number}", fills, Parts(again=again), cause, is_compacted)
+    return XrayColumn(
+        f"m{number}", f"u{number}", fills, TokenParts(again=again), cause, is_compacted
+    )
 
 
 def test_few_requests_are_not_drawn() -> None:
-    assert xray_html(HEAD, [column(1), column(2)]) == ""
+    assert render_xray(HEAD, [column(1), column(2)]) == ""
 
 
 def test_each_request_is_a_column_that_leads_to_it() -> None:
-    drawn = xray_html(HEAD, [column(1), column(2, again=5000), column(3, is_compacted=True)])
+    drawn = render_xray(HEAD, [column(1), column(2, again=5000), column(3, is_compacted=True)])
     assert re.findall(r'href="([^"]*)"', drawn) == ["/s/s1#u1", "/s/s1#u2", "/s/s1#u3"]
     assert drawn.count('class="bad"') == 1
     assert "over 3 requests, 1.3k at most, 1 compaction" in drawn
@@ -32,13 +34,13 @@ def test_each_request_is_a_column_that_leads_to_it() -> None:
 
 
 def test_little_is_not_marked() -> None:
-    drawn = xray_html(HEAD, [column(1), column(2, again=999), column(3)])
+    drawn = render_xray(HEAD, [column(1), column(2, again=999), column(3)])
     assert 'class="bad"' not in drawn
     assert "Red marks" not in drawn
 
 
 def test_of_many_the_dearest_are_shown() -> None:
     many = [column(number, again=5000 if number == 7 else 0) for number in range(3 * MOST_COLUMNS)]
-    drawn = xray_html(HEAD, many)
+    drawn = render_xray(HEAD, many)
     assert drawn.count("<a ") == MOST_COLUMNS
     assert "#u7" in drawn

@@ -9,12 +9,11 @@ from threading import Thread
 from time import monotonic, sleep
 
 from plait.archive.live.live_archive import LiveArchive
-from plait.archive.model import StorePlace
-from plait.web.bounds import Bounds
+from plait.sessions.model import StorePlace
+from plait.web.address import ServerAddress, open_listener
 from plait.web.events import Hub
 from plait.web.guard import Keys
-from plait.web.place import Place, listening
-from plait.web.server import Server, application, bounded
+from plait.web.server import ConnectionLimits, Server, create_application, create_uvicorn_config
 
 PATIENCE = 20.0
 
@@ -26,7 +25,7 @@ class Bare:
     port: int
     keys: Keys
     hub: Hub
-    bounds: Bounds
+    bounds: ConnectionLimits
 
     @property
     def cookie(self) -> str:
@@ -72,21 +71,21 @@ def status(answer: bytes) -> int:
 @contextmanager
 def bare(root: Path, index: Path, secret: str = "the secret") -> Iterator[Bare]:
     """Serves an archive with all its bounds."""
-    listener = listening("127.0.0.1", 0)
+    listener = open_listener("127.0.0.1", 0)
     port = listener.getsockname()[1]
     keys, hub = Keys(secret), Hub()
     store = StorePlace(index / "keep", index / "read")
     library = LiveArchive((root,), index, store=store)
-    guard = application(library, keys, Place("127.0.0.1", port), hub, is_live=False)
-    bounds = Bounds(guard)
-    server = Server(bounded(bounds), guard, hub, None)
+    guard = create_application(library, keys, ServerAddress("127.0.0.1", port), hub, is_live=False)
+    bounds = ConnectionLimits(guard)
+    server = Server(create_uvicorn_config(bounds), guard, hub, None)
     thread = Thread(target=server.run, args=[listener], daemon=True)
     thread.start()
     wait_for(lambda: server.has_started)
     try:
         yield Bare(port, keys, hub, bounds)
     finally:
-        server.end()
+        server.stop()
         thread.join(timeout=PATIENCE)
         listener.close()
         assert not thread.is_alive()

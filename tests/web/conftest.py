@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.browser.sessions import drawn, hostile
 from tests.web.bare import Bare, bare
 
@@ -25,7 +25,7 @@ def archive_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def archive_index(archive_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns the index of those sessions."""
     folder = tmp_path_factory.mktemp("served-index")
-    refresh(Archive([archive_root]), folder)
+    update_index(Archive([archive_root]), folder)
     return folder
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
 from plait.archive import Archive, StorePlace
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.browser.sessions import drawn
 from tests.web.reading_page import Served, served
 
@@ -69,7 +69,7 @@ def edit_desk(
     for drawing in drawn().values():
         drawing.write(root)
     rest(root)
-    refresh(Archive([root]), index)
+    update_index(Archive([root]), index)
     store = StorePlace(folder / "keep", folder / "read")
     with served(
         root,

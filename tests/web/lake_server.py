@@ -11,18 +11,14 @@ from threading import Thread
 from typing import Any
 from urllib.parse import quote, urlencode, urljoin
 
-from plait.lake.asking import Kept
-from plait.lake.policy import Policy
-from plait.lake.questions import Question, questions
-from plait.lake.serving import ServedLake
-from plait.web.bounds import Bounds
+from plait.lake.access import Policy, ServedLake
+from plait.lake.query import QueryableLake
+from plait.lake.saved_queries import SavedQuery, load_saved_queries
+from plait.web.address import ServerAddress, open_listener
 from plait.web.events import Hub
 from plait.web.guard import Commands, Keys
-from plait.web.lake.asked import LakeState
-from plait.web.lake.people import PeopleKeys
-from plait.web.lake.server import lake_application
-from plait.web.place import Place, listening
-from plait.web.server import Server, bounded
+from plait.web.lake import LakeState, PeopleKeys, create_lake_application
+from plait.web.server import ConnectionLimits, Server, create_uvicorn_config
 from tests.web.bare import PATIENCE, wait_for
 
 LINK = re.compile(r'(?:href|action)="(/[^"#]*)')
@@ -87,25 +83,25 @@ class Visitor:
 
 @contextmanager
 def lake_served(
-    lake: Kept,
+    lake: QueryableLake,
     policy: Callable[[], Policy] | None,
-    known: Callable[[], dict[str, Question]] = questions,
+    known: Callable[[], dict[str, SavedQuery]] = load_saved_queries,
 ) -> Iterator[int]:
     """Serves a lake; gives the port."""
-    listener = listening("127.0.0.1", 0)
+    listener = open_listener("127.0.0.1", 0)
     port = listener.getsockname()[1]
     keys = PeopleKeys("the secret", policy) if policy else Keys("the secret")
     state = LakeState(ServedLake(lake, policy), known)
-    place = Place("127.0.0.1", port, commands=Commands("", "plait serve"))
-    guard = lake_application(state, keys, place)
-    server = Server(bounded(Bounds(guard)), guard, Hub(), None)
+    place = ServerAddress("127.0.0.1", port, commands=Commands("", "plait serve"))
+    guard = create_lake_application(state, keys, place)
+    server = Server(create_uvicorn_config(ConnectionLimits(guard)), guard, Hub(), None)
     thread = Thread(target=server.run, args=[listener], daemon=True)
     thread.start()
     wait_for(lambda: server.has_started)
     try:
         yield port
     finally:
-        server.end()
+        server.stop()
         thread.join(timeout=PATIENCE)
         listener.close()
         assert not thread.is_alive()

@@ -12,7 +12,7 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.browser.sessions import drawn, hostile
 from tests.web.reading_page import Served, served
 
@@ -61,7 +61,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serves them, indexed."""
     index = tmp_path_factory.mktemp("index")
-    refresh(Archive([root]), index)
+    update_index(Archive([root]), index)
     with served(root, index) as one:
         yield one
 

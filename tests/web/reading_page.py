@@ -18,11 +18,11 @@ import uvicorn
 from playwright.sync_api import Browser, Page
 
 from plait.archive.live.live_archive import LiveArchive
-from plait.archive.model import StorePlace
+from plait.sessions.model import StorePlace
+from plait.web.address import ServerAddress, open_listener
 from plait.web.events import Hub
 from plait.web.guard import Keys
-from plait.web.place import Place, listening
-from plait.web.server import Server, application
+from plait.web.server import Server, create_application
 from tests.browser.conftest import PATIENCE
 from tests.browser.sessions import drawn, hostile
 
@@ -69,13 +69,13 @@ def served(
     secret: str = "a secret of this test",
 ) -> Iterator[Served]:
     """Serves an archive on a port that is free, or on the one that another has left."""
-    listener = listening("127.0.0.1", port)
+    listener = open_listener("127.0.0.1", port)
     port = listener.getsockname()[1]
     library = LiveArchive((root,), index, is_read_only=is_read_only, store=store, star_file=stars)
     keys = Keys(secret)
-    place = Place("127.0.0.1", port)
+    place = ServerAddress("127.0.0.1", port)
     hub = Hub()
-    guard = application(library, keys, place, hub, is_live=is_live)
+    guard = create_application(library, keys, place, hub, is_live=is_live)
     server = Server(uvicorn.Config(guard, log_level="warning", lifespan="on"), guard, hub, None)
     thread = Thread(target=server.run, args=[listener], daemon=True)
     thread.start()
@@ -83,9 +83,9 @@ def served(
     while not server.has_started and monotonic() < end:
         sleep(0.01)
     try:
-        yield Served(library, keys, hub, place.address)
+        yield Served(library, keys, hub, place.url)
     finally:
-        server.end()
+        server.stop()
         thread.join(timeout=10)
         listener.close()
 

@@ -10,12 +10,12 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.live.session import live_session
-from plait.archive.model import Session
+from plait.archive.live.session import open_live_session
 from plait.cli.app import run
 from plait.conversation.prices import Prices
-from plait.view.agents import AgentCost, agents_together
-from plait.view.amounts import tokens_in_words
+from plait.sessions.model import Session
+from plait.view.agents import AgentCost, sum_agent_costs
+from plait.view.formats import format_tokens
 from tests.web.reading_page import Reader, Served, reader, served
 
 __all__ = ["reader"]
@@ -70,7 +70,7 @@ def used(root: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, dict[str, A
 
 def agents_of(session: Session) -> list[AgentCost]:
     """Returns what the agents of a session took."""
-    return list(live_session(session.id, session, Prices()).agents.values())
+    return list(open_live_session(session.id, session, Prices()).agents.values())
 
 
 def test_agents_took_what_the_command_counts(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +79,7 @@ def test_agents_took_what_the_command_counts(root: Path, capfd: pytest.CaptureFi
     for session in found:
         for name, is_service in (("agents", False), ("service", True)):
             agents = [one for one in agents_of(session) if (one.type == "service") is is_service]
-            sums, row = agents_together(agents), counted[session.id][name]
+            sums, row = sum_agent_costs(agents), counted[session.id][name]
             assert sums.responses == row["responses"]
             assert [getattr(sums.tokens, part) for part in FIGURES] == [
                 row[f"{part}_tokens"] for part in FIGURES
@@ -90,7 +90,7 @@ def test_agents_took_what_the_command_counts(root: Path, capfd: pytest.CaptureFi
 
 def test_agents_are_known_by_type_and_task_and_branch(root: Path) -> None:
     (session,) = Archive([root / "drawn"]).sessions
-    found = {one.words: one for one in agents_of(session)}
+    found = {one.prompt: one for one in agents_of(session)}
     assert {words: (one.type, one.who, one.calls) for words, one in found.items()} == {
         "Count": ("general-purpose", "abandoned", 1),
         "Look": ("Explore", "agents", 0),
@@ -107,7 +107,7 @@ def test_what_an_agent_s_log_repeats_of_the_conversation_is_not_its_own(
     own, there = (re.findall(r"msg_\w+", path.read_text()) for path in (look, session.path))
     look.write_text(look.read_text().replace(own[0], there[0]))
     (session,) = Archive([tmp_path]).sessions
-    assert {one.words: one.responses for one in agents_of(session)} == {"Look": 1, "Count": 2}
+    assert {one.prompt: one.responses for one in agents_of(session)} == {"Look": 1, "Count": 2}
     assert used(tmp_path, capfd)[session.id]["agents"]["responses"] == 3
 
 
@@ -119,15 +119,17 @@ def numbers(html: str, row: str) -> list[str]:
 
 
 def test_the_table_says_what_each_agent_took(at: Served) -> None:
-    session = next(one for one in at.library.now.names.values() if "sub-agent" in str(one.path))
+    session = next(
+        one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
+    )
     found = agents_of(session)
     page = at.ask(f"/s/{session.id}/usage")[2].decode()
     for one in found:
-        figures = numbers(page, one.words)
+        figures = numbers(page, one.prompt)
         assert figures[2:5] == [
             str(one.responses),
-            tokens_in_words(one.tokens.total_input),
-            tokens_in_words(one.tokens.output),
+            format_tokens(one.tokens.total_input),
+            format_tokens(one.tokens.output),
         ]
         assert figures[0].startswith("$")
         assert figures[6:] == [one.type, "timeline"]
@@ -136,7 +138,9 @@ def test_the_table_says_what_each_agent_took(at: Served) -> None:
 
 
 def test_agents_are_told_alike_on_rows_and_in_time(at: Served) -> None:
-    session = next(one for one in at.library.now.names.values() if "sub-agent" in str(one.path))
+    session = next(
+        one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
+    )
     one = max(agents_of(session), key=lambda agent: agent.tokens.output)
     words = f"{one.tokens.output} out"
     assert len(re.findall(rf'class="res by-agents">[^<]*{words}', read_page(at, session))) == 2
@@ -150,14 +154,18 @@ def read_page(at: Served, session: Session) -> str:
 
 
 def test_turns_say_what_was_written_as_out(at: Served) -> None:
-    session = next(one for one in at.library.now.names.values() if "sub-agent" in str(one.path))
+    session = next(
+        one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
+    )
     spent = re.findall(r'class="spent">([^<]*)', read_page(at, session))
     assert any(re.search(r"\b\d+ out\b", words) for words in spent)
     assert not any("token" in words for words in spent)
 
 
 def test_a_row_of_the_table_leads_to_the_agent(at: Served, reader: Reader) -> None:
-    session = next(one for one in at.library.now.names.values() if "sub-agent" in str(one.path))
+    session = next(
+        one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
+    )
     page = reader(at, f"/s/{session.id}/usage")
     link = page.locator(".agents-table tbody th a").first
     name = link.inner_text()

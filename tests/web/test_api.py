@@ -10,10 +10,9 @@ import msgspec
 import pytest
 
 from plait.archive import Archive
-from plait.archive.index.update import refresh
-from plait.archive.resume import resumption_of
-from plait.web.api.routes import BASE, TABLE, Entry, document
-from plait.web.api.writes import WRITES
+from plait.indexing import update_index
+from plait.sessions.resume import build_resumption
+from plait.web.api.routes import BASE, TABLE, WRITES, Entry, document
 from plait.web.events import Event
 from tests.web.bare import Bare, bare, status
 
@@ -22,7 +21,7 @@ from tests.web.bare import Bare, bare, status
 def examples(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
     """Serves the gallery."""
     index = tmp_path_factory.mktemp("gallery-index")
-    refresh(Archive([gallery]), index)
+    update_index(Archive([gallery]), index)
     with bare(gallery, index) as one:
         yield one
 
@@ -106,7 +105,7 @@ def drawn_in(folder: Path) -> str:
 def test_the_context_is_what_the_client_sends(examples: Bare, gallery: Path) -> None:
     name = drawn_in(gallery / "compaction")
     session = next(one for one in Archive([gallery]).sessions if one.id == name)
-    sent = resumption_of(session).context.request
+    sent = build_resumption(session).context.request
     answer = asked(examples, f"/sessions/{name}/context?limit=200")
     assert [(one["role"], one["content"]) for one in answer["messages"]] == [
         (role, blocks) for role, blocks in sent
@@ -161,7 +160,7 @@ def test_a_hit_names_its_session(examples: Bare) -> None:
         ("/search?q=%20", 400, "there is nothing to look for"),
         ("/search?q=(&way=regex", 400, ""),
         ("/sessions/nobody", 404, "no session is called 'nobody'"),
-        ("/nothing", 404, "there is nothing here"),
+        ("/nothing", 404, "page not found"),
     ],
 )
 def test_what_is_wrong_is_said(examples: Bare, path: str, wanted: int, words: str) -> None:
@@ -201,7 +200,7 @@ def test_events_come_as_they_happen(examples: Bare) -> None:
         said = b""
         while b"retry" not in said:
             said += client.recv(4096)
-        examples.hub.tell([Event("session", "b", 1), Event("session", "a", 2), Event("index")])
+        examples.hub.publish([Event("session", "b", 1), Event("session", "a", 2), Event("index")])
         while b"event: index" not in said:
             said += client.recv(4096)
     assert b'"session":"a","size":2' in said

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from plait.archive import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.web.reading_page import Reader, Served, reader, served
 
 __all__ = ["reader"]
@@ -48,7 +48,7 @@ PLACES = (
 def at(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serves the gallery, indexed."""
     index = tmp_path_factory.mktemp("axe-index")
-    refresh(Archive([gallery]), index)
+    update_index(Archive([gallery]), index)
     with served(gallery, index) as one:
         yield one
 

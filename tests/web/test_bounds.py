@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.web import bounds, events
+from plait.web import events, server
 from tests.web.bare import Bare, bare, everything, status, wait_for
 
 SOON = 0.3
@@ -17,9 +17,9 @@ SOON = 0.3
 def hasty(archive_root: Path, archive_index: Path) -> Iterator[Bare]:
     """Serves with little patience."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(bounds, "PATIENCE", SOON)
-        patched.setattr(bounds, "READING", SOON)
-        patched.setattr(bounds, "MOST_CONNECTIONS", 24)
+        patched.setattr(server, "REQUEST_TIMEOUT", SOON)
+        patched.setattr(server, "READ_TIMEOUT", SOON)
+        patched.setattr(server, "MOST_CONNECTIONS", 24)
         patched.setattr(events, "MOST_LISTENERS", 4)
         with bare(archive_root, archive_index) as one:
             yield one
@@ -120,13 +120,13 @@ def test_only_so_many_may_listen_and_who_goes_makes_room(hasty: Bare) -> None:
         client.sendall(asked)
         assert b"retry: 2000" in received(client, b"retry: 2000")
         listeners.append(client)
-    assert hasty.hub.count == 4
+    assert hasty.hub.listener_count == 4
     refused = hasty.get("/events")
     assert status(refused) == 503
     assert b"retry-after: 30" in refused.lower()
     for client in listeners:
         client.close()
-    wait_for(lambda: hasty.hub.count == 0)
+    wait_for(lambda: hasty.hub.listener_count == 0)
 
 
 def received(client: socket.socket, until: bytes) -> bytes:
@@ -143,7 +143,7 @@ def test_a_listener_who_does_not_read_is_told_to_look_anew(hasty: Bare) -> None:
         asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
         client.sendall(asked.encode())
         received(client, b"retry: 2000")
-        hasty.hub.tell(told)
+        hasty.hub.publish(told)
         last = received(client, b'"s499"')
     assert b"event: again\n" in last
 
@@ -154,7 +154,7 @@ def test_an_answer_may_take_longer_than_a_question(hasty: Bare) -> None:
         client.sendall(asked.encode())
         received(client, b"retry: 2000")
         time.sleep(2 * SOON)
-        hasty.hub.tell([events.Event("session", "late")])
+        hasty.hub.publish([events.Event("session", "late")])
         assert b'"late"' in received(client, b'"late"')
 
 

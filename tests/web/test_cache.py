@@ -5,20 +5,20 @@ from threading import Event, Thread
 
 import pytest
 
-from plait.archive.live.cache import Cache, RunningSum
+from plait.archive.live.live_archive import BackgroundResult, Cache
 
 
 def test_a_value_is_made_once_for_the_same_source() -> None:
     cache, numbers = Cache(10), count(1)
-    made = [cache.of("name", source, numbers.__next__) for source in "aabba"]
+    made = [cache.get_or_make("name", source, numbers.__next__) for source in "aabba"]
     assert made == [1, 1, 2, 2, 3]
 
 
 def test_the_last_value_is_known_whatever_has_changed() -> None:
     cache = Cache(10)
-    assert cache.last("name") is None
-    cache.of("name", 1, lambda: "one")
-    found = cache.last("name")
+    assert cache.get("name") is None
+    cache.get_or_make("name", 1, lambda: "one")
+    found = cache.get("name")
     assert found is not None
     assert (found.source, found.value) == (1, "one")
 
@@ -26,17 +26,17 @@ def test_the_last_value_is_known_whatever_has_changed() -> None:
 def test_what_was_not_asked_for_lately_is_let_go_first() -> None:
     cache = Cache(2)
     for name in ("a", "b", "a", "c"):
-        cache.of(name, 0, str)
-    assert [name for name in "abc" if cache.last(name)] == ["a", "c"]
+        cache.get_or_make(name, 0, str)
+    assert [name for name in "abc" if cache.get(name)] == ["a", "c"]
 
 
 def test_weights_add_up_and_the_last_one_stays_however_heavy() -> None:
     cache = Cache(10)
     for name, weight in (("a", 6), ("b", 4), ("c", 1)):
-        cache.of(name, 0, str, weight)
-    assert [name for name in "abc" if cache.last(name)] == ["b", "c"]
-    cache.of("heavy", 0, str, 11)
-    assert [name for name in ("b", "c", "heavy") if cache.last(name)] == ["heavy"]
+        cache.get_or_make(name, 0, str, weight)
+    assert [name for name in "abc" if cache.get(name)] == ["b", "c"]
+    cache.get_or_make("heavy", 0, str, 11)
+    assert [name for name in ("b", "c", "heavy") if cache.get(name)] == ["heavy"]
 
 
 def test_nobody_makes_what_another_makes_already() -> None:
@@ -49,7 +49,9 @@ def test_nobody_makes_what_another_makes_already() -> None:
         return len(made)
 
     found: list[int] = []
-    threads = [Thread(target=lambda: found.append(cache.of("name", 0, make))) for _ in range(4)]
+    threads = [
+        Thread(target=lambda: found.append(cache.get_or_make("name", 0, make))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     assert begun.wait(20)
@@ -62,9 +64,9 @@ def test_nobody_makes_what_another_makes_already() -> None:
 def test_what_could_not_be_made_is_tried_again() -> None:
     cache = Cache(10)
     with pytest.raises(ZeroDivisionError):
-        cache.of("name", 0, lambda: 1 // 0)
-    assert cache.last("name") is None
-    assert cache.of("name", 0, lambda: 1) == 1
+        cache.get_or_make("name", 0, lambda: 1 // 0)
+    assert cache.get("name") is None
+    assert cache.get_or_make("name", 0, lambda: 1) == 1
 
 
 def test_a_whole_sum_is_that_of_now_and_one_who_asks_is_given_it() -> None:
@@ -74,9 +76,9 @@ def test_a_whole_sum_is_that_of_now_and_one_who_asks_is_given_it() -> None:
         counted.append(state)
         return state * 10
 
-    kept = RunningSum(lambda: now[0], work)
-    assert kept.whole() == 10
-    assert kept.ask() == (10, False)
+    kept = BackgroundResult(lambda: now[0], work)
+    assert kept.wait() == 10
+    assert kept.get() == (10, False)
     now[0] = 2
-    assert kept.whole() == 20
+    assert kept.wait() == 20
     assert counted == [1, 2]

@@ -117,7 +117,7 @@ def test_a_second_one_shows_the_first(home: Home) -> None:
         address = re.search(r"http://[\d.:]+", terminal.wait_for("Ctrl-C"))[0]  # type: ignore[index]
         again = home.run("serve")
         assert again.returncode == 0
-        assert f"served already at {address}" in again.stderr
+        assert f"Plait is already running at {address}" in again.stderr
         assert "key      `plait open --print-key --root" in again.stderr
         assert not re.search(r"[a-z2-7]{6}-[a-z2-7]{6}-", again.stderr)
         assert terminal.press_ctrl_c() == 0
@@ -130,7 +130,7 @@ def test_where_a_port_is_taken_the_next_one_is_used(home: Home) -> None:
         port = other.getsockname()[1]
         found = home.run("serve", "--no-open", "--port", str(port), "--until-idle", "0.0001")
     assert found.returncode == 0, found.stderr
-    assert f"port {port} is taken: another one is used" in found.stderr
+    assert f"port {port} is in use; using another one" in found.stderr
     taken = int(re.search(r"Plait is at http://127\.0\.0\.1:(\d+)", found.stderr)[1])  # type: ignore[index]
     assert taken != port
 
@@ -169,7 +169,7 @@ def test_open_starts_a_server_that_stays_and_says_nothing_secret(home: Home) -> 
     assert json.loads(listed)["total"] == 1
     stopped = home.run("serve", "--stop")
     assert stopped.returncode == 0
-    assert f"{address} has ended" in stopped.stderr
+    assert f"the server at {address} was stopped" in stopped.stderr
     assert home.running == []
     assert not path.exists()
 
@@ -185,7 +185,7 @@ def test_it_ends_by_itself_when_nobody_comes_and_writes_no_key_into_a_log(home: 
 def test_what_was_never_started_need_not_be_stopped(home: Home) -> None:
     found = home.run("serve", "--stop")
     assert found.returncode == 0
-    assert "no server runs" in found.stderr
+    assert "no server is running" in found.stderr
 
 
 def test_a_server_that_crashed_is_not_believed_in(home: Home) -> None:
@@ -204,7 +204,7 @@ def test_a_server_that_crashed_is_not_believed_in(home: Home) -> None:
 def test_open_without_a_browser_says_where_to_go(home: Home) -> None:
     found = home.run("open")
     assert found.returncode == 0, found.stderr
-    assert "no browser could be opened: Plait is at http://127.0.0.1:" in found.stderr
+    assert "could not open a browser; Plait is at http://127.0.0.1:" in found.stderr
     assert re.search(r"key +[a-z2-7-]{27}", found.stderr)
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from plait.web.guard import Keys
-from plait.web.server import Brief
+from plait.web.server import LogLimit
 from tests.web.bare import Bare, status, wait_for
 
 
@@ -19,7 +19,7 @@ def entering(server: Bare, ticket: str, *headers: str, to: str = "/") -> bytes:
 
 
 def test_a_ticket_is_changed_for_a_cookie_and_the_browser_led_on(server: Bare) -> None:
-    answer = entering(server, server.keys.ticket(), "Origin: null", to="/s/x")
+    answer = entering(server, server.keys.create_ticket(), "Origin: null", to="/s/x")
     assert status(answer) == 200
     assert b'content="0;url=/s/x"' in answer
     found = re.search(rb"set-cookie: (.*)\r\n", answer, re.IGNORECASE)
@@ -32,21 +32,21 @@ def test_a_ticket_is_changed_for_a_cookie_and_the_browser_led_on(server: Bare) -
 
 
 def test_a_ticket_that_was_used_or_is_of_another_opens_nothing(server: Bare) -> None:
-    ticket = server.keys.ticket()
+    ticket = server.keys.create_ticket()
     entering(server, ticket)
-    for one in (ticket, Keys("another").ticket(), "", "x" * 3000):
+    for one in (ticket, Keys("another").create_ticket(), "", "x" * 3000):
         answer = entering(server, one)
         assert status(answer) == 401
         assert b"set-cookie" not in answer.lower()
 
 
 def test_a_foreign_page_cannot_even_try(server: Bare) -> None:
-    answer = entering(server, server.keys.ticket(), "Origin: http://evil.example")
+    answer = entering(server, server.keys.create_ticket(), "Origin: http://evil.example")
     assert status(answer) == 403
 
 
 def test_the_ticket_in_an_address_is_worth_nothing(server: Bare) -> None:
-    answer = server.say(f"GET /enter?ticket={server.keys.ticket()} HTTP/1.1", server.host)
+    answer = server.say(f"GET /enter?ticket={server.keys.create_ticket()} HTTP/1.1", server.host)
     assert status(answer) == 401
     assert b"set-cookie" not in answer.lower()
 
@@ -80,7 +80,7 @@ def test_a_program_is_told_in_its_own_language(server: Bare) -> None:
 
 def test_the_server_proves_who_it_is_without_telling_its_secret(server: Bare) -> None:
     body = server.get("/alive?challenge=abc").partition(b"\r\n\r\n")[2]
-    assert json.loads(body) == {"plait": True, "proof": server.keys.proves("abc")}
+    assert json.loads(body) == {"plait": True, "proof": server.keys.prove("abc")}
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/sessions", "/assets/plait.css"])
@@ -95,7 +95,7 @@ def test_a_head_is_that_of_the_answer(server: Bare, path: str) -> None:
 def test_the_head_of_a_stream_does_not_listen(server: Bare) -> None:
     answer = server.get("/events", method="HEAD")
     assert status(answer) == 200
-    assert server.hub.count == 0
+    assert server.hub.listener_count == 0
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/sessions", "/events"])
@@ -159,7 +159,7 @@ def test_who_hangs_up_while_signing_in_leaves_no_trace(
 
 def test_the_log_of_a_server_has_an_end() -> None:
     log, said = logging.getLogger("tests.brief"), list[str]()
-    log.addFilter(Brief(1000))
+    log.addFilter(LogLimit(1000))
     handler = logging.Handler()
     handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
     log.addHandler(handler)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.web.api.routes import BASE, TABLE
-from plait.web.api.writes import WRITES
+from plait.web.api.routes import BASE, TABLE, WRITES
 from tests.web.edit_desk import MEANT, EditDesk, edit_desk
 
 PAGES = ("/", "/sessions", "/edits", "/search?q=heron", "/usage", "/insights", "/side", "/palette")

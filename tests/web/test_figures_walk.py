@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Response, expect
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from plait.web.events import Event
 from tests.web.lists import at, empty, root, settled, text_of, told
 from tests.web.reading_page import Reader, Served, reader, served
@@ -88,14 +88,14 @@ def test_one_of_several_figures_has_a_whole_page_that_is_renewed(
 ) -> None:
     page = settled_in(reader(at, "/insights"))
     page.locator('a.fig[href*="part=output"]').first.click()
-    expect(page.locator("h1")).to_contain_text("Tokens written")
+    expect(page.locator("h1")).to_contain_text("Output tokens")
     before = sums_of(page.content())
     renewed: list[Response] = []
     page.on("response", lambda one: renewed.append(one) if "fragment=1" in one.url else None)
     for _ in range(200):  # it may not listen yet
         if renewed:
             break
-        at.hub.tell([Event("index")])
+        at.hub.publish([Event("index")])
         page.wait_for_timeout(100)
     assert "part=output" in renewed[0].url
     assert sums_of(renewed[0].text()) == before
@@ -166,7 +166,9 @@ def test_what_makes_no_sense_is_answered(at: Served, asked: str) -> None:
 
 
 def test_sums_of_a_session_lead_to_its_responses(at: Served, reader: Reader) -> None:
-    name = next(name for name, one in at.library.now.listed() if one.title == "the north gate")
+    name = next(
+        name for name, one in at.library.snapshot.iter_listed() if one.title == "the north gate"
+    )
     page = settled_in(reader(at, f"/s/{name}/usage"))
     row = page.locator(".figures-table tbody tr").first
     expect(row.locator("td").first).to_contain_text("$")
@@ -195,7 +197,7 @@ def test_a_model_is_called_alike_wherever_it_stands(tmp_path: Path) -> None:
     dated, plain = "claude-opus-4-5-20251101", "claude-opus-4-5"
     for name, model in (("moor", dated), ("shore", plain)):
         draw(TWO_EDITIONS.format(name=name, model=model)).write(tmp_path / "logs")
-    refresh(Archive([tmp_path / "logs"]), tmp_path / "index")
+    update_index(Archive([tmp_path / "logs"]), tmp_path / "index")
     with served(tmp_path / "logs", tmp_path / "index") as at:
         usage = settled(at, "/usage?range=all")
         assert f"moor<small> {dated}</small>" in usage

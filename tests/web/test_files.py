@@ -41,12 +41,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Scripted:
 @pytest.fixture(scope="module")
 def at(home: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(home.config, tmp_path_factory.mktemp("files-index")) as one:
-        one.library.touched.whole()
+        one.library.touched_files.wait()
         yield one
 
 
 def first_of(home: Scripted, at: Served) -> str:
-    names = at.library.now.names
+    names = at.library.snapshot.names
     return next(name for name in names if b"make the" in names[name].path.read_bytes())
 
 
@@ -63,7 +63,7 @@ def test_all_files_can_be_found_by_a_part_of_their_path(home: Scripted, at: Serv
     found = said(at, "/files?fragment=1&q=CART+src")
     assert "<span>1 file</span>" in found
     assert "cart.py</a>" in found
-    assert "No file is like that." in said(at, "/files?fragment=1&q=nowhere")
+    assert "No matching files." in said(at, "/files?fragment=1&q=nowhere")
 
 
 def test_files_that_were_only_read_are_shown_when_asked_for(home: Scripted, tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ def test_files_that_were_only_read_are_shown_when_asked_for(home: Scripted, tmp_
     (other.top / "read.py").write_text(f"{ONE}\n", encoding="utf-8")
     script.read(other.top / "read.py")
     with served(other.config, tmp_path / "index") as at:
-        at.library.touched.whole()
-        assert "No file is like that." in said(at, "/files?fragment=1")
+        at.library.touched_files.wait()
+        assert "No matching files." in said(at, "/files?fragment=1")
         assert "1 read" in said(at, "/files?fragment=1&read=1")
 
 
@@ -130,5 +130,5 @@ def test_the_net_change_is_two_keys_away(home: Scripted, at: Served, reader: Rea
     link.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".nets section")).to_have_count(2)
-    page.get_by_role("link", name="Whole story").first.click()
+    page.get_by_role("link", name="Full history").first.click()
     expect(page.locator("h1.path")).to_contain_text("cart.py")

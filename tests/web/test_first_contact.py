@@ -17,19 +17,19 @@ import pytest
 from playwright.sync_api import expect
 
 from plait.archive import Archive
-from plait.archive.index.fresh import known_facts
-from plait.archive.index.update import refresh
-from plait.archive.live import LiveArchive, Progress
+from plait.archive.live import LiveArchive, ReadingProgress
 from plait.cli.options import Request as CommandRequest
-from plait.cli.serve import reading_told
-from plait.cli.settings import load_settings, own_command
-from plait.cli.text import to_type, with_own_command
+from plait.cli.serve import report_reading
+from plait.cli.settings import load_settings, plait_command
+from plait.cli.text import expand_commands, shell_command
 from plait.errors import UserError
-from plait.index.access import locked
+from plait.index.catalogue import lock_index
+from plait.indexing import update_index
+from plait.sessions.fresh_index import read_unchanged_facts
+from plait.web.address import open_listener
+from plait.web.address import read_server_file as told_of
 from plait.web.events import MOST_WAITING, Event, Hub
 from plait.web.guard import Keys
-from plait.web.place import found as told_of
-from plait.web.place import listening
 from plait.web.watcher import StoppedError, Watcher
 from tests.web.commands import Home
 from tests.web.lists import WALKS, walk
@@ -57,15 +57,15 @@ def library(root: Path, tmp_path: Path) -> LiveArchive:
 
 def titles(library: LiveArchive) -> list[str | None]:
     """Returns the titles that a list shows."""
-    return [facts.title for _, facts in library.now.listed()]
+    return [facts.title for _, facts in library.snapshot.iter_listed()]
 
 
 def test_lists_show_the_newest_at_once_and_the_rest_when_it_is_read(library: LiveArchive) -> None:
     library.patience = 0.0
-    newest = library.now.archive.sessions[-1]
-    assert [facts.session for _, facts in library.now.listed()] == [newest.id]
+    newest = library.snapshot.archive.sessions[-1]
+    assert [facts.session for _, facts in library.snapshot.iter_listed()] == [newest.id]
     assert library.rows().unread == 2
-    assert len(list(library.whole.listed())) == 3
+    assert len(list(library.complete_snapshot.iter_listed())) == 3
     assert library.rows().unread == 0
 
 
@@ -75,32 +75,32 @@ def test_without_one_who_reads_on_lists_wait_for_all(library: LiveArchive) -> No
 
 def test_a_session_is_known_by_its_own_name_before_lists_show_it(library: LiveArchive) -> None:
     library.patience = 0.0
-    oldest = library.now.archive.sessions[0]
-    assert oldest.path not in library.now.facts
-    assert library.now.facts_of(oldest).title == library.now.archive.facts(oldest).title
+    oldest = library.snapshot.archive.sessions[0]
+    assert oldest.path not in library.snapshot.facts
+    assert library.snapshot.facts_of(oldest).title == library.snapshot.archive.facts(oldest).title
 
 
 def test_an_index_that_is_behind_tells_of_what_has_not_changed(root: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    refresh(Archive([root]), index)
+    update_index(Archive([root]), index)
     before = Archive([root])
-    assert known_facts(before, index) == {one.path: before.facts(one) for one in before}
+    assert read_unchanged_facts(before, index) == {one.path: before.facts(one) for one in before}
     grown, renamed, same = before.sessions
     with grown.path.open("ab") as file:
         file.write(b'{"type":"ai-title","aiTitle":"another","sessionId":"x"}\n')
     beside = renamed.path.with_suffix("")
     beside.mkdir(exist_ok=True)
     (beside / "custom-title.json").write_text('{"customTitle":"mine"}')
-    assert set(known_facts(Archive([root]), index)) == {same.path}
-    assert known_facts(Archive([root]), tmp_path / "nowhere") == {}
+    assert set(read_unchanged_facts(Archive([root]), index)) == {same.path}
+    assert read_unchanged_facts(Archive([root]), tmp_path / "nowhere") == {}
 
 
 def test_sums_wait_until_the_index_is_made(library: LiveArchive) -> None:
-    library.reading.begin(Progress())
-    assert library.money.ask() == (None, True)
+    library.reading.begin(ReadingProgress())
+    assert library.billing.get() == (None, True)
     library.reading.end()
-    assert library.money.whole().responses
-    assert library.money.ask().value is not None
+    assert library.billing.wait().responses
+    assert library.billing.get().value is not None
 
 
 class Listening:
@@ -109,13 +109,13 @@ class Listening:
     def __init__(self) -> None:
         self.hub = Hub()
         self.events: list[Event] = []
-        self.told: list[Progress | None] = []
-        self.hub.tell = self.events.extend  # type: ignore[assignment,method-assign]
+        self.told: list[ReadingProgress | None] = []
+        self.hub.publish = self.events.extend  # type: ignore[assignment,method-assign]
 
     def watcher(self, library: LiveArchive) -> Watcher:
         """Returns one that is heard; its threads are not begun."""
         library.patience = 0.0
-        library.reading.begin(Progress())
+        library.reading.begin(ReadingProgress())
         return Watcher(library, self.hub, self.told.append)
 
     @property
@@ -132,7 +132,7 @@ def test_who_comes_is_told_what_starts_the_server_and_what_is_being_read() -> No
     hub = Hub()
     hub.command = ".venv/bin/plait serve"
     assert b'"words":".venv/bin/plait serve"' in asyncio.run(first(hub, 2))[1]
-    hub.standing = Event("reading", words="Reading", share=0.5)
+    hub.first_event = Event("reading", words="Reading", share=0.5)
     assert asyncio.run(first(hub, 3))[2].startswith(b"event: reading\n")
 
 
@@ -141,8 +141,8 @@ def test_events_of_other_sessions_do_not_crowd_out_its_own() -> None:
         stream = hub.stream("mine")
         for _ in range(2):
             await anext(stream)
-        hub.tell(Event("session", f"other{number}") for number in range(MOST_WAITING * 2))
-        hub.tell([Event("session", "mine", 7)])
+        hub.publish(Event("session", f"other{number}") for number in range(MOST_WAITING * 2))
+        hub.publish([Event("session", "mine", 7)])
         return await anext(stream)
 
     assert b'"session":"mine","size":7' in asyncio.run(heard(Hub()))
@@ -152,7 +152,7 @@ def test_what_is_new_is_read_for_lists_then_for_the_index(library: LiveArchive) 
     heard = Listening()
     heard.watcher(library).read_new()
     assert len(titles(library)) == 3
-    assert library.is_indexed
+    assert library.is_index_fresh
     assert heard.kinds == ["reading", "sessions", "index"]
     assert [one.words for one in heard.events if one.kind == "reading"][-1] == ""
     assert heard.told[-1] is None
@@ -160,19 +160,19 @@ def test_what_is_new_is_read_for_lists_then_for_the_index(library: LiveArchive) 
     assert heard.told[0].sessions == 3
     assert heard.told[0].share == 0
     assert [one.share for one in heard.told if one and one.done]
-    assert heard.hub.standing is None
+    assert heard.hub.first_event is None
 
 
 def test_while_another_process_makes_the_index_it_is_waited_for(library: LiveArchive) -> None:
     heard = Listening()
     watcher = heard.watcher(library)
     library.index.mkdir()
-    with locked(library.index):
-        assert not watcher.take_in()
+    with lock_index(library.index):
+        assert not watcher.update_index()
         assert library.reading.is_under_way
-        assert library.money.ask() == (None, True)
-    refresh(library.now.archive, library.index)
-    assert watcher.take_in()
+        assert library.billing.get() == (None, True)
+    update_index(library.snapshot.archive, library.index)
+    assert watcher.update_index()
     assert library.reading.progress is None
     assert heard.kinds == ["reading", "index"]
 
@@ -185,9 +185,9 @@ def test_where_no_index_can_be_written_that_is_said_and_the_logs_answer(
     heard.watcher(library).read_new()
     assert heard.told[-1] is not None
     assert "cannot write the index" in heard.told[-1].problem
-    assert heard.hub.standing
-    assert heard.hub.standing.words.startswith("Cannot write the index")
-    assert library.money.ask(PATIENCE).value is not None
+    assert heard.hub.first_event
+    assert heard.hub.first_event.words.startswith("Cannot write the index")
+    assert library.billing.get(PATIENCE).value is not None
     assert len(titles(library)) == 3
 
 
@@ -196,15 +196,15 @@ def test_a_root_that_is_not_there_is_said_to_be_so_once(tmp_path: Path) -> None:
     library = LiveArchive((root,), tmp_path / "index")
     watcher = heard.watcher(library)
     for _ in range(3):
-        library.renew()
-        watcher.take_in()
+        library.refresh()
+        watcher.update_index()
     assert [told.problem for told in heard.told if told] == [
         f"'{root}' is not there: what it holds is shown when it is"
     ]
     walk(root, *WALKS[0])
-    library.renew()
-    watcher.take_in()
-    assert heard.told[-1] is None and heard.hub.standing is None
+    library.refresh()
+    watcher.update_index()
+    assert heard.told[-1] is None and heard.hub.first_event is None
 
 
 def test_a_watcher_that_is_stopped_reads_nothing_more(library: LiveArchive) -> None:
@@ -212,12 +212,12 @@ def test_a_watcher_that_is_stopped_reads_nothing_more(library: LiveArchive) -> N
     watcher = heard.watcher(library)
     watcher.stop()
     with pytest.raises(StoppedError):
-        watcher.take_in()
-    assert not library.is_indexed
+        watcher.update_index()
+    assert not library.is_index_fresh
 
 
 def test_a_search_before_there_is_an_index_says_so_and_does_not_wait(library: LiveArchive) -> None:
-    found = library.now.archive.search("herons", is_updating=False)
+    found = library.snapshot.archive.search("herons", is_updating=False)
     assert (found.total, found.note) == (
         0,
         "the index is not made yet: what it holds is found as soon as it is",
@@ -256,7 +256,7 @@ def test_the_command_answers_while_nothing_is_read(root: Path, tmp_path: Path) -
     index = load_settings((str(root),), environment=home.env).index
     index.mkdir(parents=True)
     name = Archive([root]).sessions[-1].id
-    with locked(index), started(home) as (address, secret):  # nobody can make the index
+    with lock_index(index), started(home) as (address, secret):  # nobody can make the index
         assert "the shore" in ask(address, secret, "/")
         assert "data-counting" in ask(address, secret, "/usage")
         assert "by the herons" in ask(address, secret, f"/s/{name}")
@@ -292,13 +292,13 @@ def test_words_say_what_is_read_where_there_is_no_terminal(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     size = 1_000_000_000
-    with reading_told(CommandRequest((str(root),)), is_silent=False) as told:
+    with report_reading(CommandRequest((str(root),)), is_silent=False) as told:
         for done in (0, size // 10, size // 4, size):
-            told(Progress(691, done, size))
+            told(ReadingProgress(691, done, size))
         told(None)
-        told(Progress(3, 10, 1000))
+        told(ReadingProgress(3, 10, 1000))
         told(None)
-        told(Progress(problem="cannot write"))
+        told(ReadingProgress(problem="cannot write"))
     assert capsys.readouterr().err.splitlines() == [
         "Reading 691 sessions: 0 B of 1.0 GB",
         "Reading 691 sessions: 250 MB of 1.0 GB",
@@ -311,26 +311,26 @@ def test_words_say_what_is_read_where_there_is_no_terminal(
 def test_a_server_in_the_background_says_nothing(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with reading_told(CommandRequest((str(root),)), is_silent=True) as told:
-        told(Progress(691, 1, 1_000_000_000))
+    with report_reading(CommandRequest((str(root),)), is_silent=True) as told:
+        told(ReadingProgress(691, 1, 1_000_000_000))
     assert capsys.readouterr().err == ""
 
 
 def test_a_port_that_is_taken_gives_way_to_the_next_and_at_last_to_any(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with listening("127.0.0.1", 0) as first:
+    with open_listener("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
-        with listening("127.0.0.1", port) as second:
+        with open_listener("127.0.0.1", port) as second:
             assert second.getsockname()[1] > port
-        monkeypatch.setattr("plait.web.place.NEXT", 1)
-        with listening("127.0.0.1", port) as any_:
+        monkeypatch.setattr("plait.web.address.NEXT", 1)
+        with open_listener("127.0.0.1", port) as any_:
             assert any_.getsockname()[1] not in (0, port)
 
 
 def test_an_address_of_another_machine_is_still_an_error() -> None:
     with pytest.raises(UserError, match="cannot listen on port 8420 of '192\\.0\\.2\\.1'"):
-        listening("192.0.2.1", 8420)
+        open_listener("192.0.2.1", 8420)
 
 
 @pytest.fixture
@@ -349,37 +349,40 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_to_type_works_where_one_stands(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert own_command() == ".venv/bin/plait"
-    assert own_command(is_anywhere=True) == str(checkout / ".venv" / "bin" / "plait")
-    assert to_type("plait", "open", "--root", "my logs") == ".venv/bin/plait open --root 'my logs'"
-    assert to_type("plait") == "plait"
-    assert with_own_command("`plait ls` lists them") == "`.venv/bin/plait ls` lists them"
-    assert with_own_command("a plait is no command") == "a plait is no command"
-    assert with_own_command("`plait --help` tells", ["a b"]) == "`.venv/bin/plait --help` tells"
+    assert plait_command() == ".venv/bin/plait"
+    assert plait_command(is_anywhere=True) == str(checkout / ".venv" / "bin" / "plait")
+    assert (
+        shell_command("plait", "open", "--root", "my logs")
+        == ".venv/bin/plait open --root 'my logs'"
+    )
+    assert shell_command("plait") == "plait"
+    assert expand_commands("`plait ls` lists them") == "`.venv/bin/plait ls` lists them"
+    assert expand_commands("a plait is no command") == "a plait is no command"
+    assert expand_commands("`plait --help` tells", ["a b"]) == "`.venv/bin/plait --help` tells"
     roots = " --root 'a b' --root c"
     for words, added in (("ls", roots), ("config", ""), ("ls --root x", "")):
-        typed = with_own_command(f"`plait {words}`", ["a b", "c"])
+        typed = expand_commands(f"`plait {words}`", ["a b", "c"])
         assert typed == f"`.venv/bin/plait {words}{added}`"
     (checkout / "elsewhere").mkdir()
     monkeypatch.chdir(checkout / "elsewhere")
-    assert own_command() == str(checkout / ".venv" / "bin" / "plait")
+    assert plait_command() == str(checkout / ".venv" / "bin" / "plait")
 
 
 def test_the_name_is_enough_where_the_path_leads_to_it(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(checkout / ".venv" / "bin"))
-    assert own_command() == own_command(is_anywhere=True) == "plait"
+    assert plait_command() == plait_command(is_anywhere=True) == "plait"
     other = checkout / "other"
     other.mkdir()
     (other / "plait").write_text("#!/bin/sh\n")
     (other / "plait").chmod(0o755)
     monkeypatch.setenv("PATH", str(other))
-    assert own_command() == ".venv/bin/plait"
+    assert plait_command() == ".venv/bin/plait"
     (checkout / ".venv" / "bin" / "plait").unlink()
-    assert own_command() == "plait"
+    assert plait_command() == "plait"
     (other / "plait").unlink()
-    assert own_command() == f"{checkout}/.venv/bin/python -m plait"
+    assert plait_command() == f"{checkout}/.venv/bin/python -m plait"
 
 
 def test_every_page_says_what_is_being_read_and_is_filled_at_the_end(
@@ -387,7 +390,7 @@ def test_every_page_says_what_is_being_read_and_is_filled_at_the_end(
 ) -> None:
     index, lock = tmp_path / "index", ExitStack()
     index.mkdir()
-    lock.enter_context(locked(index))  # nobody can make the index
+    lock.enter_context(lock_index(index))  # nobody can make the index
     with served(root, index, is_live=True) as at:
         places = ("/", "/sessions", "/usage", "/search?q=herons")
         home, sessions, usage, search = pages = [reader(at, path) for path in places]
@@ -424,7 +427,7 @@ def test_a_page_asks_on_where_the_answer_is_still_the_same(
 ) -> None:
     index, lock, asked = tmp_path / "index", ExitStack(), list[str]()
     index.mkdir()
-    lock.enter_context(locked(index))  # nobody can make the index
+    lock.enter_context(lock_index(index))  # nobody can make the index
     with served(root, index, is_live=True) as at:
         page = forgiving(at, "/")
         page.route("**/events", lambda _: None)  # nobody ever says that it is there

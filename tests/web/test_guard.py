@@ -67,7 +67,7 @@ def code(refused: tuple[int, str] | None) -> int:
     ],
 )
 def test_only_names_of_this_server_are_answered(host: str, wanted: int) -> None:
-    assert code(guard().refusal(scope(host=host))) == wanted
+    assert code(guard().find_refusal(scope(host=host))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_server_for_others_goes_by_addresses_and_by_the_names_it_was_given(
     host: str, wanted: int
 ) -> None:
     one = guard("plait.example.org", is_remote=True)
-    assert code(one.refusal(scope(host=host))) == wanted
+    assert code(one.find_refusal(scope(host=host))) == wanted
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
@@ -101,7 +101,7 @@ def test_a_server_for_others_goes_by_addresses_and_by_the_names_it_was_given(
     ],
 )
 def test_pages_of_others_may_ask_nothing(method: str, origin: str, wanted: int) -> None:
-    assert code(guard().refusal(scope("/s/a", method, origin=origin))) == wanted
+    assert code(guard().find_refusal(scope("/s/a", method, origin=origin))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -123,28 +123,28 @@ def test_what_a_browser_says_of_where_it_stands_counts(
     method: str, site: str, mode: str, wanted: int
 ) -> None:
     asked = scope("/x", method, sec_fetch_site=site, sec_fetch_mode=mode)
-    assert code(guard().refusal(asked)) == wanted
+    assert code(guard().find_refusal(asked)) == wanted
 
 
 def test_a_file_on_the_disk_may_enter_and_nothing_else() -> None:
-    assert guard().refusal(scope("/enter", "POST", origin="null", cookie="")) is None
-    assert code(guard().refusal(scope("/enter", "POST", origin="http://evil.example"))) == 403
+    assert guard().find_refusal(scope("/enter", "POST", origin="null", cookie="")) is None
+    assert code(guard().find_refusal(scope("/enter", "POST", origin="http://evil.example"))) == 403
 
 
 @pytest.mark.parametrize(
     "path", sorted({route.path for route in ROUTES if "assets" not in route.path})
 )
 def test_nothing_is_shown_without_a_cookie(path: str) -> None:
-    assert code(guard().refusal(scope(path, cookie=""))) == 401
+    assert code(guard().find_refusal(scope(path, cookie=""))) == 401
 
 
 @pytest.mark.parametrize(
     "path", sorted({route.path for route in ROUTES if "POST" in (route.methods or ())})
 )
 def test_no_page_of_others_can_change_anything(path: str) -> None:
-    assert code(guard().refusal(scope(path, "POST", origin="http://evil.example"))) == 403
-    assert code(guard().refusal(scope(path, "POST", origin="null"))) == 403
-    assert code(guard().refusal(scope(path, "POST", sec_fetch_site="same-site"))) == 403
+    assert code(guard().find_refusal(scope(path, "POST", origin="http://evil.example"))) == 403
+    assert code(guard().find_refusal(scope(path, "POST", origin="null"))) == 403
+    assert code(guard().find_refusal(scope(path, "POST", sec_fetch_site="same-site"))) == 403
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_no_page_of_others_can_change_anything(path: str) -> None:
     ],
 )
 def test_only_the_cookie_of_this_server_opens_it(cookie: str, wanted: int) -> None:
-    assert code(guard().refusal(scope(cookie=cookie))) == wanted
+    assert code(guard().find_refusal(scope(cookie=cookie))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -179,17 +179,17 @@ def test_only_the_cookie_of_this_server_opens_it(cookie: str, wanted: int) -> No
     ],
 )
 def test_a_program_shows_the_key_to_the_api_alone(path: str, given: str, wanted: int) -> None:
-    assert code(guard().refusal(scope(path, cookie="", authorization=given))) == wanted
+    assert code(guard().find_refusal(scope(path, cookie="", authorization=given))) == wanted
 
 
 def test_the_key_does_not_help_a_foreign_page() -> None:
     asked = scope(
         "/api/v1/sessions", authorization=f"Bearer {KEYS.key}", origin="http://evil.example"
     )
-    assert code(guard().refusal(asked)) == 403
+    assert code(guard().find_refusal(asked)) == 403
 
 
 def test_an_endless_address_is_refused() -> None:
-    assert code(guard().refusal(scope("/search", query="q=" + "x" * 9000))) == 414
+    assert code(guard().find_refusal(scope("/search", query="q=" + "x" * 9000))) == 414
     digits = "9" * 5000  # more than Python turns into a number
-    assert code(guard().refusal(scope(f"/s/x/raw/{digits}/file"))) == 414
+    assert code(guard().find_refusal(scope(f"/s/x/raw/{digits}/file"))) == 414

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.view.page.lists.home import Home, KeptFigures, home_page
-from plait.view.page.lists.rows import ListedSession
+from plait.view.page.session_rows import ListedSession
+from plait.web.pages.home import BackupFigures, Home, render_home_page
 from tests.web.edit_desk import MEANT, EditDesk, edit_desk
 from tests.web.reading_page import Reader, reader
 
@@ -39,8 +39,8 @@ def listed(name: str, days: float | None) -> ListedSession:
     )
 
 
-def home(keeping: KeptFigures | None, soon: list[ListedSession]) -> str:
-    return home_page(
+def home(keeping: BackupFigures | None, soon: list[ListedSession]) -> str:
+    return render_home_page(
         Home(
             now=NOW,
             running=(),
@@ -50,37 +50,37 @@ def home(keeping: KeptFigures | None, soon: list[ListedSession]) -> str:
             week=None,
             last_week=None,
             soon=soon,
-            keeping=keeping,
+            backups=keeping,
             settings=["/c/settings.json"],
             total=1,
-            looked=(),
+            searched=(),
         )
     )
 
 
-def figures(*lost: ListedSession, unkept: int = 0, kept: int = 0, gone: int = 0) -> KeptFigures:
-    return KeptFigures(kept, gone, unkept, lost, 2_000_000, 100_000)
+def figures(*lost: ListedSession, unkept: int = 0, kept: int = 0, gone: int = 0) -> BackupFigures:
+    return BackupFigures(kept, gone, unkept, lost, 2_000_000, 100_000)
 
 
 def test_home_says_what_will_be_lost_and_offers_to_keep_it() -> None:
     told = home(figures(listed("first", 2), listed("later", 20), unkept=3, kept=2), [])
-    assert "Lost soon <small>1</small>" in told
+    assert "Deleted soon <small>1</small>" in told
     assert "first" in told
     assert ">later<" not in told
-    assert 'data-edit="keep">Keep all 3 sessions</button>' in told
-    assert "3 sessions are not kept as they are now; 2 others are." in told
+    assert 'data-edit="keep">Back up all 3 sessions</button>' in told
+    assert "3 sessions are not backed up." in told
 
 
 def test_home_says_when_the_first_goes_where_that_is_not_soon() -> None:
     told = home(figures(listed("later", 20), unkept=1), [])
-    assert "Not kept <small>1</small>" in told
-    assert "The first goes in 20 days." in told
-    assert ">Keep 1 session</button>" in told
+    assert "Not backed up <small>1</small>" in told
+    assert "The first will be deleted in 20 days." in told
+    assert ">Back up 1 session</button>" in told
 
 
 def test_home_says_that_all_is_kept() -> None:
     told = home(figures(kept=4, gone=1), [listed("first", 2)])
-    assert "All sessions are kept: 2.0 MB in 100 KB on disk. 1 of them is no longer" in told
+    assert "All sessions are backed up: 2.0 MB, 100 KB on disk. 1 of them is no longer" in told
     assert "first" not in told
     assert 'data-edit="keep"' not in told
     assert "Kept" not in home(figures(), [])
@@ -133,7 +133,7 @@ def test_a_kept_session_is_read_refuses_edits_and_comes_back(desk: EditDesk) -> 
     turns = desk.at.json(f"{address}/conversation")["turns"]
     shutil.rmtree(desk.root / "projects")
     (desk.root / "projects").mkdir()
-    desk.at.library.renew()
+    desk.at.library.refresh()
     assert desk.at.json(f"{address}/conversation")["turns"] == turns
     assert desk.at.json(address)["session"]["is_kept"] is True
     for tab in ("", "/context", "/timeline", "/files", "/usage", "/raw"):
@@ -142,7 +142,7 @@ def test_a_kept_session_is_read_refuses_edits_and_comes_back(desk: EditDesk) -> 
         assert b'class="kept"' in page
         assert b" data-kept" in page
     status, told = desk.send(f"{address}/plan", {"operation": "clone"}, **MEANT)
-    assert (status, "only kept" in told["error"]) == (409, True)
+    assert (status, "only as a backup" in told["error"]) == (409, True)
     status, told = desk.send(f"{address}/restore", **MEANT)
     assert (status, told["path"]) == (200, str(path))
     assert desk.files[str(path)] == before[str(path)]
@@ -156,15 +156,15 @@ def test_a_reader_keeps_by_a_click_and_restores_by_another(
 ) -> None:
     then = time.time() - 27 * 86400
     os.utime(desk.path, (then, then))
-    desk.at.library.renew()
+    desk.at.library.refresh()
     page = reader(desk.at, "/")
-    assert "Lost soon" in page.inner_text(".going")
+    assert "Deleted soon" in page.inner_text(".going")
     page.click("[data-edit=keep]")
-    page.wait_for_selector(".going h2:has-text('Kept')")
+    page.wait_for_selector(".going h2:has-text('Backed up')")
     path = desk.path
     data = path.read_bytes()
     path.unlink()
-    desk.at.library.renew()
+    desk.at.library.refresh()
     page.goto(f"{desk.at.address}/s/{desk.name}")
     assert page.inner_text(".top .kept") == "kept"
     assert page.locator(".top [data-edit=menu]").count() == 0

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.web.guard import LIFE, Keys, local_place, new_secret
+from plait.web.guard import TICKET_LIFE, Keys, new_secret, to_local_path
 
 
 class Clock:
@@ -19,70 +19,70 @@ class Clock:
 
 def test_a_ticket_lets_in_once() -> None:
     keys = Keys("secret")
-    ticket = keys.ticket()
-    assert keys.takes(ticket)
-    assert not keys.takes(ticket)
+    ticket = keys.create_ticket()
+    assert keys.accepts(ticket)
+    assert not keys.accepts(ticket)
 
 
 def test_a_ticket_of_another_process_with_the_same_secret_is_good() -> None:
-    assert Keys("secret").takes(Keys("secret").ticket())
+    assert Keys("secret").accepts(Keys("secret").create_ticket())
 
 
 def test_a_ticket_of_another_server_is_not() -> None:
-    assert not Keys("secret").takes(Keys("another").ticket())
+    assert not Keys("secret").accepts(Keys("another").create_ticket())
 
 
 def test_a_ticket_is_good_for_a_while() -> None:
     clock = Clock()
     keys = Keys("secret", clock)
-    early, late = keys.ticket(), keys.ticket()
-    clock.now += LIFE - 1
-    assert keys.takes(early)
+    early, late = keys.create_ticket(), keys.create_ticket()
+    clock.now += TICKET_LIFE - 1
+    assert keys.accepts(early)
     clock.now += 2
-    assert not keys.takes(late)
+    assert not keys.accepts(late)
 
 
 def test_used_tickets_are_forgotten_when_they_could_not_be_used_anyway() -> None:
     clock = Clock()
     keys = Keys("secret", clock)
     for _ in range(50):
-        assert keys.takes(keys.ticket())
-        clock.now += LIFE
+        assert keys.accepts(keys.create_ticket())
+        clock.now += TICKET_LIFE
     assert len(keys._used) <= 2
 
 
 def test_a_ticket_whose_time_was_changed_is_forged() -> None:
     keys = Keys("secret")
-    until, rest = keys.ticket().split(".", 1)
-    assert not keys.takes(f"{int(until) + 1000}.{rest}")
+    until, rest = keys.create_ticket().split(".", 1)
+    assert not keys.accepts(f"{int(until) + 1000}.{rest}")
 
 
 @pytest.mark.parametrize("given", ["", ".", "..", "nan.x.y", "1e400.x.y", "a.b.c", "\ufffd", "é"])
 def test_nonsense_is_refused(given: str) -> None:
-    assert not Keys("secret").takes(given)
+    assert not Keys("secret").accepts(given)
 
 
 @given(st.text(max_size=80))
 def test_no_text_lets_in(text: str) -> None:
     keys = Keys("secret")
     text = text.encode("utf-8", "replace").decode()
-    assert not keys.takes(text)
+    assert not keys.accepts(text)
     assert not keys.is_key(text)
 
 
 def test_the_key_may_be_typed_carelessly_and_again() -> None:
     keys = Keys("secret")
-    assert keys.takes(f" {keys.key.upper()} \n")
-    assert keys.takes(keys.key)
+    assert keys.accepts(f" {keys.key.upper()} \n")
+    assert keys.accepts(keys.key)
 
 
 def test_nothing_that_is_shown_tells_anything_else() -> None:
     keys = Keys("secret")
-    shown = {keys.cookie, keys.key, keys.proves("cookie"), keys.proves("x"), keys.ticket()}
+    shown = {keys.cookie, keys.key, keys.prove("cookie"), keys.prove("x"), keys.create_ticket()}
     assert len(shown) == 5
     assert not any("secret" in one for one in shown)
-    assert keys.proves("x") != Keys("another").proves("x")
-    assert keys.proves("") != keys.cookie
+    assert keys.prove("x") != Keys("another").prove("x")
+    assert keys.prove("") != keys.cookie
 
 
 def test_secrets_are_long_and_never_the_same() -> None:
@@ -104,4 +104,4 @@ def test_secrets_are_long_and_never_the_same() -> None:
     ],
 )
 def test_one_is_led_on_only_to_places_here(to: str, where: str) -> None:
-    assert local_place(to) == where
+    assert to_local_path(to) == where

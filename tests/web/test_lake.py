@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from plait.errors import SourceError
-from plait.lake.policy import Policy, digest, policy_in
-from plait.lake.questions import Question, questions
+from plait.lake.access import Policy, hash_key, parse_policy
+from plait.lake.saved_queries import SavedQuery, load_saved_queries
 from plait.lake.store import Lake
 from plait.web.guard import Keys
 from tests.lake.small import DAY, SmallLake
@@ -23,16 +23,16 @@ ANN, BOB = "ann-has-a-key", "bob-has-a-key"
 TEXT = f"""
 fewest = 2
 [people.ann]
-key = "{digest(ANN)}"
+key = "{hash_key(ANN)}"
 teams = ["core"]
 [people.bob]
-key = "{digest(BOB)}"
+key = "{hash_key(BOB)}"
 [[see]]
 who = ["team:core"]
 of = ["project:shop"]
 what = "sessions"
 """
-POLICY = policy_in(TEXT, "policy.toml")
+POLICY = parse_policy(TEXT, "policy.toml")
 SESSIONS = (
     ("a", "ann", "house", "apricot", "axle"),
     ("b", "bob", "shop", "banana", "bolt"),
@@ -133,7 +133,7 @@ API = (
     "usage",
     *(f"usage?by={by}" for by in ("person", "team", "model", "month")),
     "questions",
-    *(f"questions/{name}" for name in questions()),
+    *(f"questions/{name}" for name in load_saved_queries()),
     "questions/cost?by=session",
     "questions/cost?by=person&person=cat",
     *(f"sessions?person={one}" for one in ("ann", "bob")),
@@ -183,12 +183,12 @@ def test_the_rest_is_told_of_several_together_and_of_one_never(port: int) -> Non
 
 
 def test_too_few_people_are_not_told_of(lake: Lake) -> None:
-    few = policy_in(TEXT.replace("fewest = 2", "fewest = 3"), "p")
+    few = parse_policy(TEXT.replace("fewest = 2", "fewest = 3"), "p")
     with lake_served(lake, lambda: few) as port:
         assert Visitor(port, key=ANN).json("usage")["rest"] == []
         visitor = Visitor(port)
         visitor.enter(ANN)
-        assert "The rest" not in visitor.page("/usage") + visitor.page("/")
+        assert "Other sessions" not in visitor.page("/usage") + visitor.page("/")
 
 
 def place(one: str) -> str:
@@ -212,7 +212,7 @@ def test_a_hidden_session_answers_as_one_that_is_not_there(
 
 def test_a_session_without_its_words_says_so(people: dict[str, Visitor], port: int) -> None:
     page = people["ann"].page(f"/s/{place('b')}")
-    assert "Its words are not shown to you." in page and "bolt" in page and "banana" not in page
+    assert "Its text is not visible to you." in page and "bolt" in page and "banana" not in page
     assert Visitor(port, key=ANN).json(f"sessions/{place('b')}/text") == {"passages": []}
     own = people["bob"].page(f"/s/{place('b')}")
     assert "<strong>banana</strong>" in own and "&lt;b&gt;" in own
@@ -227,7 +227,7 @@ def test_a_search_tells_nothing_of_words_that_are_hidden(
     found = Visitor(port, key=ANN).json(f"search?q={word}")
     assert found["total"] == len(found["passages"]) == int(is_found)
     page = people["ann"].page(f"/search?q={word}")
-    assert ("Nothing that you may read holds" not in page) == is_found
+    assert ("No passage visible to you contains" not in page) == is_found
 
 
 def test_a_search_for_a_hidden_word_answers_as_for_one_that_nobody_said(
@@ -237,7 +237,7 @@ def test_a_search_for_a_hidden_word_answers_as_for_one_that_nobody_said(
     assert hidden.replace("damson", "nobody") == nobodys
 
 
-WRONG_KEYS = ("", "wrong", digest(ANN), ANN[:-1], "ann", Keys("the secret").key)
+WRONG_KEYS = ("", "wrong", hash_key(ANN), ANN[:-1], "ann", Keys("the secret").key)
 
 
 @pytest.mark.parametrize("key", WRONG_KEYS)
@@ -250,7 +250,7 @@ def test_nobody_enters_without_a_key_of_the_policy(key: str, port: int) -> None:
 
 
 def test_a_ticket_of_the_server_opens_nothing(port: int) -> None:
-    assert Visitor(port).enter(Keys("the secret").ticket()) == 401
+    assert Visitor(port).enter(Keys("the secret").create_ticket()) == 401
 
 
 def test_a_cookie_is_of_one_person_and_cannot_be_made_anothers(port: int) -> None:
@@ -271,10 +271,10 @@ def test_a_key_that_is_taken_away_lets_nobody_in_any_more(lake: Lake) -> None:
         ann, bob = Visitor(port), Visitor(port)
         ann.enter(ANN)
         bob.enter(BOB)
-        now[0] = policy_in(TEXT.replace(digest(ANN), digest("another")), "p")
+        now[0] = parse_policy(TEXT.replace(hash_key(ANN), hash_key("another")), "p")
         assert ann.ask("/")[0] == Visitor(port, key=ANN).ask("/api/me")[0] == 401
         assert bob.ask("/")[0] == 200
-        now[0] = policy_in(TEXT.replace(f'key = "{digest(BOB)}"', ""), "p")
+        now[0] = parse_policy(TEXT.replace(f'key = "{hash_key(BOB)}"', ""), "p")
         assert bob.ask("/")[0] == 401
         now[0] = Policy()
         assert ann.ask("/")[0] == bob.ask("/")[0] == 401
@@ -285,15 +285,15 @@ def test_what_a_policy_takes_away_is_gone_at_once(lake: Lake) -> None:
     with lake_served(lake, lambda: now[0]) as port:
         ann = Visitor(port, key=ANN)
         assert ann.json("sessions")["total"] == 2
-        now[0] = policy_in(TEXT.replace("project:shop", "project:none"), "p")
+        now[0] = parse_policy(TEXT.replace("project:shop", "project:none"), "p")
         assert ann.json("sessions")["total"] == 1
         assert ann.ask(f"/api/sessions/{place('b')}")[0] == 404
 
 
-SPYING = Question(
+SPYING = SavedQuery(
     asks="what an error says", sql="SELECT count(*) FROM sessions WHERE CAST(title AS INT) > 1"
 )
-BROKEN = Question(asks="nothing", sql="SELECT nothing FROM sessions")
+BROKEN = SavedQuery(asks="nothing", sql="SELECT nothing FROM sessions")
 
 
 def test_errors_tell_nothing_of_the_lake(
@@ -387,8 +387,8 @@ def test_a_lake_of_counts_is_shown_without_words(
     with lake_served(made, lambda: POLICY) as port:
         ann = Visitor(port)
         ann.enter(ANN)
-        assert "This lake keeps counts alone" in ann.page("/search?q=apricot")
-        assert "This lake keeps counts alone." in ann.page(f"/s/{place('a')}")
+        assert "This lake stores counts only" in ann.page("/search?q=apricot")
+        assert "This lake stores counts only." in ann.page(f"/s/{place('a')}")
 
 
 def test_whoever_serves_a_lake_alone_sees_all_of_it(lake: Lake) -> None:
@@ -398,4 +398,4 @@ def test_whoever_serves_a_lake_alone_sees_all_of_it(lake: Lake) -> None:
         sessions = (f"/s/{place(one)}" for one, *_ in SESSIONS)
         pages = "\n".join(owner.page(path) for path in ("/", "/usage", *sessions))
         assert all(word in pages for *_, said, name in SESSIONS for word in (said, name))
-        assert "The rest" not in pages
+        assert "Other sessions" not in pages

@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from plait.lake.policy import digest, policy_in
+from plait.lake.access import hash_key, parse_policy
 from tests.lake.small import DAY, SmallLake
 from tests.web.lake_server import lake_served
 from tests.web.test_axe import faults
 
 KEY = "ann-has-a-key"
-POLICY = policy_in(f'fewest = 2\n[people.ann]\nkey = "{digest(KEY)}"', "policy.toml")
+POLICY = parse_policy(f'fewest = 2\n[people.ann]\nkey = "{hash_key(KEY)}"', "policy.toml")
 LONG = "a-branch-with-a-name-that-goes-on-and-on/" * 4
 PLACES = ("/", "/search?q=parser", "/questions/cost", "/s/home/a")
 
@@ -86,13 +86,13 @@ def test_pages_fit_a_desk_and_a_phone_and_have_no_serious_fault(page: Page, addr
 def test_from_a_word_to_the_turn_and_from_light_to_dark(page: Page, address: str) -> None:
     page.goto(address)
     expect(page.get_by_text("ann", exact=True).first).to_be_visible()
-    expect(page.get_by_role("heading", name="The rest")).to_be_visible()
+    expect(page.get_by_role("heading", name="Other sessions")).to_be_visible()
     page.keyboard.press("/")
     page.keyboard.type("parser")
     page.keyboard.press("Enter")
     expect(page.locator(".hits mark").first).to_have_text("parser")
     page.locator(".hit").first.click()
-    expect(page.get_by_role("heading", name="What was said")).to_be_visible()
+    expect(page.get_by_role("heading", name="Conversation")).to_be_visible()
     expect(page.get_by_text("From turn 1 on")).to_be_visible()
     page.get_by_role("button", name="Light or dark").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plait.cli.app import run
-from plait.lake.policy import digest, policy_in
+from plait.lake.access import hash_key, parse_policy
 from plait.lake.store import Lake
 from tests.lake.small import SmallLake
 from tests.web.commands import PATIENCE, Home
@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("served")
     made = Lake.create(str(found / "lake"), "full")
     made.commit([made.write(SmallLake(sessions=[{"session": "a", "person": "ann"}]).tables)])
-    (found / "policy.toml").write_text(f'[people.ann]\nkey = "{digest(KEY)}"\n')
+    (found / "policy.toml").write_text(f'[people.ann]\nkey = "{hash_key(KEY)}"\n')
     (found / "broken.toml").write_text("fewest = 1")
     return found
 
@@ -48,20 +48,20 @@ def test_a_lake_is_served_to_who_the_policy_knows(
         try:
             told = [server.stderr.readline() for _ in range(3)]
             port = int(re.findall(r"the lake is at http://127\.0\.0\.1:(\d+)", told[0])[0])
-            assert told[1] == "key      each person's own, as the policy knows it\n"
+            assert told[1] == "key      each person's own, as in the policy\n"
             visitor = Visitor(port, key=KEY)
             assert visitor.json("sessions")["total"] == 1
             assert Visitor(port).ask("/api/sessions")[0] == 401
             assert run([*lake, "--policy", "policy.toml"]) == 0
-            assert "is served already" in capsys.readouterr().err
+            assert "is already served" in capsys.readouterr().err
             assert run([*lake, "--stop"]) == 0
-            assert "has ended" in capsys.readouterr().err
+            assert "was stopped" in capsys.readouterr().err
             assert server.wait(PATIENCE) == 0
         finally:
             server.kill()
     assert home.running == []
     assert run([*lake, "--stop"]) == 0
-    assert "no server runs" in capsys.readouterr().err
+    assert "no server is running" in capsys.readouterr().err
 
 
 def test_a_key_is_made_once_and_its_digest_told(
@@ -69,18 +69,18 @@ def test_a_key_is_made_once_and_its_digest_told(
 ) -> None:
     assert run(["serve", "--new-key", 'an"na']) == 0
     told = capsys.readouterr()
-    policy = policy_in(told.err.partition("\n")[2], "p")
-    assert policy.who_has(told.out) == 'an"na'
+    policy = parse_policy(told.err.partition("\n")[2], "p")
+    assert policy.find_person(told.out) == 'an"na'
     assert run(["serve", "--new-key", "ben"]) == 0
-    assert policy.who_has(capsys.readouterr().out) is None
+    assert policy.find_person(capsys.readouterr().out) is None
 
 
 WRONG = {
-    ("--policy", "POLICY"): "`--policy` is about a lake",
-    ("--lake", "LAKE", "--host", "0.0.0.0"): "'0.0.0.0' can be reached from other machines",
-    ("--lake", "LAKE", "--host", "0.0.0.0", "--allow-remote"): "needs to know who sees what",
+    ("--policy", "POLICY"): "`--policy` needs a lake",
+    ("--lake", "LAKE", "--host", "0.0.0.0"): "'0.0.0.0' is reachable from other machines",
+    ("--lake", "LAKE", "--host", "0.0.0.0", "--allow-remote"): "needs a policy",
     ("--lake", "LAKE", "--policy", "/nowhere"): "cannot read the policy in '/nowhere'",
-    ("--lake", "LAKE", "--policy", "BROKEN"): "is not right",
+    ("--lake", "LAKE", "--policy", "BROKEN"): "is not valid",
     ("--lake", "/nowhere", "--policy", "POLICY"): "there is no lake at '/nowhere'",
 }
 

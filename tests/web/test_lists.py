@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.archive.index.update import refresh
-from plait.view.amounts import money_in_words, tokens_in_words
-from plait.view.page.graph_svg import MOST_MINI
-from plait.view.page.small_graph import SmallTurn, fewer_turns
+from plait.indexing import update_index
+from plait.view.formats import format_money, format_tokens
+from plait.view.page.graph import MOST_MINI, SmallTurn, thin_turns
 from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, unlinked, walk
 from tests.web.reading_page import Served, served
 
@@ -93,12 +92,12 @@ def test_an_empty_archive_says_where_it_was_looked_for(empty: Served) -> None:
         page = text_of(empty, path)
         assert "No sessions yet" in page
         assert place in page.replace("<wbr>", "")
-    assert "No model answered" in settled(empty, "/usage")
-    assert "Nothing was done" in settled(empty, "/insights")
+    assert "No usage" in settled(empty, "/usage")
+    assert "No activity" in settled(empty, "/insights")
     nothing = text_of(empty, "/search?q=heron")
-    assert "Nothing matches" in nothing
+    assert "No results for" in nothing
     assert "0 passages" in nothing and "0 turns" not in nothing
-    assert "No session is like that" in text_of(empty, "/side")
+    assert "No matching sessions" in text_of(empty, "/side")
 
 
 def test_sessions_are_told_apart_by_project(at: Served) -> None:
@@ -106,7 +105,7 @@ def test_sessions_are_told_apart_by_project(at: Served) -> None:
     plain = page.replace("<wbr>", "")
     assert plain.index(">/home/dev/shore</a>") < plain.index(">/home/dev/moor</a>")
     assert page.count('scope="rowgroup"') == len(
-        {one.project for _, one in at.library.now.listed()}
+        {one.project for _, one in at.library.snapshot.iter_listed()}
     )
 
 
@@ -144,11 +143,11 @@ def test_the_figures_of_usage_are_those_of_the_command(
 ) -> None:
     page = unlinked(settled(at, "/usage?range=all"))
     totals = told(root, tmp_path, "usage", "model", "--breakdown")["totals"]
-    assert f"<dd>{money_in_words(totals['cost_usd'])}" in page
-    assert f"<dd>{tokens_in_words(totals['total_tokens'])}<small>" in page
+    assert f"<dd>{format_money(totals['cost_usd'])}" in page
+    assert f"<dd>{format_tokens(totals['total_tokens'])}<small>" in page
     assert f"{totals['responses']} responses</small>" in page
-    assert f"On abandoned branches <b>{money_in_words(totals['abandoned']['cost_usd'])}" in page
-    assert f"Agents <b>{money_in_words(totals['agents']['cost_usd'])}" in page
+    assert f"Abandoned branches <b>{format_money(totals['abandoned']['cost_usd'])}" in page
+    assert f"Agents <b>{format_money(totals['agents']['cost_usd'])}" in page
 
 
 def test_usage_counts_only_what_was_asked_for(at: Served, root: Path, tmp_path: Path) -> None:
@@ -156,8 +155,8 @@ def test_usage_counts_only_what_was_asked_for(at: Served, root: Path, tmp_path: 
     asked = ("usage", "monthly", "--since", "2026-10-01", "--until", "2026-11-01")
     rows = told(root, tmp_path, *asked)["rows"]
     assert [row["month"] for row in rows] == ["2026-10"]
-    assert f"2026-10</th><td>{tokens_in_words(rows[0]['total_tokens'])}" in page
-    assert "No model answered" in settled(at, "/usage?since=2020-01-01&until=2020-01-02")
+    assert f"2026-10</th><td>{format_tokens(rows[0]['total_tokens'])}" in page
+    assert "No usage" in settled(at, "/usage?since=2020-01-01&until=2020-01-02")
 
 
 def test_what_no_log_holds_is_told_beside_the_cost(tmp_path: Path) -> None:
@@ -172,8 +171,8 @@ def test_what_no_log_holds_is_told_beside_the_cost(tmp_path: Path) -> None:
         api = json.loads(text_of(at, "/api/v1/usage?by=model"))
     beyond = round(7.5 - Archive([root]).usage("model").totals.total.cost, 9)
     assert beyond > 1
-    assert f"<dt>Not in the cost</dt><dd>{money_in_words(beyond)}" in page
-    assert "Not in the cost" not in early
+    assert f"<dt>Cost not in logs</dt><dd>{format_money(beyond)}" in page
+    assert "Cost not in logs" not in early
     assert api["beyond_log_usd"] == beyond
 
 
@@ -196,7 +195,9 @@ def test_the_figures_of_insights_are_those_of_the_command(
 
 
 def test_insights_of_a_project_leave_the_others_out(at: Served) -> None:
-    project = next(one.project for _, one in at.library.now.listed() if one.title == "the shore")
+    project = next(
+        one.project for _, one in at.library.snapshot.iter_listed() if one.title == "the shore"
+    )
     assert "<dt>Sessions</dt><dd>1<small>1 project" in unlinked(
         settled(at, f"/insights?project={project}")
     )
@@ -204,7 +205,7 @@ def test_insights_of_a_project_leave_the_others_out(at: Served) -> None:
 
 def test_a_hit_opens_at_its_place_with_its_words_marked(at: Served) -> None:
     page = text_of(at, "/search?q=herons+shore")
-    name = next(name for name, one in at.library.now.listed() if one.title == "the shore")
+    name = next(name for name, one in at.library.snapshot.iter_listed() if one.title == "the shore")
     assert "<mark>herons</mark>" in page
     assert re.search(rf'href="/s/{name}\?turn=1&amp;mark=herons&amp;mark=shore#[0-9a-f-]+"', page)
 
@@ -243,7 +244,7 @@ def test_a_question_that_makes_no_sense_is_answered_with_a_hint(
 
 
 def test_the_column_marks_where_one_is(at: Served) -> None:
-    name = next(name for name, one in at.library.now.listed() if one.title == "the shore")
+    name = next(name for name, one in at.library.snapshot.iter_listed() if one.title == "the shore")
     column = text_of(at, f"/side?here={name}")
     assert f'data-name="{name}" aria-current="true"' in column
     assert titles(column) == []
@@ -293,7 +294,7 @@ def test_what_runs_and_what_will_go_is_told_at_home(tmp_path: Path) -> None:
 
 def test_a_session_that_goes_on_from_another_stands_below_it(gallery: Path, tmp_path: Path) -> None:
     root, index = gallery / "resumed-in-a-second-file", tmp_path / "index"
-    refresh(Archive([root]), index)
+    update_index(Archive([root]), index)
     with served(root, index) as at:
         for _ in range(300):
             page = text_of(at, "/sessions")
@@ -309,10 +310,10 @@ def test_a_long_session_is_drawn_small_with_what_leaves_its_line() -> None:
     turns = [SmallTurn(0, "active") for _ in range(200)]
     turns[90:90] = [SmallTurn(1, "abandoned") for _ in range(30)]
     turns[150:150] = [SmallTurn(2, "agent")]
-    found = fewer_turns(turns)
+    found = thin_turns(turns)
     assert len(found) == MOST_MINI
     assert [one.line for one in found if one.line] == [1, 2]
-    assert list(fewer_turns(turns[:5])) == turns[:5]
+    assert list(thin_turns(turns[:5])) == turns[:5]
 
 
 def test_a_project_shows_the_folders_that_it_is_made_of(tmp_path: Path) -> None:
@@ -320,7 +321,7 @@ def test_a_project_shows_the_folders_that_it_is_made_of(tmp_path: Path) -> None:
     walk(logs, "north", "moor", "main", "2026-10-02T09:00:00Z", "the north gate")
     walk(logs, "hut", "moor/.claude/worktrees/hut", "hut", "2026-10-03T09:00:00Z", "the hut")
     walk(logs, "shore", "shore", "main", "2026-10-04T09:00:00Z", "the shore")
-    refresh(Archive([logs]), index)
+    update_index(Archive([logs]), index)
     hut = "-home-dev-moor--claude-worktrees-hut"
     with served(logs, index) as one:
         page = text_of(one, "/sessions")

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from plait.archive import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.web.lists import at, root, walk, write_all
 from tests.web.reading_page import Reader, Served, reader, served
 
@@ -31,7 +31,7 @@ def living(tmp_path: Path) -> Iterator[Served]:
     """Serves an archive that is being written to."""
     logs, index = tmp_path / "logs", tmp_path / "index"
     write_all(logs)
-    refresh(Archive([logs]), index)
+    update_index(Archive([logs]), index)
     with served(logs, index, is_live=True) as one:
         yield one
 

@@ -11,10 +11,10 @@ from time import monotonic, sleep
 import pytest
 from playwright.sync_api import expect
 
-from plait.archive import Archive, changes
-from plait.archive.index.update import refresh
+from plait.archive import Archive, watch_changes
 from plait.archive.live import LiveArchive
-from plait.archive.watch import _Look
+from plait.indexing import update_index
+from plait.sessions.watch import _Poller
 from plait.web.events import Event
 from tests.web.lists import WALKS, walk
 from tests.web.reading_page import Reader, Served, forgiving, reader, served
@@ -37,7 +37,7 @@ def config(tmp_path: Path) -> Path:
 @pytest.fixture
 def at(config: Path, tmp_path: Path) -> Iterator[Served]:
     """Serves them, live."""
-    refresh(Archive([config]), tmp_path / "index")
+    update_index(Archive([config]), tmp_path / "index")
     with served(config, tmp_path / "index", is_live=True) as one:
         yield one
 
@@ -45,7 +45,7 @@ def at(config: Path, tmp_path: Path) -> Iterator[Served]:
 def listening(at: Served, count: int = 1) -> None:
     """Waits until pages listen."""
     end = monotonic() + PATIENCE
-    while at.hub.count < count:
+    while at.hub.listener_count < count:
         assert monotonic() < end, "nobody listens"
         sleep(0.02)
 
@@ -103,22 +103,22 @@ def test_who_is_told_of_too_much_looks_at_the_session_anew(
     page = reader(at, f"/s/{session.id}")
     listening(at)
     with page.expect_request("**/since?*"):
-        at.hub.tell([Event("again")])
+        at.hub.publish([Event("again")])
 
 
 def test_a_folder_without_projects_is_taken_for_logs_only_where_it_never_had_any(
     config: Path, tmp_path: Path
 ) -> None:
     library = LiveArchive((config,), tmp_path / "index")
-    assert len(library.now.archive.sessions) == 2
+    assert len(library.snapshot.archive.sessions) == 2
     assert library.places == [config / "projects"]
     shutil.move(config / "projects", config / "backup")
-    library.renew()
-    assert not list(library.now.archive)
-    assert library.lost == (config,)
+    library.refresh()
+    assert not list(library.snapshot.archive)
+    assert library.missing_roots == (config,)
     other = LiveArchive((config,), tmp_path / "other")
-    assert len(other.now.archive.sessions) == 2
-    assert (other.lost, other.places) == ((), [config])
+    assert len(other.snapshot.archive.sessions) == 2
+    assert (other.missing_roots, other.places) == ((), [config])
 
 
 def test_a_root_that_comes_later_fills_the_page(tmp_path: Path, reader: Reader) -> None:
@@ -139,7 +139,7 @@ def test_a_place_that_is_not_there_is_waited_for(tmp_path: Path) -> None:
     stop, place = Flag(), tmp_path / "logs"
     end = Timer(PATIENCE, stop.set)
     end.start()
-    told = changes([place], stop=stop)
+    told = watch_changes([place], stop=stop)
     next(told)  # the beginning
     place.mkdir()
     next(told)
@@ -150,7 +150,7 @@ def test_a_place_that_is_not_there_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_all_files_are_looked_at_when_it_is_time_and_not_before(tmp_path: Path) -> None:
-    look = _Look([tmp_path], poll=0.0)
+    look = _Poller([tmp_path], poll=0.0)
     look._due = 0.0
     assert not look.has_changed()
     (tmp_path / "one.jsonl").write_text("{}\n")
@@ -165,7 +165,7 @@ def test_all_files_are_looked_at_when_it_is_time_and_not_before(tmp_path: Path) 
 def test_a_server_that_goes_is_said_to_be_gone_and_what_it_tells_when_it_is_back_is_shown(
     config: Path, tmp_path: Path, forgiving: Reader
 ) -> None:
-    refresh(Archive([config]), tmp_path / "index")
+    update_index(Archive([config]), tmp_path / "index")
     with ExitStack() as first:
         at = first.enter_context(served(config, tmp_path / "index", is_live=True))
         page = forgiving(at, "/sessions")
@@ -187,7 +187,7 @@ def test_a_server_that_goes_is_said_to_be_gone_and_what_it_tells_when_it_is_back
 def test_a_server_with_another_key_asks_to_come_in_again(
     config: Path, tmp_path: Path, forgiving: Reader
 ) -> None:
-    refresh(Archive([config]), tmp_path / "index")
+    update_index(Archive([config]), tmp_path / "index")
     with ExitStack() as first:
         at = first.enter_context(served(config, tmp_path / "index", is_live=True))
         page = forgiving(at, "/sessions")

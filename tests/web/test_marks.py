@@ -69,11 +69,11 @@ def test_a_pin_of_what_is_gone_says_so_and_can_be_taken_away(desk: EditDesk) -> 
     desk.path.write_bytes(
         b"".join(one for one in lines if json.loads(one).get("uuid") == opener(desk))
     )
-    desk.at.library.renew()
+    desk.at.library.refresh()
     (found,) = marks(desk, "?placed=true")["pins"]
     assert (found["turn"], found["why_gone"]) == (2, "it is no longer in its session")
     desk.path.unlink()
-    desk.at.library.renew()
+    desk.at.library.refresh()
     told = marks(desk)
     assert (told["pins"][0]["why_gone"], told["pins"][0]["name"]) == (
         "its session is not here",

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.web.reading_page import Reader, Served, reader, served
 from tests.web.test_lists_browser import faults
 
@@ -43,7 +43,7 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serves two sessions with calls of every outcome but one."""
     place = tmp_path_factory.mktemp("outcomes")
     draw(LOGS).write(place / "logs")
-    refresh(Archive([place / "logs"]), place / "index")
+    update_index(Archive([place / "logs"]), place / "index")
     with served(place / "logs", place / "index") as one:
         yield one
 
@@ -74,10 +74,10 @@ def test_by_facets_alone(at: Served, reader: Reader) -> None:
 
 def test_the_plans_that_were_rejected(at: Served, reader: Reader) -> None:
     page = reader(at, "/search")
-    page.get_by_role("link", name="Plans that you rejected").click()
+    page.get_by_role("link", name="Rejected plans").click()
     expect(page.locator(".hits li")).to_have_count(1)
     assert snippets(page) == ["Rewrite the cards"]
-    expect(page.locator(".hits .warn")).to_have_text("rejected by you")
+    expect(page.locator(".hits .warn")).to_have_text("rejected")
 
 
 def test_passages_are_counted_as_they_are_listed(at: Served, reader: Reader) -> None:
@@ -113,7 +113,9 @@ def test_all_words_are_marked_where_a_hit_opens(
 
 
 def test_a_conversation_shows_only_calls_that_ended_so(at: Served, reader: Reader) -> None:
-    name = next(name for name, one in at.library.now.listed() if one.title == "Gift cards")
+    name = next(
+        name for name, one in at.library.snapshot.iter_listed() if one.title == "Gift cards"
+    )
     page = reader(at, f"/s/{name}")
     page.keyboard.press("f")
     page.get_by_role("radio", name="Failed").check()
@@ -133,7 +135,9 @@ def test_a_conversation_shows_only_calls_that_ended_so(at: Served, reader: Reade
 
 
 def test_an_address_asks_for_an_outcome(at: Served, reader: Reader) -> None:
-    name = next(name for name, one in at.library.now.listed() if one.title == "Gift cards")
+    name = next(
+        name for name, one in at.library.snapshot.iter_listed() if one.title == "Gift cards"
+    )
     page = reader(at, f"/s/{name}?outcome=launched")
     expect(page.locator("main .call:visible")).to_have_count(1)
     expect(page.locator("main .call.launched")).to_be_visible()

@@ -8,14 +8,20 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.conversation.account import Cause
-from plait.conversation.account.told import CauseSum, WhyTotals
-from plait.view.amounts import money_in_words, tokens_in_words
-from plait.view.causes import NAMES, WASTE, jumps_in, saving_in_words
-from plait.view.page.figures.waste import MOST_SHOWN
-from plait.view.page.lists.home import monday_of
-from plait.view.page.tabs.head import Head
-from plait.view.page.tabs.paid_again import PaidRequests, paid_again_html
+from plait.insights.cache_misses import MissCause
+from plait.insights.page import MOST_SHOWN
+from plait.insights.why import (
+    CAUSE_NAMES,
+    WASTE_TITLES,
+    CauseSum,
+    WhyTotals,
+    find_jumps,
+    format_saving,
+)
+from plait.view.formats import format_money, format_tokens
+from plait.view.page.frame import SessionHeader
+from plait.web.pages.home import find_monday
+from plait.web.pages.session_usage import PaidRequests, render_paid_again
 from tests.conversation.cached_talk import MINUTES, OTHERS, START, CachedTalk
 from tests.web.lists import settled, told, unlinked
 from tests.web.reading_page import Served, served
@@ -41,7 +47,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("wasteful")
     folder = found / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
-    wasteful(monday_of(datetime.now(UTC)) + timedelta(hours=1)).write(folder / f"{LATE}.jsonl")
+    wasteful(find_monday(datetime.now(UTC)) + timedelta(hours=1)).write(folder / f"{LATE}.jsonl")
     text = re.sub(r'"([mu]\d+)"', r'"late-\1"', (folder / f"{LATE}.jsonl").read_text())
     (folder / f"{LATE}.jsonl").write_text(text)
     wasteful(START - 4 * WEEK).write(folder / f"{EARLY}.jsonl")
@@ -62,18 +68,18 @@ def test_usage_of_a_session_tells_the_causes_of_the_command(
     page = settled(at, f"/s/{LATE}/usage")
     totals = told(root, tmp_path, "why", LATE)["totals"]
     assert set(totals["causes"]) == {"pause", "model"}
-    assert f"{money_in_words(totals['again_cost_usd'])} for what the cache had held" in page
+    assert f"{format_money(totals['again_cost_usd'])} for input that had been cached" in page
     for cause, one in totals["causes"].items():
-        figures = (one["requests"], tokens_in_words(one["again"]))
+        figures = (one["requests"], format_tokens(one["again"]))
         cells = "".join(f"<td>{figure}</td>" for figure in figures)
-        cost = f"<td>{money_in_words(one['again_cost_usd'])}</td>"
+        cost = f"<td>{format_money(one['again_cost_usd'])}</td>"
         row = rf"{re.escape(cost)}<td>[^<]*</td>{re.escape(cells)}"
-        assert re.search(rf"{NAMES[cause]} <small>[^<]*</small></th>{row}", page)
+        assert re.search(rf"{CAUSE_NAMES[cause]} <small>[^<]*</small></th>{row}", page)
 
 
 def test_each_jump_leads_to_its_record(at: Served, root: Path) -> None:
     page = settled(at, f"/s/{LATE}/usage")
-    jumps = jumps_in(Archive([root]).why(LATE).requests)
+    jumps = find_jumps(Archive([root]).why(LATE).requests)
     shown = re.search(r'<table class="figures-table jumps">.*?</table>', page)
     assert shown and len(jumps) > 1
     assert re.findall(r'href="([^"]*)"', shown[0]) == [f"/s/{LATE}#{one.uuid}" for one in jumps]
@@ -93,38 +99,42 @@ def test_a_copy_says_that_it_is_counted_elsewhere(at: Served) -> None:
     pages = [settled(at, f"/s/{name}/usage") for name in (EARLY, COPY)]
     copies = ["4 responses stand in others too, and are counted there" in one for one in pages]
     assert sorted(copies) == [False, True]
-    assert "Nothing was paid for again" in pages[copies.index(True)]
+    assert "Nothing was paid again" in pages[copies.index(True)]
     assert "pause of 10 min" in pages[copies.index(False)]
 
 
 def test_a_cause_is_not_told_before_all_is_counted() -> None:
-    drawn = paid_again_html(Head(name="s", title="s"), PaidRequests(is_counting=True), 4)
+    drawn = render_paid_again(SessionHeader(name="s", title="s"), PaidRequests(is_counting=True), 4)
     assert "Counting …" in drawn
     assert "data-counting" in drawn
     assert "Nothing" not in drawn
 
 
-@pytest.mark.parametrize(("again", "words"), [(0, "again, as far as is known."), (9, "9 of what")])
+@pytest.mark.parametrize(
+    ("again", "words"), [(0, "again, as far as is known."), (9, "9 of the new")]
+)
 def test_what_cannot_be_told_is_said_to_be_unknown(again: int, words: str) -> None:
-    causes: dict[Cause, CauseSum] = {"pause": CauseSum(1, again)} if again else {}
+    causes: dict[MissCause, CauseSum] = {"pause": CauseSum(1, again)} if again else {}
     totals = WhyTotals(requests=2, new=99, again=again, unknown=9, causes=causes)
-    drawn = paid_again_html(Head(name="s", title="s"), PaidRequests(totals=totals), 2)
-    assert "<p>9 of what is new may have been there before:" in drawn
+    drawn = render_paid_again(SessionHeader(name="s", title="s"), PaidRequests(totals=totals), 2)
+    assert "<p>9 of the new tokens may have been cached before:" in drawn
     assert words in drawn
-    known = paid_again_html(Head(name="s", title="s"), PaidRequests(totals=WhyTotals()), 0)
-    assert "<p>Nothing was paid for again.</p>" in known
+    known = render_paid_again(
+        SessionHeader(name="s", title="s"), PaidRequests(totals=WhyTotals()), 0
+    )
+    assert "<p>Nothing was paid again.</p>" in known
 
 
 def test_home_tells_what_this_week_could_have_been_saved(
     at: Served, root: Path, tmp_path: Path
 ) -> None:
     page = settled(at, "/")
-    since = f"{monday_of(datetime.now(UTC)):%Y-%m-%d}"
+    since = f"{find_monday(datetime.now(UTC)):%Y-%m-%d}"
     found = told(root, tmp_path, "waste", "--since", since)
-    words = money_in_words(found["total_usd"])
-    saving = saving_in_words(found["least_usd"], found["total_usd"])
+    words = format_money(found["total_usd"])
+    saving = format_saving(found["least_usd"], found["total_usd"])
     assert f'<a href="/waste?since={since}">{saving}</a>' in page
-    assert f"{found['share_of_input'] * 100:.0f} % of what was sent" in page
+    assert f"{found['share_of_input'] * 100:.0f} % of input" in page
     assert f"<dd>{words}<small>at most" in unlinked(settled(at, f"/waste?since={since}"))
 
 
@@ -132,9 +142,9 @@ def test_the_findings_are_those_of_the_command(at: Served, root: Path, tmp_path:
     page = settled(at, "/waste?range=all")
     found = told(root, tmp_path, "waste")
     assert {one["kind"] for one in found["findings"]} >= {"pause", "model"}
-    assert f"<dd>{money_in_words(found['total_usd'])}<small>at most" in unlinked(page)
+    assert f"<dd>{format_money(found['total_usd'])}<small>at most" in unlinked(page)
     for finding in found["findings"]:
-        words = WASTE[finding["kind"]]
+        words = WASTE_TITLES[finding["kind"]]
         assert f"<h2>{words[:1].upper()}{words[1:]} <small>" in page
         for one in finding["evidence"][:MOST_SHOWN]:
             assert f'href="/s/{one["session"]}#{one["uuid"]}"' in page
@@ -142,8 +152,8 @@ def test_the_findings_are_those_of_the_command(at: Served, root: Path, tmp_path:
 
 def test_waste_of_a_time_and_of_a_project(at: Served) -> None:
     assert EARLY[:8] not in settled(at, "/waste?range=7d").replace(COPY, EARLY)
-    assert "Nothing was paid for in vain" in settled(at, "/waste?since=2020-01-01&until=2020-01-02")
-    assert "Nothing was paid for in vain" in settled(at, "/waste?range=all&project=nobody")
+    assert "No avoidable spending" in settled(at, "/waste?since=2020-01-01&until=2020-01-02")
+    assert "No avoidable spending" in settled(at, "/waste?range=all&project=nobody")
 
 
 def test_a_quiet_week_is_not_told_of(tmp_path: Path) -> None:
@@ -151,4 +161,4 @@ def test_a_quiet_week_is_not_told_of(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     wasteful(START - 4 * WEEK).write(folder / f"{EARLY}.jsonl")
     with served(tmp_path, tmp_path / "index") as one:
-        assert "Could have been saved" not in settled(one, "/")
+        assert "Potential savings" not in settled(one, "/")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plait.web.place import Place, is_local
+from plait.web.address import ServerAddress, is_local
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from plait.web.place import Place, is_local
 )
 def test_only_loopback_is_this_machine_alone(host: str, wanted: bool) -> None:
     assert is_local(host) == wanted
-    assert Place(host, 1).is_remote != wanted
+    assert ServerAddress(host, 1).is_remote != wanted
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_only_loopback_is_this_machine_alone(host: str, wanted: bool) -> None:
 def test_a_browser_of_this_machine_is_given_an_address_that_leads_here(
     host: str, address: str
 ) -> None:
-    assert Place(host, 8420).address == address
+    assert ServerAddress(host, 8420).url == address

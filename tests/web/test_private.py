@@ -11,16 +11,16 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from plait.web.guard import Keys
-from plait.web.place import (
-    Running,
-    alive,
-    announced,
-    found,
-    listening,
-    opening_file,
+from plait.web.address import (
+    RunningServer,
+    announce_server,
+    find_running_server,
+    open_listener,
+    read_server_file,
+    write_opening_file,
     write_private,
 )
+from plait.web.guard import Keys
 from tests.web.bare import Bare
 
 NOBODY = 65534
@@ -49,12 +49,12 @@ def mode(path: Path) -> int:
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs to become another user")
 def test_another_user_may_connect_and_sees_nothing(server: Bare) -> None:
-    running = Running("127.0.0.1", server.port, os.getpid(), "the secret")
+    running = RunningServer("127.0.0.1", server.port, os.getpid(), "the secret")
     with TemporaryDirectory() as folder:
         state = Path(folder)
         state.chmod(0o755)  # even where the folder was there before, and open
-        with announced(state / "serve-x.json", running):
-            page = opening_file(state, running, "/")
+        with announce_server(state / "serve-x.json", running):
+            page = write_opening_file(state, running, "/")
             program = [sys.executable, "-c", AS_NOBODY.format(uid=NOBODY), str(server.port)]
             program += [str(state / "serve-x.json"), str(page)]
             said = subprocess.run(program, capture_output=True, check=True, timeout=60)
@@ -64,11 +64,11 @@ def test_another_user_may_connect_and_sees_nothing(server: Bare) -> None:
 
 def test_what_lets_in_belongs_to_one_user_alone(tmp_path: Path) -> None:
     path = tmp_path / "state" / "serve-x.json"
-    running = Running("127.0.0.1", 1, os.getpid(), "hush")
+    running = RunningServer("127.0.0.1", 1, os.getpid(), "hush")
     before = os.umask(0)
     try:
-        with announced(path, running):
-            page = opening_file(path.parent, running, "/")
+        with announce_server(path, running):
+            page = write_opening_file(path.parent, running, "/")
             assert (mode(path.parent), mode(path), mode(page)) == (0o700, 0o600, 0o600)
     finally:
         os.umask(before)
@@ -87,41 +87,41 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_file_that_tells_nothing_tells_of_no_server(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "serve.json"
     path.write_bytes(data)
-    assert found(path) is None
-    assert alive(path) is None
+    assert read_server_file(path) is None
+    assert find_running_server(path) is None
 
 
 def test_somebody_else_on_the_port_is_not_taken_for_the_server(
     server: Bare, tmp_path: Path
 ) -> None:
     path = tmp_path / "serve.json"
-    with announced(path, Running("127.0.0.1", server.port, 1, "the secret")):
-        assert alive(path) is not None
-    with announced(path, Running("127.0.0.1", server.port, 1, "a secret of yesterday")):
-        assert alive(path) is None
+    with announce_server(path, RunningServer("127.0.0.1", server.port, 1, "the secret")):
+        assert find_running_server(path) is not None
+    with announce_server(path, RunningServer("127.0.0.1", server.port, 1, "a secret of yesterday")):
+        assert find_running_server(path) is None
 
 
 def test_a_port_where_nobody_answers_is_no_server(tmp_path: Path) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
-        running = Running("127.0.0.1", silent.getsockname()[1], 1, "x")
-        with announced(tmp_path / "serve.json", running):
-            assert alive(tmp_path / "serve.json") is None
+        running = RunningServer("127.0.0.1", silent.getsockname()[1], 1, "x")
+        with announce_server(tmp_path / "serve.json", running):
+            assert find_running_server(tmp_path / "serve.json") is None
 
 
 def test_a_newer_server_keeps_its_file_when_an_older_one_ends(tmp_path: Path) -> None:
     path = tmp_path / "serve.json"
-    newer = Running("127.0.0.1", 2, 2, "newer")
-    with announced(path, Running("127.0.0.1", 1, 1, "older")):
+    newer = RunningServer("127.0.0.1", 2, 2, "newer")
+    with announce_server(path, RunningServer("127.0.0.1", 1, 1, "older")):
         write_private(
             path, json.dumps({"host": "127.0.0.1", "port": 2, "pid": 2, "secret": "newer"}).encode()
         )
-    assert found(path) == newer
+    assert read_server_file(path) == newer
 
 
 def test_the_page_on_the_disk_holds_a_ticket_and_neither_key_nor_secret(tmp_path: Path) -> None:
-    running = Running("127.0.0.1", 1, 1, "hush-hush")
-    text = opening_file(tmp_path, running, '/s/"><script>').read_text()
+    running = RunningServer("127.0.0.1", 1, 1, "hush-hush")
+    text = write_opening_file(tmp_path, running, '/s/"><script>').read_text()
     keys = Keys("hush-hush")
     assert "hush" not in text
     assert keys.key not in text
@@ -131,7 +131,10 @@ def test_the_page_on_the_disk_holds_a_ticket_and_neither_key_nor_secret(tmp_path
 
 
 def test_answers_do_not_wait_for_an_acknowledgement() -> None:
-    with listening("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+    with (
+        open_listener("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+    ):
         taken, _ = listener.accept()
         with taken:
             assert taken.proto == socket.IPPROTO_TCP  # which asyncio goes by

@@ -13,7 +13,7 @@ __all__ = ["at", "reader"]
 def name_of(at: Served, drawing: str) -> str:
     """Returns the name that a drawn session has in addresses."""
     wanted = {"ways": "Two ways", "late": "A year", "crew": "Send somebody", "hostile": ""}[drawing]
-    for name, facts in at.library.now.listed():
+    for name, facts in at.library.snapshot.iter_listed():
         if (facts.title or facts.first_prompt or "").startswith(wanted):
             return name
     raise LookupError(drawing)
@@ -49,17 +49,17 @@ def test_a_turn_is_gone_to_by_its_number_though_it_is_not_loaded(
 
 
 def test_a_record_is_gone_to_by_its_name_on_another_branch(at: Served, reader: Reader) -> None:
-    one = at.library.opened(name_of(at, "ways"))
-    assert one.told is not None
+    one = at.library.open_session(name_of(at, "ways"))
+    assert one.conversations_if_any is not None
     lower = next(
         item.uuid
-        for line in one.told.by_line.values()
+        for line in one.conversations_if_any.by_line.values()
         for item in line.items()
         if getattr(item, "text", "") == "Seals bark there."
     )
     page = reader(at, f"/s/{name_of(at, 'ways')}#{lower}")
     expect(page.get_by_text("Seals bark there.")).to_be_in_viewport()
-    assert page.locator("select.ways").input_value() != one.told.main
+    assert page.locator("select.ways").input_value() != one.conversations_if_any.main
 
 
 def test_an_agent_is_fetched_when_it_is_opened(at: Served, reader: Reader) -> None:
@@ -106,9 +106,11 @@ def test_branches_are_switched_and_the_way_back_is_kept(at: Served, reader: Read
 
 
 def test_turns_of_a_branch_are_numbered_on(at: Served, reader: Reader) -> None:
-    one = at.library.opened(name_of(at, "late"))
-    assert one.told is not None
-    branch = next(line for line in one.told.by_line if line != one.told.main)
+    one = at.library.open_session(name_of(at, "late"))
+    assert one.conversations_if_any is not None
+    branch = next(
+        line for line in one.conversations_if_any.by_line if line != one.conversations_if_any.main
+    )
     page = reader(at, f"/s/{name_of(at, 'late')}#line-{branch}")
     turn = page.locator(".turn", has_text="The tide that turned back.").last
     expect(turn.locator(".n")).to_have_text(str(LATE_TURNS - 1))
@@ -209,7 +211,7 @@ def test_a_narrow_window_shows_the_text_first(at: Served, reader: Reader) -> Non
 
 
 def test_hostile_words_stay_words(at: Served, reader: Reader) -> None:
-    for name in at.library.now.names:
+    for name in at.library.snapshot.names:
         page = reader(at, f"/s/{name}")
         page.locator("main .turn").first.wait_for(state="attached")
         page.keyboard.press("e")
@@ -228,7 +230,7 @@ def test_a_session_is_exported_redacted_unless_one_insists(at: Served, reader: R
     expect(page.locator(".exporting .told")).to_contain_text("replaced: user")
     plain = page.locator("button[value=no]")
     plain.click()
-    expect(plain).to_have_text("Click again: nothing will be hidden")
+    expect(plain).to_have_text("Click again to download without redaction")
     with page.expect_download() as waiting:
         plain.click()
     assert "/home/dev" in Path(waiting.value.path()).read_text()
@@ -251,7 +253,7 @@ def test_a_reload_keeps_the_place_and_another_view_leads_back_to_it(
     )
     expect(page.locator(".rail .here")).to_have_count(1)
     page.goto(f"{at.address}/s/{name}/usage")
-    link = page.get_by_role("navigation", name="Ways to look").get_by_role("link", name="Read")
+    link = page.get_by_role("navigation", name="Views of").get_by_role("link", name="Read")
     expect(link).to_have_attribute("href", f"{at.address}/s/{name}#{held['id']}")
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive.archive import Archive
-from plait.archive.kept_pages import MOST_PAGES, PageFolder
 from plait.archive.live.live_archive import LiveArchive
-from plait.archive.live.session import LiveSession, live_session
-from plait.archive.open_session import opened
+from plait.archive.live.session import LiveSession, open_live_session
 from plait.conversation.prices import Prices
+from plait.sessions.open_session import open_session
+from plait.sessions.page_cache import MAX_PAGES, PageCache
 
 STORY = """
 file story cwd=/home/dev/tide pace=lifelike
@@ -53,14 +53,14 @@ class Log:
     def read(self) -> LiveSession:
         """Reads it as it is now."""
         session = Archive([self.root]).sessions[0]
-        return live_session(session.id, session, Prices())
+        return open_live_session(session.id, session, Prices())
 
 
 def drawn_from(one: LiveSession, first: int) -> list[str]:
     """Returns the turns of the active line from one on, drawn."""
-    assert one.reading is not None
-    active = one.reading.told.active
-    return list(one.reading.drawn(active, first, len(active.turns)))
+    assert one.column is not None
+    active = one.column.conversations.active
+    return list(one.column.iter_turns(active, first, len(active.turns)))
 
 
 def agrees(log: Log, cut: int) -> int:
@@ -68,20 +68,23 @@ def agrees(log: Log, cut: int) -> int:
     log.write(0, cut)
     one = log.read()
     count = 0
-    if one.reading is None:
+    if one.column is None:
         return 0
     for end in range(cut, len(log.lines)):
         log.write(end, end + 1)
-        early = one.growing.conversation()
+        early = one.follower.conversation()
         if early is None:
             break
         later = log.read()
-        if later.reading.setting.directory != one.reading.setting.directory:  # type: ignore[union-attr]
+        if later.column.options.directory != one.column.options.directory:  # type: ignore[union-attr]
             break
         count += 1
-        told = list(one.reading.drawn(early, 0, len(early.turns)))
-        assert told == drawn_from(later, one.growing.first)
-        assert drawn_from(one, 0)[: one.growing.first] == drawn_from(later, 0)[: one.growing.first]
+        told = list(one.column.iter_turns(early, 0, len(early.turns)))
+        assert told == drawn_from(later, one.follower.first_turn)
+        assert (
+            drawn_from(one, 0)[: one.follower.first_turn]
+            == drawn_from(later, 0)[: one.follower.first_turn]
+        )
     return count
 
 
@@ -107,18 +110,18 @@ def test_a_log_that_turns_is_read_anew(tmp_path: Path, line: str, _: str) -> Non
     log = Log(tmp_path, draw(STORY + line).data)
     log.write(0, len(log.lines) - 1)
     one = log.read()
-    assert one.growing.conversation() is not None
+    assert one.follower.conversation() is not None
     log.write(len(log.lines) - 1, len(log.lines))
-    assert one.growing.conversation() is None
+    assert one.follower.conversation() is None
 
 
 def test_only_new_lines_are_read_again(tmp_path: Path) -> None:
     log = Log(tmp_path, draw(STORY).data)
     log.write(0, 8)
     session = Archive([log.root]).sessions[0]
-    first = opened(session)
+    first = open_session(session)
     log.write(8, 12)
-    second = first.grown(session)
+    second = first.reopen(session)
     before = first.records
     after = second.records
     assert [one.raw for one in after] == [line.rstrip(b"\n") for line in log.lines[:12]]
@@ -130,24 +133,24 @@ def test_a_log_that_was_rewritten_is_another(tmp_path: Path) -> None:
     log = Log(tmp_path, draw(STORY).data)
     log.write(0, 12)
     session = Archive([log.root]).sessions[0]
-    first = opened(session)
+    first = open_session(session)
     log.path.write_bytes(log.path.read_bytes().replace(b"First.", b"Other.") + log.lines[12])
-    assert first.grown(session).epoch == first.epoch  # in place, and its end is the same
+    assert first.reopen(session).epoch == first.epoch  # in place, and its end is the same
     draft = log.path.with_suffix(".draft")
     draft.write_bytes(log.path.read_bytes())
     draft.replace(log.path)
-    assert first.grown(session).epoch != first.epoch
+    assert first.reopen(session).epoch != first.epoch
     log.path.unlink()
-    assert first.grown(session).epoch != first.epoch
+    assert first.reopen(session).epoch != first.epoch
 
 
 def test_a_session_is_read_once_for_all_who_ask(tmp_path: Path) -> None:
     log = Log(tmp_path / "logs", draw(STORY).data)
     log.write(0, len(log.lines))
     library = LiveArchive((log.root,), tmp_path / "index")
-    name = next(iter(library.now.names))
+    name = next(iter(library.snapshot.names))
     found: list[LiveSession] = []
-    threads = [Thread(target=lambda: found.append(library.opened(name))) for _ in range(8)]
+    threads = [Thread(target=lambda: found.append(library.open_session(name))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -157,14 +160,14 @@ def test_a_session_is_read_once_for_all_who_ask(tmp_path: Path) -> None:
 
 
 def test_pages_are_kept_for_the_files_they_were_drawn_from(tmp_path: Path) -> None:
-    kept = PageFolder(tmp_path / "pages")
+    kept = PageCache(tmp_path / "pages")
     assert kept.find("a", "mark") is None
-    kept.keep("a", "mark", "<p>ü</p>")
+    kept.save("a", "mark", "<p>ü</p>")
     assert kept.find("a", "mark") == "<p>ü</p>"
     assert kept.find("a", "other") is None
     kept.path_of("a").write_bytes(kept.head("mark").encode() + b"\nnonsense")
     assert kept.find("a", "mark") is None
     assert kept.path_of("a").stat().st_mode & 0o077 == 0
-    for number in range(MOST_PAGES + 5):
-        kept.keep(str(number), "mark", "page")
-    assert len(list(kept.folder.iterdir())) == MOST_PAGES
+    for number in range(MAX_PAGES + 5):
+        kept.save(str(number), "mark", "page")
+    assert len(list(kept.folder.iterdir())) == MAX_PAGES

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from plait.archive import ending_of
-from plait.web.pages.session import pieces
+from plait.archive import get_file_ending
+from plait.web.pages.session import iter_page
 from tests.browser.sessions import drawn
 from tests.web.reading_page import Served, at, served
 
@@ -39,7 +39,7 @@ def whole(at: Served, session: str) -> str:
 
 
 def test_the_title_goes_out_before_the_log_is_read(at: Served) -> None:
-    sent = pieces(at.library, LATE.session)
+    sent = iter_page(at.library, LATE.session)
     first = next(sent)
     assert "A year of tides" in first
     assert "Tide number" not in first
@@ -49,14 +49,14 @@ def test_the_title_goes_out_before_the_log_is_read(at: Served) -> None:
 @pytest.mark.parametrize("drawing", [WAYS, LATE, CREW])
 def test_page_and_parts_hold_every_record_once(at: Served, drawing: object) -> None:
     session = drawing.session  # type: ignore[attr-defined]
-    told = at.library.opened(session).told
+    told = at.library.open_session(session).conversations_if_any
     assert told is not None
     text = whole(at, session)
     shown = {
         item.uuid
         for one in told.by_line.values()
         for item in one.items()
-        if item.uuid and type(item).__name__ in ("Told", "Said", "Called")
+        if item.uuid and type(item).__name__ in ("UserMessage", "AssistantText", "ToolCall")
     }
     for uuid in shown:
         assert text.count(f'id="{uuid}"') == 1
@@ -119,7 +119,7 @@ def test_comparing_says_what_it_cannot_compare(at: Served) -> None:
 
 
 def test_comparing_tells_what_differs(at: Served) -> None:
-    told = at.library.opened(WAYS.session).told
+    told = at.library.open_session(WAYS.session).conversations_if_any
     assert told is not None
     other = next(name for name, one in told.by_line.items() if one.kind == "branch")
     address = f"/s/{WAYS.session}/compare?a={quote(told.main)}&b={quote(other)}"
@@ -141,7 +141,7 @@ def test_an_export_is_redacted_and_says_so(at: Served) -> None:
 def test_an_export_for_other_programs_is_one_document(at: Served, format_: str, key: str) -> None:
     status, headers, data = at.ask(f"/s/{WAYS.session}/export", {"format": format_})
     assert (status, headers["Content-Type"]) == (200, "application/json")
-    assert headers["Content-Disposition"].endswith(f'-redacted.{ending_of(format_)}"')
+    assert headers["Content-Disposition"].endswith(f'-redacted.{get_file_ending(format_)}"')
     assert b"/home/dev" not in data
     assert len(json.loads(data)[key]) > 0
 
@@ -177,7 +177,7 @@ def test_a_session_without_words_says_what_to_do(tmp_path: Path) -> None:
     (folder / "silent.jsonl").write_bytes(b'{"type":"mode","mode":"normal"}\n')
     (folder / "empty.jsonl").write_bytes(b"")
     with served(tmp_path / "logs", tmp_path / "index") as one:
-        for name in one.library.now.names:
+        for name in one.library.snapshot.names:
             status, _, data = one.ask(f"/s/{name}")
             assert status == 200
             assert data.rstrip().endswith(b"</html>")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from examples.drawing import draw
 from plait.archive.archive import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from plait.web.pages import session
 from tests.browser.sessions import drawn
 from tests.web.reading_page import Reader, Served, reader, served
@@ -71,7 +71,7 @@ def at(writer: Writer, tmp_path: Path) -> Iterator[Served]:
 @contextmanager
 def live(folder: Path) -> Iterator[Served]:
     """Serves logs that are being written; their index is there before, as it is by the command."""
-    refresh(Archive([folder / "logs"]), folder / "index")
+    update_index(Archive([folder / "logs"]), folder / "index")
     with served(folder / "logs", folder / "index", is_live=True) as one:
         yield one
 
@@ -143,7 +143,7 @@ def test_a_long_session_grows_without_being_read_anew(
     with live(tmp_path) as at:
         page = reader(at, f"/s/{path.stem}")
         listened(at)
-        held = at.library.held(path.stem)
+        held = at.library.cached_session(path.stem)
         with path.open("ab") as file:
             file.write(b"".join(straight[-4:-2]))
         expect(page.locator("button.newer")).to_have_text("1 new turn")
@@ -152,7 +152,7 @@ def test_a_long_session_grows_without_being_read_anew(
         with path.open("ab") as file:
             file.write(b"".join(straight[-2:]))
         expect(page.locator(".turn[data-n='240'] .say")).to_be_in_viewport()
-        assert at.library.held(path.stem) is held
+        assert at.library.cached_session(path.stem) is held
         page.close()
 
 
@@ -181,6 +181,6 @@ def test_a_session_that_is_rewritten_is_drawn_anew(
 def listened(at: Served) -> None:
     """Waits until a page listens: what happens before, it fetches with itself."""
     end = monotonic() + 20
-    while at.hub.count == 0 and monotonic() < end:
+    while at.hub.listener_count == 0 and monotonic() < end:
         sleep(0.02)
-    assert at.hub.count
+    assert at.hub.listener_count

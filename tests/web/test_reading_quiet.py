@@ -147,7 +147,7 @@ def test_the_head_takes_two_bands_and_one_where_it_is_narrow(
 
 def test_a_narrow_head_opens_by_one_button_and_closes_again(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{QUIET.session}/usage", width=390)
-    tabs = page.get_by_role("navigation", name="Ways to look at this session")
+    tabs = page.get_by_role("navigation", name="Views of this session")
     expect(tabs).to_be_hidden()
     opener = page.get_by_role("button", name="Usage: more of this session")
     opener.press("Enter")

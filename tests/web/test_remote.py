@@ -8,10 +8,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from plait.archive.live.live_archive import LiveArchive
+from plait.web.address import ServerAddress
 from plait.web.events import Hub
 from plait.web.guard import Keys
-from plait.web.place import Place
-from plait.web.server import application
+from plait.web.server import create_application
 
 KEYS = Keys("secret")
 COOKIE = {"cookie": f"plait8420={KEYS.cookie}"}
@@ -20,9 +20,9 @@ COOKIE = {"cookie": f"plait8420={KEYS.cookie}"}
 @pytest.fixture(scope="module")
 def client(archive_root: Path, archive_index: Path) -> Iterator[TestClient]:
     """Asks a server that listens everywhere and is called plait.example.org."""
-    place = Place("0.0.0.0", 8420, frozenset({"localhost", "plait.example.org"}))
+    place = ServerAddress("0.0.0.0", 8420, frozenset({"localhost", "plait.example.org"}))
     library = LiveArchive((archive_root,), archive_index)
-    guard = application(library, KEYS, place, Hub(), is_live=False)
+    guard = create_application(library, KEYS, place, Hub(), is_live=False)
     with TestClient(guard, base_url="https://plait.example.org") as one:
         yield one
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from plait.archive import Archive
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.conversation.test_waste import Working, reading
 from tests.web.reading_page import Reader, Served, reader, served
 from tests.web.test_axe import MISSING, PLACES, names
@@ -53,7 +53,7 @@ def at(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
     path = root / "-home-dev-long" / "10000000-0000-4000-8000-000000000000.jsonl"
     path.parent.mkdir()
     path.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), encoding="utf-8")
-    refresh(Archive([root]), index)
+    update_index(Archive([root]), index)
     with served(root, index) as one:
         yield one
 
@@ -132,4 +132,4 @@ def test_rows_of_sessions_begin_and_end_together_on_a_phone(at: Served, reader: 
 
 def talk_name(at: Served) -> str:
     """Returns the name of the session with long names."""
-    return next(name for name in at.library.now.names if name.startswith("10000000"))
+    return next(name for name in at.library.snapshot.names if name.startswith("10000000"))

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from plait.archive import Archive, StarFile
-from plait.archive.index.update import refresh
+from plait.indexing import update_index
 from tests.web.lists import WALKS, walk
 from tests.web.reading_page import Reader, Served, reader, served
 from tests.web.test_axe import faults
@@ -36,7 +36,7 @@ def stars(tmp_path: Path) -> StarFile:
 def at(root: Path, stars: StarFile, tmp_path: Path) -> Iterator[Served]:
     """Serves the sessions, indexed."""
     stars.path.parent.mkdir()
-    refresh(Archive([root]), tmp_path / "index")
+    update_index(Archive([root]), tmp_path / "index")
     with served(root, tmp_path / "index", stars=stars.path) as one:
         yield one
 
@@ -134,10 +134,10 @@ def test_a_pin_whose_turn_is_gone_says_so(
     told = [json.loads(one).get("message", {}).get("content") for one in lines]
     path.write_text("".join(lines[: told.index("And back?")]))
     next(root.rglob(f"{north}.jsonl")).unlink()
-    at.library.renew()
+    at.library.refresh()
     page = reader(at, "/")
     rows = page.locator("section.pinned li")
-    expect(rows.nth(0)).to_contain_text("Gone: its session is not here")
+    expect(rows.nth(0)).to_contain_text("Its session is gone")
     expect(rows.nth(1)).to_contain_text("Gone: it is no longer in its session")
     expect(rows.locator(".naming a")).to_have_count(0)
     rows.nth(0).get_by_role("button").click()
@@ -166,7 +166,7 @@ def test_the_list_and_the_search_show_starred_sessions_alone(
     stars.unstar(shore)
     page.reload()
     expect(page.locator("#results")).to_contain_text("No session is starred.")
-    page.get_by_role("link", name="Look everywhere").click()
+    page.get_by_role("link", name="Search everywhere").click()
     expect(page.locator(".hits li")).to_have_count(3)
 
 

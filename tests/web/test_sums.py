@@ -7,8 +7,7 @@ from threading import Event
 
 import pytest
 
-from plait.archive.live.cache import RunningSum, SumSoFar
-from plait.archive.live.live_archive import LiveArchive
+from plait.archive.live.live_archive import BackgroundResult, LiveArchive, PartialResult
 from plait.archive.live.snapshot import Snapshot
 
 PATIENCE = 20.0
@@ -22,11 +21,11 @@ def library(tmp_path: Path) -> LiveArchive:
 
 
 def asked_until(
-    kept: RunningSum[Snapshot, int], is_right: Callable[[SumSoFar[int]], bool]
-) -> SumSoFar[int]:
+    kept: BackgroundResult[Snapshot, int], is_right: Callable[[PartialResult[int]], bool]
+) -> PartialResult[int]:
     """Asks until the answer is right; a sum that was just counted is left alone for a while."""
     for _ in range(2000):
-        answer = kept.ask(patience=0.01)
+        answer = kept.get(timeout=0.01)
         if is_right(answer):
             return answer
         time.sleep(0.01)
@@ -40,10 +39,10 @@ def test_a_quick_sum_is_there_at_once_and_counted_once(library: LiveArchive) -> 
         counted.append(state)
         return 7
 
-    kept = RunningSum(lambda: library.now, work)
-    assert kept.ask(patience=PATIENCE) == SumSoFar(7, False)
-    assert kept.ask() == SumSoFar(7, False)
-    assert counted == [library.now]
+    kept = BackgroundResult(lambda: library.snapshot, work)
+    assert kept.get(timeout=PATIENCE) == PartialResult(7, False)
+    assert kept.get() == PartialResult(7, False)
+    assert counted == [library.snapshot]
 
 
 def test_a_slow_sum_is_not_waited_for(library: LiveArchive) -> None:
@@ -53,10 +52,10 @@ def test_a_slow_sum_is_not_waited_for(library: LiveArchive) -> None:
         done.wait(PATIENCE)
         return 7
 
-    kept = RunningSum(lambda: library.now, work)
-    assert kept.ask(patience=0.01) == SumSoFar(None, True)
+    kept = BackgroundResult(lambda: library.snapshot, work)
+    assert kept.get(timeout=0.01) == PartialResult(None, True)
     done.set()
-    assert kept.ask(patience=PATIENCE) == SumSoFar(7, False)
+    assert kept.get(timeout=PATIENCE) == PartialResult(7, False)
 
 
 def test_the_last_sum_stands_in_for_one_that_is_on_its_way(library: LiveArchive) -> None:
@@ -67,13 +66,13 @@ def test_the_last_sum_stands_in_for_one_that_is_on_its_way(library: LiveArchive)
         done.wait(PATIENCE)
         return next(numbers)
 
-    kept = RunningSum(lambda: library.now, work)
-    assert kept.ask(patience=PATIENCE) == SumSoFar(1, False)
+    kept = BackgroundResult(lambda: library.snapshot, work)
+    assert kept.get(timeout=PATIENCE) == PartialResult(1, False)
     done.clear()
-    library.renew()
-    assert asked_until(kept, lambda sum_: sum_.is_counting) == SumSoFar(1, True)
+    library.refresh()
+    assert asked_until(kept, lambda sum_: sum_.is_pending) == PartialResult(1, True)
     done.set()
-    assert asked_until(kept, lambda sum_: not sum_.is_counting) == SumSoFar(2, False)
+    assert asked_until(kept, lambda sum_: not sum_.is_pending) == PartialResult(2, False)
 
 
 def test_what_cannot_be_counted_does_not_count_for_ever(
@@ -82,6 +81,6 @@ def test_what_cannot_be_counted_does_not_count_for_ever(
     def work(_: Snapshot) -> int:
         raise ArithmeticError("no")
 
-    kept = RunningSum(lambda: library.now, work)
-    assert kept.ask(patience=PATIENCE) == SumSoFar(None, False)
+    kept = BackgroundResult(lambda: library.snapshot, work)
+    assert kept.get(timeout=PATIENCE) == PartialResult(None, False)
     assert "counting failed" in caplog.text

@@ -42,7 +42,7 @@ def page_of(at: Served, path: str) -> str:
 
 @pytest.mark.parametrize("tab", TABS)
 def test_every_session_has_every_tab(at: Served, tab: str) -> None:
-    for name in at.library.now.names:
+    for name in at.library.snapshot.names:
         page = page_of(at, f"/s/{name}/{tab}")
         assert f'<a href="/s/{name}/{tab}" aria-current="page">' in page
         assert " style=" not in page
@@ -78,7 +78,7 @@ def test_raw_lines_can_be_chosen_by_type_and_number(at: Served) -> None:
     there = page_of(at, f"/s/{name}/raw?line=300")
     assert '<li id="line-300" class="wanted">' in there
     line = at.ask(f"/s/{name}/raw/0/300?raw=1")[2]
-    path = at.library.now.names[name].path
+    path = at.library.snapshot.names[name].path
     assert line == path.read_bytes().split(b"\n")[299]
 
 
@@ -87,7 +87,7 @@ def test_a_file_can_be_taken_as_it_is(at: Served) -> None:
     status, headers, body = at.ask(f"/s/{name}/raw/0/file")
     assert status == 200
     assert headers["content-disposition"] == f'attachment; filename="{name}.jsonl"'
-    assert body == at.library.now.names[name].path.read_bytes()
+    assert body == at.library.snapshot.names[name].path.read_bytes()
 
 
 def test_long_lists_come_in_pages(at: Served) -> None:
@@ -122,13 +122,13 @@ def test_thousands_of_calls_stay_readable(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_real_sessions_have_every_tab(shared: Path, tmp_path: Path) -> None:
     with served(shared / "corpus", tmp_path / "index") as one:
-        for name in one.library.now.names:
+        for name in one.library.snapshot.names:
             for tab in TABS:
                 page_of(one, f"/s/{quote(name)}/{tab}")
 
 
 def test_hostile_words_stay_words(at: Served) -> None:
-    name = next(one for one in at.library.now.names if one.startswith("0badc0de"))
+    name = next(one for one in at.library.snapshot.names if one.startswith("0badc0de"))
     for tab in TABS:
         page = page_of(at, f"/s/{name}/{tab}")
         assert "<img src=x" not in page
@@ -181,7 +181,7 @@ def test_a_line_is_found_opened_and_copied(at: Served, reader: Reader) -> None:
     page.locator(".wanted [data-copy-from]").click()
     page.get_by_text("Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
-    path = at.library.now.names[name_of("ways")].path
+    path = at.library.snapshot.names[name_of("ways")].path
     assert copied == path.read_text().split("\n")[3]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import plait
-from plait.write.order import Version
+from plait.write.lines import Version
 
 USAGE = {
     "input_tokens": 12,

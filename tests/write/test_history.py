@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import plait
-from plait.write.order import Version
+from plait.write.lines import Version
 from tests.write.stories import seconds
 
 

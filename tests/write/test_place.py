@@ -11,10 +11,17 @@ import pytest
 
 import plait
 from plait.errors import UserError
-from plait.line import slug_of
-from plait.write.ids import Ids, now, written_time
-from plait.write.names import ADJECTIVES, PARTICIPLES, SURNAMES, readable_name
-from plait.write.place import branch_of
+from plait.line import make_project_slug
+from plait.line.discovery import read_git_branch
+from plait.write.lines import (
+    ADJECTIVES,
+    PARTICIPLES,
+    SURNAMES,
+    IdSource,
+    format_time,
+    make_readable_name,
+    utc_now,
+)
 from tests.write.stories import plain, writer
 
 
@@ -48,7 +55,7 @@ def test_the_folder_is_named_by_the_real_path_of_the_directory(tmp_path: Path) -
     (tmp_path / "link").symlink_to(real)
     session = plait.SessionWriter.new(tmp_path / "c", cwd=tmp_path / "link" / "." / "")
     session.prompt("x")
-    assert session.path.parent.name == slug_of(str(real.resolve()))
+    assert session.path.parent.name == make_project_slug(str(real.resolve()))
     assert session.path.parent.name.endswith("-my-app-1")
     assert session.path.parent.name.startswith("-")
     assert json.loads(session.path.read_bytes().splitlines()[-1])["cwd"] == str(real.resolve())
@@ -57,7 +64,7 @@ def test_the_folder_is_named_by_the_real_path_of_the_directory(tmp_path: Path) -
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "-x", "x.jsonl", "x" * 129, "a b"])
 def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
     if name:
-        with pytest.raises(UserError, match="is no id of a session"):
+        with pytest.raises(UserError, match="is not a session id"):
             plait.SessionWriter.new(tmp_path, cwd="/tmp/app", session=name)
     else:
         assert UUID(plait.SessionWriter.new(tmp_path, cwd="/tmp/app", session="").session)
@@ -79,8 +86,12 @@ def test_names_are_many_and_plain() -> None:
     for words in (ADJECTIVES, PARTICIPLES, SURNAMES):
         assert len(set(words)) == len(words) >= 100
         assert all(re.fullmatch("[a-z]+", word) for word in words)
-    assert readable_name(Random(1)) == readable_name(Random(1)) != readable_name(Random(2))
-    assert len({readable_name(Random(seed)) for seed in range(200)}) > 190
+    assert (
+        make_readable_name(Random(1))
+        == make_readable_name(Random(1))
+        != make_readable_name(Random(2))
+    )
+    assert len({make_readable_name(Random(seed)) for seed in range(200)}) > 190
 
 
 def test_a_session_may_have_no_name(tmp_path: Path) -> None:
@@ -123,13 +134,13 @@ def test_the_branch_is_the_one_that_git_is_on(tmp_path: Path, head: str, branch:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_text("gitdir: ../app/.git\n")
     for place in ("app", "app/sub", "tree"):
-        assert branch_of(tmp_path / place) == branch
+        assert read_git_branch(tmp_path / place) == branch
         session = plait.SessionWriter.new(tmp_path / "c", cwd=tmp_path / place)
         assert session.setting.git_branch == branch
 
 
 def test_outside_of_git_each_version_says_what_it_says(tmp_path: Path) -> None:
-    assert branch_of(tmp_path) is None
+    assert read_git_branch(tmp_path) is None
     newer = plait.SessionWriter.new(tmp_path, cwd=tmp_path)
     older = plait.SessionWriter.new(tmp_path, cwd=tmp_path, version="2.1.29")
     assert (newer.setting.git_branch, older.setting.git_branch) == ("HEAD", "")
@@ -149,17 +160,17 @@ def test_outside_of_git_each_version_says_what_it_says(tmp_path: Path) -> None:
     ],
 )
 def test_times_are_iso_8601_in_utc_to_the_millisecond(moment: datetime, text: str) -> None:
-    assert written_time(moment) == text
-    assert Ids(clock=lambda: moment).time() == text
+    assert format_time(moment) == text
+    assert IdSource(clock=lambda: moment).time() == text
 
 
 def test_unless_told_otherwise_it_is_now() -> None:
     before = datetime.now(UTC)
-    assert before <= now() <= datetime.now(UTC)
+    assert before <= utc_now() <= datetime.now(UTC)
 
 
 def test_ids_look_like_those_of_the_client_and_the_api() -> None:
-    ids = Ids(Random(7))
+    ids = IdSource(Random(7))
     base58 = "[1-9A-HJ-NP-Za-km-z]"
     assert re.fullmatch(f"msg_01{base58}{{22}}", ids.message())
     assert re.fullmatch(f"toolu_01{base58}{{22}}", ids.call())

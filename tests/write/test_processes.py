@@ -13,9 +13,9 @@ from random import Random
 import pytest
 
 import plait
-from plait.graph.client import context
+from plait.graph.client import build_context
 from plait.record import read
-from plait.record.account import Account
+from plait.record.counts import LogCounts
 from tests.write.stories import writer
 
 SCRIPT = """
@@ -83,7 +83,7 @@ def test_each_of_several_processes_goes_on_from_its_own_last_line(tmp_path: Path
             assert end["subtype"] == "turn_duration"
             answer = by_uuid[end["parentUuid"]]
             assert answer["message"]["content"][0]["text"] == f"{name} {own.index(before)} done"
-    account = Account()
+    account = LogCounts()
     account.add_file(session.path)
     assert account.is_balanced and account.broken == 0
 
@@ -106,14 +106,14 @@ def test_a_kill_loses_at_most_the_line_being_written(tmp_path: Path, runs: int) 
         session.prompt("begin")
         session.answer("begun")
     killed_at_random(session.path, runs, Random(runs))
-    account = Account()
+    account = LogCounts()
     account.add_file(session.path)
     assert account.is_balanced and account.broken <= runs
     with plait.SessionWriter.resume(session.path) as last:
         last.prompt("end")
         last.answer("ended")
     assert session.path.read_bytes().endswith(b"}\n")
-    sent = context(list(read(session.path)), size=session.path.stat().st_size)
+    sent = build_context(list(read(session.path)), size=session.path.stat().st_size)
     said = [block.get("text", "") for _, blocks in sent.messages for block in blocks]
     assert said[0] == "begin" and said[-1] == "ended"
     for run in range(runs):

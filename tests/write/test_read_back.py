@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plait
-from plait.conversation.model import Said, Thought
-from plait.record.account import Account
-from plait.write.order import VERSIONS, Version
+from plait.conversation.model import AssistantText, AssistantThinking
+from plait.record.counts import LogCounts
+from plait.write.lines import VERSIONS, Version
 from plait.write.writer import CONTINUED
 from tests.write.stories import STORIES, compacted, seconds, sent_out, writer
 
@@ -108,8 +108,8 @@ def as_read(turn: plait.Turn) -> tuple[Any, ...]:
         (call.name, call.input, call.result.text if call.result else None, call.outcome)
         for call in turn.calls
     ]
-    said = [item.text for item in turn.items if isinstance(item, Said)]
-    thought = [item.text for item in turn.items if isinstance(item, Thought)]
+    said = [item.text for item in turn.items if isinstance(item, AssistantText)]
+    thought = [item.text for item in turn.items if isinstance(item, AssistantThinking)]
     return turn.prompt, thought, said, found
 
 
@@ -144,7 +144,7 @@ def test_a_session_is_read_back_as_what_it_was(script: list[Asked], version: Ver
         assert len(found.conversations.branches) == 0
         spent = [one for turn in script for one in (*(s.tokens for s in turn.steps), turn.tokens)]
         assert active.tokens == sum(spent) + len(spent)
-        account = Account()
+        account = LogCounts()
         account.add_file(session.path)
         assert account.is_balanced and not account.broken and not account.drift.counts
         graph = archive.graph(session.session)
@@ -190,7 +190,7 @@ def test_every_line_of_a_story_is_known_and_accounted_for(
 ) -> None:
     with writer(tmp_path, version) as session:
         STORIES[name](session)
-    account = Account()
+    account = LogCounts()
     for path in tmp_path.rglob("*.jsonl"):
         account.add_file(path)
     assert account.is_balanced and account.broken == account.blank == 0
@@ -291,4 +291,4 @@ EXAMPLE = rf"""
 {{"type":"user","parentUuid":"bbb-222","uuid":"ccc-333","timestamp":"2026-01-03T10:00:03.000Z","isMeta":false,{ENVELOPE},"message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_001","content":"# My Project\n\nA CLI tool for managing widgets."}}]}},"toolUseResult":{{"type":"text","file":{{"filePath":"/home/user/project/README.md","content":"# My Project\n\nA CLI tool for managing widgets.","numLines":3,"startLine":1,"totalLines":3}}}}}}
 {{"type":"assistant","parentUuid":"ccc-333","uuid":"ddd-444","timestamp":"2026-01-03T10:00:05.000Z","requestId":"req_002",{ENVELOPE},"message":{{"model":"claude-opus-4-5-20251101","id":"msg_002","type":"message","role":"assistant","content":[{{"type":"text","text":"This project is a CLI tool for managing widgets."}}],"stop_reason":"end_turn","stop_sequence":null,"usage":{{"input_tokens":600,"output_tokens":20}}}}}}
 {{"type":"system","parentUuid":"ddd-444","uuid":"eee-555","timestamp":"2026-01-03T10:00:05.500Z","subtype":"turn_duration","durationMs":5500,"isMeta":false,{ENVELOPE}}}
-""".strip()  # noqa: E501  lines as they are described
+""".strip()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plait.write.order import Version, ordered
+from plait.write.lines import Version, order_fields
 from tests.write.stories import STORIES, writer
 
 Entry = dict[str, Any]
@@ -76,7 +76,7 @@ def test_lines_of_the_client_are_in_this_order(
     odd = [
         order_kind(entry)
         for entry in lines
-        if list(ordered(order_kind(entry), entry, version)) != list(entry)
+        if list(order_fields(order_kind(entry), entry, version)) != list(entry)
     ]
     assert len(lines) > 2000
     assert set(odd) <= set(ODD_ORDER[version])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plait.write.order import VERSIONS, Version
+from plait.write.lines import VERSIONS, Version
 from tests.write.stories import STORIES, writer
 
 UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")

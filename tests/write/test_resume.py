@@ -9,9 +9,9 @@ import pytest
 
 import plait
 from plait.errors import SourceError, UserError
-from plait.graph.client import context
+from plait.graph.client import build_context
 from plait.record import read
-from plait.write.order import VERSIONS, Version
+from plait.write.lines import VERSIONS, Version
 from tests.write.stories import STORIES, compacted, interrupted, plain, rewound, tools, writer
 
 CASES = sorted((Path(__file__).resolve().parents[2] / "examples" / "resume").glob("*/*.jsonl"))
@@ -22,7 +22,7 @@ def test_the_next_prompt_follows_what_the_client_would_send(case: Path, tmp_path
     path = tmp_path / "session.jsonl"
     shutil.copyfile(case, path)
     count = len(path.read_bytes().splitlines())
-    before = context(list(read(path)), size=path.stat().st_size)
+    before = build_context(list(read(path)), size=path.stat().st_size)
     session = plait.SessionWriter.resume(path, cwd="/tmp/app")
     assert session.tip == before.leaf
     uuid = session.prompt("What next?")
@@ -31,7 +31,7 @@ def test_the_next_prompt_follows_what_the_client_would_send(case: Path, tmp_path
     assert added[-1]["uuid"] == uuid
     follows = [entry["parentUuid"] for entry in added if "sourceToolAssistantUUID" not in entry]
     assert len(added) > len(follows) or follows[0] == before.leaf
-    after = context(list(read(path)), size=path.stat().st_size)
+    after = build_context(list(read(path)), size=path.stat().st_size)
     if before.resumes:
         assert after.leaf == uuid
         is_same = told(after.messages)[:-1] == [*told(before.messages), "What next?"]
@@ -68,7 +68,7 @@ def test_what_one_writer_began_another_goes_on_with(tmp_path: Path, name: str) -
         later.prompt("And?")
         later.answer("That is all.")
     path = session.path
-    sent = context(list(read(path)), size=path.stat().st_size)
+    sent = build_context(list(read(path)), size=path.stat().st_size)
     assert sent.leaf == later.tip
     assert sent.messages[-1] == ("assistant", [{"type": "text", "text": "That is all."}])
     entries = [json.loads(line) for line in path.read_bytes().splitlines()]
@@ -194,7 +194,7 @@ def test_preserved_messages_are_found_again(tmp_path: Path) -> None:
         compacted(session)
     later = plait.SessionWriter.resume(session.path)
     later.prompt("x")
-    sent = context(list(read(session.path)), size=session.path.stat().st_size)
+    sent = build_context(list(read(session.path)), size=session.path.stat().st_size)
     said = [block["text"] for _, blocks in sent.messages for block in blocks]
     assert "Two." in said and "One." not in said
 
@@ -254,7 +254,7 @@ def test_a_pointer_that_leads_elsewhere_is_taken_back(tmp_path: Path, version: V
     later = plait.SessionWriter.resume(session.path, version=version)
     assert later.tip == asked
     uuid = later.prompt("y")
-    sent = context(list(read(session.path)), size=session.path.stat().st_size)
+    sent = build_context(list(read(session.path)), size=session.path.stat().st_size)
     assert sent.leaf == uuid
     count = session.path.read_bytes().count(b"last-prompt")
     later.prompt("z")
@@ -270,7 +270,7 @@ def test_a_pointer_beside_calls_that_were_cut_off_is_taken_back(tmp_path: Path) 
     session.last_prompt()
     later = plait.SessionWriter.resume(session.path)
     uuid = later.prompt("y")
-    sent = context(list(read(session.path)), size=session.path.stat().st_size)
+    sent = build_context(list(read(session.path)), size=session.path.stat().st_size)
     assert sent.leaf == uuid
     assert b'"explicit":true' in session.path.read_bytes().splitlines()[-1]
 

@@ -9,9 +9,8 @@ import pytest
 
 import plait
 from plait.errors import SourceError, UserError
-from plait.write.commands import CAVEAT
-from plait.write.order import VERSIONS, Version
-from plait.write.response import OF_AN_ANSWER
+from plait.write.lines import VERSIONS, Version
+from plait.write.transcript import CAVEAT, OF_AN_ANSWER
 from plait.write.writer import CONTINUED, NOWHERE
 from tests.write.stories import USAGE, compacted, interrupted, rewound, sent_out, tools, writer
 

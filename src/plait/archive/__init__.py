@@ -1,197 +1,260 @@
-"""Roots to everything in them: the front door of the library.
+"""The public entry point: `Archive`, and the types that its methods take and return.
 
-What a face needs has a verb of `Archive`; what those take and return has its name here. Names
-are loaded when they are first used.
+Names are imported when they are first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from plait.archive.archive import Archive
-from plait.archive.model import (
+from plait.sessions.model import (
     Facts,
-    Meter,
-    Named,
+    ProgressCallback,
     Project,
     Session,
-    Several,
+    SessionRef,
+    SessionRefs,
     StorePlace,
-    Watch,
-    marked,
+    Tracker,
+    format_marked_title,
 )
 
 if TYPE_CHECKING:
-    from plait.archive.accounting import Why
-    from plait.archive.choosing import chosen_conversation, described, short_name
-    from plait.archive.context_fill import PresetEffect, preset_effects, weighed
-    from plait.archive.disclosures import CheckedFile
-    from plait.archive.edit_report import check_report, entry_of, packing_report, report_of
-    from plait.archive.export.copying import session_markdown, turn_markdown, whole_output
-    from plait.archive.export.earlier import DRAWN, Earlier
-    from plait.archive.export.formats import (
+    from plait.edit.report import (
+        PresetEffect,
+        build_check_report,
+        build_edit_row,
+        build_pack_report,
+        build_plan_report,
+        list_preset_effects,
+        weigh_context,
+    )
+    from plait.export.formats import (
         EXPORTERS,
         Branches,
         File,
-        ending_of,
-        in_bytes,
-        trajectory_of,
+        encode_text,
+        get_file_ending,
+        iter_trajectory_files,
     )
-    from plait.archive.export.plan import (
+    from plait.export.plan import (
         EXPORT_FORMAT,
         MANIFEST,
         REPORT,
+        STATE_FILE,
         ExportPlan,
-        manifest_of,
+        PreviousExport,
+        build_manifest,
     )
-    from plait.archive.export.site import asset, style
-    from plait.archive.families import CountedSessions
-    from plait.archive.files.blame import Blame, BlamedLine
-    from plait.archive.files.history import FileHistory
-    from plait.archive.files.noting import NotePlan, PlannedNote, write_notes
-    from plait.archive.files.standing import FileAt, WrittenFile
-    from plait.archive.folding import Folding, refolded
-    from plait.archive.hook.worker import HookLimits, HookManner, HookWorker
-    from plait.archive.index_or_logs import without_collector
-    from plait.archive.open_session import OpenSession
-    from plait.archive.raw_lines import (
-        LineSurvey,
-        line_survey,
+    from plait.export.site import read_asset, read_style
+    from plait.export.transcripts import (
+        read_full_output,
+        render_session_markdown,
+        render_turn_markdown,
     )
-    from plait.archive.resume import CLIENT, Back, Resume, Resumption, context, resumption_of
-    from plait.archive.search import SearchWay as SearchWay
-    from plait.archive.sessions import check_file, check_log, is_of_project
-    from plait.archive.stars import Pin, PinnedTurn, Star, StarFile, Stars
-    from plait.archive.traces import TracePlan, batched
-    from plait.archive.tree import SessionTree, TreeWay, Unlinked, unlinked_in
-    from plait.archive.usage import Counted
-    from plait.archive.watch import changes
-    from plait.conversation.account.told import WhyRequest, WhyTotals
-    from plait.conversation.waste.findings import Evidence, Waste, WasteFinding
+    from plait.files.blame import Blame, BlamedLine, NotePlan, PlannedNote, write_notes
+    from plait.files.history import FileAt, FileHistory, WrittenFile
+    from plait.insights.waste import Evidence, Waste, WasteFinding
+    from plait.insights.why import Why, WhyRequest, WhyTotals
+    from plait.search.search import SearchWay as SearchWay
+    from plait.sessions.disclosures import CheckedFile
+    from plait.sessions.discovery import check_file, check_log
+    from plait.sessions.names import (
+        describe_conversation,
+        matches_project,
+        resolve_conversation,
+        shorten_name,
+    )
+    from plait.sessions.open_session import OpenSession
+    from plait.sessions.project_folders import ProjectFolders, assign_projects
+    from plait.sessions.raw_lines import LineSurvey, survey_lines
+    from plait.sessions.resume import (
+        CLIENT,
+        Resume,
+        Resumption,
+        RewindTarget,
+        build_resumption,
+        context,
+    )
+    from plait.sessions.stars import Pin, PinnedTurn, Star, StarFile, Stars
+    from plait.sessions.statistics import SessionStatistics
+    from plait.sessions.tree import SessionTree, TreeDetail, Unlinked, count_unlinked
+    from plait.sessions.watch import watch_changes
+    from plait.sessions.worker_pool import gc_paused
+    from plait.trace.traces import TracePlan, batch_traces
+    from plait.trace.worker import HookLimits, HookOptions, HookWorker
+    from plait.usage.responses import CountedResponses
 
 __all__ = [
     "CLIENT",
-    "DRAWN",
     "EXPORTERS",
     "EXPORT_FORMAT",
     "MANIFEST",
     "REPORT",
+    "STATE_FILE",
     "Archive",
-    "Back",
     "Blame",
     "BlamedLine",
     "Branches",
     "CheckedFile",
-    "Counted",
-    "CountedSessions",
-    "Earlier",
+    "CountedResponses",
     "Evidence",
     "ExportPlan",
     "Facts",
     "File",
     "FileAt",
     "FileHistory",
-    "Folding",
     "HookLimits",
-    "HookManner",
+    "HookOptions",
     "HookWorker",
     "LineSurvey",
-    "Meter",
-    "Named",
     "NotePlan",
     "OpenSession",
     "Pin",
     "PinnedTurn",
     "PlannedNote",
     "PresetEffect",
+    "PreviousExport",
+    "ProgressCallback",
     "Project",
+    "ProjectFolders",
     "Resume",
     "Resumption",
+    "RewindTarget",
     "SearchWay",
     "Session",
+    "SessionRef",
+    "SessionRefs",
+    "SessionStatistics",
     "SessionTree",
-    "Several",
     "Star",
     "StarFile",
     "Stars",
     "StorePlace",
     "TracePlan",
-    "TreeWay",
+    "Tracker",
+    "TreeDetail",
     "Unlinked",
     "Waste",
     "WasteFinding",
-    "Watch",
     "Why",
     "WhyRequest",
     "WhyTotals",
     "WrittenFile",
-    "asset",
-    "batched",
-    "changes",
+    "assign_projects",
+    "batch_traces",
+    "build_check_report",
+    "build_edit_row",
+    "build_manifest",
+    "build_pack_report",
+    "build_plan_report",
+    "build_resumption",
     "check_file",
     "check_log",
-    "check_report",
-    "chosen_conversation",
     "context",
-    "described",
-    "ending_of",
-    "entry_of",
-    "in_bytes",
-    "is_of_project",
-    "line_survey",
-    "manifest_of",
-    "marked",
-    "packing_report",
-    "preset_effects",
-    "refolded",
-    "report_of",
-    "resumption_of",
-    "session_markdown",
-    "short_name",
-    "style",
-    "trajectory_of",
-    "turn_markdown",
-    "unlinked_in",
-    "weighed",
-    "whole_output",
-    "without_collector",
+    "count_unlinked",
+    "describe_conversation",
+    "encode_text",
+    "format_marked_title",
+    "gc_paused",
+    "get_file_ending",
+    "iter_trajectory_files",
+    "list_preset_effects",
+    "matches_project",
+    "read_asset",
+    "read_full_output",
+    "read_style",
+    "render_session_markdown",
+    "render_turn_markdown",
+    "resolve_conversation",
+    "shorten_name",
+    "survey_lines",
+    "watch_changes",
+    "weigh_context",
     "write_notes",
 ]
 
 _HOMES = {
-    "accounting": "Why WhyRequest WhyTotals",
-    "edit_report": "check_report entry_of packing_report report_of",
-    "disclosures": "CheckedFile",
-    "choosing": "chosen_conversation described short_name",
-    "index_or_logs": "without_collector",
-    "export.copying": "session_markdown turn_markdown whole_output",
-    "export.earlier": "Earlier DRAWN",
-    "export.formats": "Branches EXPORTERS File ending_of in_bytes trajectory_of",
-    "families": "CountedSessions",
-    "export.plan": "EXPORT_FORMAT ExportPlan MANIFEST REPORT manifest_of",
-    "export.site": "asset style",
-    "files.blame": "Blame BlamedLine",
-    "files.history": "FileHistory",
-    "files.noting": "NotePlan PlannedNote write_notes",
-    "files.standing": "FileAt WrittenFile",
-    "folding": "Folding refolded",
-    "hook.worker": "HookLimits HookManner HookWorker",
-    "open_session": "OpenSession",
-    "raw_lines": "LineSurvey line_survey",
-    "resume": "Back CLIENT Resume Resumption context resumption_of",
-    "context_fill": "PresetEffect preset_effects weighed",
-    "search": "SearchWay",
-    "sessions": "check_file check_log is_of_project",
-    "stars": "Pin PinnedTurn Star StarFile Stars",
-    "traces": "TracePlan batched",
-    "tree": "SessionTree TreeWay Unlinked unlinked_in",
-    "usage": "Counted",
-    "wasting": "Evidence Waste WasteFinding",
-    "watch": "changes",
+    "RewindTarget": "plait.sessions.resume",
+    "Blame": "plait.files.blame",
+    "BlamedLine": "plait.files.blame",
+    "Branches": "plait.export.formats",
+    "CLIENT": "plait.sessions.resume",
+    "CheckedFile": "plait.sessions.disclosures",
+    "CountedResponses": "plait.usage.responses",
+    "SessionStatistics": "plait.sessions.statistics",
+    "STATE_FILE": "plait.export.plan",
+    "EXPORTERS": "plait.export.formats",
+    "EXPORT_FORMAT": "plait.export.plan",
+    "PreviousExport": "plait.export.plan",
+    "Evidence": "plait.insights.waste",
+    "ExportPlan": "plait.export.plan",
+    "File": "plait.export.formats",
+    "FileAt": "plait.files.history",
+    "FileHistory": "plait.files.history",
+    "ProjectFolders": "plait.sessions.project_folders",
+    "HookLimits": "plait.trace.worker",
+    "HookOptions": "plait.trace.worker",
+    "HookWorker": "plait.trace.worker",
+    "LineSurvey": "plait.sessions.raw_lines",
+    "MANIFEST": "plait.export.plan",
+    "NotePlan": "plait.files.blame",
+    "OpenSession": "plait.sessions.open_session",
+    "Pin": "plait.sessions.stars",
+    "PinnedTurn": "plait.sessions.stars",
+    "PlannedNote": "plait.files.blame",
+    "PresetEffect": "plait.edit.report",
+    "REPORT": "plait.export.plan",
+    "Resume": "plait.sessions.resume",
+    "Resumption": "plait.sessions.resume",
+    "SearchWay": "plait.search.search",
+    "SessionTree": "plait.sessions.tree",
+    "Star": "plait.sessions.stars",
+    "StarFile": "plait.sessions.stars",
+    "Stars": "plait.sessions.stars",
+    "TracePlan": "plait.trace.traces",
+    "TreeDetail": "plait.sessions.tree",
+    "Unlinked": "plait.sessions.tree",
+    "Waste": "plait.insights.waste",
+    "WasteFinding": "plait.insights.waste",
+    "Why": "plait.insights.why",
+    "WhyRequest": "plait.insights.why",
+    "WhyTotals": "plait.insights.why",
+    "WrittenFile": "plait.files.history",
+    "read_asset": "plait.export.site",
+    "batch_traces": "plait.trace.traces",
+    "watch_changes": "plait.sessions.watch",
+    "check_file": "plait.sessions.discovery",
+    "check_log": "plait.sessions.discovery",
+    "build_check_report": "plait.edit.report",
+    "resolve_conversation": "plait.sessions.names",
+    "context": "plait.sessions.resume",
+    "describe_conversation": "plait.sessions.names",
+    "get_file_ending": "plait.export.formats",
+    "build_edit_row": "plait.edit.report",
+    "encode_text": "plait.export.formats",
+    "matches_project": "plait.sessions.names",
+    "survey_lines": "plait.sessions.raw_lines",
+    "build_manifest": "plait.export.plan",
+    "build_pack_report": "plait.edit.report",
+    "list_preset_effects": "plait.edit.report",
+    "assign_projects": "plait.sessions.project_folders",
+    "build_plan_report": "plait.edit.report",
+    "build_resumption": "plait.sessions.resume",
+    "render_session_markdown": "plait.export.transcripts",
+    "shorten_name": "plait.sessions.names",
+    "read_style": "plait.export.site",
+    "iter_trajectory_files": "plait.export.formats",
+    "render_turn_markdown": "plait.export.transcripts",
+    "count_unlinked": "plait.sessions.tree",
+    "weigh_context": "plait.edit.report",
+    "read_full_output": "plait.export.transcripts",
+    "gc_paused": "plait.sessions.worker_pool",
+    "write_notes": "plait.files.blame",
 }
 
 
 def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names.split():
-            return getattr(import_module(f"plait.archive.{home}"), name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'plait.archive' has no attribute '{name}'")

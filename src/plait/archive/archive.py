@@ -1,398 +1,530 @@
-"""Roots to sessions, and to all that can be asked of them.
+"""The public entry point of the library: `SessionLibrary` with a method for each feature.
 
     with Archive(["/home/me/.claude"], index="/home/me/.cache/plait/index") as archive:
         archive.open("latest").turns
         archive.usage("weekly").rows
         archive.search("parser").hits
 
-Where there is an index that is up to date, or can be brought to with little work, it answers
-in the place of the logs, and gives the same answers.
+A question over many sessions is answered from the index where it is fresh, else from the logs;
+both answers stand side by side here, and are the same. Features are imported when they are used.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from plait.archive.facts import (
-    CleanupRule,
-    LogFacts,
-    beginning_of,
-    facts_of,
-    log_facts,
-    read_log_facts,
-)
-from plait.archive.figuring import Figuring
-from plait.archive.filing import Filing
-from plait.archive.index_or_logs import Answers
-from plait.archive.inventory import Inventory, live_sessions, projects_of, store_place
-from plait.archive.model import Facts, Named, Project, Session, Several, StorePlace, Watch
-from plait.archive.sessions import resolve, session_at
-from plait.archive.shares import ACCOUNTS_WORTH, FACTS_WORTH, Hands, made_of_each
-from plait.line import Discovery, LogFile, Root, cores, root_at
-from plait.line.discover import SUFFIX
-from plait.record.read import read_if_there
+from plait.line import LogFile
+from plait.sessions.library import SessionLibrary
+from plait.sessions.model import Session, SessionRef, SessionRefs, Tracker
+from plait.sessions.worker_pool import map_parallel
 
-if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
-    from plait.archive.export.formats import File
-    from plait.archive.export.plan import ExportPlan
-    from plait.archive.folding import Folding, Place
-    from plait.archive.keeping import Keeping
-    from plait.archive.open_session import OpenSession
-    from plait.archive.plans import Plans
-    from plait.archive.redaction import Redaction
-    from plait.archive.resume import Resume, Resumption
-    from plait.archive.session_turns import SessionConversations, SessionTurn
-    from plait.archive.stars import Stars
-    from plait.conversation.model import Turn
+if TYPE_CHECKING:
     from plait.conversation.prices import Prices
-    from plait.edit.entry import Edit
-    from plait.edit.journals import Journals
-    from plait.edit.model import Violation
-    from plait.graph import SessionGraph
-    from plait.graph.client import Context
-    from plait.graph.paths import Path as GraphPath
+    from plait.conversation.session_counts import ArchiveFigures
+    from plait.conversation.usage import BilledResponse
+    from plait.conversation.walk import Depth
+    from plait.edit.journal import Edit, Journals
+    from plait.edit.operations import Plans
+    from plait.edit.plan import Violation
+    from plait.export.formats import File
+    from plait.export.plan import ExportPlan
+    from plait.files.blame import Blame, NotePlan
+    from plait.files.events import NetChange
+    from plait.files.history import FileAt, FileHistory, WrittenFile
+    from plait.files.touched import TouchedPath
+    from plait.index.catalogue import SessionSize, TouchRow
     from plait.index.model import IndexReport, IndexStatus, SearchResult
-    from plait.index.query import Wanted
-    from plait.record import Record
-    from plait.record.account import FileAccount
+    from plait.index.query import QueryNode
+    from plait.insights.report import Insights
+    from plait.insights.waste import FileLosses, SessionWaste, Waste
+    from plait.insights.why import Why
+    from plait.keep import Backups
+    from plait.lake import Lakes
+    from plait.redact import Redactor, Report
+    from plait.sessions.fresh_index import FreshIndex
+    from plait.sessions.open_session import OpenSession
+    from plait.sessions.statistics import SessionStatistics
+    from plait.sessions.tree import SessionTree, TreeDetail
     from plait.trace.model import Span
+    from plait.usage.responses import CountedResponses
+    from plait.usage.spending import CrossTable, Dimension, GroupBy, Spending, SpendingSum
+    from plait.view.comparison import Comparison
 
-T = TypeVar("T")
+SIZES_PARALLEL_BYTES = 4_000_000
+"""Bytes of logs from which several processes measure sessions faster than one."""
 
 
-class Archive(Figuring, Filing):
-    """All sessions under some roots.
+class Archive(SessionLibrary):
+    """All sessions under some roots, and everything that can be asked of them or done to them.
 
-    A root is a configuration folder of the client, a projects folder, any folder with logs
-    somewhere in it, or one file. Nothing is read before it is asked for, and reading
-    never writes: what changes a session is a plan first. Within a `with` block the index is
-    opened once.
+    What changes a session is a plan first.
     """
 
-    def __init__(
-        self,
-        roots: Iterable[Path | str],
-        index: Path | str | None = None,
-        prices: "Prices | None" = None,
-        jobs: int | None = None,
-        store: StorePlace | Path | str | None = None,
-        stars: Path | str | None = None,
-    ) -> None:
-        self.jobs = jobs or cores()
-        self.losses: list[str] = []  # what is said of processes that died while they read
-        self.hands = Hands(self.jobs, self.losses)
-        self.roots: tuple[Root, ...] = tuple(root_at(Path(root)) for root in roots)
-        self.index = Path(index) if index is not None else None
-        """The folder of the index, None where the logs answer."""
-        self.store = store_place(store) if store else None
-        """Where sessions are kept, None where there are but those at their source."""
-        self.is_folding = True
-        """Whether worktrees and sub-directories are of their repository's project."""
-        self.star_file = Path(stars) if stars is not None else None
-        """The file of what the user has starred and pinned, None where there is none."""
-        self._prices = prices
-        self.inventory = Inventory(self.roots, self.store)
-        self._facts: dict[Path, Facts] = {}
-        self._cleanup = CleanupRule()
-        self._open: OpenSession | None = None
-        self._talked: tuple[OpenSession, SessionConversations] | None = None
-        self.answers = Answers(self)
+    # ------------------------------------------------------------------ search, export, traces
 
-    def __enter__(self) -> "Archive":
-        self.answers.hold()
-        return self
+    def search(
+        self, text: str, filters: "Sequence[QueryNode]" = (), **options: Any
+    ) -> "SearchResult":
+        """Return the turns that match, the best first; the index is brought up to date before.
 
-    def __exit__(self, *_: object) -> None:
-        self.answers.release()
-
-    @property
-    def prices(self) -> "Prices":
-        """What tokens cost; the list that ships with Plait where none was given."""
-        if self._prices is None:
-            from plait.conversation.prices import Prices
-
-            self._prices = Prices()
-        return self._prices
-
-    @property
-    def discovery(self) -> Discovery:
-        """Everything that lies under the roots."""
-        return self.inventory.discovery
-
-    @property
-    def files(self) -> tuple[LogFile, ...]:
-        """All log files, in the order of their paths; then those of what is only kept."""
-        return self.inventory.files
-
-    @cached_property
-    def sessions(self) -> tuple[Session, ...]:
-        """All sessions, the newest last."""
-        return tuple(replace(one, archive=self) for one in self.inventory.sessions())
-
-    def __iter__(self) -> Iterator[Session]:
-        return iter(self.sessions)
-
-    def __len__(self) -> int:
-        return len(self.sessions)
-
-    @cached_property
-    def folding(self) -> "Folding":
-        """The projects that folders of sessions belong to."""
-        from plait.archive.folding import archive_folding
-
-        found = archive_folding(self)
-        return found if self.is_folding else found.unfolded()
-
-    def place(self, session: Session) -> "Place":
-        """Returns where a session was begun; no more of its log is read than says so."""
-        from plait.archive.folding import place_of
-
-        return place_of(session, self._facts.get(session.path) or beginning_of(session))
-
-    @cached_property
-    def projects(self) -> tuple[Project, ...]:
-        """All projects by name, with their sessions: worktrees are of their repository."""
-        return projects_of(self.sessions, self.folding)
-
-    @cached_property
-    def live(self) -> frozenset[str]:
-        """The ids of sessions that a client is running now."""
-        return live_sessions(self.roots)
-
-    def session(self, name: Named, directory: Path | None = None) -> Session:
-        """Returns the session that a name means: a file, an id, a title, `latest`, `.`."""
-        if isinstance(name, Session):
-            return name
-        path = Path(name)
-        if path.suffix == SUFFIX or (os.sep in str(name) and path.exists()):
-            return self.session_at(path)
-        return resolve(
-            str(name), self.sessions, self.facts, directory, lambda one: self.folding.project(one)
-        )
-
-    def session_at(self, path: Path) -> Session:
-        """Returns the session that a file belongs to, whether it lies under a root or not."""
-        return replace(session_at(path, self.sessions), archive=self)
-
-    def facts(self, session: Named) -> Facts:
-        """Returns what a list shows of a session: from the index, else its file is read once."""
-        meant = self.session(session)
-        if meant.path not in self._facts:
-            self.answers.remember_facts()
-        return self.read_facts(meant)
-
-    def all_facts(self, watch: Watch[Session] | None = None) -> list[Facts]:
-        """Returns what a list shows of all sessions, in their order."""
-        self.answers.remember_facts()
-        unknown = [one for one in self.sessions if one.path not in self._facts]
-        read = made_of_each(self.hands, read_log_facts, LogFacts, unknown, FACTS_WORTH)
-        for session, found in zip(watch(unknown) if watch else unknown, read, strict=True):
-            self._facts[session.path] = self.facts_with(session, found)
-        return [self.read_facts(one) for one in self.sessions]
-
-    def read_facts(self, session: Session) -> Facts:
-        """Returns what a list shows of a session, without asking the index."""
-        known = self._facts.get(session.path)
-        if known is None:
-            held = self._open_with(session, session.files[:1] if session.file else session.agents)
-            found = log_facts(session, held.records_of if held else read_if_there)
-            known = self._facts[session.path] = self.facts_with(session, found)
-        return known
-
-    def facts_with(self, session: Session, found: LogFacts) -> Facts:
-        """Returns what a list shows of a session whose log says so much."""
-        days = self._cleanup.days(session.config, found.cwd) if session.config else None
-        return facts_of(session, found, is_live=session.id in self.live, kept_days=days)
-
-    def accounts(self) -> "Iterator[FileAccount]":
-        """Yields the account of every file, in their order: its lines, and what no type knows."""
-        from plait.record.account import FileAccount, account_of
-
-        return made_of_each(self.hands, account_of, FileAccount, self.files, ACCOUNTS_WORTH)
-
-    def remember(self, known: Mapping[Path, Facts]) -> None:
-        """Takes the facts of sessions, by path, that need not be read again."""
-        self._facts.update(known)
-
-    def open(self, session: Named, *, through: "Redaction | None" = None) -> "OpenSession":
-        """Reads a session, once; the last one stays open as long as its files do not change.
-
-        All of it goes through what is given before anything is made of it.
+        Without an index the logs are searched: for words, exact texts, regular expressions.
         """
-        from plait.archive.open_session import opened
-
-        meant = self.session(session)
-        if through:
-            return opened(meant, through)
-        self._open = self._open_with(meant, meant.files) or opened(meant)
-        return self._open
-
-    def _open_with(self, session: Session, files: Sequence[LogFile]) -> "OpenSession | None":
-        """Returns the session that is open, where it is this one and holds these files."""
-        held = self._open
-        return held if held and held.session == session and held.holds(*files) else None
-
-    def graph(self, *sessions: Named) -> "SessionGraph":
-        """Returns the graph of some sessions with their agents, or of the whole archive."""
-        from plait.archive.open_session import graph_of
-
-        if len(sessions) == 1:
-            return self.open(sessions[0]).client_graph
-        return graph_of(self.named(sessions or None))
-
-    def records(
-        self, graph: "SessionGraph", uuids: Iterable[str]
-    ) -> "Iterator[tuple[str, Record]]":
-        """Yields the records behind some nodes of a graph, in no certain order."""
-        from plait.archive.raw_lines import records_of
-
-        return records_of(graph, uuids, self._open)
-
-    def turns_on(self, graph: "SessionGraph", lines: Iterable[str]) -> "dict[str, Turn]":
-        """Returns the turns of some DAG-lines of a graph, by the first record of each."""
-        from plait.archive.session_turns import turns_on
-
-        return turns_on(self, self._open, graph, list(lines))
-
-    def conversations(self, session: Named) -> "SessionConversations":
-        """Returns a session as people and tools took turns: its trunk, branches and agents."""
-        from plait.archive.session_turns import session_conversations
-
-        opened = self.open(session)
-        if not (self._talked and self._talked[0] is opened):
-            self._talked = opened, session_conversations(opened, self)
-        return self._talked[1]
-
-    def turns(
-        self, since: datetime | None = None, until: datetime | None = None
-    ) -> "Iterator[tuple[Session, SessionTurn]]":
-        """Yields every turn that people held with its session; one that was copied comes once."""
-        from plait.archive.session_turns import distinct_turns
-
-        return distinct_turns(self.sessions, since, until)
-
-    def paths(self, *sessions: Named) -> "tuple[GraphPath, ...]":
-        """Returns the ways through some sessions, one for each ending."""
-        from plait.graph.paths import paths
-
-        return paths(self.graph(*sessions))
-
-    def context(self, session: Named, as_: Literal["client", "sdk"] = "client") -> "Context":
-        """Returns what Claude will see when a session is resumed."""
-        return self.resumption(session, as_).context
-
-    def resumption(self, session: Named, as_: Literal["client", "sdk"] = "client") -> "Resumption":
-        """Returns what Claude will see when a session is resumed, and how large that is."""
-        from plait.archive.resume import opened_alone, resumption_of
-
-        meant = self.session(session)
-        own = (meant.file,) if meant.file else ()
-        self._open = self._open_with(meant, own) or opened_alone(meant)
-        return resumption_of(self._open, as_)
-
-    def resume(self, session: Named, *, default: Path, turn: int | str | None = None) -> "Resume":
-        """Returns how a session goes on in Claude Code; with a turn also what leads back to it."""
-        from plait.archive.resume import resume_of
-
-        meant = self.session(session)
-        return resume_of(meant, default=default, is_live=meant.id in self.live, turn=turn)
-
-    @property
-    def plan(self) -> "Plans":
-        """What can be done to its sessions, each as a plan first."""
-        from plait.archive.plans import Plans
-
-        return Plans(self)
-
-    @property
-    def keep(self) -> "Keeping":
-        """What keeps its sessions beyond the client's cleanup, and brings them back."""
-        from plait.archive.keeping import Keeping
-
-        return Keeping(self)
-
-    @property
-    def stars(self) -> "Stars":
-        """Which sessions are starred and which turns pinned; set and taken away there."""
-        from plait.archive.stars import Stars
-
-        return Stars(self)
-
-    def check(self, session: Named) -> "tuple[Violation, ...]":
-        """Returns what is wrong with a session by the rules for what Plait writes."""
-        return self.plan.check(session)
-
-    def edits(self) -> "list[Edit]":
-        """Returns what was done to its sessions by plans, the newest first."""
-        return self.journals.edits()
-
-    def undo(self, id: str | None = None, *, force: bool = False) -> "Edit":  # noqa: A002
-        """Brings back what an edit has changed: bytes, modes and times; else the last one's."""
-        return self.journals.undo(id, force=force)
-
-    @property
-    def journals(self) -> "Journals":
-        """Where its edits are remembered: they are finished and forgotten there too."""
-        from plait.edit.journals import Journals
-
-        return Journals(self.roots)
-
-    def search(self, text: str, filters: "Sequence[Wanted]" = (), **options: Any) -> "SearchResult":
-        """Returns the turns that answer, the best first; an index is brought up to date before.
-
-        Where there is none, the logs are looked through: for words, exact texts, expressions.
-        """
-        from plait.archive.search import search
+        from plait.search.search import search
 
         return search(self, self.index, text, filters, **options)
 
-    def export(self, what: "Named | ExportPlan | None" = None, as_: str = "md") -> "Iterator[File]":
-        """Yields the files of an export: transcripts or pages, a manifest, a report.
+    def export(
+        self, what: "SessionRef | ExportPlan | None" = None, as_: str = "md"
+    ) -> "Iterator[File]":
+        """Yield the files of an export: transcripts or pages, a manifest, a report.
 
-        A session, or all of them, is redacted; a plan says for itself what becomes of it.
+        A session, or all of them, is redacted; a plan says for itself whether it is.
         """
-        from plait.archive.export.plan import ExportPlan, export, redacted
+        from plait.export.plan import ExportPlan, export, make_redacted_plan
 
-        plan = what if isinstance(what, ExportPlan) else redacted(self.named(what), self.prices)
-        return export(plan, as_, self.jobs, self.losses)
+        if isinstance(what, ExportPlan):
+            plan = what
+        else:
+            plan = make_redacted_plan(self.resolve_sessions(what), self.prices)
+        return export(plan, as_, self.jobs, self.worker_failures)
 
-    def traces(self, sessions: Several = None, **options: Any) -> "Iterator[list[Span]]":
-        """Yields the spans of each answered turn of some sessions, the root of each first."""
-        from plait.archive.traces import traces
+    def render_markdown(self, opened: "OpenSession", line: str, depth: "Depth") -> str:
+        """Return a conversation as a transcript, from the session's first turn to its end."""
+        from plait.export.transcripts import Family, Names
+        from plait.view.passages import RenderOptions
+        from plait.view.transcript.markdown import iter_markdown, join_blocks
 
-        return traces(self.named(sessions), among=self.sessions, hands=self.hands, **options)
+        family = Family(opened, str, Names())
+        name = family.targets[line]
+        transcripts = (*family.transcripts(), *family.agent_transcripts())
+        transcript = next(found for found in transcripts if found.name == name)
+        return join_blocks(iter_markdown(transcript, RenderOptions(depth=depth)))
 
-    def watch(self, **options: Any) -> Iterator[Session]:
-        """Yields each session that is written to or begun from now on, as it is then."""
-        from plait.archive.watch import changed_sessions
+    def traces(self, sessions: SessionRefs = None, **options: Any) -> "Iterator[list[Span]]":
+        """Yield the spans of each answered turn of some sessions, the root span first."""
+        from plait.trace.traces import traces
 
-        return changed_sessions(self, **options)
+        return traces(
+            self.resolve_sessions(sessions), among=self.sessions, hands=self.workers, **options
+        )
 
-    def renewed(self) -> "Archive":
-        """Returns the same archive as its folders are now."""
-        roots = [root.path for root in self.roots]
-        return Archive(roots, self.index, self._prices, self.jobs, self.store, self.star_file)
+    # ------------------------------------------------------------------ edits, backups, the lake
 
-    def update_index(self, **options: Any) -> "IndexReport":
-        """Brings the index up to date and says what that took."""
-        from plait.archive.index.update import folder_of, refresh
+    @property
+    def plan(self) -> "Plans":
+        """Everything that can be done to its sessions, each as a plan first."""
+        from plait.edit.operations import Plans
 
-        return refresh(self, folder_of(self), **options)
+        return Plans(self)
+
+    def check(self, session: SessionRef) -> "tuple[Violation, ...]":
+        """Return what is wrong with a session by the rules for what Plait writes."""
+        return self.plan.check(session)
+
+    @property
+    def journals(self) -> "Journals":
+        """The journals of its edits: they are finished and forgotten there too."""
+        from plait.edit.journal import Journals
+
+        return Journals(self.roots)
+
+    def edits(self) -> "list[Edit]":
+        """Return the edits made to its sessions, the newest first."""
+        return self.journals.edits()
+
+    def undo(self, id: str | None = None, *, force: bool = False) -> "Edit":  # noqa: A002
+        """Undo an edit, the last one by default: bytes, modes and times come back."""
+        return self.journals.undo(id, force=force)
+
+    @property
+    def keep(self) -> "Backups":
+        """Backups of its sessions beyond Claude Code's cleanup, and restoring them."""
+        from plait.keep import Backups
+
+        return Backups(self)
+
+    @property
+    def lake(self) -> "Lakes":
+        """Lakes of tables that can be built from its sessions and queried with SQL."""
+        from plait.lake import Lakes
+
+        return Lakes(self)
+
+    # ------------------------------------------------------------------ the index
+
+    def update_index(self, folder: Path | None = None, **options: Any) -> "IndexReport":
+        """Bring the index up to date, its own or that of a folder, and return what that took."""
+        from plait.indexing import require_index_folder, update_index
+
+        return update_index(self, folder or require_index_folder(self), **options)
 
     def index_status(self) -> "IndexStatus":
-        """Returns what the index holds, and whether the logs are still as it knows them."""
-        from plait.archive.index.update import folder_of, status_of
+        """Return what the index holds, and whether the logs are still as it knows them."""
+        from plait.indexing import read_index_status, require_index_folder
 
-        return status_of(self, folder_of(self))
+        return read_index_status(self, require_index_folder(self))
 
-    def named(self, sessions: Several) -> tuple[Session, ...]:
-        """Returns the sessions that some names mean, all of them for none."""
-        if sessions is None:
-            return self.sessions
-        if isinstance(sessions, Session | Path | str):
-            return (self.session(sessions),)
-        return tuple(self.session(one) for one in sessions)
+    # ------------------------------------------------------------------ trees and statistics
+
+    def tree(
+        self,
+        sessions: SessionRefs = None,
+        *,
+        way: "TreeDetail" = "all",
+        watch: Tracker[Session] | None = None,
+    ) -> "SessionTree":
+        """Return some sessions, or all, as the tree that they form."""
+        from plait.sessions.tree import read_indexed_tree, read_tree
+
+        chosen = self.resolve_sessions(sessions)
+        return self.answer(
+            lambda index: read_indexed_tree(index, chosen, way, watch or _untracked),
+            lambda: read_tree(chosen, way),
+        )
+
+    def shapes(
+        self,
+        sessions: SessionRefs = None,
+        *,
+        watch: Tracker[Session] | None = None,
+        most: int | None = None,
+    ) -> "list[SessionSize] | None":
+        """Return how many turns, branches and agents some sessions have, or all.
+
+        None where more than so many bytes of logs would have to be read for it.
+        """
+        from plait.index.catalogue import SessionSize, load_session_sizes
+
+        chosen = self.resolve_sessions(sessions)
+
+        def from_index(index: "FreshIndex") -> "list[SessionSize] | None":
+            known = load_session_sizes(index.catalogue)
+            keys = (str(session.path.absolute()) for session in chosen)
+            return [known.get(key) or SessionSize(0, 0, 0) for key in keys]
+
+        def from_logs() -> "list[SessionSize] | None":
+            if most is not None and sum(session.bytes for session in chosen) > most:
+                return None
+            from plait.sessions.session_text import measure_session
+
+            sizes = map_parallel(
+                self.workers, measure_session, SessionSize, chosen, SIZES_PARALLEL_BYTES
+            )
+            return [size for _, size in zip(watch(chosen) if watch else chosen, sizes, strict=True)]
+
+        return self.answer(from_index, from_logs)
+
+    def stats(
+        self,
+        sessions: SessionRefs = None,
+        *,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        watch: Tracker[Session] | None = None,
+    ) -> "ArchiveFigures":
+        """Return what was done in some sessions, or in all: turns, tools, agents, files."""
+        return self.stats_by_session(
+            sessions, zone=zone, since=since, until=until, watch=watch
+        ).figures
+
+    def stats_by_session(
+        self,
+        sessions: SessionRefs = None,
+        *,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        watch: Tracker[Session] | None = None,
+    ) -> "SessionStatistics":
+        """Return the same with the share of each session."""
+        from plait.conversation.statistics import Statistics
+        from plait.sessions.statistics import compute_statistics, read_indexed_statistics
+
+        chosen = self.resolve_sessions(sessions)
+        found = self.answer(
+            lambda index: read_indexed_statistics(
+                index, chosen, Statistics(zone, since, until), watch or _untracked
+            ),
+            lambda: compute_statistics(chosen, zone, since, until, watch, self.workers),
+        )
+        folders = {session.project for session, share in found.parts if share.session}
+        if len(folders) < 2:
+            return found
+        from msgspec.structs import replace
+
+        projects = {self.folding.project(folder) for folder in folders}
+        return found._replace(figures=replace(found.figures, projects=len(projects)))
+
+    def compare(
+        self, session: SessionRef, first: str | None = None, second: str | None = None
+    ) -> "Comparison":
+        """Compare two branches of a session: by default the active one and the last of the others."""
+        from plait.sessions.names import resolve_conversation
+        from plait.view.comparison import compare_branches
+
+        conversations = self.open(session).conversations
+        left, right = (
+            resolve_conversation(conversations, name).id if name else None
+            for name in (first, second)
+        )
+        return compare_branches(conversations, left, right, self.prices)
+
+    # ------------------------------------------------------------------ tokens and money
+
+    def responses(
+        self, watch: Tracker[LogFile] | None = None, since: float | None = None
+    ) -> "CountedResponses":
+        """Return all responses, each counted once; of files written since a moment, if given."""
+        from plait.usage.responses import count_responses, make_bill_reader
+
+        read = make_bill_reader(self.jobs, self.worker_failures)
+        if since is not None:
+            return count_responses(self.sessions, watch, since, read)
+
+        def from_index(index: "FreshIndex") -> "CountedResponses":
+            from plait.usage.index_rows import count_indexed_responses
+
+            return count_indexed_responses(index, self.sessions)
+
+        return self.answer(from_index, lambda: count_responses(self.sessions, watch, read=read))
+
+    def abandoned(
+        self,
+        responses: "Sequence[BilledResponse]",
+        sessions: SessionRefs = None,
+        watch: Tracker[LogFile] | None = None,
+    ) -> frozenset[str]:
+        """Return the uuids of those responses that stand on abandoned branches."""
+        from plait.usage.responses import find_abandoned
+
+        chosen = self.resolve_sessions(sessions)
+
+        def from_index(index: "FreshIndex") -> frozenset[str]:
+            from plait.usage.index_rows import find_indexed_abandoned
+
+            return find_indexed_abandoned(index, chosen, responses, watch or _untracked)
+
+        return self.answer(
+            from_index, lambda: find_abandoned(chosen, responses, watch, pool=self.workers)
+        )
+
+    def usage(
+        self,
+        by: "GroupBy" = "daily",
+        prices: "Prices | None" = None,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> "Spending":
+        """Return tokens and money by day, week, month, session, project or model.
+
+        Each response counts once over all files; without a time zone days are local ones.
+        """
+        from plait.usage.responses import report_usage
+
+        return report_usage(self, by, prices or self.prices, zone, since, until)
+
+    def cross(
+        self,
+        by: "Sequence[Dimension]",
+        prices: "Prices | None" = None,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> "CrossTable":
+        """Return tokens and money by several dimensions at once: project, model, week."""
+        from plait.sessions.project_folders import assign_projects
+        from plait.usage.spending import build_cross_table, filter_by_time
+
+        responses = filter_by_time(self.responses().responses, since, until)
+        if "project" in by:
+            responses = assign_projects(responses, self.folding)
+        return build_cross_table(responses, by, prices or self.prices, zone)
+
+    def costs(self, prices: "Prices | None" = None) -> "dict[str, SpendingSum]":
+        """Return what each session cost, by id; each response counts once over all files."""
+        from plait.usage.spending import sum_by_session
+
+        return sum_by_session(self.responses().responses, prices or self.prices)
+
+    # ------------------------------------------------------------------ insights
+
+    def why(
+        self,
+        session: SessionRef,
+        prices: "Prices | None" = None,
+        now: datetime | None = None,
+        *,
+        turn: int | str | None = None,
+    ) -> "Why":
+        """Return why a session, or a turn of it, cost what it did.
+
+        A turn is named by its number, one of its responses, or its first record.
+        """
+        from plait.insights.why import explain_session
+
+        when = now or datetime.now(UTC)
+        return explain_session(self, self.session(session), prices or self.prices, when, turn)
+
+    def waste(
+        self,
+        sessions: SessionRefs = None,
+        prices: "Prices | None" = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> "Waste":
+        """Return avoidable spending by kind, the most expensive first."""
+        from plait.insights.waste import report_waste
+
+        chosen = self.resolve_sessions(sessions)
+        return report_waste(self, chosen, prices or self.prices, since, until)
+
+    def waste_by_session(
+        self, sessions: Sequence[Session], prices: "Prices"
+    ) -> "list[SessionWaste]":
+        """Return the avoidable spending of each session."""
+        from plait.insights.waste import find_session_waste
+
+        def from_index(index: "FreshIndex") -> "list[SessionWaste]":
+            from plait.insights.index_rows import read_indexed_waste
+
+            return read_indexed_waste(index, self, sessions, prices)
+
+        return self.answer(from_index, lambda: find_session_waste(self, sessions, prices))
+
+    def losses_by_file(self, sessions: Sequence[Session]) -> "list[FileLosses]":
+        """Return the avoidable requests in each file of some sessions, not priced yet."""
+        from plait.insights.waste import make_loss_reader, read_losses
+
+        read = make_loss_reader(self.jobs, self.worker_failures)
+
+        def from_index(index: "FreshIndex") -> "list[FileLosses]":
+            from plait.insights.index_rows import read_indexed_losses
+
+            return list(read_indexed_losses(index, sessions, read))
+
+        return self.answer(from_index, lambda: list(read_losses(sessions, read)))
+
+    def insights(
+        self,
+        sessions: SessionRefs = None,
+        *,
+        prices: "Prices | None" = None,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        now: datetime | None = None,
+    ) -> "Insights":
+        """Return trends, habits, and sessions far from the user's own median."""
+        from plait.insights.report import Period, read_insights
+
+        period = Period(since, until, now or datetime.now(UTC), zone)
+        return read_insights(self, sessions, period, prices or self.prices)
+
+    # ------------------------------------------------------------------ files
+
+    def file_history(
+        self,
+        path: Path | str,
+        *,
+        directory: Path | None = None,
+        known_as: tuple[str, ...] = (),
+        sessions: SessionRefs = None,
+    ) -> "FileHistory":
+        """Return all that sessions did to a file under any of its names, and what it held when."""
+        from plait.files.history import read_history
+
+        chosen = self.resolve_sessions(sessions)
+        return read_history(self, str(path), directory or Path(), known_as, chosen)
+
+    def blame(
+        self,
+        path: Path | str,
+        *,
+        directory: Path | None = None,
+        known_as: tuple[str, ...] = (),
+        sessions: SessionRefs = None,
+        has_notes: bool = True,
+    ) -> "Blame":
+        """Return who wrote each line of a file: session, turn, prompt, time, and commit."""
+        from plait.files.blame import compute_blame
+
+        history = self.file_history(path, directory=directory, known_as=known_as, sessions=sessions)
+        return compute_blame(history, has_notes=has_notes)
+
+    def plan_notes(self, path: Path | str, *, directory: Path | None = None) -> "NotePlan":
+        """Return the git-ai notes that would say what `blame` says of committed lines."""
+        from plait.files.blame import compute_blame, plan_notes
+
+        history = self.file_history(path, directory=directory)
+        return plan_notes(compute_blame(history, has_notes=False), history.names.git)
+
+    def file_at(
+        self,
+        path: Path | str,
+        at: str,
+        *,
+        directory: Path | None = None,
+        known_as: tuple[str, ...] = (),
+        time_of: Callable[[str], str] | None = None,
+    ) -> "FileAt":
+        """Return what a file held at the end of a turn (`SESSION:TURN`, `TURN`), or at a time."""
+        from plait.files.history import find_file_at, find_first_start, parse_moment
+
+        history = self.file_history(path, directory=directory, known_as=known_as)
+        moment = parse_moment(self, at, history.events, time_of)
+        story = history.story_at(moment)
+        return find_file_at(story, moment, find_first_start(self, story.events))
+
+    def touches(self, path: str | None = None, *, sessions: SessionRefs = None) -> "list[TouchRow]":
+        """Return what sessions did to files, or to the one with this path, in order of time."""
+        from plait.files.touched import read_indexed_touches, read_touches
+
+        chosen = self.resolve_sessions(sessions)
+        return self.answer(
+            lambda index: read_indexed_touches(index, chosen, path),
+            lambda: read_touches(chosen, path),
+        )
+
+    def touched_files(self, *, sessions: SessionRefs = None) -> "list[TouchedPath]":
+        """Return all paths that sessions touched with what they did to each, the newest first."""
+        from plait.files.touched import summarise_touches
+
+        return summarise_touches(self.touches(sessions=sessions))
+
+    def session_files(self, session: SessionRef) -> "list[NetChange]":
+        """Return the net change of each file that a session changed."""
+        from plait.files.history import read_session_events
+        from plait.files.versions import compute_net_changes
+
+        return list(compute_net_changes(read_session_events(self.open(session))).values())
+
+    def session_files_at(self, session: SessionRef, turn: int) -> "list[FileAt]":
+        """Return what each file that a session changes held at the end of a turn."""
+        from plait.files.history import find_end_of_turn, find_files_at, read_session_events
+
+        opened = self.open(session)
+        events = read_session_events(opened)
+        return find_files_at(events, find_end_of_turn(opened.conversations, turn, events))
+
+    def write_session_files(
+        self, session: SessionRef, turn: int, folder: Path, *, is_forced: bool = False
+    ) -> "list[WrittenFile]":
+        """Write the files of a session into a folder, as they were at the end of a turn."""
+        from plait.files.history import find_start_directory, write_files
+
+        files = self.session_files_at(session, turn)
+        directory = find_start_directory(self.open(session))
+        return write_files(files, folder, directory, is_forced=is_forced)
+
+    def disclosures(self, redactor: "Redactor | None" = None, **options: Any) -> "Report":
+        """Return what its logs, or other `files`, hold that should not be shared."""
+        from plait.sessions.disclosures import find_disclosures
+
+        return find_disclosures(redactor, options.pop("files", self.files), self.workers, **options)
+
+
+def _untracked(items: Sequence[Any]) -> Sequence[Any]:
+    return items

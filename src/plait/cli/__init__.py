@@ -1,4 +1,4 @@
-"""Arguments to lines on the screen: the `plait` command."""
+"""The `plait` command: its entry point, kept light for what Claude Code calls."""
 
 import os
 import sys
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 
 def main() -> "NoReturn":
-    """Runs the command. What Claude Code calls as a hook goes a short way of its own."""
+    """Run the command; hooks of Claude Code take a short path of their own."""
     if sys.argv[1:2] == ["hook"]:
         from plait.cli.hook.event import is_event, run_event
 
         if is_event(sys.argv[2:]):
             run_event(sys.argv[2:])
     elif sys.argv[1:2] == ["keep"] and "--background" in sys.argv:
-        from plait.cli.hook.keeping import is_background, keep_in_background
+        from plait.cli.hook.background import is_background, keep_in_background
 
         if is_background(sys.argv[2:]):
             keep_in_background(sys.argv[2:])
@@ -29,7 +29,7 @@ def main() -> "NoReturn":
 
 
 def _leave(code: int) -> "NoReturn":
-    """Ends at once: the system takes memory back sooner than Python takes itself apart."""
+    """Exit without tearing down the interpreter, which takes longer than freeing its memory."""
     import atexit
 
     threading = sys.modules.get("threading")

@@ -1,155 +1,62 @@
-"""The command line to one command, run; errors to text and an exit code.
+"""The `plait` program: finds the command that was typed, runs it, and turns errors into text.
 
 Commands are imported when they are called: `plait --help` needs none of them.
 """
 
 import gc
 import io
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from plait.cli.options import global_options
-from plait.errors import PlaitError, SourceError
+from plait.cli.options import GroupedHelp, global_options
+from plait.cli.registry import COMMANDS, EVERYDAY, GROUPS, Command
+from plait.errors import PlaitError, SourceError, UserError
 
-COMMANDS = {
-    "blame": ("plait.cli.files.blame", "Show which turn of which session wrote each line."),
-    "cat": ("plait.cli.cat", "Print a session's lines, raw or pretty."),
-    "chat": (
-        "plait.cli.chat",
-        "Talk with a model that reads, changes and runs things here.",
-    ),
-    "check": (
-        "plait.cli.edit.health:check_command",
-        "Check a session by the rules for what Plait writes.",
-    ),
-    "clone": (
-        "plait.cli.edit.new_session:clone_command",
-        "Copy a session to a new one with ids of its own.",
-    ),
-    "completion": (
-        "plait.cli.config:completion_command",
-        "Print the script that completes `plait` in your shell.",
-    ),
-    "compress": (
-        "plait.cli.edit.compress:compress_command",
-        "Make the older turns of a session short; prompts stay.",
-    ),
-    "config": (
-        "plait.cli.config:config_command",
-        "Show the settings in force, and where Plait keeps things.",
-    ),
-    "context": (
-        "plait.cli.context",
-        "Show what Claude will see when a session is resumed.",
-    ),
-    "delete": (
-        "plait.cli.edit.in_place:delete_command",
-        "Move sessions to where `undo` brings them back from.",
-    ),
-    "diff": ("plait.cli.diff", "Set two branches of a session beside each other."),
-    "doctor": ("plait.cli.doctor", "Account for every line, and list what is odd."),
-    "export": ("plait.cli.export", "Write transcripts of sessions, one for each path."),
-    "file": ("plait.cli.files.one", "Show a file's story, or what it held at a moment."),
-    "files": ("plait.cli.files.many", "List what became of a session's files, or write them."),
-    "fork": (
-        "plait.cli.edit.new_session:fork_command",
-        "Go on from any message in a new session.",
-    ),
-    "hook": ("plait.cli.hook.commands", "Send traces as you work, called by Claude Code."),
-    "index": ("plait.cli.index", "Make the index, or bring it up to date."),
-    "insights": (
-        "plait.cli.insights",
-        "Tell what stands out: trends, habits, sessions far off.",
-    ),
-    "keep": ("plait.cli.keep", "Keep sessions in a store that outlives the cleanup."),
-    "lake": ("plait.cli.lake", "Keep sessions as tables, and ask them by SQL."),
-    "log": ("plait.cli.log", "Draw a session as a graph."),
-    "ls": ("plait.cli.ls", "List projects and sessions."),
-    "move": (
-        "plait.cli.edit.travel:move_command",
-        "Let the sessions of a directory be those of another.",
-    ),
-    "open": (
-        "plait.cli.serve:open_command",
-        "Open the page at a session, starting the server if need be.",
-    ),
-    "paths": ("plait.cli.paths", "List the ways through sessions, one for each ending."),
-    "pin": ("plait.cli.stars:pin_command", "Pin a turn to find it again, or list what is pinned."),
-    "port": (
-        "plait.cli.edit.travel:port_command",
-        "Pack sessions into one file, or bring them from one.",
-    ),
-    "redact": (
-        "plait.cli.redact",
-        "Find what should not be shared, or take it out of a text or a session.",
-    ),
-    "rename": (
-        "plait.cli.edit.in_place:rename_command",
-        "Give a session another title.",
-    ),
-    "repair": (
-        "plait.cli.edit.health:repair_command",
-        "Mend a session so that it resumes with all of its history.",
-    ),
-    "restore": ("plait.cli.keep.restore", "Put a kept session back where it was."),
-    "resume": ("plait.cli.resume", "Print what continues a session in Claude Code, or run it."),
-    "search": ("plait.cli.search", "Find anything that was said, run or printed."),
-    "serve": ("plait.cli.serve:serve_command", "Serve your sessions as a page on this machine."),
-    "show": ("plait.cli.show", "Show a conversation: prompts, answers, tools, agents."),
-    "star": (
-        "plait.cli.stars:star_command",
-        "Star sessions to find them again, or list those that are.",
-    ),
-    "stats": ("plait.cli.stats", "Count prompts, tools, models, agents, files and hours."),
-    "switch": (
-        "plait.cli.edit.in_place:switch_command",
-        "Make another branch the one that resume takes.",
-    ),
-    "tag": (
-        "plait.cli.edit.in_place:tag_command",
-        "Tag a session, or take its tag away.",
-    ),
-    "trace": ("plait.cli.trace", "Show sessions as traces, or send them to a collector."),
-    "trim": (
-        "plait.cli.edit.trim:trim_command",
-        "Take away what fills a session's context and is no longer needed.",
-    ),
-    "tree": ("plait.cli.tree", "Draw sessions with their branches and agents as a tree."),
-    "undo": (
-        "plait.cli.edit.undo:undo_command",
-        "Bring back what was there before an edit.",
-    ),
-    "usage": ("plait.cli.usage", "Show tokens and cost by day, session, model and more."),
-    "waste": (
-        "plait.cli.why.waste:waste_command",
-        "Show what was paid for and need not have been.",
-    ),
-    "why": ("plait.cli.why", "Show why a session cost what it did."),
-}
 INTERRUPTED = 130
+SYNONYMS = {
+    "branch": "fork",
+    "cost": "usage",
+    "find": "search",
+    "graph": "log",
+    "grep": "search",
+    "list": "ls",
+    "read": "show",
+    "remove": "delete",
+    "rm": "delete",
+    "view": "show",
+    "web": "serve",
+}
+"""Commands by the names they have in other programs."""
+SIMILARITY = 0.7
+"""How alike two words must be for one to be suggested for the other."""
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called; a table says where they are."""
+def load_command(entry: Command) -> click.Command:
+    """Import the function behind a row of the registry."""
+    module, _, name = entry.target.partition(":")
+    command: click.Command = getattr(import_module(module), name)
+    return command
 
-    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **more: Any) -> None:
+
+class LazyGroup(GroupedHelp, click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def __init__(self, *args: Any, table: Mapping[str, Command], **more: Any) -> None:
         super().__init__(*args, **more)
         self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.table)
+        return [name for name, entry in self.table.items() if not entry.is_hidden]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.table:
-            return None
-        module, _, name = self.table[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name or "command")
-        return command
+        entry = self.table.get(cmd_name)
+        return load_command(entry) if entry else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -157,18 +64,33 @@ class LazyGroup(click.Group):
         name = args[0]
         is_word = not (name.startswith("-") or ctx.resilient_parsing)
         if is_word and self.get_command(ctx, name) is None:
-            from plait.cli.mistyped import no_such_command
-
-            raise no_such_command(name, ctx.command_path, self.table)
+            raise unknown_command(name, ctx.command_path, self.table)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, help_) for name, (_, help_) in self.table.items()])
+            rows = [(name, self.table[name].summary) for name in self.list_commands(ctx)]
+            formatter.write_dl(rows)
+
+
+class MainGroup(LazyGroup):
+    """All commands: the everyday ones first, the others by what they are for."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        shown = [entry for entry in self.table.values() if not entry.is_hidden]
+        width = max(len(entry.name) for entry in shown)
+        sections = {"Everyday": [self.table[name] for name in EVERYDAY]} | {
+            group: [row for row in shown if row.group == group and row.name not in EVERYDAY]
+            for group in GROUPS
+        }
+        for heading, rows in sections.items():
+            with formatter.section(heading):
+                # Padded names give all sections the same column of summaries.
+                formatter.write_dl([(row.name.ljust(width), row.summary) for row in rows])
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=MainGroup,
     table=COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -176,36 +98,41 @@ class LazyGroup(click.Group):
 @click.version_option(None, "-V", "--version", package_name="plait", message="plait %(version)s")
 @global_options
 @click.option(
-    "--gallery",
-    metavar="DIR",
-    help="Show this folder where there are no sessions yet.",
+    "--gallery", metavar="DIR", help="Show this folder if you have no sessions of your own yet."
 )
 @click.pass_context
 def app(ctx: click.Context, gallery: str | None) -> None:
-    """Every Claude Code conversation you ever had, as the graph it really is.
+    """Read, search, export and edit your Claude Code sessions.
 
-    Without a command: what is there, and what to try next.
+    Without a command: your newest sessions and what to try next. SESSION is an id or the
+    beginning of one, a title, a file, `latest`, `latest:PROJECT`, or `.` for the newest session
+    of this directory.
     """
     if not gc.isenabled():
-        gc.freeze()  # what is loaded stays: cycles are looked for in what comes from here on
+        # What is loaded by now lives as long as the process: keep it out of collections.
+        gc.freeze()
         gc.enable()
     if ctx.invoked_subcommand is None:
-        from plait.cli.ls import show_overview
+        from plait.cli.ls import print_overview
 
-        show_overview(ctx, gallery)
+        print_overview(ctx, gallery)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Runs the command and exits with its code."""
+    """Run a command and exit with its code."""
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def run(arguments: list[str]) -> int:
-    """Runs the command and returns its exit code; errors become text here and nowhere else."""
-    _prepare_streams()
+    """Run a command and return its exit code; errors become text here and nowhere else."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  for the whole run
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = int(app.main(arguments, prog_name="plait", standalone_mode=False) or 0)
-        sys.stdout.flush()  # so that a reader who has gone is met here, not at the very end
+        sys.stdout.flush()  # a closed pipe is noticed here, not while the interpreter ends
         return code
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -217,43 +144,68 @@ def run(arguments: list[str]) -> int:
     except (PlaitError, click.ClickException, OSError) as error:
         from plait.cli.output import print_error
 
-        told = _in_our_words(error)
-        print_error(told, _roots_in(arguments), as_json="--json" in arguments)
-        return told.exit_code
-
-
-def _roots_in(arguments: Sequence[str]) -> list[str]:
-    """Returns the roots that were named, wherever they stand."""
-    following = [*arguments[1:], ""]
-    found = [root for word, root in zip(arguments, following, strict=True) if word == "--root"]
-    given = [word.removeprefix("--root=") for word in arguments if word.startswith("--root=")]
-    return [root for root in [*found, *given] if root]
-
-
-def _in_our_words(error: PlaitError | click.ClickException | OSError) -> PlaitError:
-    match error:
-        case PlaitError():
-            return error
-        case click.ClickException():
-            from plait.cli.mistyped import usage_error
-
-            return usage_error(error)
-        case _:
+        if isinstance(error, click.ClickException):
+            error = convert_usage_error(error)
+        elif isinstance(error, OSError):
             _silence_stdout()
-            return SourceError(f"cannot go on: {(error.strerror or str(error)).lower()}")
-
-
-def _prepare_streams() -> None:
-    import os
-
-    if sys.stdout is None:
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  for the whole run
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            error = SourceError(f"cannot continue: {(error.strerror or str(error)).lower()}")
+        following = [*arguments[1:], ""]
+        roots = [root for word, root in zip(arguments, following, strict=True) if word == "--root"]
+        roots += [word.removeprefix("--root=") for word in arguments if word.startswith("--root=")]
+        print_error(error, list(filter(None, roots)), as_json="--json" in arguments)
+        return error.exit_code
 
 
 def _silence_stdout() -> None:
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def convert_usage_error(error: click.ClickException) -> UserError:
+    """Return click's error in Plait's form: what is wrong, what may have been meant."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context else "plait"
+    message, suggestions = error.format_message().rstrip("."), []
+    hints = [f"`{path} --help` lists what is possible"]
+    if isinstance(error, click.NoSuchOption):
+        message = f"no such option '{error.option_name}'"
+        if not error.option_name.startswith("--"):
+            hints.append("put `--` before a name that starts with a dash")
+        elif context:
+            names = [name for param in context.command.get_params(context) for name in param.opts]
+            options = [name for name in names if name.startswith("--")]
+            suggestions = find_similar(error.option_name, options)
+    elif isinstance(error, click.BadParameter) and isinstance(
+        getattr(error.param, "type", None), click.Choice
+    ):
+        assert error.param is not None
+        message = error.message.rstrip(".")
+        choices = [str(choice) for choice in error.param.type.choices]  # type: ignore[attr-defined]
+        suggestions = find_similar(message.split("'")[1], choices)
+        if isinstance(error.param, click.Option):
+            message = f"{error.param.opts[0]}: {message}"
+    if suggestions:
+        hints.insert(0, f"did you mean {' or '.join(f'`{name}`' for name in suggestions)}?")
+    return UserError(message[:1].lower() + message[1:], *hints)
+
+
+def unknown_command(name: str, path: str, known: Collection[str]) -> UserError:
+    """Return the error for a command that does not exist."""
+    suggestions = find_similar(name, known) or [
+        command for command in known if command == SYNONYMS.get(name)
+    ]
+    hints = [f"`{path} --help` lists what is possible"]
+    if suggestions:
+        names = " or ".join(f"`{path} {suggestion}`" for suggestion in suggestions)
+        hints.insert(0, f"did you mean {names}?")
+    return UserError(f"no such command '{name}'", *hints)
+
+
+def find_similar(word: str, names: Collection[str]) -> list[str]:
+    """Return up to two names that start with a word, else two that resemble it."""
+    bare, by_bare_name = word.strip("-"), {name.strip("-"): name for name in names}
+    longer = sorted(name for name in by_bare_name if bare[1:] and name.startswith(bare))
+    if not longer:
+        from difflib import get_close_matches
+
+        longer = get_close_matches(bare, by_bare_name, n=2, cutoff=SIMILARITY)
+    return [by_bare_name[name] for name in longer[:2]]

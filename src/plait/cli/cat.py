@@ -1,4 +1,4 @@
-"""`plait cat`: a session's lines, raw or pretty."""
+"""`plait cat`: the lines of a session's log, raw or pretty."""
 
 import sys
 from collections.abc import Iterator
@@ -7,24 +7,24 @@ from pathlib import Path
 import click
 
 from plait.archive import check_file, check_log
-from plait.cli.options import Request, global_options, session_argument
-from plait.cli.output import as_json, write_bytes
+from plait.cli.options import Request, command, session_argument
+from plait.cli.output import format_json, write_bytes
 from plait.cli.text import safe
 from plait.errors import UserError
-from plait.line import Line, lines
-from plait.line.discover import SUFFIX
-from plait.record import Record, entry_of
+from plait.line import Line, iter_lines
+from plait.line.discovery import LOG_SUFFIX
+from plait.record import Record, parse_entry
 
 
-@click.command("cat")
-@session_argument
-@click.option("--line", "span", metavar="N[-M]", help="Only this line, or the lines from N to M.")
-@click.option("--uuid", metavar="U", help="Only records whose uuid is this or begins so.")
-@click.option("--pretty", is_flag=True, help="Indented JSON, in colours on a screen.")
-@click.option("--agent", metavar="ID", help="The file of this sub-agent instead.")
-@global_options
-@click.pass_obj
-def command(
+@command(
+    "cat",
+    session_argument,
+    click.option("--line", "span", metavar="N[-M]", help="Only line N, or lines N to M."),
+    click.option("--uuid", metavar="U", help="Only records whose uuid starts with this."),
+    click.option("--pretty", is_flag=True, help="Indented JSON, in colour on a terminal."),
+    click.option("--agent", metavar="ID", help="The log of this sub-agent instead."),
+)
+def cat_command(
     request: Request,
     session: str,
     span: str | None,
@@ -41,7 +41,7 @@ def command(
     first, last = _line_span(span)
     found = False
     with request.output.paged():
-        for line in _chosen(path, first, last, uuid):
+        for line in _select_lines(path, first, last, uuid):
             found = True
             print_line(request, line, pretty=pretty)
     if not found and (span or uuid):
@@ -50,7 +50,7 @@ def command(
 
 
 def _path_of(request: Request, session: str, agent: str | None) -> Path:
-    if Path(session).suffix == SUFFIX and agent is None:
+    if Path(session).suffix == LOG_SUFFIX and agent is None:
         check_file(Path(session))
         check_log(Path(session))
         return Path(session)
@@ -61,7 +61,7 @@ def _path_of(request: Request, session: str, agent: str | None) -> Path:
     if len(files) == 1:
         return files[0].path
     known = ", ".join(file.agent or "" for file in found.agents[:5]) or "none"
-    problem = f"no agent of this session is called '{agent}'"
+    problem = f"no agent of this session is named '{agent}'"
     raise UserError(
         problem if not files else f"'{agent}' means {len(files)} agents", f"there are {known}"
     )
@@ -76,8 +76,8 @@ def _line_span(text: str | None) -> tuple[int, int | None]:
     return int(first), (int(last) if last else None) if dash else int(first)
 
 
-def _chosen(path: Path, first: int, last: int | None, uuid: str | None) -> Iterator[Line]:
-    for line in lines(path):
+def _select_lines(path: Path, first: int, last: int | None, uuid: str | None) -> Iterator[Line]:
+    for line in iter_lines(path):
         if last is not None and line.number > last:
             return
         if line.number >= first and (uuid is None or _has_uuid(line, uuid)):
@@ -87,14 +87,14 @@ def _chosen(path: Path, first: int, last: int | None, uuid: str | None) -> Itera
 def _has_uuid(line: Line, uuid: str) -> bool:
     if uuid.encode() not in line.data:
         return False
-    entry = entry_of(line)
+    entry = parse_entry(line)
     return isinstance(entry, Record) and (entry.uuid or "").startswith(uuid)
 
 
 def print_line(request: Request, line: Line, *, pretty: bool) -> None:
-    """Prints one line: byte for byte into a pipe, harmless on a screen."""
-    if pretty and isinstance(entry := entry_of(line), Record):
-        text = as_json(entry.fields).decode()
+    """Print one line: byte for byte into a pipe, harmless on a screen."""
+    if pretty and isinstance(entry := parse_entry(line), Record):
+        text = format_json(entry.fields).decode()
         if request.output.console.is_terminal:
             from rich.syntax import Syntax
 
@@ -102,6 +102,6 @@ def print_line(request: Request, line: Line, *, pretty: bool) -> None:
         else:
             write_bytes(text.encode() + b"\n")
     elif sys.stdout.isatty():
-        request.output.plain(line.data.decode("utf-8", "replace") + "\n")
+        request.output.write_plain(line.data.decode("utf-8", "replace") + "\n")
     else:
         write_bytes(line.data + (b"\n" if line.is_ended else b""))

@@ -43,7 +43,7 @@ class ChatSettings:
 def chosen_chat(
     env: Mapping[str, str], config: Mapping[str, Any], claude: str | None = None
 ) -> ChatSettings:
-    """Returns how a chat is set by an environment and a file."""
+    """Return how a chat is set by an environment and a file."""
     key, key_from = env.get("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
     base = env.get("ANTHROPIC_BASE_URL") or config.get("base_url")
     if not key:
@@ -71,7 +71,7 @@ def chosen_chat(
 
 
 def one_of(name: str, chosen: str, among: Sequence[str]) -> str:
-    """Returns what was chosen, or says what can be."""
+    """Return what was chosen, or says what can be."""
     if chosen in among:
         return chosen
     raise ConfigError(f"unknown {name} '{chosen}'", f"known are {', '.join(among)}")

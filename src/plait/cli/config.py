@@ -1,8 +1,8 @@
-"""`plait config` and `plait completion`: the settings in force, and the script for a shell."""
+"""`plait config` and `plait completion`: the settings in effect, and the script for a shell."""
 
 import click
 
-from plait.cli.options import Request, global_options, json_option
+from plait.cli.options import Request, command, json_option
 from plait.cli.output import write_bytes
 
 WHERE = {
@@ -12,17 +12,14 @@ WHERE = {
 }
 
 
-@click.command("config")
-@json_option
-@global_options
-@click.pass_obj
+@command("config", json_option)
 def config_command(request: Request, as_json: bool) -> None:
-    """Show the settings in force, and where Plait keeps things.
+    """Show the settings in effect and where Plait stores its data.
 
-    Nothing is ever written under a root except by commands that edit or continue sessions.
+    Only commands that edit or continue sessions write below a root.
     """
     from plait.cli.settings import config_file
-    from plait.line import cores
+    from plait.line import default_jobs
 
     settings = request.settings
     shown = {
@@ -36,7 +33,7 @@ def config_command(request: Request, as_json: bool) -> None:
         "colour": settings.colour,
         "prices": str(settings.prices) if settings.prices else None,
         "claude": settings.claude,
-        "jobs": settings.jobs or cores(),
+        "jobs": settings.jobs or default_jobs(),
     }
     if as_json:
         request.output.json(shown)
@@ -50,7 +47,7 @@ def config_command(request: Request, as_json: bool) -> None:
 @click.command("completion")
 @click.argument("shell", type=click.Choice(list(WHERE)))
 def completion_command(shell: str) -> None:
-    """Print the script that completes `plait` in your shell.
+    """Print the completion script for your shell.
 
     For example: plait completion bash >> ~/.bashrc
     """

@@ -1,4 +1,4 @@
-"""What is drawn to a screen on which nothing of a log commands the terminal."""
+"""The rich console for output."""
 
 from collections.abc import Iterable
 
@@ -10,12 +10,12 @@ from plait.view.text import UNSAFE
 
 
 class SafeConsole(Console):
-    """A console that only its own styles can command: whatever is drawn is made harmless here."""
+    """A console on which text of a log cannot control the terminal; only its own styles can."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Yields the parts of what is drawn, each without what a terminal would obey."""
+        """Yield the rendered segments, without what a terminal would obey."""
         for part in super().render(renderable, options):
             if part.control is None and UNSAFE.search(part.text):
                 yield Segment(safe(part.text), part.style)

@@ -1,4 +1,4 @@
-"""Texts to the clipboard and files to the browser."""
+"""The clipboard and the web browser of the desktop."""
 
 import shutil
 import subprocess
@@ -21,10 +21,10 @@ MOST_BY_TERMINAL = 74_000
 """Terminals drop what is longer."""
 
 
-def copied(data: bytes) -> str | None:
-    """Copies bytes and says by what; None where nothing here can."""
+def copy_to_clipboard(data: bytes) -> str | None:
+    """Copy bytes and says by what; None where nothing here can."""
     for command in PROGRAMS:
-        if shutil.which(command[0]) and _is_done(command, data):
+        if shutil.which(command[0]) and _runs_well(command, data):
             return command[0]
     if sys.stderr.isatty() and len(data) <= MOST_BY_TERMINAL:
         sys.stderr.write(f"\x1b]52;c;{b64encode(data).decode()}\x07")
@@ -33,7 +33,7 @@ def copied(data: bytes) -> str | None:
     return None
 
 
-def _is_done(command: tuple[str, ...], data: bytes) -> bool:
+def _runs_well(command: tuple[str, ...], data: bytes) -> bool:
     try:
         done = subprocess.run(  # noqa: S603  one of the names above
             command,
@@ -49,7 +49,7 @@ def _is_done(command: tuple[str, ...], data: bytes) -> bool:
 
 
 def open_in_browser(path: Path) -> bool:
-    """Opens a file in the browser; its name, which others may see, tells nothing."""
+    """Open a file in the browser; its name, which others may see, tells nothing."""
     try:
         return has_display() and webbrowser.open(path.absolute().as_uri())
     except (OSError, webbrowser.Error):

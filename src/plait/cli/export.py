@@ -1,4 +1,4 @@
-"""Files of an export to a folder: private, each whole or not there, nothing else touched."""
+"""`plait export`: transcripts in a private folder, on stdout or in the clipboard."""
 
 import os
 import sys
@@ -12,38 +12,37 @@ import msgspec
 from msgspec.structs import replace
 
 from plait.archive import (
-    DRAWN,
     EXPORT_FORMAT,
     EXPORTERS,
     MANIFEST,
     REPORT,
-    Earlier,
+    STATE_FILE,
     ExportPlan,
     File,
-    Session,
-    ending_of,
-    manifest_of,
-    without_collector,
+    PreviousExport,
+    build_manifest,
+    gc_paused,
+    get_file_ending,
 )
 from plait.cli.options import (
     Request,
+    combine_options,
+    command,
     filter_options,
-    global_options,
-    grouped,
     json_option,
     names_argument,
     rules_option,
     strict_option,
 )
-from plait.cli.output import escaped, write_bytes
-from plait.cli.selection import all_named
-from plait.cli.text import counted, in_words, size
+from plait.cli.output import escape_json, write_bytes
+from plait.cli.selection import select_all
+from plait.cli.text import format_counts
 from plait.conversation.walk import DEPTHS
 from plait.errors import UserError
-from plait.line import read_small, stamp_of
-from plait.line.atomic import replace_file
-from plait.line.folder import OWNER_FILE, OutputFolder, unwritable
-from plait.view.passages.stream import Manner
+from plait.line import read_file_stamp, read_small
+from plait.line.output import OWNER_FILE, OutputFolder, make_write_error, replace_file
+from plait.view.formats import format_bytes, format_count
+from plait.view.passages import RenderOptions
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
@@ -54,30 +53,30 @@ KEY, KEY_BYTES = "export.key", 32
 STDOUT = "-"
 FORMATS = tuple(EXPORTERS)
 WHOLE = {
-    "jsonl": "records are exported by paths",
-    "toolpath": "graphs of steps are exported by sessions",
+    "jsonl": "records are exported by path",
+    "toolpath": "step graphs are exported by session",
 }
 FORMS = {"atif": "ATIF", "toolpath": "Toolpath"}
 """Formats that others made: each says what it does not hold."""
-_what_options = grouped(
-    click.option("--all", "is_all", is_flag=True, help="Every session there is."),
+_what_options = combine_options(
+    click.option("--all", "is_all", is_flag=True, help="Every session."),
     click.option(
         "--depth",
         type=click.Choice(DEPTHS),
-        help="How much to tell, each with all before it. Without it: up to the tools; in pages "
-        "everything, what is long folded.",
+        help="How much to include, each with all before it. Default: tools; for HTML "
+        "everything, long parts folded.",
     ),
     click.option(
         "--branches",
         type=click.Choice(["active", "all"]),
         default="all",
         show_default=True,
-        help="Every path, or only those that Claude Code would go on with.",
+        help="Every path, or only the one that Claude Code would resume.",
     ),
-    click.option("--no-thinking", is_flag=True, help="Leave out the model's thinking."),
-    click.option("--no-tools", is_flag=True, help="Leave out calls and their results."),
+    click.option("--no-thinking", is_flag=True, help="Leave out thinking."),
+    click.option("--no-tools", is_flag=True, help="Leave out tool calls and results."),
 )
-_form_options = grouped(
+_form_options = combine_options(
     click.option(
         "--format",
         "-f",
@@ -85,76 +84,117 @@ _form_options = grouped(
         type=click.Choice(FORMATS),
         default="md",
         show_default=True,
-        help="Markdown, pages, plain text, JSON, or the records as they are; or what others read: "
-        "trajectories in ATIF (Harbor), graphs of steps in Toolpath.",
+        help="Markdown, HTML, plain text, JSON or the original records; or formats of other tools: "
+        "ATIF trajectories (Harbor), Toolpath step graphs.",
     ),
-    click.option("--simple", is_flag=True, help="One line a call."),
+    click.option("--simple", is_flag=True, help="One line per tool call."),
     click.option(
         "--agents",
         type=click.Choice(["inline", "files"]),
         default="inline",
         show_default=True,
-        help="Agents where they were sent out, or in files of their own.",
+        help="Agents inline, or in files of their own.",
     ),
     click.option("--combined", is_flag=True, help="One file for everything."),
-    click.option("--single-file", is_flag=True, help="Pages that need no other file."),
-    click.option("--front-matter", is_flag=True, help="Begin with YAML, as Obsidian reads it."),
+    click.option("--single-file", is_flag=True, help="HTML pages that need no other file."),
+    click.option(
+        "--front-matter", is_flag=True, help="Start with YAML front matter, as for Obsidian."
+    ),
 )
 
 
-@click.command("export")
-@names_argument
-@_what_options
-@filter_options
-@_form_options
-@click.option("--output", "-o", metavar="DIR", help="Where to: a folder, or `-` for stdout.")
-@click.option("--turn", metavar="N[-M]", help="Only this turn of one session, or these.")
-@click.option("--copy", "is_copied", is_flag=True, help="Copy the turn, or all, to the clipboard.")
-@click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as they are.")
-@strict_option
-@rules_option
-@click.option("--force", is_flag=True, help="Write into a folder that holds other files.")
-@click.option("--redraw", is_flag=True, help="Draw everything again, also what has not changed.")
-@json_option
-@global_options
-@click.pass_obj
-def command(request: Request, /, **asked: Any) -> None:
-    """Write transcripts of sessions, one for each path.
+@command(
+    "export",
+    names_argument,
+    _what_options,
+    filter_options,
+    _form_options,
+    click.option("--output", "-o", metavar="DIR", help="Output folder, or `-` for stdout."),
+    click.option("--turn", metavar="N[-M]", help="Only this turn of one session, or a range."),
+    click.option("--copy", "is_copied", is_flag=True, help="Copy to the clipboard."),
+    click.option("--no-redact", is_flag=True, help="Do not redact secrets, names and paths."),
+    strict_option,
+    rules_option,
+    click.option("--force", is_flag=True, help="Write into a folder with other files."),
+    click.option("--redraw", is_flag=True, help="Render everything again, even if unchanged."),
+    json_option,
+)
+def export_command(request: Request, /, **asked: Any) -> None:
+    """Export transcripts of sessions, one for each path.
 
-    What should not be shared is replaced, and a report beside the output says what was:
-    secrets, user names in paths, hosts, addresses, accounts.
+    Secrets, user names in paths, hosts, addresses and accounts are replaced, and a report in the
+    output folder says where.
     """
-    _check(asked)
-    plan = _plan_of(all_named(request, asked), asked)
+    if not asked["names"] and not asked["is_all"] and not asked["project"]:
+        raise UserError(
+            "nothing selected to export",
+            "name sessions or a project, or add `--all`",
+            "`plait export latest -o transcripts` exports the newest session",
+        )
+    if not (asked["output"] or asked["turn"] or asked["is_copied"]):
+        raise UserError("no destination", "add `-o DIR`, or `-o -` for stdout")
+    if asked["turn"] and asked["format_"] in WHOLE:
+        raise UserError(f"{WHOLE[asked['format_']]}, not by turns", "leave out `--turn`")
+    if asked["format_"] == "html":
+        for name, option in (
+            ("combined", "--combined"),
+            ("turn", "--turn"),
+            ("is_copied", "--copy"),
+        ):
+            if asked[name]:
+                hint = "`--single-file` makes HTML pages that need no other file"
+                raise UserError(f"HTML is written to a folder, not with `{option}`", hint)
+        if asked["output"] == STDOUT:
+            raise UserError("HTML is written to a folder, not to stdout", "add `-o DIR`")
+    elif asked["single_file"]:
+        raise UserError("`--single-file` needs HTML", "add `--format html`")
+    sessions = select_all(request, asked)
+    is_single_file = asked["combined"] or asked["output"] == STDOUT or asked["is_copied"]
+    plan = ExportPlan(
+        tuple(sessions),
+        RenderOptions(
+            depth=asked["depth"] or "tools",
+            has_thinking=not asked["no_thinking"],
+            has_tools=not asked["no_tools"],
+            is_simple=asked["simple"],
+            agents=asked["agents"],
+            has_front_matter=asked["front_matter"],
+        ),
+        asked["branches"],
+        is_single_file,
+        None if asked["no_redact"] else _redactor(asked),
+        page_depth=asked["depth"] or ("answers" if asked["no_tools"] else None),
+        is_single=asked["single_file"],
+    )
     if asked["no_redact"]:
         request.output.warn_unredacted()
     plan.pricing = request.prices
-    with without_collector():
+    with gc_paused():
         if asked["turn"] or asked["is_copied"] or asked["output"] == STDOUT:
-            _hand_over(request, plan, asked)
+            _write_to_stdout_or_clipboard(request, plan, asked)
         else:
             _write_out(request, plan, asked)
 
 
 def _prepare(folder: Path, *, is_forced: bool) -> None:
     if folder.exists() and not folder.is_dir():
-        raise UserError(f"'{folder}' is a file", "`-o` names a folder, or `-` for stdout")
+        raise UserError(f"'{folder}' is a file", "`-o` takes a folder, or `-` for stdout")
     if folder.is_dir() and any(folder.iterdir()) and not is_forced and not _is_ours(folder):
         raise UserError(
-            f"'{folder}' is not empty and no earlier export",
+            f"'{folder}' is not empty and not an earlier export",
             "name another folder, or add `--force` to write into it",
         )
     OutputFolder(folder).make()
 
 
 def _is_ours(folder: Path) -> bool:
-    return (folder / UNFINISHED).is_file() or _earlier(folder) is not None
+    return (folder / UNFINISHED).is_file() or _read_manifest(folder) is not None
 
 
-def _write(folder: Path, files: Iterable[File], plan: ExportPlan) -> None:
-    """Writes all files; what an earlier export left goes, also one that was cut short."""
+def _write_files(folder: Path, files: Iterable[File], plan: ExportPlan) -> None:
+    """Write all files; what an earlier export left goes, also one that was cut short."""
     output = OutputFolder(folder)
-    before = {*_listed(folder), *_noted(folder)}
+    before = {*_read_manifest_files(folder), *_read_noted_files(folder)}
     is_written = False
     with _note_of(folder) as note:
         for name, data in files:
@@ -164,21 +204,23 @@ def _write(folder: Path, files: Iterable[File], plan: ExportPlan) -> None:
     for name in before - {*plan.sizes, MANIFEST}:
         output.remove(name)
     if is_written:
-        drawn = plan.earlier.packed() if plan.earlier else None
+        drawn = plan.previous.encode_state() if plan.previous else None
         if drawn:
-            output.write(DRAWN, drawn)
+            output.write(STATE_FILE, drawn)
         else:
-            output.remove(DRAWN)
+            output.remove(STATE_FILE)
     (folder / UNFINISHED).unlink(missing_ok=True)
 
 
-def _earlier_in(folder: Path, key: bytes, *, is_fresh: bool) -> Earlier:
-    """Returns what was drawn in a folder before."""
-    return Earlier(key, read_small(folder / DRAWN), lambda one: stamp_of(folder / one), is_fresh)
+def _read_earlier(folder: Path, key: bytes, *, is_fresh: bool) -> PreviousExport:
+    """Return what was drawn in a folder before."""
+    return PreviousExport(
+        key, read_small(folder / STATE_FILE), lambda one: read_file_stamp(folder / one), is_fresh
+    )
 
 
-def _key_in(state: Path) -> bytes:
-    """Returns what marks of exports are made with; it never leaves this machine."""
+def _load_key(state: Path) -> bytes:
+    """Return what marks of exports are made with; it never leaves this machine."""
     path = state / KEY
     key = read_small(path)
     if not key or len(key) < KEY_BYTES:
@@ -188,21 +230,21 @@ def _key_in(state: Path) -> bytes:
     return key[:KEY_BYTES]
 
 
-def _earlier(folder: Path) -> dict[str, Any] | None:
-    """Returns the manifest of an earlier export, None where there is none."""
+def _read_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest of an earlier export, None where there is none."""
     found = _decoded(read_small(folder / MANIFEST) or b"")
     is_ours = isinstance(found, dict) and found.get("format") == EXPORT_FORMAT
     return found if is_ours else None
 
 
-def _listed(folder: Path) -> Iterator[str]:
-    """Yields the files of an earlier export."""
-    files = (_earlier(folder) or {}).get("files")
+def _read_manifest_files(folder: Path) -> Iterator[str]:
+    """Yield the files of an earlier export."""
+    files = (_read_manifest(folder) or {}).get("files")
     yield from files if isinstance(files, dict) else ()
 
 
-def _noted(folder: Path) -> Iterator[str]:
-    """Yields the files of an export that was cut short."""
+def _read_noted_files(folder: Path) -> Iterator[str]:
+    """Yield the files of an export that was cut short."""
     for line in (read_small(folder / UNFINISHED) or b"").splitlines():
         name = _decoded(line)
         if isinstance(name, str):
@@ -218,170 +260,130 @@ def _decoded(data: bytes) -> Any:
 
 @contextmanager
 def _note_of(folder: Path) -> Iterator[IO[bytes]]:
-    """Gives a file for the names of what is written, so that a cut export is known as ours."""
+    """Yield a file for the names of what is written, so that a cut export is known as ours."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     try:
         handle = os.open(folder / UNFINISHED, flags, OWNER_FILE)
     except OSError as error:
-        raise unwritable(folder / UNFINISHED, error) from error
+        raise make_write_error(folder / UNFINISHED, error) from error
     with os.fdopen(handle, "wb", buffering=0) as note:
         yield note
 
 
-def _check(asked: dict[str, Any]) -> None:
-    if not asked["names"] and not asked["is_all"] and not asked["project"]:
-        raise UserError(
-            "nothing says what to export",
-            "name sessions or a project, or add `--all`",
-            "`plait export latest -o transcripts` exports the newest session",
-        )
-    if not (asked["output"] or asked["turn"] or asked["is_copied"]):
-        raise UserError("nothing says where to", "add `-o DIR`, or `-o -` for stdout")
-    if asked["turn"] and asked["format_"] in WHOLE:
-        raise UserError(f"{WHOLE[asked['format_']]}, not by turns", "leave out `--turn`")
-    if asked["format_"] == "html":
-        _check_pages(asked)
-    elif asked["single_file"]:
-        raise UserError("`--single-file` is for pages", "add `--format html`")
-
-
-def _check_pages(asked: dict[str, Any]) -> None:
-    for name, option in (("combined", "--combined"), ("turn", "--turn"), ("is_copied", "--copy")):
-        if asked[name]:
-            hint = "`--single-file` gives pages that need no other file"
-            raise UserError(f"pages are written to a folder, not with `{option}`", hint)
-    if asked["output"] == STDOUT:
-        raise UserError("pages are written to a folder, not to stdout", "add `-o DIR`")
-
-
-def _plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
-    is_one_file = asked["combined"] or asked["output"] == STDOUT or asked["is_copied"]
-    return ExportPlan(
-        tuple(sessions),
-        Manner(
-            depth=asked["depth"] or "tools",
-            has_thinking=not asked["no_thinking"],
-            has_tools=not asked["no_tools"],
-            is_simple=asked["simple"],
-            agents=asked["agents"],
-            has_front_matter=asked["front_matter"],
-        ),
-        asked["branches"],
-        is_one_file,
-        None if asked["no_redact"] else _redactor(asked),
-        page_depth=asked["depth"] or ("answers" if asked["no_tools"] else None),
-        is_single=asked["single_file"],
-    )
-
-
 def _redactor(asked: dict[str, Any]) -> "Redactor":
-    from plait.cli.redact import redactor_with
+    from plait.cli.redact import load_redactor
 
-    return redactor_with(asked["rules"], strict=asked["strict"])
+    return load_redactor(asked["rules"], strict=asked["strict"])
 
 
 def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
     folder = Path(asked["output"])
     _prepare(folder, is_forced=asked["force"])
-    key = _key_in(request.settings.state)
-    plan.earlier = _earlier_in(folder, key, is_fresh=asked["redraw"])
-    _write(folder, _shown(request, request.archive.export(plan, asked["format_"])), plan)
-    request.output.note_losses(request.archive)
-    written = stamp_of(folder / MANIFEST)
+    key = _load_key(request.settings.state)
+    plan.previous = _read_earlier(folder, key, is_fresh=asked["redraw"])
+    _write_files(
+        folder, _with_status(request, request.archive.export(plan, asked["format_"])), plan
+    )
+    request.output.warn_lost_workers(request.archive)
+    written = read_file_stamp(folder / MANIFEST)
     sizes = plan.sizes | {MANIFEST: written.size if written else 0}
     if asked["as_json"]:
-        request.output.json(manifest_of(plan, asked["format_"], sizes))
+        request.output.json(build_manifest(plan, asked["format_"], sizes))
         return
-    sessions, *others = plan.coverage.in_words()
-    told = f"{counted(len(plan.written), 'transcript')} of {sessions}"
+    sessions, *others = plan.coverage.list_counts()
+    summary = f"{format_count(len(plan.written), 'transcript')} of {sessions}"
     if asked["format_"] == "html":
-        told = f"pages of {sessions}"
-    request.output.print(f"{told} in {folder} ({size(sum(sizes.values()))})")
+        summary = f"pages of {sessions}"
+    request.output.print(f"{summary} in {folder} ({format_bytes(sum(sizes.values()))})")
     for other in others:
         request.output.print(other, style="dim")
     if asked["format_"] == "html":
         request.output.print(f"open {folder / 'index.html'}", style="dim")
-    _say_left_out(request, plan, asked["format_"])
+    _note_left_out(request, plan, asked["format_"])
     if plan.redactor:
-        _say_redacted(request, plan, f"{folder / REPORT}")
+        _note_redacted(request, plan, f"{folder / REPORT}")
 
 
-def _say_left_out(request: Request, plan: ExportPlan, format_: str) -> None:
-    if format_ in FORMS and plan.told.left_out:
-        from plait.view.interchange.left_out import in_words as left_out_in_words
+def _note_left_out(request: Request, plan: ExportPlan, format_: str) -> None:
+    if format_ in FORMS and plan.summary.left_out:
+        from plait.export.steps import format_left_out as left_out_in_words
 
-        found = left_out_in_words(plan.told.left_out)
-        request.output.note(f"not held by {FORMS[format_]}: {found}")
+        found = left_out_in_words(plan.summary.left_out)
+        request.output.note(f"not in {FORMS[format_]}: {found}")
 
 
-def _say_redacted(request: Request, plan: ExportPlan, where: str) -> None:
+def _note_redacted(request: Request, plan: ExportPlan, where: str) -> None:
     report = plan.redactor.report if plan.redactor else None
-    told = f"redacted: {in_words(report.kinds)}" if report else "nothing was redacted"
-    request.output.note(f"{told}; see {where}, also for what cannot be recognised")
+    summary = f"redacted: {format_counts(report.kinds)}" if report else "nothing was redacted"
+    request.output.note(f"{summary}; see {where}, also for what redaction can miss")
 
 
-def _shown(request: Request, files: Iterable[File]) -> Iterator[File]:
+def _with_status(request: Request, files: Iterable[File]) -> Iterator[File]:
     if not sys.stderr.isatty():
         yield from files
         return
     with request.output.stderr.status("exporting") as status:
         for count, file in enumerate(files, 1):
-            status.update(f"exporting: {counted(count, 'file')}")
+            status.update(f"exporting: {format_count(count, 'file')}")
             yield file
 
 
-def _hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
-    data = _turns(plan, asked) if asked["turn"] else _everything(request, plan, asked)
+def _write_to_stdout_or_clipboard(
+    request: Request, plan: ExportPlan, asked: dict[str, Any]
+) -> None:
+    data = _export_turns(plan, asked) if asked["turn"] else _export_everything(request, plan, asked)
     if asked["is_copied"]:
-        from plait.cli.desktop import copied
+        from plait.cli.desktop import copy_to_clipboard
 
-        by = copied(data)
+        by = copy_to_clipboard(data)
         if by:
-            request.output.note(f"copied {size(len(data))} by {by}")
+            request.output.note(f"copied {format_bytes(len(data))} by {by}")
             return
-        request.output.note("there is no clipboard here: this is what would be in it")
+        request.output.note("no clipboard found: printing instead")
     if asked["output"] in (None, STDOUT):
-        write_bytes(escaped(data) if asked["format_"] in ("json", *FORMS) else data)
+        write_bytes(escape_json(data) if asked["format_"] in ("json", *FORMS) else data)
     else:
         folder = Path(asked["output"])
         _prepare(folder, is_forced=asked["force"])
-        name = f"{plan.written[0].name}_turn{asked['turn']}.{ending_of(asked['format_'])}"
+        name = f"{plan.written[0].name}_turn{asked['turn']}.{get_file_ending(asked['format_'])}"
         OutputFolder(folder).write(name, data)
-    _say_left_out(request, plan, asked["format_"])
+    _note_left_out(request, plan, asked["format_"])
     if plan.redactor and plan.redactor.report:
-        request.output.note(f"redacted: {in_words(plan.redactor.report.kinds)}")
+        request.output.note(f"redacted: {format_counts(plan.redactor.report.kinds)}")
 
 
-def _everything(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> bytes:
-    beside = (REPORT, MANIFEST)
+def _export_everything(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> bytes:
+    side_files = (REPORT, MANIFEST)
     return b"".join(
-        d for name, d in request.archive.export(plan, asked["format_"]) if name not in beside
+        d for name, d in request.archive.export(plan, asked["format_"]) if name not in side_files
     )
 
 
-def _turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
-    from plait.archive import in_bytes, trajectory_of
-    from plait.cli.selection import chosen_turns
-    from plait.view.transcript.json_form import json_of
-    from plait.view.transcript.markdown import text_of, turns_of
-    from plait.view.transcript.plain import plain_turns
+def _export_turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
+    from plait.archive import encode_text, iter_trajectory_files
+    from plait.cli.selection import select_turns
+    from plait.view.transcript.json_form import encode_transcript
+    from plait.view.transcript.markdown import iter_turns_markdown, join_blocks
+    from plait.view.transcript.plain import iter_plain_turns
 
     if len(plan.sessions) > 1:
-        raise UserError("`--turn` is of one session", f"{len(plan.sessions)} were named")
+        raise UserError("`--turn` takes one session", f"{len(plan.sessions)} were named")
     plan.learn()
     plan.branches = "active"
     transcript = next(iter(plan.transcripts()), None)
     if transcript is None:
         raise UserError("this session has no turns", "`plait cat` prints its records")
-    told = transcript.conversation
-    kept = replace(told, turns=chosen_turns(told, asked["turn"]))
+    conversation = transcript.conversation
+    kept = replace(conversation, turns=select_turns(conversation, asked["turn"]))
     part = replace(transcript, conversation=kept, unnamed=())
     match asked["format_"]:
         case "txt":
-            return in_bytes("\n".join(plain_turns(part, plan.manner)).lstrip("\n") + "\n")
+            return encode_text("\n".join(iter_plain_turns(part, plan.manner)).lstrip("\n") + "\n")
         case "json":
-            return json_of(part, plan.manner) + b"\n"
+            return encode_transcript(part, plan.manner) + b"\n"
         case "atif":
-            return b"".join(d for _, d in trajectory_of(part, plan.manner, plan.pricing, plan.told))
+            return b"".join(
+                d for _, d in iter_trajectory_files(part, plan.manner, plan.pricing, plan.summary)
+            )
         case _:
-            return in_bytes(text_of(turns_of(part, plan.manner)))
+            return encode_text(join_blocks(iter_turns_markdown(part, plan.manner)))

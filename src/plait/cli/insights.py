@@ -1,41 +1,41 @@
-"""`plait insights`: what stands out, as trends, habits and sessions that are far off."""
+"""`plait insights`: trends, habits and outliers."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
+import msgspec
 
 from plait.cli.options import (
     Request,
+    command,
     filter_options,
-    global_options,
     json_option,
     name_argument,
     no_index_option,
+    timezone_option,
 )
-from plait.cli.selection import point_in_time, selected, zone_named
-from plait.cli.text import SHORT, clipped, columns, now, safe_line, short
+from plait.cli.selection import parse_time_option, parse_zone, select_sessions
+from plait.cli.text import SHORT_ID, now, safe_line, short_id
+from plait.view.text import count_columns, shorten_to_width
 
 if TYPE_CHECKING:
-    from plait.archive import Session
-    from plait.conversation.insights.model import Habit, Insights, Outlier, Trends
+    from plait.insights.report import Habit, Insights, Trends
 
 GAP = "  "
-WIDE = 11
-"""Columns for how often and for how much."""
-STANDING = " ▁▂▃▄▅▆▇█"
-PLAIN = "nothing stands out: there is too little to go by, or nothing is unusual"
+FIGURE_WIDTH = 11
+BARS = " ▁▂▃▄▅▆▇█"
 
 
-@click.command("insights")
-@name_argument
-@filter_options
-@click.option("--timezone", "-z", metavar="ZONE", help="Whose days: Europe/Rome, UTC.")
-@no_index_option
-@json_option
-@global_options
-@click.pass_obj
-def command(
+@command(
+    "insights",
+    name_argument,
+    filter_options,
+    timezone_option,
+    no_index_option,
+    json_option,
+    examples="plait insights\nplait insights shop --since 30d",
+)
+def insights_command(
     request: Request,
     name: str | None,
     project: str | None,
@@ -45,137 +45,101 @@ def command(
     no_index: bool,
     as_json: bool,
 ) -> None:
-    """Tell what stands out: trends, habits with their evidence, sessions and days far off.
+    """Show trends, habits with their evidence, and outlier sessions and days.
 
-    Over the whole archive, or one PROJECT. A period is set beside the one before it; what is
-    far off is so against your own median; a habit is named only where there is enough of it.
+    Of all sessions, or of one PROJECT. A period is compared with the one before it; outliers are
+    relative to your own median; habits are shown only with enough evidence.
     """
-    zone, time = zone_named(timezone), now()
-    start, end = point_in_time(since, time, zone), point_in_time(until, time, zone)
-    with request.answering(no_index=no_index) as archive:
-        chosen = selected(request, name, project)
-        found = archive.insights(
-            chosen, prices=request.prices, zone=zone, since=start, until=end, now=time
+    from plait.insights.report import HABIT_WORDS, OUTLIER_RULE, format_outlier
+
+    zone, time, output = parse_zone(timezone), now(), request.output
+    start, end = parse_time_option(since, time, zone), parse_time_option(until, time, zone)
+    with request.open_archive(no_index=no_index) as archive:
+        sessions = select_sessions(request, name, project)
+        insights: Insights = archive.insights(
+            sessions, prices=request.prices, zone=zone, since=start, until=end, now=time
         )
     if as_json:
-        request.output.json(_value(found))
+        value: dict[str, Any] = msgspec.to_builtins(insights)
+        for habit, plain in zip(insights.habits, value["habits"], strict=True):
+            plain["rule"] = HABIT_WORDS[habit.kind].json_rule
+            plain["advice"] = HABIT_WORDS[habit.kind].json_advice
+        output.json(value)
         return
-    _Told(request, chosen, found).print()
+    if not (insights.trends or insights.habits or insights.outliers):
+        output.print("no insights: too few sessions, or nothing unusual")
+        return
+    by_id = {session.id: session for session in sessions}
 
-
-def _value(found: "Insights") -> dict[str, Any]:
-    import msgspec
-
-    from plait.view.habits import HABITS
-
-    value: dict[str, Any] = msgspec.to_builtins(found)
-    for habit, plain in zip(found.habits, value["habits"], strict=True):
-        plain["rule"] = HABITS[habit.kind].rule
-        plain["advice"] = HABITS[habit.kind].advice
-    return value
-
-
-class _Told:
-    """Prints what stands out."""
-
-    def __init__(self, request: Request, sessions: "list[Session]", found: "Insights") -> None:
-        self._output, self._found = request.output, found
-        self._facts = request.archive.facts
-        self._sessions = {one.id: one for one in sessions}
-
-    def print(self) -> None:
-        """Prints all of it, or that there is nothing."""
-        found = self._found
-        if not (found.trends or found.habits or found.outliers):
-            self._output.print(PLAIN)
-            return
-        with self._output.paged():
-            if found.trends:
-                self._trends(found.trends)
-            for habit in found.habits:
-                self._habit(habit)
-            if found.outliers:
-                self._outliers()
-
-    def _trends(self, trends: "Trends") -> None:
-        from plait.view.habits import MEASURES, amount_in_words, change_in_words
-
-        heads = ("", f"since {trends.since}", f"since {trends.before_since}", "change", "12 weeks")
-        rows = [
-            (
-                MEASURES[one.measure],
-                amount_in_words(one.measure, one.now),
-                amount_in_words(one.measure, one.before),
-                change_in_words(one),
-                _drawn(one.weeks),
-            )
-            for one in trends.measures
-        ]
-        self._output.print("Trends", style="bold")
-        for line in _lined([heads, *rows]):
-            self._output.print(line)
-        self._output.print("")
-
-    def _habit(self, habit: "Habit") -> None:
-        from plait.view.habits import HABITS, habit_counts, habit_title
-
-        self._output.print(safe_line(habit_title(habit)), style="bold")
-        words = HABITS[habit.kind]
-        self._output.print(f"{habit_counts(habit)}: {words.advice}")
-        self._output.print(f"named from {words.rule}", style="dim")
-        for name, what in _by_session(habit):
-            told = f"{short(name).ljust(SHORT)}{GAP}{what.rjust(WIDE)}{GAP}{self._title(name)}"
-            self._output.print(clipped(safe_line(told), self._output.width))
-        self._output.print("")
-
-    def _outliers(self) -> None:
-        from plait.view.habits import FAR_OFF, outlier_in_words
-
-        self._output.print("Far off", style="bold")
-        for one in self._found.outliers:
-            told = f"{self._outlying(one)}{GAP}{outlier_in_words(one)}"
-            self._output.print(clipped(safe_line(told), self._output.width))
-        self._output.print(FAR_OFF, style="dim")
-
-    def _outlying(self, one: "Outlier") -> str:
-        if one.of == "day":
-            return one.name
-        return f"{short(one.name)}{GAP}{clipped(self._title(one.name), 40)}"
-
-    def _title(self, name: str) -> str:
-        session = self._sessions.get(name)
-        title = self._facts(session).title if session else None
+    def find_title(session_id: str) -> str:
+        session = by_id.get(session_id)
+        title = request.archive.facts(session).title if session else None
         return " ".join((title or "(no title)").split())
 
+    with output.paged():
+        if insights.trends:
+            _print_trends(request, insights.trends)
+        for habit in insights.habits:
+            _print_habit(request, habit, find_title)
+        if insights.outliers:
+            output.print("Outliers", style="bold")
+            for outlier in insights.outliers:
+                label = outlier.name
+                if outlier.of != "day":
+                    title = shorten_to_width(find_title(outlier.name), 40)
+                    label = f"{short_id(outlier.name)}{GAP}{title}"
+                line = safe_line(f"{label}{GAP}{format_outlier(outlier)}")
+                output.print(shorten_to_width(line, output.width))
+            output.print(OUTLIER_RULE, style="dim")
 
-def _by_session(habit: "Habit") -> Iterator[tuple[str, str]]:
-    """Yields each session in which a habit shows most, with how often or for how much."""
+
+def _print_trends(request: Request, trends: "Trends") -> None:
+    from plait.insights.report import MEASURE_NAMES, format_amount, format_change
+
+    rows = [("", f"since {trends.since}", f"since {trends.before_since}", "change", "12 weeks")]
+    for measure in trends.measures:
+        most, steps = max(measure.weeks) or 1, len(BARS) - 1
+        levels = (max(round(week / most * steps), 1) if week else 0 for week in measure.weeks)
+        rows.append(
+            (
+                MEASURE_NAMES[measure.measure],
+                format_amount(measure.measure, measure.now),
+                format_amount(measure.measure, measure.before),
+                format_change(measure),
+                "".join(BARS[level] for level in levels),
+            )
+        )
+    sizes = [max(map(count_columns, column)) for column in zip(*rows, strict=True)]
+    request.output.print("Trends", style="bold")
+    for name, *figures, chart in rows:
+        cells = [cell.rjust(size) for cell, size in zip(figures, sizes[1:-1], strict=True)]
+        request.output.print(GAP.join([name.ljust(sizes[0]), *cells, chart]).rstrip())
+    request.output.print("")
+
+
+def _print_habit(request: Request, habit: "Habit", find_title: Any) -> None:
+    from plait.insights.report import HABIT_WORDS, format_habit_counts, format_habit_title
+
+    output, words = request.output, HABIT_WORDS[habit.kind]
+    output.print(safe_line(format_habit_title(habit)), style="bold")
+    output.print(f"{format_habit_counts(habit)}: {words.advice}")
+    output.print(f"shown from {words.rule}", style="dim")
+    for session, figures in group_by_session(habit):
+        name = short_id(session).ljust(SHORT_ID)
+        line = safe_line(f"{name}{GAP}{figures.rjust(FIGURE_WIDTH)}{GAP}{find_title(session)}")
+        output.print(shorten_to_width(line, output.width))
+    output.print("")
+
+
+def group_by_session(habit: "Habit") -> Iterator[tuple[str, str]]:
+    """Yield the sessions of a habit's evidence with how often or what it cost, most first."""
     costs: dict[str, float] = {}
     counts: dict[str, int] = {}
-    for one in habit.evidence:
-        costs[one.session] = costs.get(one.session, 0.0) + (one.cost_usd or 0.0)
-        counts[one.session] = counts.get(one.session, 0) + one.count
-    for name in sorted(costs, key=lambda one: (-costs[one], -counts[one])):
-        cost = costs[name]
-        often = f"{counts[name]} ×" if counts[name] > 1 or not cost else ""
-        yield name, GAP.join(filter(None, (often, f"${cost:.2f}" if cost else "")))
-
-
-def _drawn(values: tuple[float, ...]) -> str:
-    most = max(values) or 1
-    steps = len(STANDING) - 1
-    return "".join(STANDING[max(round(one / most * steps), 1) if one else 0] for one in values)
-
-
-def _lined(rows: list[tuple[str, ...]]) -> list[str]:
-    sizes = [max(map(columns, column)) for column in zip(*rows, strict=True)]
-    return [
-        GAP.join(
-            [
-                row[0].ljust(sizes[0]),
-                *(one.rjust(size) for one, size in zip(row[1:-1], sizes[1:-1], strict=True)),
-                row[-1],
-            ]
-        ).rstrip()
-        for row in rows
-    ]
+    for evidence in habit.evidence:
+        session = evidence.session
+        costs[session] = costs.get(session, 0.0) + (evidence.cost_usd or 0.0)
+        counts[session] = counts.get(session, 0) + evidence.count
+    for session in sorted(costs, key=lambda session: (-costs[session], -counts[session])):
+        cost, count = costs[session], counts[session]
+        times = f"{count} ×" if count > 1 or not cost else ""
+        yield session, GAP.join(filter(None, (times, f"${cost:.2f}" if cost else "")))

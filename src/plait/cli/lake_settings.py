@@ -1,4 +1,4 @@
-"""Environment and file to which lake is meant, whose sessions go there, and who lets us in."""
+"""The settings for lakes: address, labels, keys and options of object stores."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from plait.errors import ConfigError
 
 if TYPE_CHECKING:
-    from plait.lake.model import Profile
+    from plait.lake.schema import Profile
 
 LAKE_KEYS = {
     **dict.fromkeys(("lake", "lake_source", "lake_person", "lake_team", "lake_key"), str),
@@ -37,10 +37,10 @@ class LakeSettings:
     ship_profile: "Profile" = SHIPPED[0]
 
 
-def chosen_lake(
+def read_lake_settings(
     env: Mapping[str, str], config: Mapping[str, Any], path_of: Callable[[str], Path]
 ) -> LakeSettings:
-    """Returns the lake that an environment and a file mean."""
+    """Return the lake that an environment and a file mean."""
     key = config.get("lake_key")
     return LakeSettings(
         env.get("PLAIT_LAKE") or config.get("lake"),
@@ -55,24 +55,24 @@ def chosen_lake(
 
 
 def _options(config: Mapping[str, Any]) -> dict[str, str]:
-    """Returns what the file says: with that, no environment leads what is shipped elsewhere."""
-    parts = [one.partition("=") for one in config.get("lake_options", ())]
+    """Return what the file says: with that, no environment leads what is shipped elsewhere."""
+    parts = [option.partition("=") for option in config.get("lake_options", ())]
     for name, sign, _ in parts:
         if not (sign and name.startswith(OBJECT_STORES)):
             raise ConfigError(
-                f"'{name}' is no option of an object store",
-                'written as `lake_options = ["AWS_REGION=eu-west-1"]`',
+                f"'{name}' is not an option of an object store",
+                'write `lake_options = ["AWS_REGION=eu-west-1"]`',
             )
     return {name: value for name, _, value in parts}
 
 
-def _profile(said: str) -> "Profile":
-    if said == "full":
+def _profile(name: str) -> "Profile":
+    if name == "full":
         raise ConfigError(
-            "'full' is not set but said: everything would leave as it is",
+            "'full' cannot be a setting: everything would be sent as it is",
             "`plait lake ship --profile full`, each time",
         )
     for profile in SHIPPED:
-        if said == profile:
+        if name == profile:
             return profile
-    raise ConfigError(f"unknown ship_profile '{said}'", f"known are {', '.join(SHIPPED)}")
+    raise ConfigError(f"unknown ship_profile '{name}'", f"known are {', '.join(SHIPPED)}")

@@ -1,61 +1,223 @@
-"""`plait ls` and `plait` alone: projects and their sessions to a table or a list."""
+"""`plait ls` and `plait` alone: projects and sessions, with their figures, in aligned columns."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from plait.archive import Archive, Facts
-from plait.cli.listing import Figures, Listing, figures_of, is_expiring, together
 from plait.cli.options import (
     Request,
+    command,
     filter_options,
     fold_option,
-    global_options,
     json_option,
     no_index_option,
 )
 from plait.cli.output import Output
-from plait.cli.selection import is_in, is_within, point_in_time
-from plait.cli.settings import own_command
-from plait.cli.text import OWN, counted, local, now, safe_line, size, to_type
-from plait.line import logs_beside
-from plait.view.amounts import some
-from plait.view.forms import day_of
+from plait.cli.selection import is_in_period, is_in_project, parse_time_option
+from plait.cli.text import (
+    PROGRAM,
+    SEPARATOR,
+    format_number,
+    local_time,
+    now,
+    safe_line,
+    shell_command,
+)
+from plait.line import list_stray_logs
+from plait.record.time import parse_time
+from plait.view.formats import (
+    format_age,
+    format_bytes,
+    format_count,
+    format_count_if_any,
+    format_day,
+    format_days_until,
+)
+from plait.view.text import count_columns, shorten_to_width
 
 if TYPE_CHECKING:
-    from plait.archive import Folding
+    from rich.text import Text
 
+    from plait.index.catalogue import SessionSize
+    from plait.usage.spending import SpendingSum
+
+
+SOON = timedelta(days=7)
+GAP, INDENT = "  ", "  "
+ID_WIDTH = 8
+DISPENSABLE = {"size": 32, "agents": 28, "entries": 24, "turns": 12, "ended": 12, "cost ": 8}
+"""Columns that are dropped, in this order, if the title would be narrower than that."""
+MOST_COUNTED = 100_000_000
+"""Bytes of sessions whose turns are counted without an index."""
 COUNTED = ("turns", "cost")
 SORTS = ("ended", "started", "size", "entries", *COUNTED, "title")
 NEWEST = 8
-NOT_COUNTED = "turns are not counted in so many logs: `plait index` once, and they are there"
-RENAMED = {"is_live": "live", "is_kept": "kept", "is_incomplete": "incomplete"}
-UNLISTED = ("first_branch", "worktree_of")
+JSON_NAMES = {"is_live": "live", "is_kept": "kept", "is_incomplete": "incomplete"}
+NOT_IN_JSON = ("first_branch", "worktree_of")
 
 
-@click.command("ls")
-@click.argument("projects", metavar="[PROJECT]...", nargs=-1)
-@filter_options
-@click.option("--sort", type=click.Choice(SORTS), default="ended", help="What decides the order.")
-@click.option("-r", "--reverse", is_flag=True, help="Turn the order round.")
-@click.option("-n", "--limit", type=click.IntRange(1), help="At most so many sessions.")
-@click.option("--live", "only_live", is_flag=True, help="Only sessions that are running now.")
-@click.option(
-    "--expiring", is_flag=True, help="Only sessions the cleanup will delete within a week."
+class Figures(NamedTuple):
+    """The turns and the cost of a session; None for what was not counted."""
+
+    shape: "SessionSize | None" = None
+    spent: "SpendingSum | None" = None
+
+    @property
+    def turns(self) -> int | None:
+        """The number of turns, on all branches."""
+        return self.shape.turns if self.shape else None
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The cost of what has a price."""
+        return self.spent.known_cost if self.spent else None
+
+
+def read_figures(archive: Archive, request: Request, rows: Sequence[Facts]) -> dict[Path, Figures]:
+    """Return the figures of sessions by path; turns only if counting them is quick."""
+    if not rows:
+        return {}
+    costs = archive.costs(request.prices)
+    by_path = {session.path: session for session in archive.sessions}
+    sessions = [by_path[row.path] for row in rows]
+    watch = request.output.progress_for("counting turns")
+    shapes: Sequence[SessionSize | None] = archive.shapes(
+        sessions, watch=watch, most=MOST_COUNTED
+    ) or [None] * len(rows)
+    # Copies share a session id: its cost is shown once, for the first path.
+    owners = {
+        row.session: row.path for row in sorted(rows, key=lambda row: str(row.path), reverse=True)
+    }
+    return {
+        row.path: Figures(
+            shape, costs.get(row.session) if owners[row.session] == row.path else None
+        )
+        for row, shape in zip(rows, shapes, strict=True)
+    }
+
+
+def print_sessions(
+    output: Output,
+    groups: Sequence[tuple[str, Sequence[Facts]]],
+    figures: Mapping[Path, Figures],
+    time: datetime,
+    *,
+    is_long: bool = False,
+    starred: Container[str] = (),
+) -> None:
+    """Print sessions in groups, each with its heading, in columns that fit the width."""
+    from rich.text import Text
+
+    from plait.usage.formats import format_row_cost
+
+    rows = [row for _, members in groups for row in members]
+    known = [figures.get(row.path, Figures()) for row in rows]
+    ended = [parse_time(row.ended) for row in rows]
+    cells = {
+        "ended": [format_age(when, time) if when else "" for when in ended],
+        "turns": ["" if figure.turns is None else format_number(figure.turns) for figure in known],
+        "cost ": [format_row_cost(figure.spent) if figure.spent else "" for figure in known],
+        "entries": [format_number(row.entries) if is_long else "" for row in rows],
+        "size": [format_bytes(row.bytes) for row in rows],
+        "agents": [format_number(row.subagents) if row.subagents else "" for row in rows],
+    }
+    cells = {name: column for name, column in cells.items() if any(column)}
+    indent = INDENT if any(heading for heading, _ in groups) else ""
+    margin = len(indent) + ID_WIDTH + len(GAP)
+    widths = {name: max(map(count_columns, (name, *column))) for name, column in cells.items()}
+
+    def title_width() -> int:
+        columns = sum(widths.values()) + len(GAP) * len(widths)
+        return max(output.width - margin - columns, 1)
+
+    for name, least in DISPENSABLE.items():
+        if title_width() < least:
+            widths.pop(name, None)
+    room = title_width()
+    headings = GAP.join(name.rjust(width) for name, width in widths.items())
+    line = f"{indent}session {GAP}{'title'[:room].ljust(room)}{GAP}{headings}"
+    output.print_lines([Text(line.rstrip(), style="dim")])
+    place = 0
+    for heading, members in groups:
+        if heading:
+            output.print_unwrapped(safe_line(heading), style="bold")
+        for row in members:
+            name = safe_line(row.session)[:ID_WIDTH]
+            text = Text(f"{indent}{name}{' ' * (ID_WIDTH - count_columns(name))}{GAP}")
+            title = _format_title(row, room, time, is_starred=row.session in starred)
+            text.append_text(title).append(" " * max(room - title.cell_len, 0))
+            for column, width in widths.items():
+                style = "green" if column == "cost " else ""
+                text.append(GAP + cells[column][place].rjust(width), style=style)
+            text.rstrip()
+            place += 1
+            output.print_lines([text])
+            for detail in _list_details(row, room, heading) if is_long else ():
+                wrapped = Text(safe_line(detail), style="dim").wrap(
+                    output.console, max(output.width - margin, ID_WIDTH)
+                )
+                for part in wrapped:
+                    part.rstrip()
+                    output.print_lines([Text(" " * margin).append_text(part)])
+
+
+def _format_title(row: Facts, room: int, time: datetime, *, is_starred: bool) -> "Text":
+    from rich.text import Text
+
+    cell = Text()
+    if is_starred:
+        cell.append("★ ", style="yellow")
+    if row.is_live:
+        cell.append("● ", style="green")
+    if is_expiring(row, time) and row.deleted_at:
+        cell.append(f"† {format_days_until(row.deleted_at, time)}  ", style="red")
+    if row.mark:
+        cell.append(f"{row.mark}  ", style="cyan")
+    title = shorten_to_width(safe_line(row.title or "(no title)"), max(room - cell.cell_len, 1))
+    return cell.append(title, "" if row.title else "dim")
+
+
+def _list_details(row: Facts, room: int, heading: str) -> list[str]:
+    is_cut = row.title is not None and count_columns(row.title) > room
+    return [
+        row.session,
+        *([f"in {row.cwd}"] if heading and row.cwd and row.cwd != heading else []),
+        *([row.title] if row.title and is_cut else []),
+        *([row.first_prompt] if row.first_prompt and row.first_prompt != row.title else []),
+        *([f"version {', '.join(row.versions)}"] if row.versions else []),
+    ]
+
+
+def is_expiring(row: Facts, time: datetime) -> bool:
+    """Return whether Claude Code's cleanup will delete a session within a week."""
+    return row.deleted_at is not None and row.deleted_at - time < SOON
+
+
+@command(
+    "ls",
+    click.argument("projects", metavar="[PROJECT]...", nargs=-1),
+    filter_options,
+    click.option("--sort", type=click.Choice(SORTS), default="ended", help="Sort by this."),
+    click.option("-r", "--reverse", is_flag=True, help="Reverse the order."),
+    click.option("-n", "--limit", type=click.IntRange(1), help="Show at most this many sessions."),
+    click.option("--live", "only_live", is_flag=True, help="Only sessions that are running now."),
+    click.option(
+        "--expiring", is_flag=True, help="Only sessions that will be deleted within a week."
+    ),
+    click.option("--kept", "only_kept", is_flag=True, help="Only sessions left in the backup."),
+    click.option("--starred", "only_starred", is_flag=True, help="Only starred sessions."),
+    click.option("--long", "is_long", is_flag=True, help="Full ids, first prompts and versions."),
+    fold_option,
+    no_index_option,
+    json_option,
+    examples="plait ls\nplait ls shop --since 7d\nplait ls --sort cost -n 10",
 )
-@click.option("--kept", "only_kept", is_flag=True, help="Only sessions that are only kept.")
-@click.option("--starred", "only_starred", is_flag=True, help="Only sessions that are starred.")
-@click.option("--long", "is_long", is_flag=True, help="Whole ids, first prompts and versions.")
-@fold_option
-@no_index_option
-@json_option
-@global_options
-@click.pass_obj
-def command(
+def ls_command(
     request: Request,
     projects: tuple[str, ...],
     project: str | None,
@@ -74,44 +236,46 @@ def command(
 ) -> None:
     """List projects and sessions, the newest first.
 
-    A mark before the title says that a session is starred (★) or live (●), or will soon be
-    deleted by the client's cleanup (†), or is no longer at its source (kept).
+    Marks before the title: starred (★), running now (●), will soon be deleted by Claude Code's
+    cleanup (†), left only in the backup (kept).
     """
     time = now()
     names = projects + ((project,) if project else ())
-    start, end = point_in_time(since, time), point_in_time(until, time)
-    starred = request.starred
-    with request.answering(no_index=no_index) as archive:
+    start, end = parse_time_option(since, time), parse_time_option(until, time)
+    with request.open_archive(no_index=no_index) as archive:
         rows = [
             row
-            for row in _survey(archive, request.output, names)
-            if is_within(row, start, end)
+            for row in _read_rows(archive, request.output, names)
+            if is_in_period(row, start, end)
             and (row.is_live or not only_live)
             and (is_expiring(row, time) or not expiring)
             and (row.is_kept or not only_kept)
-            and (row.session in starred or not only_starred)
+            and (row.session in request.starred or not only_starred)
         ]
         if sort not in COUNTED:
-            rows = _ordered(rows, {}, sort, reverse)[:limit]
-        figures = figures_of(archive, request, rows)
-    rows = _ordered(rows, figures, sort, reverse)[:limit]
+            rows = _sort_rows(rows, {}, sort, reverse)[:limit]
+        figures = read_figures(archive, request, rows)
+    rows = _sort_rows(rows, figures, sort, reverse)[:limit]
     if as_json:
-        listed = [_listed(row, figures[row.path], archive.folding) for row in rows]
-        request.output.json([one | {"starred": one["session"] in starred} for one in listed])
+        request.output.json([_row_to_json(request, row, figures[row.path]) for row in rows])
         return
     with request.output.paged():
         _print_rows(request, rows, figures, time, is_long=is_long)
 
 
-def _survey(archive: Archive, output: Output, projects: tuple[str, ...]) -> list[Facts]:
-    output.note_unread(archive)
-    rows = archive.all_facts(output.watch("reading sessions"))
-    output.note_losses(archive)
-    of = archive.folding.project
-    return [row for row in rows if not projects or any(is_in(row, name, of) for name in projects)]
+def _read_rows(archive: Archive, output: Output, projects: Iterable[str]) -> list[Facts]:
+    output.warn_unread(archive)
+    rows = archive.list_facts(output.progress_for("reading sessions"))
+    output.warn_lost_workers(archive)
+    names, project_of = tuple(projects), archive.folding.project
+    return [
+        row
+        for row in rows
+        if not names or any(is_in_project(row, name, project_of) for name in names)
+    ]
 
 
-def _ordered(
+def _sort_rows(
     rows: list[Facts], figures: Mapping[Path, Figures], sort: str, reverse: bool
 ) -> list[Facts]:
     keys: dict[str, Any] = {
@@ -126,15 +290,16 @@ def _ordered(
     return sorted(rows, key=keys[sort], reverse=(sort != "title") != reverse)
 
 
-def _listed(row: Facts, figures: Figures, folding: "Folding") -> dict[str, Any]:
-    names = (one.name for one in fields(row) if one.name not in UNLISTED)
-    listed = {RENAMED.get(name, name): getattr(row, name) for name in names}
-    return listed | {
-        "project": folding.project(row.project),
+def _row_to_json(request: Request, row: Facts, figures: Figures) -> dict[str, Any]:
+    names = (field.name for field in fields(row) if field.name not in NOT_IN_JSON)
+    value = {JSON_NAMES.get(name, name): getattr(row, name) for name in names}
+    return value | {
+        "project": request.archive.folding.project(row.project),
         "folder": row.project,
         "turns": figures.turns,
         "cost_usd": figures.cost_usd,
         "unpriced": sorted(figures.spent.unpriced) if figures.spent else [],
+        "starred": row.session in request.starred,
     }
 
 
@@ -146,161 +311,125 @@ def _print_rows(
     *,
     is_long: bool,
 ) -> None:
-    output = request.output
+    output, archive = request.output, request.archive
     if not rows:
-        _say_that_none_is(request)
-        _say_what_is_not_read(request)
+        if archive.sessions:
+            output.print_message("no session matches; `plait ls` lists all sessions")
+        else:
+            output.print("no sessions")
+        _note_stray_logs(request)
         return
-    folding = request.archive.folding
-    members = _by_project(rows, folding)
-    groups = [(folding.directory(name) or name, held) for name, held in members.items()]
-    Listing(output, time, figures, is_long, request.starred).print(groups)
-    output.print("")
-    output.print(_sums_of(request, rows, len(groups), figures), style="dim")
-    if any(one.turns is None for one in figures.values()):
-        output.say(NOT_COUNTED, style="dim")
+    from plait.usage.formats import format_row_cost
+    from plait.usage.spending import SpendingSum
 
-
-def _say_that_none_is(request: Request) -> None:
-    if request.archive.sessions:
-        request.output.say("no session matches: `plait ls` lists all that there are")
-    else:
-        request.output.print("no sessions")
-
-
-def _sums_of(
-    request: Request, rows: list[Facts], projects: int, figures: Mapping[Path, Figures]
-) -> str:
-    from plait.view.usage import cost_of
-
-    spent = together(figures.values())
-    listed = {row.path for row in rows}
-    files = [file for one in request.archive.sessions if one.path in listed for file in one.files]
-    parts = (
-        f"{counted(len(rows), 'session')} in {counted(projects, 'project')}",
-        some(sum(one.turns or 0 for one in figures.values()), "turn"),
-        counted(sum(row.entries for row in rows), "entry", "entries"),
-        size(sum(file.size for file in files)),
-        cost_of(spent).strip() if spent.responses else "",
-    )
-    return ", ".join(filter(None, parts))
-
-
-def _by_project(rows: list[Facts], folding: "Folding") -> dict[str, list[Facts]]:
-    groups: dict[str, list[Facts]] = {}
+    folding = archive.folding
+    by_project: dict[str, list[Facts]] = {}
     for row in rows:
-        groups.setdefault(folding.project(row.project), []).append(row)
-    return groups
+        by_project.setdefault(folding.project(row.project), []).append(row)
+    groups = [(folding.directory(name) or name, members) for name, members in by_project.items()]
+    print_sessions(output, groups, figures, time, is_long=is_long, starred=request.starred)
+    spent = SpendingSum()
+    for figure in figures.values():
+        if figure.spent:
+            spent.merge(figure.spent)
+    paths = {row.path for row in rows}
+    files = [
+        file for session in archive.sessions if session.path in paths for file in session.files
+    ]
+    sums = (
+        f"{format_count(len(rows), 'session')} in {format_count(len(groups), 'project')}",
+        format_count_if_any(sum(figure.turns or 0 for figure in figures.values()), "turn"),
+        format_count(sum(row.entries for row in rows), "entry", "entries"),
+        format_bytes(sum(file.size for file in files)),
+        format_row_cost(spent).strip() if spent.responses else "",
+    )
+    output.print("")
+    output.print(", ".join(filter(None, sums)), style="dim")
+    if any(figure.turns is None for figure in figures.values()):
+        output.print_message("turns are not counted; run `plait index` once to see them", "dim")
 
 
-def show_overview(ctx: click.Context, gallery: str | None) -> None:
-    """Prints the overview of the archive, or of the gallery where there are no sessions."""
+def print_overview(ctx: click.Context, gallery: str | None) -> None:
+    """Print totals, the newest sessions and what to try next, or the same of the gallery."""
     request = ctx.find_object(Request) or Request()
-    archive, is_gallery = request.archive, False
-    if not archive.sessions and gallery:
-        archive, is_gallery = Archive([gallery]), True
-    output = request.output
+    archive, output, roots = request.archive, request.output, request.roots
+    is_gallery = not archive.sessions and gallery is not None
+    if gallery is not None and is_gallery:
+        archive, roots = Archive([gallery]), (gallery,)
     if not archive.sessions:
-        say_where_plait_looked(request)
+        print_no_sessions(request)
         return
     if is_gallery:
-        output.print("No sessions of yours were found: this is the examples gallery.\n")
-    with request.answering(no_index=is_gallery):
-        rows = _survey(archive, output, ())
+        output.print("You have no sessions yet; this is the examples gallery.\n")
+    with request.open_archive(no_index=is_gallery):
+        rows = _read_rows(archive, output, ())
         _print_totals(output, archive, rows)
-        roots = (gallery,) if is_gallery and gallery else request.roots
-        _print_newest(request, archive, rows, roots)
-        _print_expiring(output, rows)
-    _print_next_steps(output, rows, roots)
-
-
-def say_where_plait_looked(request: Request) -> None:
-    """Says that there is nothing, where that was looked for, and what to do."""
-    output = request.output
-    looked = ", ".join(f"'{root}'" for root in request.settings.roots)
-    output.print(f"no sessions in {looked}")
-    _say_what_is_not_read(request)
-    output.say(
-        "Claude Code writes them there; point elsewhere with `plait --root DIR`", style="dim"
-    )
-
-
-def _say_what_is_not_read(request: Request) -> None:
-    beside = sum(len(logs_beside(root)) for root in request.archive.roots)
-    if beside:
-        logs = f"{counted(beside, 'log')} outside the folder 'projects' not read"
-        request.output.say(f"{logs}: `plait doctor` says where")
+        newest = sorted(rows, key=lambda row: row.ended or "", reverse=True)
+        figures = read_figures(archive, request, newest[:NEWEST])
+        groups = [("", newest[:NEWEST])]
+        print_sessions(output, groups, figures, now(), starred=request.starred)
+    root_options = [word for root in roots for word in ("--root", root)]
+    if len(rows) > NEWEST:
+        words = shell_command(PROGRAM, "ls", *root_options)
+        output.print_unwrapped(f"… and {len(rows) - NEWEST} more: {words}", style="dim")
+    output.print("")
+    expiring = sum(is_expiring(row, now()) for row in rows)
+    if expiring:
+        output.print_message(
+            f"† {format_count(expiring, 'session')} will be deleted by Claude Code's cleanup"
+            " within a week: `plait ls --expiring` lists them, `plait keep` backs them up\n",
+            style="red",
+        )
+    name = newest[0].session[:ID_WIDTH]
+    if sum(row.session.startswith(name) for row in rows) > 1:
+        name = str(newest[0].path)
+    output.print("Try", style="bold")
+    for arguments, purpose in (
+        (("show", name), "read this conversation"),
+        (("search", "error"), "search everything that was said, run or printed"),
+        (("usage",), "tokens and cost by day"),
+        (("serve",), "browse all sessions in your web browser"),
+        (("export", "--all", "--format", "html", "-o", "site"), "export all of them as web pages"),
+    ):
+        output.print_unwrapped(f"  {shell_command(PROGRAM, *arguments, *root_options)}")
+        output.print(f"      {purpose}", style="dim")
 
 
 def _print_totals(output: Output, archive: Archive, rows: list[Facts]) -> None:
-    total = sum(file.size for file in archive.files)
-    agents = sum(row.subagents for row in rows)
     parts = [
-        counted(len(archive.projects), "project"),
-        counted(len(rows), "session"),
-        counted(agents, "sub-agent") if agents else "",
-        counted(sum(row.entries for row in rows), "entry", "entries"),
-        size(total),
+        format_count(len(archive.projects), "project"),
+        format_count(len(rows), "session"),
+        format_count_if_any(sum(row.subagents for row in rows), "sub-agent"),
+        format_count(sum(row.entries for row in rows), "entry", "entries"),
+        format_bytes(sum(file.size for file in archive.files)),
     ]
-    output.print(" · ".join(part for part in parts if part), style="bold")
+    output.print(SEPARATOR.join(filter(None, parts)), style="bold")
     first = min((row.started for row in rows if row.started), default=None)
     last = max((row.ended for row in rows if row.ended), default=None)
     if first and last:
-        output.print(f"from {_day(first)} to {_day(last)}", style="dim")
+        times = [(stamp, local_time(stamp)) for stamp in (first, last)]
+        days = [format_day(time) if time else safe_line(stamp[:10]) for stamp, time in times]
+        output.print(f"from {days[0]} to {days[1]}", style="dim")
     if kept := sum(row.is_kept for row in rows):
-        output.say(f"{counted(kept, 'session')} only kept: `plait ls --kept`", style="cyan")
-    live = [row for row in rows if row.is_live]
-    if live:
-        output.print(f"● {counted(len(live), 'session')} running now", style="green")
+        words = f"{format_count(kept, 'session')} left only in the backup: `plait ls --kept`"
+        output.print_message(words, style="cyan")
+    if live := sum(row.is_live for row in rows):
+        output.print(f"● {format_count(live, 'session')} running now", style="green")
     output.print("")
 
 
-def _day(stamp: str) -> str:
-    time = local(stamp)
-    return day_of(time) if time else safe_line(stamp[:10])
+def print_no_sessions(request: Request) -> None:
+    """Say that there are no sessions, where they were looked for, and what to do."""
+    roots = ", ".join(f"'{root}'" for root in request.settings.roots)
+    request.output.print(f"no sessions in {roots}")
+    _note_stray_logs(request)
+    request.output.print_message(
+        "Claude Code writes them there; `plait --root DIR` looks elsewhere", style="dim"
+    )
 
 
-def _print_newest(
-    request: Request, archive: Archive, rows: list[Facts], roots: tuple[str, ...]
-) -> None:
-    newest = sorted(rows, key=lambda row: row.ended or "", reverse=True)[:NEWEST]
-    figures = figures_of(archive, request, newest)
-    Listing(request.output, now(), figures, starred=request.starred).print([("", newest)])
-    if len(rows) > NEWEST:
-        command = to_type(OWN, "ls", *(word for root in roots for word in ("--root", root)))
-        request.output.unbroken(f"… and {len(rows) - NEWEST} more: {command}", style="dim")
-    request.output.print("")
-
-
-def _print_expiring(output: Output, rows: list[Facts]) -> None:
-    time: datetime = now()
-    soon = [row for row in rows if is_expiring(row, time)]
-    if soon:
-        output.say(
-            f"† {counted(len(soon), 'session')} will be deleted by Claude Code's cleanup"
-            " within a week: `plait ls --expiring` lists them, `plait keep` keeps them\n",
-            style="red",
-        )
-
-
-def _print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...]) -> None:
-    newest = _unique_name(max(rows, key=lambda row: row.ended or ""), rows)
-    plait = own_command()
-    root = "".join(f" --root {to_type(root)}" for root in roots)
-    output.print("Try", style="bold")
-    steps = {
-        f"{plait} show {newest}{root}": "a conversation, to read",
-        f"{plait} log {newest}{root}": "the same session as the graph it is",
-        f"{plait} usage{root}": "tokens and cost by day",
-        f"{plait} export --all --format html -o site{root}": "all of it as pages",
-        f"{plait} doctor{root}": "every line accounted for, and what is odd",
-    }
-    for command, what in steps.items():
-        output.unbroken(f"  {command}")
-        output.print(f"      {what}", style="dim")
-
-
-def _unique_name(row: Facts, rows: list[Facts]) -> str:
-    short = row.session[:8]
-    is_alone = sum(other.session.startswith(short) for other in rows) == 1
-    return to_type(short if is_alone else str(row.path))
+def _note_stray_logs(request: Request) -> None:
+    count = sum(len(list_stray_logs(root)) for root in request.archive.roots)
+    if count:
+        logs = f"{format_count(count, 'log')} outside the folder 'projects' not read"
+        request.output.print_message(f"{logs}; `plait doctor` lists them")

@@ -1,4 +1,4 @@
-"""Options that many commands share, to the settings, the archive and the index they mean."""
+"""What every command shares: the `Request` with settings, output and archive, and common options."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 LARGE = 200_000_000
-"""Bytes of logs from which on it is said that an index makes this quicker."""
-UNFOLDING = "plait.unfolding"
-HINT = "reading all logs: `plait index` once, and this answers at once from then on"
+"""Bytes of logs from which on the index is recommended."""
+NO_FOLD = "plait.no_fold"
+GENERAL = {"--root", "--colour", "--no-pager", "--jobs", "--help"}
+"""The options of every command, listed last in its help."""
 
 
 @dataclass
 class Request:
-    """What every command gets: the settings, the screen and the archive, made when needed."""
+    """What a command works with: settings, output and archive, each made when it is needed."""
 
     roots: tuple[str, ...] = ()
     colour: str | None = None
     has_pager: bool = True
     jobs: int | None = None
     is_folding: bool = True
-    """Whether worktrees and sub-directories are of their repository's project."""
+    """Whether worktrees and sub-directories count as part of their repository's project."""
 
     @cached_property
     def settings(self) -> "Settings":
@@ -46,54 +47,54 @@ class Request:
 
     @cached_property
     def output(self) -> "Output":
-        """The screen."""
+        """Where results, notes and progress are written."""
         from plait.cli.output import Output
 
         return Output(self.settings, self.roots)
 
     @cached_property
     def archive(self) -> "Archive":
-        """The sessions under the roots; none where nobody named a root and there is none."""
+        """The sessions under the roots; a default root that does not exist is left out."""
         from plait.archive import Archive, check_log
 
-        roots = self.settings.roots
-        if self.settings.is_default_root:
+        settings = self.settings
+        roots = settings.roots
+        if settings.is_default_root:
             roots = tuple(root for root in roots if root.exists())
         for root in roots:
             check_log(root)
-        settings = self.settings
-        found = Archive(roots, jobs=settings.jobs, store=self.store, stars=settings.stars)
-        found.is_folding = self.is_folding
-        return found
+        archive = Archive(roots, jobs=settings.jobs, store=self.store, stars=settings.stars)
+        archive.is_folding = self.is_folding
+        return archive
 
     @property
     def root_options(self) -> list[str]:
-        """What to add to a command so that it looks where this one does."""
+        """The `--root` options to repeat in a suggested command."""
         return [part for root in self.roots for part in ("--root", root)]
 
     @property
     def store(self) -> "StorePlace":
-        """Where sessions are kept. Those of other machines are shown where no root is named."""
+        """The backup store. Sessions of other machines count only if no root was named."""
         from plait.archive import StorePlace
 
         settings = self.settings
-        return StorePlace(settings.store, settings.shelf, settings.is_default_root)
+        return StorePlace(settings.store, settings.unpack_folder, settings.is_default_root)
 
     @property
     def has_store(self) -> bool:
-        """Tells whether anything was ever kept."""
-        return _is_there(self.settings.store)
+        """Whether anything was ever backed up."""
+        return _exists(self.settings.store)
 
     @cached_property
     def prices(self) -> "Prices":
-        """The prices in force."""
-        from plait.cli.settings import prices_with
+        """The prices in effect."""
+        from plait.cli.settings import load_prices
 
-        return prices_with(self.settings.prices)
+        return load_prices(self.settings.prices)
 
     @cached_property
-    def priced(self) -> "Archive":
-        """The same sessions, with the prices in force."""
+    def priced_archive(self) -> "Archive":
+        """The same sessions, with the prices in effect."""
         from plait.archive import Archive
 
         roots = [root.path for root in self.archive.roots]
@@ -101,28 +102,28 @@ class Request:
         return Archive(roots, None, self.prices, settings.jobs, self.store, settings.stars)
 
     @property
-    def indexed(self) -> "Archive":
-        """The same sessions, with the index of these roots beside them."""
+    def indexed_archive(self) -> "Archive":
+        """The same sessions, with the index of these roots."""
         self.archive.index = self.settings.index
         return self.archive
 
     @contextmanager
-    def answering(self, *, no_index: bool) -> "Iterator[Archive]":
-        """Gives the archive, answered by the index where there is one and it is wanted."""
+    def open_archive(self, *, no_index: bool) -> "Iterator[Archive]":
+        """Yield the archive, answering from the index if there is one and it is wanted."""
         if no_index:
             yield self.archive
-        elif _is_there(self.settings.index):
-            with self.indexed as archive:
+        elif _exists(self.settings.index):
+            with self.indexed_archive as archive:
                 yield archive
         else:
             if sys.stderr.isatty() and sum(file.size for file in self.archive.files) > LARGE:
-                self.output.note(HINT)
+                self.output.note("reading all logs; run `plait index` once to make this instant")
             yield self.archive
 
     @cached_property
     def starred(self) -> frozenset[str]:
-        """The ids of the sessions that are starred; a file that cannot be read is said."""
-        if not _is_there(self.settings.stars):
+        """The ids of the starred sessions; an unreadable file is noted, not an error."""
+        if not _exists(self.settings.stars):
             return frozenset()
         from plait.errors import SourceError
 
@@ -133,12 +134,58 @@ class Request:
             return frozenset()
 
     def session(self, name: str) -> "Session":
-        """Returns the session that a user names, from where they stand."""
+        """Return the session that a user names; relative names start at the current directory."""
         return self.archive.session(name, self.settings.directory)
 
 
-def grouped(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Returns what adds several options, as they stand."""
+class GroupedHelp(click.Command):
+    """A command whose help lists its own options first, then those that every command has."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own: list[tuple[str, str]] = []
+        general: list[tuple[str, str]] = []
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                (general if GENERAL & set(param.opts) else own).append(record)
+        if own:
+            with formatter.section("Options"):
+                formatter.write_dl(own)
+        if isinstance(self, click.Group):
+            self.format_commands(ctx, formatter)
+        with formatter.section("General options"):
+            formatter.write_dl(general)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, one a line."""
+        if self.epilog:
+            with formatter.section("Examples"):
+                for line in self.epilog.splitlines():
+                    formatter.write_text(line)
+
+
+def command(
+    name: str,
+    *options: Callable[[Any], Any],
+    examples: str = "",
+    cls: type[click.Command] = GroupedHelp,
+    pass_context: bool = False,
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return a decorator that makes a function a command with these options and the general ones.
+
+    The function gets the `Request` first, or click's context, whose `obj` is the request.
+    """
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        function = (click.pass_context if pass_context else click.pass_obj)(function)
+        function = combine_options(*options, global_options)(function)
+        return click.command(name, cls=cls, epilog=examples.strip())(function)
+
+    return decorate
+
+
+def combine_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Return a decorator that adds several options, in this order."""
 
     def add(function: F) -> F:
         for option in reversed(options):
@@ -148,34 +195,33 @@ def grouped(*options: Callable[[F], F]) -> Callable[[F], F]:
     return add
 
 
-_shared = grouped(
-    click.option(
-        "--root",
-        "roots",
-        metavar="DIR",
-        multiple=True,
-        help="Where to look: a config folder, a projects folder, any folder of logs. Repeatable.",
-    ),
-    click.option(
-        "--colour",
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        help="Colours in the output.",
-    ),
-    click.option("--no-pager", is_flag=True, help="Never page the output."),
-    click.option(
-        "--jobs",
-        type=int,
-        metavar="N",
-        help="Processes that read where there is much to read; as many as cores, up to 8.",
-    ),
-)
-
-
 def global_options(function: F) -> F:
-    """Adds what every command knows; it may stand before or after the command."""
+    """Add the options of every command; they may stand before or after its name."""
 
-    @_shared
+    @combine_options(
+        click.option(
+            "--root",
+            "roots",
+            metavar="DIR",
+            multiple=True,
+            help="Read logs from here: a config folder, a projects folder, any folder of logs. "
+            "Repeatable.",
+        ),
+        click.option(
+            "--colour",
+            "--color",
+            type=click.Choice(["auto", "always", "never"]),
+            metavar="WHEN",
+            help="Use colours: auto, always or never.",
+        ),
+        click.option("--no-pager", is_flag=True, help="Do not use a pager."),
+        click.option(
+            "--jobs",
+            type=int,
+            metavar="N",
+            help="Processes for reading large archives; default: one per core, at most 8.",
+        ),
+    )
     @wraps(function)
     def wrapped(
         *args: Any,
@@ -192,70 +238,78 @@ def global_options(function: F) -> F:
             colour=colour or request.colour,
             has_pager=request.has_pager and not no_pager,
             jobs=request.jobs if jobs is None else jobs,
-            is_folding=not ctx.meta.get(UNFOLDING),
+            is_folding=not ctx.meta.get(NO_FOLD),
         )
         return function(*args, **kwargs)
 
     return wrapped  # type: ignore[return-value]
 
 
-def _unfold(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
-    ctx.meta[UNFOLDING] = is_wanted
-
-
-fold_option = click.option(
-    "--no-fold",
-    is_flag=True,
-    expose_value=False,
-    callback=_unfold,
-    help="Worktrees and sub-directories as projects of their own.",
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
-filter_options = grouped(
-    click.option("--project", metavar="NAME", help="Only projects with this in their name."),
-    click.option(
-        "--since", metavar="TIME", help="Only what ended after: a day, a time, 7d, 12h, today."
-    ),
-    click.option("--until", metavar="TIME", help="Only what began before this day or time."),
-)
-
-
 def complete_session(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> "list[CompletionItem]":
-    """Offers the newest sessions whose id begins with what was typed."""
-    from click.shell_completion import CompletionItem as item  # noqa: N813
+    """Offer the newest sessions whose id starts with what was typed."""
+    from click.shell_completion import CompletionItem as Item
 
     request = Request(roots=tuple(ctx.params.get("roots") or ()))
     newest = [s for s in reversed(request.archive.sessions) if s.id.startswith(incomplete)][:30]
-    offers = [item(s.id, help=request.archive.facts(s).title or "") for s in newest]
+    offers = [Item(s.id, help=request.archive.facts(s).title or "") for s in newest]
     if "latest".startswith(incomplete):
-        offers.insert(0, item("latest", help="the newest session"))
+        offers.insert(0, Item("latest", help="the newest session"))
     return offers
 
 
+def _set_no_fold(ctx: click.Context, _: click.Parameter, no_fold: bool) -> None:
+    ctx.meta[NO_FOLD] = no_fold
+
+
 session_argument = click.argument("session", shell_complete=complete_session)
+sessions_argument = click.argument(
+    "names", metavar="[SESSION]...", nargs=-1, shell_complete=complete_session
+)
 name_argument = click.argument(
     "name", metavar="[SESSION|PROJECT]", required=False, shell_complete=complete_session
 )
 names_argument = click.argument(
     "names", metavar="[SESSION|PROJECT]...", nargs=-1, shell_complete=complete_session
 )
+project_option = click.option(
+    "--project", metavar="NAME", help="Only projects with this in their name."
+)
+filter_options = combine_options(
+    project_option,
+    click.option(
+        "--since", metavar="TIME", help="Only what ended after this: a day, a time, 7d, 12h, today."
+    ),
+    click.option("--until", metavar="TIME", help="Only what started before this day or time."),
+)
+timezone_option = click.option(
+    "--timezone", "-z", metavar="ZONE", help="Time zone for days and hours: Europe/Rome, UTC."
+)
+fold_option = click.option(
+    "--no-fold",
+    is_flag=True,
+    expose_value=False,
+    callback=_set_no_fold,
+    help="Count worktrees and sub-directories as projects of their own.",
+)
+no_index_option = click.option(
+    "--no-index", is_flag=True, help="Read the logs instead of the index."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 ascii_option = click.option(
-    "--ascii", "ascii_only", is_flag=True, help="Draw with plain characters."
+    "--ascii", "ascii_only", is_flag=True, help="Use plain ASCII characters only."
+)
+dry_run_option = click.option(
+    "--dry-run", "is_dry", is_flag=True, help="Show what would happen; change nothing."
 )
 strict_option = click.option(
-    "--strict", is_flag=True, help="Replace what only may be secret, too: rather a false alarm."
+    "--strict", is_flag=True, help="Also replace what is only possibly secret."
 )
-rules_option = click.option("--rules", metavar="FILE", help="Your own rules of what to replace.")
-no_index_option = click.option(
-    "--no-index", is_flag=True, help="Read the logs, whatever the index says."
-)
+rules_option = click.option("--rules", metavar="FILE", help="A file with your own redaction rules.")
 
 
-def _is_there(folder: Path) -> bool:
+def _exists(folder: Path) -> bool:
     try:
         return folder.exists()
     except OSError:

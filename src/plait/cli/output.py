@@ -1,4 +1,4 @@
-"""Results to the screen: tables, lines, colours, pager, progress and JSON, all in one place."""
+"""Everything a command writes: lines, tables, JSON, notes, progress bars, through the pager."""
 
 import json
 import sys
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from plait.cli.settings import Settings
-from plait.cli.text import clipped, columns, counted, safe, safe_line, with_own_command
+from plait.cli.text import expand_commands, safe, safe_line
 from plait.errors import PlaitError
-from plait.view.text import UNSAFE
+from plait.view.formats import format_count
+from plait.view.text import UNSAFE, count_columns, shorten_to_width
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from plait.archive import Archive, Facts, Meter
+    from plait.archive import Archive, Facts, ProgressCallback
 
 
 T = TypeVar("T")
@@ -29,24 +30,24 @@ PIPE_WIDTH = 100
 
 
 class Output:
-    """Writes for one run of the command."""
+    """The output of one run: results to stdout, notes and progress to stderr."""
 
     def __init__(self, settings: Settings, roots: tuple[str, ...] = ()) -> None:
         self.settings, self._roots = settings, roots
 
     @property
     def root_options(self) -> list[str]:
-        """What to add to a command so that it looks where this one does."""
+        """The `--root` options to repeat in a suggested command."""
         return [part for root in self._roots for part in ("--root", root)]
 
     @cached_property
     def console(self) -> "Console":
-        """The screen, or what stands in for it in a pipe."""
+        """The console on stdout."""
         return self._console(sys.stdout)
 
     @cached_property
     def stderr(self) -> "Console":
-        """Where notes and progress go."""
+        """The console on stderr, for notes and progress."""
         return self._console(sys.stderr)
 
     def _console(self, stream: Any) -> "Console":
@@ -67,32 +68,32 @@ class Output:
 
     @property
     def width(self) -> int:
-        """The columns there are to write in."""
+        """The number of columns; fixed in a pipe."""
         return self.console.width if sys.stdout.isatty() else PIPE_WIDTH
 
     def json(self, value: object) -> None:
-        """Writes a value as indented JSON."""
-        write_bytes(as_json(value) + b"\n")
+        """Write a value as indented JSON."""
+        write_bytes(format_json(value) + b"\n")
 
-    def text(self, text: str) -> None:
-        """Writes a text of our making as it is: a file in a pipe."""
+    def write_text(self, text: str) -> None:
+        """Write text that is already formatted, such as CSV."""
         write_bytes(text.encode("utf-8", "replace"))
 
     def print(self, *parts: "RenderableType", style: str | None = None) -> None:
-        """Writes lines of text or a table."""
+        """Print text or tables."""
         if not self._writes_plainly(sys.stdout, parts):
             self.console.print(*(safe(p) if isinstance(p, str) else p for p in parts), style=style)
 
-    def say(self, text: str, style: str | None = None) -> None:
-        """Writes words of Plait's own: what they say can be typed works where the user stands."""
-        text = with_own_command(text, self._roots)
-        if "`" in text and columns(text) > self.width:  # what is typed stays whole
-            self.unbroken(text, style=style or "")
+    def print_message(self, text: str, style: str | None = None) -> None:
+        """Print a message of Plait's own; commands in backticks are made to work here."""
+        text = expand_commands(text, self._roots)
+        if "`" in text and count_columns(text) > self.width:  # what is typed stays whole
+            self.print_unwrapped(text, style=style or "")
         else:
             self.print(text, style=style)
 
     def _writes_plainly(self, stream: Any, parts: "Sequence[RenderableType]") -> bool:
-        """Writes words that need neither colours nor breaks, without all that draws those."""
+        """Write plain text without loading rich, if it needs neither colours nor line breaks."""
         if stream.isatty() or self.settings.colour == "always":
             return False
         words = [part for part in parts if isinstance(part, str)]
@@ -102,63 +103,65 @@ class Output:
         stream.write("\n".join([*lines, ""]))
         return True
 
-    def lines(self, lines: Iterable["Text"]) -> None:
-        """Writes one line each, thousands quickly: without colours the words alone."""
+    def print_lines(self, lines: Iterable["Text"]) -> None:
+        """Print styled lines; without colours, thousands are written quickly."""
         console, width = self.console, self.width
         is_plain = not (console.is_terminal or console.color_system)
         for line in lines:
             fits = line.cell_len <= width
             if is_plain and fits:
-                self.plain(f"{line.plain}\n")
+                self.write_plain(f"{line.plain}\n")
             else:
                 console.print(line, soft_wrap=fits)
 
-    def plain(self, text: str) -> None:
-        """Writes words alone, as they are, thousands quickly."""
+    def write_plain(self, text: str) -> None:
+        """Write text as it is."""
         self.console.file.write(safe(text))
 
-    def unbroken(self, text: str, style: str = "") -> None:
-        """Writes a line that is never broken: a path or a command must stay whole."""
+    def print_unwrapped(self, text: str, style: str = "") -> None:
+        """Print a line without wrapping, so that a path or command can be copied."""
         self.console.print(safe(text), style=style, soft_wrap=True)
 
-    def heading(self, facts: "Facts") -> None:
-        """Writes which session it is."""
-        from plait.view.words import one_line
+    def print_heading(self, facts: "Facts") -> None:
+        """Print the title, id and directory of a session."""
+        from plait.view.summaries import to_single_line
 
-        self.print(clipped(one_line(facts.title or "(no title)"), self.width), style="bold")
+        self.print(
+            shorten_to_width(to_single_line(facts.title or "(no title)"), self.width), style="bold"
+        )
         parts = [facts.session, facts.cwd or facts.project, *filter(None, [facts.mark])]
         place = safe_line("  ".join(parts))
-        if columns(place) > self.width:  # the path stands whole on a line of its own
+        if count_columns(place) > self.width:  # the path gets a line of its own
             self.print(safe_line(facts.session), style="dim")
             place = safe_line("  ".join(parts[1:]))
-        self.unbroken(place, style="dim")
+        self.print_unwrapped(place, style="dim")
         self.print("")
 
-    def note_unread(self, archive: "Archive") -> None:
-        """Writes that some places could not be read, where that is so."""
+    def warn_unread(self, archive: "Archive") -> None:
+        """Note if some folders could not be read."""
         if archive.discovery.unread:
-            places = counted(len(archive.discovery.unread), "place")
-            self.note(f"{places} could not be read: `plait doctor` names them")
+            places = format_count(len(archive.discovery.unread), "place")
+            self.note(f"{places} could not be read; `plait doctor` lists them")
 
-    def note_losses(self, archive: "Archive") -> None:
-        """Writes which processes died while they read, where that is so."""
-        for loss in archive.losses:
-            self.note(f"{loss}: it was read again")
+    def warn_lost_workers(self, archive: "Archive") -> None:
+        """Note which worker processes died."""
+        for loss in archive.worker_failures:
+            self.note(f"{loss}; its sessions were read again")
 
-    def note(self, text: str, *, is_whole: bool = False) -> None:
-        """Writes a line beside the results; an address or a key stays whole."""
-        text = with_own_command(text, self._roots)
+    def note(self, text: str, *, no_wrap: bool = False) -> None:
+        """Print a note to stderr; with no_wrap an address or key can be copied."""
+        text = expand_commands(text, self._roots)
         if not self._writes_plainly(sys.stderr, (text,)):
-            self.stderr.print(safe(text), style="dim", soft_wrap=is_whole or "`" in text)
+            self.stderr.print(safe(text), style="dim", soft_wrap=no_wrap or "`" in text)
 
     def warn_unredacted(self) -> None:
-        """Says loudly that nothing is hidden."""
-        words = "warning: nothing is redacted: secrets, names and paths are written as they are"
+        """Warn that secrets are not hidden."""
+        words = "warning: nothing is redacted; secrets, names and paths are written as they are"
         if not self._writes_plainly(sys.stderr, (words,)):
             self.stderr.print(words, style="bold red")
 
     def table(self, *headings: str, right: Sequence[str] = (), wide: str | None = None) -> "Table":
-        """Returns an empty table with these headings, some of them aligned to the right."""
+        """Return an empty table with these headings, some of them aligned to the right."""
         from rich.table import Table
 
         table = Table(box=None, pad_edge=False, header_style="dim", expand=wide is not None)
@@ -172,14 +175,28 @@ class Output:
             )
         return table
 
-    def is_paged(self, lines: int) -> bool:
-        """Tells whether so many lines go through the pager, of which one sees the first."""
+    def print_grid(
+        self, rows: "Iterable[Sequence[str | Text]]", *, right: Sequence[int] = (), gap: int = 2
+    ) -> None:
+        """Print rows in columns as wide as their content, some of them aligned to the right."""
+        from rich.table import Table
+
+        cells = [[safe(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+        table = Table.grid(*[""] * len(cells[0]), padding=(0, gap, 0, 0))
+        for at in right:
+            table.columns[at].justify = "right"
+        for row in cells:
+            table.add_row(*row)
+        self.print(table)
+
+    def will_page(self, lines: int) -> bool:
+        """Return whether this many lines go through the pager, which shows the first ones."""
         has_pager = sys.stdout.isatty() and self.settings.pager
         return bool(has_pager) and lines >= self.console.height
 
     @contextmanager
     def paged(self) -> Iterator[None]:
-        """Sends long output through the pager, where there is a screen and a pager."""
+        """Send what is printed through the pager, if it is long and there is a terminal."""
         if not (sys.stdout.isatty() and self.settings.pager):
             yield
             return
@@ -189,65 +206,78 @@ class Output:
         if text.count("\n") < self.console.height:
             _write(text.encode("utf-8", "replace"))
         else:
-            page(text, self.settings.pager)
+            show_in_pager(text, self.settings.pager)
 
     def progress(self, items: Sequence[T], label: str) -> Iterable[T]:
-        """Yields the items, with a bar on the screen while that takes long."""
+        """Yield the items, with a progress bar on a terminal."""
         if len(items) < 2 or not sys.stderr.isatty():
             return items
         from rich.progress import track
 
         return track(items, label, console=self.stderr, transient=True)
 
-    def watch(self, label: str) -> "Callable[[Sequence[T]], Iterable[T]]":
-        """Returns what shows how far the reading of some items has come."""
+    def progress_for(self, label: str) -> "Callable[[Sequence[T]], Iterable[T]]":
+        """Return a function that shows a progress bar over the items it is given."""
         return lambda items: self.progress(items, label)
 
     @contextmanager
-    def watched(self, label: str = "reading sessions") -> "Iterator[Meter | None]":
-        """Gives what shows how many bytes have been read; nothing where nobody looks.
+    def byte_progress(self, label: str = "reading sessions") -> "Iterator[ProgressCallback | None]":
+        """Yield a function that shows how many bytes have been read; None without a terminal.
 
-        The bar is drawn when there is something to be told, and goes away at the end.
+        The bar appears with the first call, and is removed at the end.
         """
         if not sys.stderr.isatty():
             yield None
             return
-        with ExitStack() as drawn:
+        with ExitStack() as stack:
             bars: list[Progress] = []
 
-            def watch(done: int, total: int) -> None:
+            def report(done: int, total: int) -> None:
                 if not bars:
-                    bars.append(drawn.enter_context(_bar(self.stderr, label)))
+                    from rich.progress import (
+                        BarColumn,
+                        DownloadColumn,
+                        Progress,
+                        TextColumn,
+                        TimeRemainingColumn,
+                    )
+
+                    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+                    bar = Progress(
+                        *columns, TimeRemainingColumn(), console=self.stderr, transient=True
+                    )
+                    bar.add_task(label, total=None)
+                    bars.append(stack.enter_context(bar))
                 bars[0].update(bars[0].task_ids[0], completed=done, total=total)
 
-            yield watch
+            yield report
 
 
 def _needs_drawing(line: str) -> bool:
-    return "\t" in line or columns(line) > PIPE_WIDTH
+    return "\t" in line or count_columns(line) > PIPE_WIDTH
 
 
-def as_json(value: object) -> bytes:
-    """Returns a value as indented JSON.
+def format_json(value: object) -> bytes:
+    """Format a value as indented JSON.
 
-    A lone surrogate of the log and what a terminal would obey stand as their escapes.
+    Lone surrogates and whatever a terminal would obey are written as escapes.
     """
     try:
         data = msgspec.json.format(msgspec.json.encode(value, enc_hook=_plain), indent=2)
     except UnicodeEncodeError:
         return json.dumps(msgspec.to_builtins(value, enc_hook=_plain), indent=2).encode()
-    return escaped(data)
+    return escape_json(data)
 
 
-def escaped(data: bytes) -> bytes:
-    """Returns JSON that means the same, without what a terminal would obey."""
+def escape_json(data: bytes) -> bytes:
+    """Escape whatever a terminal would obey; the JSON means the same."""
     if data.isascii() and b"\x7f" not in data:
         return data
     return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", data.decode()).encode()
 
 
-def page(text: str, pager: str) -> None:
-    """Shows a text in a pager, or plainly where the pager cannot be started."""
+def show_in_pager(text: str, pager: str) -> None:
+    """Show text in the pager, or print it if the pager cannot be started."""
     import shlex
     import subprocess
 
@@ -259,7 +289,7 @@ def page(text: str, pager: str) -> None:
 
 
 def write_bytes(data: bytes) -> None:
-    """Writes bytes to stdout as they are; to a screen, only what it cannot obey."""
+    """Write bytes to stdout; on a terminal without what it would obey."""
     if sys.stdout.isatty():
         data = safe(data.decode("utf-8", "replace")).encode()
     _write(data)
@@ -278,8 +308,11 @@ def _plain(value: object) -> object:
 
 
 def print_error(error: PlaitError, roots: "Sequence[str]" = (), *, as_json: bool) -> None:
-    """Writes an error and its hints: the one place that does."""
-    hints = [with_own_command(hint, _looked_into(roots, hint)) for hint in error.hints]
+    """Print an error and its hints, as JSON if that was asked for."""
+    hints = [
+        expand_commands(hint, () if hint.startswith("did you mean") else roots)
+        for hint in error.hints
+    ]
     if as_json:
         body = {"error": error.message, "hints": hints, "exit_code": error.exit_code}
         print(json.dumps(body), file=sys.stderr)
@@ -287,17 +320,3 @@ def print_error(error: PlaitError, roots: "Sequence[str]" = (), *, as_json: bool
     print(f"error: {safe_line(error.message)}", file=sys.stderr)
     for hint in hints:
         print(f"hint: {safe_line(hint)}", file=sys.stderr)
-
-
-def _looked_into(roots: "Sequence[str]", hint: str) -> "Sequence[str]":
-    """Returns the roots that a hint is to name; a guess at a word names none."""
-    return () if hint.startswith("did you mean") else roots
-
-
-def _bar(console: "Console", label: str) -> "Progress":
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    progress = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
-    progress.add_task(label, total=None)
-    return progress

@@ -1,34 +1,41 @@
-"""`plait resume`: a session to the line that continues it in Claude Code, or to its run."""
+"""`plait resume` and `plait context`: continuing a session, and what Claude will see then."""
 
 import os
 import shutil
 import sys
-from typing import Any
+from collections import Counter
+from typing import Any, Literal
 
 import click
 
-from plait.archive import CLIENT, Back, Resume, Session
-from plait.cli.ahead import ahead_value, print_ahead
-from plait.cli.options import Request, global_options, json_option, session_argument
+from plait.archive import CLIENT, Resume, Resumption, RewindTarget
+from plait.cli.options import Request, command, json_option, session_argument
 from plait.cli.output import Output
-from plait.cli.settings import claude_folder, expanded
-from plait.cli.text import clipped, safe, to_type
+from plait.cli.settings import claude_folder_setting, expand_user
+from plait.cli.text import SHORT_ID, format_number, now, safe, shell_command
 from plait.errors import UserError
-from plait.view.context_window import NextSent, next_sent
+from plait.graph.client.entries import Context, Reason
+from plait.view.context import NextSent, describe_next_prompt
+from plait.view.formats import format_count, format_tokens
+from plait.view.summaries import format_block_kinds, summarize_blocks
+from plait.view.text import count_columns, shorten_to_width
+
+ROLE_STYLES = {"user": "bold", "assistant": "cyan", "system": "dim"}
 
 
-@click.command("resume")
-@session_argument
-@click.option(
-    "--at", "turn", metavar="TURN", help="Go back to this turn: its number, a record, words of it."
+@command(
+    "resume",
+    session_argument,
+    click.option(
+        "--at", "turn", metavar="TURN", help="Go back to this turn: a number, record or prompt."
+    ),
+    click.option("--run", "is_run", is_flag=True, help="Start Claude Code instead of printing."),
+    click.option("--restore", is_flag=True, help="If only the backup has it, restore it first."),
+    click.option("--force", is_flag=True, help="Run it even while Claude Code is running it."),
+    json_option,
+    examples="plait resume latest\nplait resume 3f2a --run\nplait resume 3f2a --at 12",
 )
-@click.option("--run", "is_run", is_flag=True, help="Start Claude Code instead of printing.")
-@click.option("--restore", is_flag=True, help="Restore it first, where it is only kept.")
-@click.option("--force", is_flag=True, help="Run even while another client does.")
-@json_option
-@global_options
-@click.pass_obj
-def command(
+def resume_command(
     request: Request,
     session: str,
     turn: str | None,
@@ -37,148 +44,246 @@ def command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Print what continues SESSION in Claude Code, and what to mind.
+    """Print the command that resumes SESSION in Claude Code, and any warnings.
 
-    Turns are the prompts of the active line, the first is 1. One of another branch is named by
-    a record of it, or by words of its prompt.
+    Turns are the prompts of the active branch, counted from 1. A turn of another branch is named
+    by a record or by words of its prompt.
     """
     if is_run and as_json:
-        raise UserError("say either `--run` or `--json`, not both")
-    request, found = _at_its_source(request, request.session(session), restore or None, as_json)
-    resume = request.archive.resume(found, default=expanded(claude_folder({}), {}), turn=turn)
+        raise UserError("use either `--run` or `--json`, not both")
+    source = request.session(session)
+    if source.is_kept:
+        if not restore and not as_json and sys.stdin.isatty() and sys.stderr.isatty():
+            question = f"Session {source.id[:SHORT_ID]} is only in the backup. Restore it first?"
+            restore = click.confirm(safe(question), default=True, err=True)
+        if restore:
+            # With its old time, Claude Code's cleanup would delete it again.
+            restored = request.archive.keep.restore(source, is_fresh=True)
+            request.output.note(f"restored to '{restored.path}'", no_wrap=True)
+            request = Request(request.roots, request.colour, request.has_pager)
+            source = request.archive.session_at(restored.path)
+    archive, output = request.archive, request.output
+    default = expand_user(claude_folder_setting({}), {})
+    resume = archive.resume(source, default=default, turn=turn)
     if is_run:
-        _run(request.output, resume, force=force)
+        _run_client(output, resume, force=force)
         return
-    following = None
-    if resume.why_not is None:
-        following = next_sent(request.archive.resumption(found).next_prompt, request.prices)
+    can_resume, next_prompt = resume.why_not is None, None
+    if can_resume:
+        next_prompt = describe_next_prompt(archive.resumption(source).next_prompt, request.prices)
     if as_json:
-        request.output.json(_as_object(resume, following))
+        output.json(
+            {
+                "session": resume.session,
+                "resumes": can_resume,
+                "why_not": resume.why_not,
+                "kept": resume.is_kept,
+                "directory": resume.directory,
+                "config": resume.config,
+                "command": resume.command if can_resume else None,
+                "line": resume.line if can_resume else None,
+                "warnings": resume.warnings,
+                "back": resume.back,
+                "next_prompt": _next_prompt_to_json(next_prompt),
+            }
+        )
     else:
-        request.output.heading(request.archive.facts(found))
-        _print_resume(request.output, resume, following)
+        output.print_heading(archive.facts(source))
+        _print_resume(output, resume, next_prompt)
 
 
-def _at_its_source(
-    request: Request, session: Session, is_meant: bool | None, as_json: bool
-) -> tuple[Request, Session]:
-    """Restores a session that is only kept, where that is meant; on a screen it is asked.
+def _print_resume(output: Output, resume: Resume, next_prompt: NextSent | None) -> None:
+    from rich.text import Text
 
-    It gets the time of now: by its old one the client's cleanup would delete it again.
-    """
-    if not session.is_kept:
-        return request, session
-    if is_meant is None and not as_json and sys.stdin.isatty() and sys.stderr.isatty():
-        asked = f"session {session.id[:8]} is only kept: restore it first?"
-        is_meant = click.confirm(safe(asked), default=True, err=True)
-    if not is_meant:
-        return request, session
-    restored = request.archive.keep.restore(session, is_fresh=True)
-    request.output.note(f"restored to '{restored.path}'", is_whole=True)
-    renewed = Request(request.roots, request.colour, request.has_pager)
-    return renewed, renewed.archive.session_at(restored.path)
-
-
-def _as_object(resume: Resume, following: NextSent | None) -> dict[str, Any]:
-    can = resume.why_not is None
-    return {
-        "session": resume.session,
-        "resumes": can,
-        "why_not": resume.why_not,
-        "kept": resume.is_kept,
-        "directory": resume.directory,
-        "config": resume.config,
-        "command": resume.command if can else None,
-        "line": resume.line if can else None,
-        "warnings": resume.warnings,
-        "back": resume.back,
-        "next_prompt": ahead_value(following),
-    }
-
-
-def _print_resume(output: Output, resume: Resume, following: NextSent | None) -> None:
-    if following:
-        print_ahead(output, following, "dim")
+    if next_prompt:
+        _print_next_prompt(output, next_prompt, "dim")
         output.print("")
+    warnings = [warning.sentence for warning in resume.warnings]
     if resume.why_not is None:
-        output.unbroken(resume.line, style="bold green")
+        output.print_unwrapped(resume.line, style="bold green")
+        if safe(resume.line) != resume.line:
+            warnings.append("the command cannot be shown, and so not copied: use `--run`")
     else:
         output.print(f"cannot be resumed: {resume.why_not}", style="bold red")
         if resume.is_kept:
-            output.say(f"`plait resume {resume.session[:8]} --restore` restores it and goes on")
-    sentences = [warning.sentence for warning in resume.warnings]
-    if resume.why_not is None and safe(resume.line) != resume.line:
-        sentences.append("the line holds what cannot be shown, and so copied: use `--run`")
-    _print_warnings(output, sentences)
+            words = f"`plait resume {resume.session[:SHORT_ID]} --restore`"
+            output.print_message(f"{words} restores and resumes it")
+    if warnings:
+        output.print("")
+        output.print_grid(
+            [(Text("warning:", style="bold yellow"), sentence) for sentence in warnings], gap=1
+        )
     if resume.back:
-        _print_back(output, resume.back, resume.session)
+        _print_rewind(output, resume.back, resume.session)
 
 
-def _print_warnings(output: Output, sentences: list[str]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    if not sentences:
-        return
-    grid = Table.grid("", "", padding=(0, 1, 0, 0))
-    for sentence in sentences:
-        grid.add_row(Text("warning:", style="bold yellow"), Text(safe(sentence)))
+def _print_rewind(output: Output, target: RewindTarget, session: str) -> None:
+    prompt = shorten_to_width(safe(target.prompt or "(no words)"), output.width - 14)
     output.print("")
-    output.print(grid)
+    if target.is_elsewhere:
+        output.print(f"Turn {target.turn} of another branch, which Claude Code does not resume:")
+        output.print(f"  “{prompt}”")
+        output.print("Start a new session from it:")
+        words = ("plait", "fork", session[:SHORT_ID], "--at", target.uuid, *output.root_options)
+        output.print_unwrapped(f"  {shell_command(*words)}")
+    elif not target.is_in_reach:
+        output.print(f"Turn {target.turn} of {target.turns} is in the log, not in the context:")
+        output.print(f"  “{prompt}”")
+        output.print("The context starts after it, so Claude Code cannot go back there.")
+    else:
+        output.print(f"Then, to go back to turn {target.turn} of {target.turns}:")
+        output.print("  1. press Esc twice, or type /rewind")
+        output.print(f"  2. choose “{prompt}”")
+        output.print("")
+        output.print("What followed that prompt stays in the log as a branch.", style="dim")
+        output.print("Add --fork-session to continue in a new session instead.", style="dim")
 
 
-def _print_back(output: Output, back: Back, session: str) -> None:
-    words = f"“{clipped(safe(back.prompt or '(no words)'), output.width - 14)}”"
-    output.print("")
-    if back.is_elsewhere:
-        output.print(f"Turn {back.turn} of another branch, which Claude Code does not go on with:")
-        output.print(f"  {words}")
-        output.print("A new session goes on from it:")
-        typed = to_type("plait", "fork", session[:8], "--at", back.uuid, *output.root_options)
-        output.unbroken(f"  {typed}")
-        return
-    if not back.is_in_reach:
-        output.print(f"Turn {back.turn} of {back.turns} is in the log, but not in the context:")
-        output.print(f"  {words}")
-        output.print("Claude Code begins after it, at a compaction or afresh, and cannot go back.")
-        return
-    output.print(f"Then, to go back to turn {back.turn} of {back.turns}:")
-    output.print("  1. press Esc twice, or type /rewind")
-    output.print(f"  2. choose {words}")
-    output.print("")
-    output.print("What followed that prompt stays in the log as a branch.", style="dim")
-    output.print("With --fork-session added to the line it goes on in a new session.", style="dim")
-
-
-def _run(output: Output, resume: Resume, *, force: bool) -> None:
-    _check(resume, force=force)
-    if shutil.which(CLIENT) is None:
-        raise UserError(f"'{CLIENT}' is not on the path", "without `--run` the line is printed")
-    for warning in resume.warnings:
-        output.note(f"warning: {warning.sentence}")
-    if resume.back:
-        _print_back(output, resume.back, resume.session)
-    sys.stdout.flush()
-    os.chdir(resume.directory or ".")
-    _become(resume)
-
-
-def _check(resume: Resume, *, force: bool) -> None:
+def _run_client(output: Output, resume: Resume, *, force: bool) -> None:
     if resume.why_not:
-        hint = f"`plait resume {resume.session[:8]} --restore --run`"
+        hint = f"`plait resume {resume.session[:SHORT_ID]} --restore --run`"
         raise UserError(f"refusing to run: {resume.why_not}", *[hint] * resume.is_kept)
     if gone := resume.warning("gone", "no directory"):
-        hints = [f"`{to_type(*resume.command)}` may find it from anywhere"]
+        hints = [f"`{shell_command(*resume.command)}` may find it from anywhere"]
         if resume.directory:
-            hints.insert(0, f"`{to_type('mkdir', '-p', resume.directory)}` makes it again")
+            create = shell_command("mkdir", "-p", resume.directory)
+            hints.insert(0, f"`{create}` creates it again")
         raise UserError(f"refusing to run: {gone.sentence}", *hints)
     live = resume.warning("live")
     if live and not force:
-        raise UserError(f"refusing to run: {live.sentence}", "add `--force` to run it all the same")
-
-
-def _become(resume: Resume) -> None:
+        raise UserError(f"refusing to run: {live.sentence}", "add `--force` to run it anyway")
+    if shutil.which(CLIENT) is None:
+        raise UserError(f"'{CLIENT}' is not on the path", "without `--run` the command is printed")
+    for warning in resume.warnings:
+        output.note(f"warning: {warning.sentence}")
+    if resume.back:
+        _print_rewind(output, resume.back, resume.session)
+    sys.stdout.flush()
+    os.chdir(resume.directory or ".")
     words = list(resume.command)
     if resume.config:
         words = ["env", f"CLAUDE_CONFIG_DIR={resume.config}", *words]
     os.execvp(words[0], words)  # noqa: S606  the user asked for it
+
+
+@command(
+    "context",
+    session_argument,
+    click.option(
+        "--as",
+        "as_",
+        type=click.Choice(["client", "sdk"]),
+        default="client",
+        help="As Claude Code sends it, or as the Python SDK returns it.",
+    ),
+    click.option("--full", is_flag=True, help="Every block: reminders, system texts, signatures."),
+    json_option,
+    examples="plait context latest\nplait context 3f2a --full",
+)
+def context_command(
+    request: Request,
+    session: str,
+    as_: Literal["client", "sdk"],
+    full: bool,
+    as_json: bool,
+) -> None:
+    """Show what Claude will see when SESSION is resumed, and what is left out.
+
+    Messages are shown as they are sent: after compactions, repairs and choosing the branch.
+    """
+    output, source = request.output, request.session(session)
+    resumption = request.archive.resumption(source, as_)
+    context, next_prompt = resumption.context, None
+    if as_ == "client":
+        next_prompt = describe_next_prompt(resumption.next_prompt, request.prices)
+    if as_json:
+        not_in_log = {"not_in_log": _list_not_in_log(context)} if full else {}
+        output.json(
+            {
+                "session": source.id,
+                "resumes": context.resumes,
+                "why_not": context.why_not,
+                "leaf": context.leaf,
+                "chain": context.chain,
+                "tokens": resumption.tokens,
+                "usage": resumption.usage,
+                "next_prompt": _next_prompt_to_json(next_prompt),
+                "messages": context.request if full else context.messages,
+                "left_out": context.left_out,
+                **not_in_log,
+            }
+        )
+        return
+    with output.paged():
+        output.print_heading(request.archive.facts(source))
+        _print_context(output, resumption, next_prompt, full=full)
+
+
+def _list_not_in_log(context: Context) -> list[str]:
+    """List what Claude Code would add that no log contains; the texts are part of the JSON."""
+    additions = []
+    if context.resumes:
+        additions.append(
+            "what is added beside the next prompt: environment, date, tools, instructions"
+        )
+    reworded = sum(left_out.reason is Reason.OWN_WORDS for left_out in context.left_out)
+    if reworded:
+        count = format_count(reworded, "attachment")
+        additions.append(f"the words that the client has for {count}")
+    return additions
+
+
+def _print_context(
+    output: Output, resumption: Resumption, next_prompt: NextSent | None, *, full: bool
+) -> None:
+    from rich.text import Text
+
+    context = resumption.context
+    if not context.resumes:
+        output.print(f"cannot be resumed: {context.why_not}", style="bold red")
+    messages = context.request if full else context.messages
+    width = len(str(len(messages)))
+    for place, (role, blocks) in enumerate(messages, 1):
+        text = Text(f"{place:>{width}}  ", style="dim")
+        text.append(f"{role:<9}  ", style=f"not dim {ROLE_STYLES.get(role, '')}")
+        kinds = shorten_to_width(safe(format_block_kinds(blocks)), output.width // 3)
+        room = output.width - text.cell_len - count_columns(kinds) - 2
+        summary = shorten_to_width(safe(summarize_blocks(blocks)), max(room, 8))
+        text.append(summary + " " * max(room - count_columns(summary), 0), style="not dim")
+        output.print(text.append(f"  {kinds}", style="dim"))
+    totals = [
+        format_count(len(messages), "message"),
+        f"from {format_count(len(context.chain), 'record')}",
+    ]
+    if resumption.tokens is not None:
+        totals.append(f"{format_tokens(resumption.tokens)} tokens after the last answer")
+    output.print("" if messages else "no messages")
+    output.print(", ".join(totals), style="bold")
+    if next_prompt:
+        _print_next_prompt(output, next_prompt, "bold")
+    for addition in _list_not_in_log(context) if full else ():
+        output.print(f"not in the log: {addition}", style="dim")
+    reasons = Counter(str(left_out.reason) for left_out in context.left_out)
+    if reasons:
+        output.print("")
+        output.print(f"left out: {format_count(len(context.left_out), 'record')}", style="bold")
+        width = max(len(format_number(count)) for count in reasons.values())
+        for reason, count in reasons.most_common():
+            output.print(f"  {format_number(count):>{width}}  {reason}", style="dim")
+
+
+def _print_next_prompt(output: Output, sent: NextSent, style: str) -> None:
+    output.print(sent.sentence, style=style)
+    if state := sent.describe_cache(now()):
+        output.print(state, style=style)
+
+
+def _next_prompt_to_json(sent: NextSent | None) -> dict[str, Any] | None:
+    if sent is None:
+        return None
+    return {
+        "tokens": sent.tokens,
+        "cost_usd": sent.cost_usd,
+        "is_warm": sent.is_warm(now()),
+        "cold_at": sent.cold_at,
+    }

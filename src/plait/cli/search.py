@@ -1,4 +1,4 @@
-"""`plait search`: words, phrases, fields and expressions to the turns that answer."""
+"""`plait search`: words, phrases, fields and regular expressions over all sessions."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,26 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.cli.options import Request, filter_options, global_options, json_option
-from plait.cli.stars import among_starred
+from plait.cli.options import GroupedHelp, Request, command, filter_options, json_option
+from plait.cli.stars import starred_filter
 from plait.cli.text import (
     SEPARATOR,
-    ago,
-    clipped,
-    columns,
-    counted,
-    fitting,
-    local,
+    format_number,
+    join_fitting,
+    local_time,
     now,
-    number,
     safe,
-    short,
-    to_type,
+    shell_command,
+    short_id,
 )
 from plait.errors import UserError
 from plait.index.model import Hit, SearchResult, SearchSort
 from plait.index.query import Field
-from plait.view.forms import day_of, minute_of
+from plait.view.formats import format_age, format_count, format_day, format_minute
+from plait.view.text import count_columns, shorten_to_width
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -44,7 +41,7 @@ OUTCOMES = {
     "interrupted": "yellow",
     "launched": "cyan",
 }
-ASIDE = {name: name for name in ("abandoned", "agent", "service", "recovered")}
+LINE_STATES = {name: name for name in ("abandoned", "agent", "service", "recovered")}
 NARROWED = {
     "project": "project:",
     "tool": "tool:",
@@ -55,21 +52,24 @@ NARROWED = {
 """Fields that say what a facet counts."""
 MOST_FACETS = 4
 MOST = 1000
-WITHOUT = re.compile(r"-[^\W\d]|-[\"(*]")
+EXCLUDED = re.compile(r"-[^\W\d]|-[\"(*]")
 """How a part of a query begins that is not wanted, and how a short option does."""
-HELD = "\ue000"
+PLACEHOLDER = "\ue000"
 """Stands for the sign of such a part, while the options are told from the query."""
 
 
-class QueryCommand(click.Command):
+class QueryCommand(GroupedHelp):
     """A command whose words may begin with `-`, as its short options do."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Reads options and words; what is no short option is a word that is not wanted."""
+        """Read options and words; what is no short option is a word that is not wanted."""
         short = {
-            name[1]: one for one in self.get_params(ctx) for name in one.opts if name[1] != "-"
+            name[1]: param
+            for param in self.get_params(ctx)
+            for name in param.opts
+            if name[1] != "-"
         }
-        held = [HELD + word[1:] if _is_unwanted(word, short) else word for word in args]
+        held = [PLACEHOLDER + word[1:] if _is_unwanted(word, short) else word for word in args]
         rest = super().parse_args(ctx, held)
         for name, value in ctx.params.items():
             ctx.params[name] = _with_signs(value)
@@ -77,7 +77,7 @@ class QueryCommand(click.Command):
 
 
 def _is_unwanted(word: str, short: Mapping[str, click.Parameter]) -> bool:
-    if not WITHOUT.match(word):
+    if not EXCLUDED.match(word):
         return False
     return word[1] not in short or not re.fullmatch(r"\d*", word[2:])
 
@@ -85,39 +85,49 @@ def _is_unwanted(word: str, short: Mapping[str, click.Parameter]) -> bool:
 def _with_signs(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_with_signs, value))
-    is_held = isinstance(value, str) and value.startswith(HELD)
-    return f"-{value.removeprefix(HELD)}" if is_held else value
+    is_held = isinstance(value, str) and value.startswith(PLACEHOLDER)
+    return f"-{value.removeprefix(PLACEHOLDER)}" if is_held else value
 
 
-@click.command("search", cls=QueryCommand)
-@click.argument("query", nargs=-1)
-@filter_options
-@click.option("--tool", metavar="NAME", help="Only what this tool was given or answered.")
-@click.option("--in", "kind", metavar="KIND", help="Only prompts, answers, outputs and so on.")
-@click.option(
-    "--outcome", metavar="OUTCOME", help="Only calls that failed, rejected, interrupted, launched."
+@command(
+    "search",
+    click.argument("query", nargs=-1),
+    filter_options,
+    click.option("--tool", metavar="NAME", help="Only input and output of this tool."),
+    click.option("--in", "kind", metavar="KIND", help="Only prompts, answers, outputs and so on."),
+    click.option(
+        "--outcome",
+        metavar="OUTCOME",
+        help="Only calls that were failed, rejected, interrupted or launched.",
+    ),
+    click.option(
+        "--branch", metavar="STATE", help="Only active, abandoned, agent or service branches."
+    ),
+    click.option("--exact", is_flag=True, help="This exact text, with punctuation and case."),
+    click.option("--regex", is_flag=True, help="A regular expression."),
+    click.option(
+        "--context", metavar="N", type=click.IntRange(0), default=0, help="Lines of context."
+    ),
+    click.option(
+        "-n",
+        "--limit",
+        type=click.IntRange(1, MOST),
+        default=LIMIT,
+        help="Show at most this many turns.",
+    ),
+    click.option(
+        "--sort",
+        type=click.Choice(["relevance", "time"]),
+        help="Best or newest first; without words newest.",
+    ),
+    click.option("--each", is_flag=True, help="Every passage, not field per turn."),
+    click.option("--starred", is_flag=True, help="Only in starred sessions."),
+    click.option("--open", "is_open", is_flag=True, help="Show the turn of the first match."),
+    json_option,
+    cls=QueryCommand,
+    pass_context=True,
 )
-@click.option("--branch", metavar="STATE", help="Only active, abandoned, agent or service lines.")
-@click.option("--exact", is_flag=True, help="This very text, signs and case too, in the logs.")
-@click.option("--regex", is_flag=True, help="A regular expression, in the logs.")
-@click.option(
-    "--context", metavar="N", type=click.IntRange(0), default=0, help="So many lines around."
-)
-@click.option(
-    "-n", "--limit", type=click.IntRange(1, MOST), default=LIMIT, help="At most so many turns."
-)
-@click.option(
-    "--sort",
-    type=click.Choice(["relevance", "time"]),
-    help="The best first, or the newest; without words it is the newest.",
-)
-@click.option("--each", is_flag=True, help="Every passage by itself, not one for each turn.")
-@click.option("--starred", is_flag=True, help="Only in sessions that are starred.")
-@click.option("--open", "is_open", is_flag=True, help="Show the turn of the first hit.")
-@json_option
-@global_options
-@click.pass_context
-def command(
+def search_command(
     ctx: click.Context,
     query: tuple[str, ...],
     project: str | None,
@@ -137,12 +147,12 @@ def command(
     is_open: bool,
     as_json: bool,
 ) -> None:
-    """Find what was said, run and printed in any session.
+    """Search everything that was said, run or printed in any session.
 
-    Words are found together in one passage; "quotes" keep them together; star*, OR, NOT, ( )
-    and almost~ do what they look like. Fields narrow it down: tool:Bash outcome:failed in:prompt
+    All words must occur in one passage. Also: "quotes" for phrases, star*, OR, NOT, ( ) and
+    similar~ words. Fields narrow it down: tool:Bash outcome:failed in:prompt
     project:shop branch:abandoned before:2026-11 after:7d file:app.py model:opus session:3f2a.
-    Without words, what they say is listed, the newest first.
+    With fields alone, all their matches are listed, the newest first.
     """
     request: Request = ctx.obj
     asked = {
@@ -155,10 +165,10 @@ def command(
         "branch": branch,
     }
     filters = [Field(name, value) for name, value in asked.items() if value]
-    with request.output.watched() as watch:
-        found = request.indexed.search(
+    with request.output.byte_progress() as watch:
+        found = request.indexed_archive.search(
             " ".join(query),
-            [*filters, *([among_starred(request)] if starred else ())],
+            [*filters, *([starred_filter(request)] if starred else ())],
             way=_way_of(exact=exact, regex=regex),
             limit=limit,
             context=context,
@@ -167,52 +177,53 @@ def command(
             is_each=each or None,
             watch=watch,
         )
-    request.output.note_losses(request.archive)
-    words = " ".join((*query, *(f"{one.name}:{one.value}" for one in filters)))
+    request.output.warn_lost_workers(request.archive)
+    words = " ".join((*query, *(f"{field.name}:{field.value}" for field in filters)))
     if is_open:
         _open_first(ctx, found, words)
     elif as_json:
-        request.output.json(_as_object(request, found))
+        request.output.json(_result_to_json(request, found))
     else:
         _print_found(request, found, words)
 
 
 def _way_of(*, exact: bool, regex: bool) -> "SearchWay":
     if exact and regex:
-        raise UserError("a text is either exact or an expression", "leave out `--exact`")
+        raise UserError("use either `--exact` or `--regex`")
     return "exact" if exact else "regex" if regex else "words"
 
 
-def _as_object(request: Request, found: SearchResult) -> dict[str, Any]:
+def _result_to_json(request: Request, found: SearchResult) -> dict[str, Any]:
     from msgspec import structs, to_builtins
 
     hits = [
-        to_builtins(hit) | {"open": _opening(request, hit), "resume": _resuming(request, hit)}
+        to_builtins(hit)
+        | {"open": _open_command(request, hit), "resume": _resume_command(request, hit)}
         for hit in found.hits
     ]
     return structs.asdict(found) | {"hits": hits}
 
 
-def _resuming(request: Request, hit: Hit) -> str:
+def _resume_command(request: Request, hit: Hit) -> str:
     if not request.roots:
-        return to_type("claude", "--resume", hit.session)
-    return to_type("plait", "resume", hit.session, "--run", *request.root_options)
+        return shell_command("claude", "--resume", hit.session)
+    return shell_command("plait", "resume", hit.session, "--run", *request.root_options)
 
 
-def _opening(request: Request, hit: Hit) -> str:
-    parts = ["plait", "show", short(hit.session)]
+def _open_command(request: Request, hit: Hit) -> str:
+    parts = ["plait", "show", short_id(hit.session)]
     if hit.branch and hit.branch != hit.session:
         parts += ["--branch", hit.branch.rpartition("@")[2].rpartition("#")[2]]
     if hit.turn is not None:
         parts += ["--turn", str(hit.turn)]
-    return to_type(*parts, *request.root_options)
+    return shell_command(*parts, *request.root_options)
 
 
 def _open_first(ctx: click.Context, found: SearchResult, text: str) -> None:
-    from plait.cli.show import command as show
+    from plait.cli.show import show_command as show
 
     if not found.hits:
-        raise UserError(f"nothing matches '{text}'", "fewer words, or `word*`, find more")
+        raise UserError(f"nothing matches '{text}'", "use fewer words, or `word*`")
     hit = found.hits[0]
     branch = hit.branch if hit.branch != hit.session else None
     turn = None if hit.turn is None else str(hit.turn)
@@ -238,10 +249,10 @@ def _print_found(request: Request, found: SearchResult, query: str) -> None:
 
 def _print_nothing(request: Request, found: SearchResult, query: str) -> None:
     output = request.output
-    where = f" in {counted(found.sessions, 'session')}" if found.sessions else ""
-    output.print(f"nothing matches '{safe(clipped(query, 200))}'{where}")
+    where = f" in {format_count(found.sessions, 'session')}" if found.sessions else ""
+    output.print(f"nothing matches '{safe(shorten_to_width(query, 200))}'{where}")
     if found.near:
-        output.print(f"did you mean {' or '.join(f'`{one}`' for one in found.near)}?")
+        output.print(f"did you mean {' or '.join(f'`{suggestion}`' for suggestion in found.near)}?")
     elif found.note:
         output.print(found.note)
     elif found.sort == "time" and found.by == "index":
@@ -263,23 +274,23 @@ def _print_session(request: Request, hit: Hit) -> None:
     output = request.output
     project = hit.project.strip("-") or hit.project
     kept = f"{SEPARATOR}kept" if request.archive.inventory.is_kept(hit.path) else ""
-    beside = f"  {short(hit.session)}{SEPARATOR}{safe(project)}{kept}"
+    details = f"  {short_id(hit.session)}{SEPARATOR}{safe(project)}{kept}"
     title = safe(" ".join((hit.title or "(no title)").split()))
-    room = max(output.width - columns(beside), output.width // 2)
-    line = Text(clipped(title, room), style="bold").append(beside, style="dim not bold")
+    room = max(output.width - count_columns(details), output.width // 2)
+    line = Text(shorten_to_width(title, room), style="bold").append(details, style="dim not bold")
     line.truncate(output.width, overflow="ellipsis")
-    output.lines([line])
+    output.print_lines([line])
 
 
 def _print_hit(request: Request, hit: Hit) -> None:
     output, width = request.output, request.output.width
-    words = _marked(hit).wrap(output.console, max(width - len(INDENT) * 2, 10))
-    output.lines(
+    words = _highlighted(hit).wrap(output.console, max(width - len(INDENT) * 2, 10))
+    output.print_lines(
         (
             *_heading(request, hit, width),
-            *(_aside(line, width) for line in hit.before),
+            *(_context_line(line, width) for line in hit.before),
             *(_indented(line) for line in words),
-            *(_aside(line, width) for line in hit.after),
+            *(_context_line(line, width) for line in hit.after),
         ),
     )
 
@@ -287,8 +298,8 @@ def _print_hit(request: Request, hit: Hit) -> None:
 def _heading(request: Request, hit: Hit, width: int) -> "Iterator[Text]":
     from rich.text import Text
 
-    command = _opening(request, hit)
-    more = counted(hit.more, "more match", "more matches") if hit.more else ""
+    command = _open_command(request, hit)
+    more = format_count(hit.more, "more match", "more matches") if hit.more else ""
     text = _what_and_where(hit, more)
     room = width - text.cell_len - len(command)
     if room >= 2:
@@ -303,7 +314,7 @@ def _what_and_where(hit: Hit, more: str = "") -> "Text":
     from rich.text import Text
 
     turn = f"turn {hit.turn}" if hit.turn is not None else ""
-    parts = (turn, hit.tool or "", ASIDE.get(hit.state or "", ""), _when(hit), more)
+    parts = (turn, hit.tool or "", LINE_STATES.get(hit.state or "", ""), _when(hit), more)
     text = Text(INDENT).append(hit.kind, style=STYLES.get(hit.kind, "cyan"))
     if hit.outcome:
         text.append(f"{SEPARATOR}{hit.outcome}", style=OUTCOMES[hit.outcome])
@@ -314,14 +325,14 @@ def _what_and_where(hit: Hit, more: str = "") -> "Text":
 
 
 def _when(hit: Hit) -> str:
-    time = local(hit.time)
+    time = local_time(hit.time)
     if time is None:
         return ""
-    passed = ago(time, now())
-    return minute_of(time) if passed == day_of(time) else passed
+    passed = format_age(time, now())
+    return format_minute(time) if passed == format_day(time) else passed
 
 
-def _marked(hit: Hit) -> "Text":
+def _highlighted(hit: Hit) -> "Text":
     from rich.text import Text
 
     text = Text(safe(hit.snippet) or "(the log has changed since)", overflow="fold")
@@ -337,44 +348,44 @@ def _indented(line: "Text") -> "Text":
     return Text(INDENT * 2).append_text(line)
 
 
-def _aside(line: str, width: int) -> "Text":
+def _context_line(line: str, width: int) -> "Text":
     from rich.text import Text
 
-    words = clipped(safe(line.expandtabs(4).rstrip()), max(width - 5, 10))
+    words = shorten_to_width(safe(line.expandtabs(4).rstrip()), max(width - 5, 10))
     return Text(f"{INDENT * 2}{words}".rstrip(), style="dim")
 
 
 def _print_total(request: Request, found: SearchResult) -> None:
-    output, first = request.output, short(found.hits[0].session)
-    going_on = to_type("plait", "resume", first, *request.root_options)
+    output, first = request.output, short_id(found.hits[0].session)
+    going_on = shell_command("plait", "resume", first, *request.root_options)
     parts = (
         *_counts_in_words(found),
         "`--open` shows the first",
-        f"`{going_on}` goes on with it",
+        f"`{going_on}` resumes it",
     )
     output.print("")
-    output.print(fitting(parts, output.width), style="dim")
+    output.print(join_fitting(parts, output.width), style="dim")
     for counts in [] if found.is_whole else _narrowing(found):
-        output.print(fitting(counts, output.width), style="dim")
+        output.print(join_fitting(counts, output.width), style="dim")
 
 
 def _counts_in_words(found: SearchResult) -> Iterator[str]:
-    """Yields how much is listed of how much there is, and the way to the rest."""
+    """Yield how much is listed of how much there is, and the way to the rest."""
     are_calls = all(hit.kind == "input" for hit in found.hits)
     noun = ("call" if are_calls else "passage") if found.is_each else "turn"
     if found.is_whole:
-        yield counted(len(found.hits), noun)
+        yield format_count(len(found.hits), noun)
         if found.listed > len(found.hits):
-            yield f"{number(found.listed)} passages match"
+            yield f"{format_number(found.listed)} passages match"
         if found.total > found.listed:
-            yield f"{number(found.total - found.listed)} more in copies"
+            yield f"{format_number(found.total - found.listed)} more in copies"
         return
-    first = f"first {number(len(found.hits))}" if len(found.hits) > 1 else "first"
+    first = f"first {format_number(len(found.hits))}" if len(found.hits) > 1 else "first"
     if found.is_each:
-        yield f"{first} of {number(found.total)} {noun}s"
+        yield f"{first} of {format_number(found.total)} {noun}s"
     else:
         yield f"{first} {noun}{'s' if len(found.hits) > 1 else ''}"
-        yield f"{number(found.total)} passages match"
+        yield f"{format_number(found.total)} passages match"
     more = min(MOST, found.total, 5 * len(found.hits))
     if more > len(found.hits):
         yield f"`-n {more}` lists more"
@@ -386,7 +397,7 @@ def _narrowing(found: SearchResult) -> Iterator[list[str]]:
         if len(counts) > 1:
             chosen = _since_months(counts) if name == "month" else list(counts.items())
             yield [
-                f"{field}{safe(value.strip('-'))} {number(count)}"
+                f"{field}{safe(value.strip('-'))} {format_number(count)}"
                 for value, count in chosen[:MOST_FACETS]
             ]
 

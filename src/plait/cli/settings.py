@@ -1,4 +1,4 @@
-"""Options, environment and `config.toml` to settings: the one place that reads them.
+"""The settings, from options, environment and `config.toml`: the only place that reads these.
 
 An option beats the environment, the environment beats the file, the file beats the default.
 
@@ -35,15 +35,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from plait.cli.chat_settings import ChatSettings, chosen_chat, one_of
-from plait.cli.lake_settings import LAKE_KEYS, LakeSettings, chosen_lake
+from plait.cli.lake_settings import LAKE_KEYS, LakeSettings, read_lake_settings
 from plait.errors import ConfigError
 
 if TYPE_CHECKING:
     from plait.conversation.prices import Prices
+    from plait.trace.delivery import Target
+
 
 Colour = Literal["auto", "always", "never"]
 COLOURS = ("auto", "always", "never")
-STANDING = (
+LOCATION_VARIABLES = (
     *("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_CONFIG", "PLAIT_DATA_DIR", "PLAIT_CACHE_DIR"),
     *("PLAIT_STATE_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
 )
@@ -145,7 +147,7 @@ class Settings:
         return self.data / "stars.json"
 
     @property
-    def shelf(self) -> Path:
+    def unpack_folder(self) -> Path:
         """The folder in which kept sessions lie while they are read."""
         return self.cache / "kept"
 
@@ -157,45 +159,45 @@ def load_settings(
     jobs: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Returns the settings for one run."""
+    """Return the settings for one run."""
     env = os.environ if environment is None else environment
     config = _read_config(_config_path(env))
-    chosen = tuple(roots) or _listed(env.get("PLAIT_ROOT")) or tuple(config.get("roots", ()))
+    chosen = tuple(roots) or _split_paths(env.get("PLAIT_ROOT")) or tuple(config.get("roots", ()))
     own = env.get("PLAIT_PRICES") or config.get("prices")
     named = env.get("PLAIT_CLAUDE") or config.get("claude")
-    client = str(expanded(named, env)) if named else None
+    client = str(expand_user(named, env)) if named else None
     return Settings(
-        roots=tuple(expanded(root, env) for root in chosen or (claude_folder(env),)),
+        roots=tuple(expand_user(root, env) for root in chosen or (claude_folder_setting(env),)),
         is_default_root=not chosen,
-        cache=_place(env, config, "cache"),
-        data=_place(env, config, "data"),
-        state=_place(env, config, "state"),
-        pager=_chosen_pager(env, config) if pager else None,
-        colour=_chosen_colour(colour, env, config),
+        cache=_folder_for(env, config, "cache"),
+        data=_folder_for(env, config, "data"),
+        state=_folder_for(env, config, "state"),
+        pager=_read_pager(env, config) if pager else None,
+        colour=_read_colour(colour, env, config),
         directory=Path.cwd(),
-        jobs=_chosen_jobs(jobs, env, config),
-        prices=expanded(own, env) if own else None,
+        jobs=_read_jobs(jobs, env, config),
+        prices=expand_user(own, env) if own else None,
         claude=client,
-        collector=_chosen_collector(env, config),
-        hook_collector=_chosen_collector({}, config),
+        collector=_read_collector(env, config),
+        hook_collector=_read_collector({}, config),
         chat=chosen_chat(env, config, client),
-        lake=chosen_lake(env, config, lambda path: expanded(path, env)),
+        lake=read_lake_settings(env, config, lambda path: expand_user(path, env)),
     )
 
 
 def _config_path(env: Mapping[str, str]) -> Path:
     named = env.get("PLAIT_CONFIG")
-    return expanded(named, env) if named else platform_folder("config") / "config.toml"
+    return expand_user(named, env) if named else platform_folder("config") / "config.toml"
 
 
 def config_file() -> Path:
-    """Returns where `config.toml` lies in this run."""
+    """Return where `config.toml` lies in this run."""
     return _config_path(os.environ)
 
 
 def _read_config(path: Path) -> dict[str, Any]:
     try:
-        config = _toml(path.read_bytes())
+        config = _parse_toml(path.read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
@@ -205,7 +207,7 @@ def _read_config(path: Path) -> dict[str, Any]:
     return config
 
 
-def _toml(data: bytes) -> dict[str, Any]:
+def _parse_toml(data: bytes) -> dict[str, Any]:
     import tomllib
 
     return tomllib.loads(data.decode())
@@ -231,20 +233,20 @@ def _is_of(kind: type, value: object) -> bool:
     return is_number and not isinstance(value, bool) and value > 0  # type: ignore[operator]
 
 
-def _chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Collector:
+def _read_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Collector:
     endpoint, headers = env.get("PLAIT_OTLP_ENDPOINT"), env.get("PLAIT_OTLP_HEADERS")
     if not endpoint:
         endpoint, headers = config.get("otlp_endpoint"), headers or config.get("otlp_headers")
     public, secret = env.get("LANGFUSE_PUBLIC_KEY"), env.get("LANGFUSE_SECRET_KEY")
     host = env.get("LANGFUSE_BASE_URL") or env.get("LANGFUSE_HOST")
     if not (public or secret):
-        public, secret, host = (config.get(f"langfuse_{one}") for one in LANGFUSE)
+        public, secret, host = (config.get(f"langfuse_{name}") for name in LANGFUSE)
     content = one_of("trace_content", config.get("trace_content", CONTENTS[0]), CONTENTS)
     return Collector(endpoint, headers, host, public, secret, content)
 
 
-def own_command(*, is_anywhere: bool = False) -> str:
-    """Returns what starts this program from where the user stands, or anywhere, as it is typed.
+def plait_command(*, is_anywhere: bool = False) -> str:
+    """Return what starts this program from where the user stands, or anywhere, as it is typed.
 
     Its name, where the path leads to it; else where it lies.
     """
@@ -262,67 +264,69 @@ def own_command(*, is_anywhere: bool = False) -> str:
 
 
 def has_display() -> bool:
-    """Tells whether there is a screen that a browser can open on."""
+    """Return whether there is a screen that a browser can open on."""
     if sys.platform in ("darwin", "win32"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
 
 
 def state_folder() -> Path:
-    """Returns where Plait keeps its state; looks at nothing that this does not need."""
+    """Return where Plait keeps its state; looks at nothing that this does not need."""
     env = os.environ
     config = {} if env.get("PLAIT_STATE_DIR") else _read_config(_config_path(env))
-    return _place(env, config, "state")
+    return _folder_for(env, config, "state")
 
 
-def own_home() -> Path:
-    """Returns the home folder of whoever asks."""
+def home_folder() -> Path:
+    """Return the home folder of whoever asks."""
     return Path.home()
 
 
-def claude_home() -> Path:
-    """Returns where Claude Code keeps its own settings."""
-    return expanded(claude_folder(os.environ), os.environ)
+def claude_config_folder() -> Path:
+    """Return where Claude Code keeps its own settings."""
+    return expand_user(claude_folder_setting(os.environ), os.environ)
 
 
-def units_folder() -> Path:
-    """Returns where systemd looks for units of whoever asks."""
-    return expanded(os.environ.get("XDG_CONFIG_HOME") or "~/.config", os.environ) / "systemd/user"
+def systemd_folder() -> Path:
+    """Return where systemd looks for units of whoever asks."""
+    return (
+        expand_user(os.environ.get("XDG_CONFIG_HOME") or "~/.config", os.environ) / "systemd/user"
+    )
 
 
-def standing_environment() -> dict[str, str]:
-    """Returns what is set now and says where sessions and the store are: a timer has none of it."""
-    found = {name: _listed(os.environ.get(name)) for name in STANDING}
+def scheduled_environment() -> dict[str, str]:
+    """Return what is set now and says where sessions and the store are: a timer has none of it."""
+    found = {name: _split_paths(os.environ.get(name)) for name in LOCATION_VARIABLES}
     absolute = {
-        name: [str(expanded(path, os.environ).absolute()) for path in paths]
+        name: [str(expand_user(path, os.environ).absolute()) for path in paths]
         for name, paths in found.items()
     }
     return {name: os.pathsep.join(paths) for name, paths in absolute.items() if paths}
 
 
-def claude_folder(env: Mapping[str, str]) -> str:
-    """Returns where Claude Code keeps its logs."""
+def claude_folder_setting(env: Mapping[str, str]) -> str:
+    """Return where Claude Code keeps its logs."""
     return env.get("CLAUDE_CONFIG_DIR") or "~/.claude"
 
 
-def _listed(text: str | None) -> tuple[str, ...]:
+def _split_paths(text: str | None) -> tuple[str, ...]:
     return tuple(part for part in (text or "").split(os.pathsep) if part)
 
 
-def expanded(path: str, env: Mapping[str, str]) -> Path:
-    """Returns a path with `~` replaced by the home folder."""
+def expand_user(path: str, env: Mapping[str, str]) -> Path:
+    """Return a path with `~` replaced by the home folder."""
     home = env.get("HOME")
     if home and (path == "~" or path.startswith("~/")):
         return Path(home + path[1:])
     return Path(path).expanduser()
 
 
-def _place(env: Mapping[str, str], config: Mapping[str, Any], kind: str) -> Path:
+def _folder_for(env: Mapping[str, str], config: Mapping[str, Any], kind: str) -> Path:
     named = env.get(f"PLAIT_{kind.upper()}_DIR") or config.get(f"{kind}_dir")
-    return expanded(named, env) if named else platform_folder(kind)
+    return expand_user(named, env) if named else platform_folder(kind)
 
 
-USUAL = {
+LINUX_FOLDERS = {
     "cache": "/.cache",
     "config": "/.config",
     "data": "/.local/share",
@@ -332,36 +336,34 @@ USUAL = {
 
 
 def platform_folder(kind: str) -> Path:
-    """Returns the folder that the platform keeps for such things."""
-    said, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
+    """Return the folder that the platform keeps for such things."""
+    named, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
     is_plain = sys.platform == "linux" and "ANDROID_DATA" not in os.environ
-    if is_plain and (said or home).startswith("/"):
-        return Path(said or home.rstrip("/") + USUAL[kind], "plait")
+    if is_plain and (named or home).startswith("/"):
+        return Path(named or home.rstrip("/") + LINUX_FOLDERS[kind], "plait")
     import platformdirs
 
     folder: Path = getattr(platformdirs, f"user_{kind}_path")("plait", appauthor=False)
     return folder
 
 
-def _chosen_pager(env: Mapping[str, str], config: Mapping[str, Any]) -> str | None:
+def _read_pager(env: Mapping[str, str], config: Mapping[str, Any]) -> str | None:
     for choice in (env.get("PLAIT_PAGER"), config.get("pager"), env.get("PAGER")):
         if choice is not None:
             return choice or None
     return "less -FRX"
 
 
-def _chosen_jobs(
-    option: int | None, env: Mapping[str, str], config: Mapping[str, Any]
-) -> int | None:
-    told = option if option is not None else env.get("PLAIT_JOBS") or config.get("jobs")
-    if told is None:
+def _read_jobs(option: int | None, env: Mapping[str, str], config: Mapping[str, Any]) -> int | None:
+    value = option if option is not None else env.get("PLAIT_JOBS") or config.get("jobs")
+    if value is None:
         return None
-    if not str(told).isascii() or not str(told).isdigit() or not 1 <= int(told) <= MOST_JOBS:
-        raise ConfigError(f"'{told}' is no number of jobs", f"from 1 to {MOST_JOBS}")
-    return int(told)
+    if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(value) <= MOST_JOBS:
+        raise ConfigError(f"'{value}' is not a number of jobs", f"from 1 to {MOST_JOBS}")
+    return int(value)
 
 
-def _chosen_colour(option: str | None, env: Mapping[str, str], config: Mapping[str, Any]) -> Colour:
+def _read_colour(option: str | None, env: Mapping[str, str], config: Mapping[str, Any]) -> Colour:
     from_env = "never" if env.get("NO_COLOR") else "always" if env.get("FORCE_COLOR") else None
     chosen = option or from_env or config.get("colour", "auto")
     for colour in COLOURS:
@@ -370,16 +372,33 @@ def _chosen_colour(option: str | None, env: Mapping[str, str], config: Mapping[s
     raise ConfigError(f"unknown colour '{chosen}'", f"known are {', '.join(COLOURS)}")
 
 
-def prices_with(own: Path | None) -> "Prices":
-    """Returns the prices in force, or says what is wrong with the user's own file."""
+def load_prices(own: Path | None) -> "Prices":
+    """Return the prices in effect, or says what is wrong with the user's own file."""
     from plait.conversation.prices import Prices
 
     if own is None:
         return Prices()
-    from plait.conversation.prices.table import price_file
+    from plait.conversation.prices.table import parse_price_file
 
     try:
-        return Prices(price_file(own.read_text(encoding="utf-8"), str(own)))
+        return Prices(parse_price_file(own.read_text(encoding="utf-8"), str(own)))
     except (OSError, UnicodeDecodeError) as error:
-        said = getattr(error, "strerror", None) or "it is not text"
-        raise ConfigError(f"cannot read the prices in '{own}': {said.lower()}") from error
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise ConfigError(f"cannot read the prices in '{own}': {reason.lower()}") from error
+
+
+def trace_target(collector: "Collector") -> "Target | None":
+    """Return where traces go, None where nobody said. An OTLP endpoint beats Langfuse."""
+    from plait.trace.delivery import LANGFUSE_CLOUD, langfuse_target, otlp_target, parse_headers
+
+    if collector.otlp_endpoint:
+        return otlp_target(collector.otlp_endpoint, parse_headers(collector.otlp_headers or ""))
+    public, secret = collector.langfuse_public_key, collector.langfuse_secret_key
+    if public and secret:
+        return langfuse_target(collector.langfuse_host or LANGFUSE_CLOUD, public, secret)
+    if public or secret or collector.langfuse_host:
+        raise ConfigError(
+            "Langfuse needs two keys",
+            "set `langfuse_public_key` and `langfuse_secret_key` in config.toml",
+        )
+    return None

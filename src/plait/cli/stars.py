@@ -1,63 +1,88 @@
-"""`plait star` and `plait pin`: sessions and turns to find again, set, taken away and listed."""
+"""`plait star`, and its old name `plait pin`: sessions and turns to find again."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
-from plait.cli.options import Request, complete_session, global_options, json_option
-from plait.cli.text import clipped, counted, now, safe, short, to_type
+from plait.cli.options import (
+    Request,
+    command,
+    complete_session,
+    json_option,
+    sessions_argument,
+)
+from plait.cli.text import now, safe, shell_command, short_id
 from plait.errors import UserError
+from plait.view.formats import format_count
+from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
     from plait.archive import PinnedTurn, Session
-    from plait.cli.output import Output
-    from plait.index.query import Either
+    from plait.index.query import Or
+
+branch_option = click.option(
+    "--branch", metavar="B", help="The turn's branch, by name or number as in `plait log`."
+)
 
 
-@click.command("star")
-@click.argument("names", metavar="[SESSION]...", nargs=-1, shell_complete=complete_session)
-@click.option("--remove", is_flag=True, help="Take their stars away.")
-@json_option
-@global_options
-@click.pass_obj
-def star_command(request: Request, names: tuple[str, ...], remove: bool, as_json: bool) -> None:
-    """Star each SESSION, or list those that are starred.
+@command(
+    "star",
+    sessions_argument,
+    click.option("--turn", metavar="TURN", help="Star this turn of the session instead."),
+    branch_option,
+    click.option("--turns", "lists_turns", is_flag=True, help="List the starred turns."),
+    click.option("--remove", is_flag=True, help="Remove the star."),
+    json_option,
+    examples="plait star 3f2a\nplait star 3f2a --turn 12\nplait star --turns",
+)
+def star_command(
+    request: Request,
+    names: tuple[str, ...],
+    turn: str | None,
+    branch: str | None,
+    lists_turns: bool,
+    remove: bool,
+    as_json: bool,
+) -> None:
+    """Star each SESSION, or one turn of a session; without arguments, list what is starred.
 
-    Stars and pins are kept in Plait's data folder: no session is changed.
+    A turn is its number, the id of a record, or words of its prompt. Stars are stored in Plait's
+    data folder: no session is changed.
     """
+    if turn is not None or branch is not None or lists_turns:
+        if len(names) > 1 or (turn is not None and not names):
+            raise UserError("a turn belongs to one session", "`plait star SESSION --turn TURN`")
+        _pin_or_list(request, names[0] if names else None, turn, branch, remove, as_json)
+        return
     if remove and not names:
-        raise UserError("say which session loses its star", "`plait star SESSION --remove`")
+        raise UserError("no session named", "`plait star SESSION --remove`")
+    stars = request.archive.stars
     for name in names:
-        _unstar(request, name) if remove else _star(request, name)
+        session = name if remove and name in stars.ids else request.session(name)
+        if isinstance(session, str):  # starred, but no longer there
+            label = short_id(session)
+        else:
+            label = _describe_session(request, session)
+        if remove:
+            done = "no longer starred" if stars.remove(session) else "not starred"
+        else:
+            assert not isinstance(session, str)
+            done = "starred" if stars.add(session) else "already starred"
+        request.output.note(f"{done}: {label}")
     if as_json or not names:
         _list_starred(request, as_json=as_json)
 
 
-def _star(request: Request, name: str) -> None:
-    found = request.session(name)
-    words = "starred" if request.archive.stars.add(found) else "starred already"
-    request.output.note(f"{words}: {_named(request, found)}")
-
-
-def _unstar(request: Request, name: str) -> None:
-    stars = request.archive.stars
-    found = name if name in stars.ids else request.session(name)
-    told = short(found) if isinstance(found, str) else _named(request, found)
-    words = "no longer starred" if stars.remove(found) else "not starred"
-    request.output.note(f"{words}: {told}")
-
-
-@click.command("pin")
-@click.argument("session", required=False, shell_complete=complete_session)
-@click.argument("turn", required=False)
-@click.option(
-    "--branch", metavar="B", help="Of another branch: its name or number as `plait log` has it."
+@command(
+    "pin",
+    click.argument("session", required=False, shell_complete=complete_session),
+    click.argument("turn", required=False),
+    branch_option,
+    click.option("--remove", is_flag=True, help="Remove the pin."),
+    json_option,
 )
-@click.option("--remove", is_flag=True, help="Take the pin away.")
-@json_option
-@global_options
-@click.pass_obj
 def pin_command(
     request: Request,
     session: str | None,
@@ -66,125 +91,120 @@ def pin_command(
     remove: bool,
     as_json: bool,
 ) -> None:
-    """Pin a TURN of SESSION, or list what is pinned: in all sessions, or in one.
-
-    TURN is a number, the id of a record, or words of a prompt.
-    """
-    if session is not None and turn is not None:
-        _pin(request, session, turn, branch, is_removed=remove)
-    elif branch is not None or remove:
-        raise UserError("say which turn is meant", "`plait pin SESSION TURN`")
-    if as_json or turn is None:
-        found = request.archive.stars.pins(request.session(session) if session else None)
-        _list_pins(request, found, as_json=as_json)
+    """Pin a TURN of SESSION, or list the pinned turns; now `plait star --turn`."""
+    _pin_or_list(request, session, turn, branch, remove, as_json)
 
 
-def _pin(
-    request: Request, session: str, turn: str, branch: str | None, *, is_removed: bool
+def _pin_or_list(
+    request: Request,
+    name: str | None,
+    turn: str | None,
+    branch: str | None,
+    remove: bool,
+    as_json: bool,
 ) -> None:
-    stars, meant = request.archive.stars, request.session(session)
-    one = (stars.unpin if is_removed else stars.pin)(meant, turn, branch)
-    words = "no longer pinned" if is_removed else "pinned"
-    request.output.note(f"{words}: turn {one.turn}, “{clipped(safe(one.words), 60)}”")
+    stars = request.archive.stars
+    if name is not None and turn is not None:
+        change = stars.unpin if remove else stars.pin
+        pin = change(request.session(name), turn, branch)
+        done = "no longer pinned" if remove else "pinned"
+        prompt = shorten_to_width(safe(pin.words), 60)
+        request.output.note(f"{done}: turn {pin.turn}, “{prompt}”")
+    elif branch is not None or remove:
+        raise UserError("no turn named", "`plait star SESSION --turn TURN`")
+    if as_json or turn is None:
+        _list_pins(request, stars.pins(request.session(name) if name else None), as_json=as_json)
 
 
-def among_starred(request: Request) -> "Either":
-    """Returns what a search asks for, so that it looks in starred sessions alone."""
-    from plait.index.query import of_sessions
+def starred_filter(request: Request) -> "Or":
+    """Return the search filter for starred sessions; fail if there are none."""
+    from plait.index.query import filter_by_sessions
 
     if not request.starred:
         raise UserError("no session is starred", "`plait star SESSION` stars one")
-    return of_sessions(request.starred)
+    return filter_by_sessions(request.starred)
 
 
-def _named(request: Request, session: "Session") -> str:
-    title = clipped(safe(request.archive.facts(session).title or "(no title)"), 60)
-    return f"{short(session.id)} {title}"
+def _describe_session(request: Request, session: "Session") -> str:
+    title = request.archive.facts(session).title or "(no title)"
+    return f"{short_id(session.id)} {shorten_to_width(safe(title), 60)}"
 
 
 def _list_starred(request: Request, *, as_json: bool) -> None:
     archive, output = request.archive, request.output
-    stars, here = archive.stars.file.stars(), archive.stars.sessions
-    facts = {one.id: archive.facts(one) for one in here}
+    stars, sessions = archive.stars.file.stars(), archive.stars.sessions
+    facts = {session.id: archive.facts(session) for session in sessions}
     if as_json:
+        rows = [(star, facts.get(star.session)) for star in stars]
         output.json(
             [
                 {
-                    "session": one.session,
-                    "at": one.at,
-                    "here": one.session in facts,
-                    "title": facts[one.session].title if one.session in facts else None,
-                    "project": facts[one.session].project if one.session in facts else None,
-                    "path": facts[one.session].path if one.session in facts else None,
+                    "session": star.session,
+                    "at": star.at,
+                    "here": row is not None,
+                    "title": row.title if row else None,
+                    "project": row.project if row else None,
+                    "path": row.path if row else None,
                 }
-                for one in stars
+                for star, row in rows
             ]
         )
         return
     if not stars:
-        output.say("no session is starred: `plait star SESSION` stars one")
+        output.print_message("no session is starred; `plait star SESSION` stars one")
         return
-    _print_starred(request, here)
-    if missing := len(stars) - len(here):
-        output.print(f"{counted(missing, 'starred session')} not under these roots", style="dim")
+    if sessions:
+        from plait.cli.ls import print_sessions, read_figures
 
-
-def _print_starred(request: Request, sessions: "Sequence[Session]") -> None:
-    from plait.cli.listing import Listing, figures_of
-
-    if not sessions:
-        return
-    rows = [request.archive.facts(one) for one in sessions]
-    with request.answering(no_index=False) as archive:
-        figures = figures_of(archive, request, rows)
-    with request.output.paged():
-        Listing(request.output, now(), figures, starred=request.starred).print([("", rows)])
-
-
-def _opening(request: Request, pin: "PinnedTurn") -> str:
-    parts = ["plait", "show", short(pin.session)]
-    if not pin.is_main and pin.line:
-        parts += ["--branch", pin.line.rpartition("@")[2].rpartition("#")[2]]
-    parts += ["--turn", str(pin.turn)]
-    return to_type(*parts, *(word for root in request.roots for word in ("--root", root)))
-
-
-def _pin_value(request: Request, pin: "PinnedTurn") -> dict[str, Any]:
-    from msgspec import to_builtins
-
-    value: dict[str, Any] = to_builtins(pin)
-    del value["is_main"]
-    here = {one.id: one for one in request.archive.sessions}.get(pin.session)
-    title = request.archive.facts(here).title if here else None
-    return value | {"title": title, "open": None if pin.why_gone else _opening(request, pin)}
+        shown = [archive.facts(session) for session in sessions]
+        with request.open_archive(no_index=False) as indexed:
+            figures = read_figures(indexed, request, shown)
+        with output.paged():
+            print_sessions(output, [("", shown)], figures, now(), starred=request.starred)
+    if missing := len(stars) - len(sessions):
+        words = f"{format_count(missing, 'starred session')} not under these roots"
+        output.print(words, style="dim")
 
 
 def _list_pins(request: Request, pins: "Sequence[PinnedTurn]", *, as_json: bool) -> None:
-    output = request.output
+    output, facts = request.output, request.archive.facts
+    sessions = {session.id: session for session in request.archive.sessions}
     if as_json:
-        output.json([_pin_value(request, one) for one in pins])
+        values: list[dict[str, Any]] = []
+        for pin in pins:
+            session = sessions.get(pin.session)
+            value = to_builtins(pin)
+            del value["is_main"]
+            value["title"] = facts(session).title if session else None
+            value["open"] = None if pin.why_gone else _open_command(request, pin)
+            values.append(value)
+        output.json(values)
         return
     if not pins:
-        output.say("no turn is pinned: `plait pin SESSION TURN` pins one")
+        output.print_message("no turn is starred; `plait star SESSION --turn TURN` stars one")
         return
-    sessions = {one.id: one for one in request.archive.sessions}
     groups: dict[str, list[PinnedTurn]] = {}
-    for one in pins:
-        groups.setdefault(one.session, []).append(one)
+    for pin in pins:
+        groups.setdefault(pin.session, []).append(pin)
     with output.paged():
-        for place, (name, held) in enumerate(groups.items()):
+        for place, (name, members) in enumerate(groups.items()):
             if place:
                 output.print("")
-            here = sessions.get(name)
-            output.print(_named(request, here) if here else short(name), style="bold")
-            for pin in held:
-                _print_pin(output, pin, _opening(request, pin))
+            session = sessions.get(name)
+            label = _describe_session(request, session) if session else short_id(name)
+            output.print(label, style="bold")
+            for pin in members:
+                turn = f"turn {pin.turn}" if pin.turn is not None else "a turn"
+                prompt = shorten_to_width(safe(pin.words) or "…", max(output.width - 14, 20))
+                output.print(f"  {turn}  {prompt}")
+                if pin.why_gone:
+                    output.print(f"    gone: {pin.why_gone}", style="yellow")
+                else:
+                    output.print_unwrapped(f"    {_open_command(request, pin)}", style="dim italic")
 
 
-def _print_pin(output: "Output", pin: "PinnedTurn", opening: str) -> None:
-    place = f"  turn {pin.turn}" if pin.turn is not None else "  a turn"
-    output.print(f"{place}  {clipped(safe(pin.words) or '…', max(output.width - 14, 20))}")
-    if pin.why_gone:
-        output.print(f"    gone: {pin.why_gone}", style="yellow")
-    else:
-        output.unbroken(f"    {opening}", style="dim italic")
+def _open_command(request: Request, pin: "PinnedTurn") -> str:
+    words = ["plait", "show", short_id(pin.session)]
+    if not pin.is_main and pin.line:
+        words += ["--branch", pin.line.rpartition("@")[2].rpartition("#")[2]]
+    return shell_command(*words, "--turn", str(pin.turn), *request.root_options)

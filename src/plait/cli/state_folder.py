@@ -1,4 +1,4 @@
-"""Environment to the folder of Plait's state: all that a hook needs of the settings, at once.
+"""The state folder from the environment alone: all that a hook needs of the settings.
 
 It is the folder that `plait.cli.settings` comes to by way of everything, and a test compares
 both. Nothing is imported here, because Claude Code waits.
@@ -11,7 +11,7 @@ SETTING = b"state_dir"
 
 
 def quick_state_folder() -> str | None:
-    """Returns the folder; None where only the settings can tell."""
+    """Return the folder; None where only the settings can tell."""
     env = os.environ
     named = env.get("PLAIT_STATE_DIR")
     if named:
@@ -24,7 +24,7 @@ def quick_state_folder() -> str | None:
 
 
 def _may_be_set(home: str) -> bool:
-    """Tells whether `config.toml` may name the folder, or cannot be read."""
+    """Return whether `config.toml` may name the folder, or cannot be read."""
     env = os.environ
     named = env.get("PLAIT_CONFIG")
     base = env.get("XDG_CONFIG_HOME", "").strip() and env["XDG_CONFIG_HOME"]

@@ -1,95 +1,86 @@
-"""Numbers, times and strings of the log to text that is safe and short."""
+"""Short, terminal-safe text for the command line: commands to type, counts, times, ids, paths."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from shlex import quote
 
-from plait.cli.settings import own_command
-from plait.view.amounts import bytes_in_words, many, tokens_in_words
-from plait.view.forms import ago as ago
-from plait.view.text import UNSAFE
-from plait.view.text import clipped as clipped
-from plait.view.text import columns as columns
+from plait.cli.settings import plait_command
+from plait.view.formats import format_minute
+from plait.view.text import UNSAFE, count_columns
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
-OWN, TYPED = "plait", re.compile(r"`plait ([^` ][^`]*)`")
+PROGRAM, COMMAND_IN_TEXT = "plait", re.compile(r"`plait ([^` ][^`]*)`")
 ROOTLESS = ("completion", "config", "hook", "lake")
-"""Commands that look into no root."""
-size, counted = bytes_in_words, many
+"""Commands without `--root`."""
 
 
 def safe(text: str) -> str:
-    """Returns a text in which nothing commands the terminal."""
+    """Replace whatever a terminal would obey."""
     return UNSAFE.sub("\ufffd", text)
 
 
 def safe_line(text: str) -> str:
-    """Returns a text on one line in which nothing commands the terminal."""
+    """Replace whatever a terminal would obey, and put the text on one line."""
     return safe(text).replace("\n", "\ufffd").replace("\t", " ")
 
 
-def to_type(*words: str) -> str:
-    """Returns a command as it is typed: whatever a word holds, a shell takes it as that word.
-
-    This program's own name is what starts it where the user stands.
-    """
+def shell_command(*words: str) -> str:
+    """Quote a command for the shell; `plait` becomes whatever starts this program here."""
     typed = [quote(safe_line(word)) for word in words]
-    if words[0] == OWN and len(words) > 1:  # alone it is a name like others
-        typed[0] = own_command()
+    if words[0] == PROGRAM and len(words) > 1:  # a lone `plait` may be a path
+        typed[0] = plait_command()
     return " ".join(typed)
 
 
-def with_own_command(text: str, roots: Sequence[str] = ()) -> str:
-    """Returns words in which what is to be typed of this program works where the user stands.
+def expand_commands(text: str, roots: Sequence[str] = ()) -> str:
+    """Make the commands between backticks in a text work where the user is.
 
-    That is what stands between backticks and begins with its name: it starts the program from
-    there, and looks into the roots that were named.
+    They start this very program and look into the roots that were named.
     """
     if "`plait " not in text:
         return text
-    where = "".join(f" --root {to_type(root)}" for root in roots)
+    where = "".join(f" --root {shell_command(root)}" for root in roots)
 
-    def typed(found: re.Match[str]) -> str:
-        words = found[1].split()
-        is_looking = not {"--root", "--help"} & {*words} and words[0] not in ROOTLESS
-        return f"`{own_command()} {found[1]}{where if is_looking else ''}`"
+    def expand(match: re.Match[str]) -> str:
+        words = match[1].split()
+        takes_root = not {"--root", "--help"} & {*words} and words[0] not in ROOTLESS
+        return f"`{plait_command()} {match[1]}{where if takes_root else ''}`"
 
-    return TYPED.sub(typed, text)
+    return COMMAND_IN_TEXT.sub(expand, text)
 
 
-def number(count: int) -> str:
-    """Writes a whole number with thin groups of three."""
+def format_number(count: int) -> str:
+    """Format a whole number with its digits in groups of three."""
     return f"{count:,}".replace(",", " ")
 
 
-def by_count(counts: Mapping[str, int]) -> dict[str, int]:
-    """Returns counts with the largest first."""
+def sort_by_count(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return counts with the largest first."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def in_words(counts: Mapping[str, int]) -> str:
-    """Writes names with their counts, the largest first."""
+def format_counts(counts: Mapping[str, int]) -> str:
+    """Format names with their counts, the largest first."""
     return ", ".join(
-        f"{safe_line(name)} {number(count)}" for name, count in by_count(counts).items()
+        f"{safe_line(name)} {format_number(count)}" for name, count in sort_by_count(counts).items()
     )
 
 
 def now() -> datetime:
-    """Returns the present moment."""
+    """Return the current time, in UTC."""
     return datetime.now(UTC)
 
 
 SEPARATOR = " · "
-SHORT = 8
-thousands = tokens_in_words
+SHORT_ID = 8
 
 
-def lasting(started: str | None, ended: str | None) -> str:
-    """Says how long something took, "" where nobody knows or it took no time."""
-    from plait.record.time import moment
+def format_lapse(started: str | None, ended: str | None) -> str:
+    """Format the time between two stamps; empty if it is unknown or below a second."""
+    from plait.record.time import parse_time
 
-    first, last = moment(started), moment(ended)
+    first, last = parse_time(started), parse_time(ended)
     seconds = (last - first).total_seconds() if first and last else 0
     if seconds < 1:
         return ""
@@ -103,42 +94,45 @@ def lasting(started: str | None, ended: str | None) -> str:
     return f"{int(seconds // DAY)} d"
 
 
-def short(session: str) -> str:
-    """Returns the beginning of a session's id; what tells it from a namesake stays.
-
-    A directory, of which an edit may be, stays whole.
-    """
+def short_id(session: str) -> str:
+    """Return the first part of a session id, with the `~2` of a duplicate; a path stays as it is."""
     if "/" in session or "\\" in session:
         return safe_line(session)
     name, mark, number = safe_line(session).partition("~")
-    return f"{name[:SHORT]}{mark}{number}"
+    return f"{name[:SHORT_ID]}{mark}{number}"
 
 
-def local(stamp: str | None) -> datetime | None:
-    """Returns a moment of the log in the user's own time."""
-    from plait.record.time import moment
+def local_time(stamp: str | None) -> datetime | None:
+    """Parse a time of the log into local time."""
+    from plait.record.time import parse_time
 
-    time = moment(stamp)
+    time = parse_time(stamp)
     try:
         return time.astimezone() if time else None
-    except (OverflowError, OSError, ValueError):  # a year that no clock knows
+    except (OverflowError, OSError, ValueError):  # a year outside the range of datetime
         return None
 
 
-def fitting(parts: Iterable[str], room: int) -> str:
-    """Joins as many parts as there is room for, the first at least."""
+def join_fitting(parts: Iterable[str], room: int) -> str:
+    """Join as many parts as fit, at least the first."""
     kept = [part for part in parts if part]
     while len(kept) > 1 and len(SEPARATOR.join(kept)) > room:
         kept.pop()
     return SEPARATOR.join(kept)
 
 
-def path_tail(path: str, room: int, ellipsis: str = "…") -> str:
-    """Shortens a path at its beginning, between two names where that can be."""
-    if columns(path) <= room:
+def shorten_path(path: str, room: int, ellipsis: str = "…") -> str:
+    """Shorten a path at its start, at a separator if there is one nearby."""
+    if count_columns(path) <= room:
         return path
     kept = path[-(room - len(ellipsis)) :]
-    while columns(kept) > room - len(ellipsis):
+    while count_columns(kept) > room - len(ellipsis):
         kept = kept[1:]
     cut = kept.find("/")
     return ellipsis + (kept[cut:] if 0 <= cut < len(kept) // 2 else kept)
+
+
+def format_stamp(stamp: str | None) -> str:
+    """Format a time of the log as local time to the minute; empty if there is none."""
+    time = local_time(stamp)
+    return format_minute(time) if time else ""

@@ -1,106 +1,220 @@
-"""DAG-lines and their records to conversations."""
+"""Conversations built from a graph, and a quick check whether a session needs one.
+
+A graph takes longer than all the counting, and most sessions are straight: each prompt hangs on
+the record before it, and what answers it hangs within its turn. Such a session has one line.
+Anything else may have a branch, and only the graph can say.
+
+    U₁ ── A ── U₂ ── A ┬ A ── R        straight: the calls of a turn may run side by side
+                       └── R
+    U₁ ── A ── U₂ ── A                 may branch: U₃ goes back
+          └── U₃ ── A
+    U₁ ┬─ A                            may branch: U₂ goes back, by way of a note
+       └── N ── U₂
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from plait.conversation.classify import expanded
 from plait.conversation.items import (
     Responses,
-    items_of,
-    joined_parts,
-    queue_item,
-    squeezed,
-    words_key,
+    attach_expansions,
+    build_items,
+    build_queue_item,
+    make_text_key,
+    normalize_spaces,
+    split_joined_prompts,
 )
 from plait.conversation.model import (
-    Called,
+    BranchPoint,
+    ClientNote,
     Conversation,
     Conversations,
-    Folded,
+    FoldedItems,
     Item,
-    Left,
-    Noted,
-    Told,
+    ToolCall,
     Turn,
+    UserMessage,
 )
-from plait.conversation.results import paired
-from plait.conversation.turns import turns_of
-from plait.graph.model import DagLine, Loose, Node, Place, SessionGraph
+from plait.conversation.results import pair_results
+from plait.conversation.turns import build_turns
+from plait.graph.model import DagLine, Node, Place, PlacedLine, SessionGraph
 from plait.graph.paths import SPOKEN
-from plait.graph.tree import unfolded
+from plait.graph.tree import resolve_fold
 from plait.record import Record
-from plait.record.types.kinds import QueueOperation
+from plait.record.types import QueueOperation, get_content
+
+BOUNDARY = "compact_boundary"
+
+
+@dataclass(slots=True)
+class BranchDetector:
+    """Takes the records of a session's own file in their order."""
+
+    may_branch: bool = False
+    before: Record | None = None
+    """The last record of the main line."""
+    after: str = ""
+    """What the last record that people or the model made was: a prompt, a result, an answer."""
+    session: str | None = None
+    turn: set[str] = field(default_factory=set)
+    """The records since the last prompt."""
+    seen: set[str] = field(default_factory=set)
+    """All records before that."""
+    response: set[str] = field(default_factory=set)
+    """The responses of this turn."""
+    responses: set[str] = field(default_factory=set)
+    """All responses before that."""
+    last: str | None = None
+    """The last record that people or the model made."""
+    hosts: dict[str, str] = field(default_factory=dict)
+    """The notes of this turn, with the records that they hang on."""
+
+    def add(self, record: Record) -> None:
+        """Take in one record."""
+        uuid = record.uuid
+        if uuid is None or self.may_branch:
+            return
+        named = record.session_id
+        self.session = self.session or named
+        if uuid in self.turn or uuid in self.seen or named != self.session:
+            self.may_branch = True
+        elif not record.envelope.is_sidechain:
+            self.may_branch = not self.extend(record, uuid)
+            self.before = record
+        else:
+            self.seen.add(uuid)
+
+    def extend(self, record: Record, uuid: str) -> bool:
+        """Add a record to the turn and return whether it continues the line without a fork."""
+        role = get_line_role(record)
+        parent, before = record.parent_uuid, self.before
+        if role == "prompt":
+            is_next = before is None or (parent == before.uuid and self._is_at_the_end(before))
+            self.hosts.clear()
+            self.seen |= self.turn
+            self.responses |= self.response
+            self.turn, self.response = set(), set()
+        else:
+            is_next = before is None or parent in self.turn or self._goes_on(record)
+        self.turn.add(uuid)
+        if role:
+            self.after, self.last = role, uuid
+        elif parent:
+            self.hosts[uuid] = self.hosts.get(parent, parent)
+        return is_next and (role != "answer" or self._is_new(record))
+
+    def _is_at_the_end(self, before: Record) -> bool:
+        """Return whether what hangs on the last record follows all that was said."""
+        host = self.hosts.get(before.uuid or "")
+        return self.after != "result" and (host is None or self.last in (None, host))
+
+    def _goes_on(self, record: Record) -> bool:
+        """Return whether a compaction goes on from the turn that it follows."""
+        is_boundary = record.parent_uuid is None and record.subtype == BOUNDARY
+        return is_boundary and record.logical_parent_uuid in self.turn
+
+    def _is_new(self, record: Record) -> bool:
+        """Return whether a response belongs to this turn alone."""
+        name = record.message_id or record.request_id
+        if name is None:
+            return True
+        self.response.add(name)
+        return name not in self.responses
+
+
+def get_line_role(record: Record) -> str:
+    """Return what a record is to the line: a prompt, a result, an answer, or nothing."""
+    if record.kind == "assistant":
+        return "answer"
+    if record.kind != "user":
+        return ""
+    content = get_content(record.envelope)
+    heads = content if isinstance(content, list) else []
+    return "result" if any(head.type == "tool_result" for head in heads) else "prompt"
+
+
+def may_branch(records: Iterable[Record]) -> bool:
+    """Return whether a session may have branches; where it says no, it has none."""
+    branching = BranchDetector()
+    for record in records:
+        branching.add(record)
+        if branching.may_branch:
+            return True
+    return False
+
 
 RecordAt: TypeAlias = Callable[[Place], Record | None]
 """Gives the record at a place of the graph's files, None where it has gone."""
 QUEUED = "queued_command"
-ItemsOf: TypeAlias = Callable[[Record, Responses, int], list[Item]]
+BuildItems: TypeAlias = Callable[[Record, Responses, int], list[Item]]
 """Gives what a record of a file is in a conversation."""
 
 
-def conversations_of(graph: SessionGraph, session: str, record_at: RecordAt) -> Conversations:
-    """Returns all conversations of a session's graph, those of sessions inside its file too."""
-    teller = Teller(graph, record_at)
-    found = {line.id: teller.conversation(line) for line in told_lines(graph)}
+def build_conversations(graph: SessionGraph, session: str, record_at: RecordAt) -> Conversations:
+    """Return all conversations of a session's graph, those of sessions inside its file too."""
+    teller = ConversationBuilder(graph, record_at)
+    found = {line.id: teller.conversation(line) for line in list_conversation_lines(graph)}
     trunk = graph.sessions[session].trunk
-    return Conversations(session, trunk if trunk in found else _first_of(found, session), found)
+    return Conversations(session, trunk if trunk in found else _find_main(found, session), found)
 
 
-def told_lines(graph: SessionGraph) -> list[DagLine]:
-    """Returns the DAG-lines that are told; a session outside any chain has one without records."""
+def list_conversation_lines(graph: SessionGraph) -> list[DagLine]:
+    """Return the DAG-lines that are told; a session outside any chain has one without records."""
     bare = (name for name, known in graph.sessions.items() if not known.lines)
     return [*graph.lines.values(), *(DagLine(name, "trunk", name, ()) for name in bare)]
 
 
-def _first_of(found: Mapping[str, Conversation], session: str) -> str:
-    own = (name for name, one in found.items() if one.session == session)
+def _find_main(found: Mapping[str, Conversation], session: str) -> str:
+    own = (name for name, conversation in found.items() if conversation.session == session)
     return next(own, next(iter(found)))
 
 
-def recovered_from(records: Iterable[tuple[int, Record]], session: str) -> Conversation | None:
-    """Returns what could be read from broken lines as a conversation of its own."""
+def build_recovered(records: Iterable[tuple[int, Record]], session: str) -> Conversation | None:
+    """Return what could be read from broken lines as a conversation of its own."""
     responses = Responses()
-    items = [item for file, one in records for item in items_of(one, responses, file)]
+    items = [item for file, record in records for item in build_items(record, responses, file)]
     if not items:
         return None
-    told = paired(items, lambda _: None, lambda _: True)
+    items_with_results = pair_results(items, lambda _: None, lambda _: True)
     answers = responses.finished()
     name = f"{session}~recovered"
-    return Conversation(name, "foreign", session, "", None, turns_of(told, answers), answers, ())
+    return Conversation(
+        name, "foreign", session, "", None, build_turns(items_with_results, answers), answers, ()
+    )
 
 
-def _marked(turns: tuple[Turn, ...], unseen: frozenset[str]) -> tuple[Turn, ...]:
-    """Returns turns with what the client will not send of each."""
+def _mark_unsent(turns: tuple[Turn, ...], unseen: frozenset[str]) -> tuple[Turn, ...]:
+    """Return turns with what the client will not send of each."""
     if not unseen:
         return turns
     return tuple(
-        replace(turn, unseen=held) if (held := tuple(_held_by(turn, unseen))) else turn
+        replace(turn, unseen=held) if (held := tuple(_iter_unsent(turn, unseen))) else turn
         for turn in turns
     )
 
 
-def _held_by(turn: Turn, beside: frozenset[str]) -> Iterator[str]:
-    """Yields the records of a turn that are among some, each once."""
-    found = (item.uuid for item in turn.items if item.uuid in beside)
+def _iter_unsent(turn: Turn, unsent: frozenset[str]) -> Iterator[str]:
+    """Yield the records of a turn that are among some, each once."""
+    found = (item.uuid for item in turn.items if item.uuid in unsent)
     yield from (uuid for uuid in dict.fromkeys(found) if uuid)
 
 
 @dataclass(frozen=True)
-class Teller:
+class ConversationBuilder:
     """Tells the conversations of one graph; what several of them need is made once."""
 
     graph: SessionGraph
     record_at: RecordAt
-    items_of: ItemsOf = items_of
+    build_items: BuildItems = build_items
 
     def items(self, line: DagLine, responses: Responses) -> list[Item]:
-        """Returns what stands on a DAG-line and beside it, in reading order, calls answered."""
-        items = expanded(self._with_agents(self._items(line, responses)))
-        return paired(items, self._source, self._calls.__contains__)
+        """Return what stands on a DAG-line and beside it, in reading order, calls answered."""
+        items = attach_expansions(self._with_agents(self._iter_items(line, responses)))
+        return pair_results(items, self._source, self._calls.__contains__)
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:
@@ -110,12 +224,12 @@ class Teller:
     @cached_property
     def _unseen(self) -> dict[str, frozenset[str]]:
         """By session: what the client will not send."""
-        return {name: frozenset(one.unseen) for name, one in self.graph.sessions.items()}
+        return {name: frozenset(session.unseen) for name, session in self.graph.sessions.items()}
 
     def conversation(self, line: DagLine) -> Conversation:
-        """Returns one DAG-line as a conversation, with the lines outside the chain beside it."""
+        """Return one DAG-line as a conversation, with the lines outside the chain beside it."""
         responses = Responses()
-        told = self.items(line, responses)
+        items = self.items(line, responses)
         answers = responses.finished()
         link = self.graph.agents.get(line.id)
         known = self.graph.sessions[line.session]
@@ -126,7 +240,9 @@ class Teller:
             line.session,
             known.project,
             known.title if line.id == line.session else line.summary or line.label,
-            _marked(turns_of(told, answers, is_agent=is_agent), self._unseen[line.session]),
+            _mark_unsent(
+                build_turns(items, answers, is_agent=is_agent), self._unseen[line.session]
+            ),
             answers,
             self._paths,
             is_active=line.is_active,
@@ -139,78 +255,80 @@ class Teller:
             ended=line.ended,
         )
 
-    def _items(self, line: DagLine, responses: Responses) -> Iterator[Item]:
-        """Yields all that stands on a line, in reading order."""
+    def _iter_items(self, line: DagLine, responses: Responses) -> Iterator[Item]:
+        """Yield all that stands on a line, in reading order."""
         loose, leaving = dict(self._loose.get(line.id, {})), self._leaving.get(line.id, {})
-        yield from self._aside(loose.pop(None, ()), responses)
+        yield from self._iter_loose_items(loose.pop(None, ()), responses)
         yield from leaving.get(None, ())
         for uuid in line.nodes:
-            yield from self._of_node(uuid, responses)
+            yield from self._items_of_node(uuid, responses)
             if uuid in line.folded:
-                yield from self._folded(line, uuid, responses)
+                yield from self._build_folds(line, uuid, responses)
             if uuid in loose:
-                yield from self._aside(loose.pop(uuid), responses)
+                yield from self._iter_loose_items(loose.pop(uuid), responses)
             if uuid in leaving:
                 yield from leaving[uuid]
         for left in loose.values():
-            yield from self._aside(left, responses)
+            yield from self._iter_loose_items(left, responses)
 
-    def _of_node(self, uuid: str, responses: Responses) -> list[Item]:
+    def _items_of_node(self, uuid: str, responses: Responses) -> list[Item]:
         node = self.graph.nodes[uuid]
         record = self.record_at(node.place)
         if record is None:
             gone = "the record is no longer where it was"
-            return [Noted(uuid=uuid, file=node.file, line=node.line, kind="gone", text=gone)]
-        return self.items_of(record, responses, node.file)
+            return [ClientNote(uuid=uuid, file=node.file, line=node.line, kind="gone", text=gone)]
+        return self.build_items(record, responses, node.file)
 
-    def _folded(self, line: DagLine, uuid: str, responses: Responses) -> list[Folded]:
-        """Returns what is folded under a record, what is folded under that before it."""
-        found: list[Folded] = []
+    def _build_folds(self, line: DagLine, uuid: str, responses: Responses) -> list[FoldedItems]:
+        """Return what is folded under a record, what is folded under that before it."""
+        found: list[FoldedItems] = []
         waiting = [uuid]
         while waiting:
             under = waiting.pop()
             members = line.folded.get(under, ())
             if members:
-                items = [item for one in members for item in self._of_node(one, responses)]
+                items = [item for uuid in members for item in self._items_of_node(uuid, responses)]
                 fold = self.graph.folds[members[0]]
                 first = items[0]
                 found.append(
-                    Folded(
+                    FoldedItems(
                         uuid=first.uuid,
                         file=first.file,
                         line=first.line,
                         time=first.time,
                         reason=fold.reason,
                         under=under,
-                        items=tuple(paired(items, self._source, self._calls.__contains__)),
+                        items=tuple(pair_results(items, self._source, self._calls.__contains__)),
                     )
                 )
-                waiting += [one for one in members if one in line.folded]
+                waiting += [uuid for uuid in members if uuid in line.folded]
         return found[::-1]
 
-    def _aside(self, loose: Sequence[Loose], responses: Responses) -> Iterator[Item]:
-        """Yields lines outside the chain."""
-        for one in loose:
-            record = self.record_at(one.place)
+    def _iter_loose_items(
+        self, loose: Sequence[PlacedLine], responses: Responses
+    ) -> Iterator[Item]:
+        """Yield lines outside the chain."""
+        for loose_line in loose:
+            record = self.record_at(loose_line.place)
             if record is None:
                 continue
             place = {
-                "file": one.place.file,
-                "line": one.place.line,
+                "file": loose_line.place.file,
+                "line": loose_line.place.line,
                 "time": record.timestamp,
             }
             if isinstance(record, QueueOperation):
-                yield queue_item(record, place, self._prompts)
+                yield build_queue_item(record, place, self._prompts)
             else:
-                yield from (replace(i, **place) for i in self.items_of(record, responses, 0))
+                yield from (replace(i, **place) for i in self.build_items(record, responses, 0))
 
     def _with_agents(self, items: Iterable[Item]) -> list[Item]:
-        """Returns the items, calls with the conversations that they sent out."""
-        if not self._sent:
+        """Return the items, calls with the conversations that they sent out."""
+        if not self._agents_of_calls:
             return list(items)
         return [
-            replace(item, agents=self._sent[item.uuid, item.call])
-            if isinstance(item, Called) and (item.uuid, item.call) in self._sent
+            replace(item, agents=self._agents_of_calls[item.uuid, item.call])
+            if isinstance(item, ToolCall) and (item.uuid, item.call) in self._agents_of_calls
             else item
             for item in items
         ]
@@ -225,7 +343,7 @@ class Teller:
         return frozenset(call.id for node in self.graph.nodes.values() for call in node.calls)
 
     @cached_property
-    def _sent(self) -> dict[tuple[str | None, str], tuple[str, ...]]:
+    def _agents_of_calls(self) -> dict[tuple[str | None, str], tuple[str, ...]]:
         """The agents that each call sent out, those of workflows too."""
         found: dict[tuple[str | None, str], tuple[str, ...]] = {}
         for link in self.graph.agents.values():
@@ -239,27 +357,27 @@ class Teller:
         return found
 
     @cached_property
-    def _loose(self) -> dict[str, dict[str | None, list[Loose]]]:
+    def _loose(self) -> dict[str, dict[str | None, list[PlacedLine]]]:
         """The lines outside the chain, by the DAG-line and the record that they follow."""
-        found: dict[str, dict[str | None, list[Loose]]] = {}
+        found: dict[str, dict[str | None, list[PlacedLine]]] = {}
         homes = {
             file: session.trunk or next(iter(session.lines), session.id)
             for session in self.graph.sessions.values()
             for file in session.files
         }
-        for one in self.graph.loose:
-            name = one.line or homes.get(one.place.file, "")
-            found.setdefault(name, {}).setdefault(one.after, []).append(one)
+        for loose_line in self.graph.loose:
+            name = loose_line.line or homes.get(loose_line.place.file, "")
+            found.setdefault(name, {}).setdefault(loose_line.after, []).append(loose_line)
         return found
 
     @cached_property
-    def _leaving(self) -> dict[str, dict[str | None, list[Left]]]:
+    def _leaving(self) -> dict[str, dict[str | None, list[BranchPoint]]]:
         """The conversations that leave each line, by the record that they leave from."""
-        found: dict[str, dict[str | None, list[Left]]] = {}
+        found: dict[str, dict[str | None, list[BranchPoint]]] = {}
         for line in self.graph.lines.values():
             if line.parent and line.kind in SPOKEN:
-                at = unfolded(self.graph, line.attachment)
-                left = Left(
+                at = resolve_fold(self.graph, line.attachment)
+                left = BranchPoint(
                     time=line.started,
                     to=line.id,
                     kind=line.kind,
@@ -272,38 +390,44 @@ class Teller:
     @cached_property
     def _prompts(self) -> set[str]:
         """The words of everything that was told on a line, so that the queue's are known."""
-        nodes = filter(_may_be_told, self.graph.nodes.values())
+        nodes = filter(_is_shown, self.graph.nodes.values())
         records = ((node, self.record_at(node.place)) for node in nodes)
-        waiting = (one.place for one in self.graph.loose if one.kind == "queue-operation")
-        return words_told(records, map(self.record_at, waiting))
+        waiting = (
+            loose_line.place
+            for loose_line in self.graph.loose
+            if loose_line.kind == "queue-operation"
+        )
+        return collect_prompt_texts(records, map(self.record_at, waiting))
 
 
-def words_told(
-    told: Iterable[tuple[Node, Record | None]], waiting: Iterable[Record | None]
+def collect_prompt_texts(
+    shown: Iterable[tuple[Node, Record | None]], waiting: Iterable[Record | None]
 ) -> set[str]:
-    """Returns the words that were told, and those of the queue that were sent as one prompt."""
+    """Return the words that were told, and those of the queue that were sent as one prompt."""
     found: set[str] = set()
     several: list[str] = []
-    for node, record in told:
-        if record is None or not _may_be_told(node):
+    for node, record in shown:
+        if record is None or not _is_shown(node):
             continue
-        for item in items_of(record, Responses()):
-            if isinstance(item, Told):
-                found.add(words_key(item))
+        for item in build_items(record, Responses()):
+            if isinstance(item, UserMessage):
+                found.add(make_text_key(item))
                 several += [item.text] if item.kind == "prompt" and "\n" in item.text else []
     queued = _queued(waiting) if several else []
-    return found | {squeezed(one) for text in several for one in joined_parts(text, queued)}
+    return found | {
+        normalize_spaces(part) for text in several for part in split_joined_prompts(text, queued)
+    }
 
 
-def _may_be_told(node: Node) -> bool:
+def _is_shown(node: Node) -> bool:
     return node.preview is not None or node.subtype == QUEUED or node.is_human_prompt
 
 
 def _queued(records: Iterable[Record | None]) -> list[str]:
-    """Returns the words that waited in the queue, in their order."""
+    """Return the words that waited in the queue, in their order."""
     contents = [
-        one.content
-        for one in records
-        if isinstance(one, QueueOperation) and one.operation == "enqueue"
+        content.content
+        for content in records
+        if isinstance(content, QueueOperation) and content.operation == "enqueue"
     ]
-    return [one.strip() for one in contents if isinstance(one, str)]
+    return [content.strip() for content in contents if isinstance(content, str)]

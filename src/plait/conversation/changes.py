@@ -1,16 +1,23 @@
-"""A conversation to what changed around it: titles, modes, models, directories, and its context."""
+"""What changed around a conversation: titles, modes, models, directories, context and files."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.conversation.model import Called, Compacted, Conversation, Item, Noted, Outcome, Told
-from plait.conversation.patches import Patch, patch_of, path_of
-from plait.conversation.tools import tool_named
-from plait.conversation.walk import walk
+from plait.conversation.model import (
+    ClientNote,
+    CompactionItem,
+    Conversation,
+    Outcome,
+    ToolCall,
+    UserMessage,
+)
+from plait.conversation.patches import Patch, get_file_path, get_patch
+from plait.conversation.tools import get_tool
+from plait.conversation.walk import iter_items
 from plait.record import Record, User
-from plait.record.codec import count_in, mapping, said
+from plait.record.codec import as_mapping, get_count, get_text
 
 ChangeKind: TypeAlias = Literal[
     "title",
@@ -51,21 +58,21 @@ class Fact(Struct, frozen=True):
 
 
 def changes_of(conversation: Conversation) -> tuple[Change, ...]:
-    """Returns what changed, in reading order: titles, modes, pull requests, worktrees, models.
+    """Return what changed, in reading order: titles, modes, pull requests, worktrees, models.
 
     Directories, git branches and versions stand on records and not in a conversation: see
     `surroundings_of`.
     """
-    changed = Changed()
+    changed = ChangeLog()
     for turn, item in _with_responses(conversation):
         for told in item.told:
             changed.note(told, turn, item.time, item.uuid)
     return tuple(changed.found)
 
 
-def surroundings_of(records: Iterable[Record]) -> tuple[Change, ...]:
-    """Returns where records say that the client stood, wherever that changed."""
-    changed = Changed()
+def list_setting_changes(records: Iterable[Record]) -> tuple[Change, ...]:
+    """Return where records say that the client stood, wherever that changed."""
+    changed = ChangeLog()
     for record in records:
         envelope = record.envelope
         for told in (
@@ -84,24 +91,24 @@ def _permissions_of(record: Record) -> str | None:
     return None
 
 
-class Changed:
+class ChangeLog:
     """Keeps what is not what it was before."""
 
     def __init__(self) -> None:
         self.found: list[Change] = []
         self._last: dict[str, str] = {}
 
-    def note(self, told: Fact, turn: int | None, time: str | None, uuid: str | None) -> None:
-        """Takes in one thing that was said."""
+    def note(self, fact: Fact, turn: int | None, time: str | None, uuid: str | None) -> None:
+        """Take in one thing that was said."""
         # titles by hand, by the model and by summaries stand side by side, written again and again
-        key = f"{told.kind} {told.by}" if told.kind == "title" else told.kind
-        value, before = told.value, self._last.get(key)
+        key = f"{fact.kind} {fact.by}" if fact.kind == "title" else fact.kind
+        value, before = fact.value, self._last.get(key)
         if value and value != before:
             self._last[key] = value
-            self.found.append(Change(told.kind, value, before, turn, time, uuid, told.by))
+            self.found.append(Change(fact.kind, value, before, turn, time, uuid, fact.by))
 
 
-class Saying(Struct, frozen=True):
+class FactsAt(Struct, frozen=True):
     """What is said at one place."""
 
     told: tuple[Fact, ...]
@@ -109,45 +116,41 @@ class Saying(Struct, frozen=True):
     uuid: str | None
 
 
-def _with_responses(conversation: Conversation) -> Iterator[tuple[int, Saying]]:
+def _with_responses(conversation: Conversation) -> Iterator[tuple[int, FactsAt]]:
     begun: set[int] = set()
-    for turn, item in walk(conversation):
-        if isinstance(item, Noted):
-            yield turn, Saying(tuple(_facts_noted(item)), item.time, item.uuid)
-        elif isinstance(item, Called) and item.name == "EnterPlanMode" and item.outcome == "ok":
-            yield turn, Saying((Fact("plan mode", "on", item.name),), item.time, item.uuid)
-        number = _response_of(item)
+    for turn, item in iter_items(conversation):
+        if isinstance(item, ClientNote):
+            yield turn, FactsAt(tuple(_iter_noted_facts(item)), item.time, item.uuid)
+        elif isinstance(item, ToolCall) and item.name == "EnterPlanMode" and item.outcome == "ok":
+            yield turn, FactsAt((Fact("plan mode", "on", item.name),), item.time, item.uuid)
+        number = getattr(item, "response", None)
         if number is not None and number not in begun:
             begun.add(number)
             answer = conversation.responses[number]
             if not answer.is_synthetic:
                 told = (Fact("model", answer.model), Fact("effort", answer.effort))
-                yield turn, Saying(told, item.time, item.uuid)
+                yield turn, FactsAt(told, item.time, item.uuid)
 
 
-def _response_of(item: Item) -> int | None:
-    return getattr(item, "response", None)
-
-
-def _facts_noted(note: Noted) -> Iterator[Fact]:
-    value = mapping(note.value)
+def _iter_noted_facts(note: ClientNote) -> Iterator[Fact]:
+    value = as_mapping(note.value)
     if note.kind == "attachment":
         yield from ATTACHED.get(note.subtype or "", ())
     elif note.kind == "system" and note.subtype == "custom_title":
-        value = mapping(value.get("systemPayload"))
-        yield Fact("title", said(value, "customTitle"), "custom-title")
+        value = as_mapping(value.get("systemPayload"))
+        yield Fact("title", get_text(value, "customTitle"), "custom-title")
     elif note.kind in LINES:
         kind, read = LINES[note.kind]
         yield Fact(kind, read(value), note.kind)
 
 
 def _worktree_in(value: Mapping[str, Any]) -> str:
-    inner = mapping(value.get("worktreeSession"))
-    return said(inner, "worktreePath") or said(inner, "worktreeName") or "none"
+    inner = as_mapping(value.get("worktreeSession"))
+    return get_text(inner, "worktreePath") or get_text(inner, "worktreeName") or "none"
 
 
 def _field(name: str) -> Callable[[Mapping[str, Any]], str | None]:
-    return lambda value: said(value, name)
+    return lambda value: get_text(value, name)
 
 
 LINES: Mapping[str, tuple[ChangeKind, Callable[[Mapping[str, Any]], str | None]]] = {
@@ -196,26 +199,26 @@ class Compaction(Struct, frozen=True, kw_only=True):
 
 
 def compactions_of(conversation: Conversation) -> tuple[Compaction, ...]:
-    """Returns the compactions of a conversation, in order."""
+    """Return the compactions of a conversation, in order."""
     found: list[Compaction] = []
-    waiting: tuple[int, Compacted] | None = None
-    for turn, item in walk(conversation):
+    waiting: tuple[int, CompactionItem] | None = None
+    for turn, item in iter_items(conversation):
         match item:
-            case Compacted():
+            case CompactionItem():
                 if waiting:
                     found.append(_whole_compaction(*waiting, None))
                 waiting = (turn, item)
-            case Told(kind="summary") if waiting:
+            case UserMessage(kind="summary") if waiting:
                 found.append(_whole_compaction(*waiting, item))
                 waiting = None
-            case Noted(subtype=subtype) if subtype == MICRO:
+            case ClientNote(subtype=subtype) if subtype == MICRO:
                 found.append(_partial_compaction(turn, item))
             case _:
                 pass
     return (*found, _whole_compaction(*waiting, None)) if waiting else tuple(found)
 
 
-def _whole_compaction(turn: int, point: Compacted, summary: Told | None) -> Compaction:
+def _whole_compaction(turn: int, point: CompactionItem, summary: UserMessage | None) -> Compaction:
     return Compaction(
         turn=turn,
         uuid=point.uuid,
@@ -230,15 +233,15 @@ def _whole_compaction(turn: int, point: Compacted, summary: Told | None) -> Comp
     )
 
 
-def _partial_compaction(turn: int, note: Noted) -> Compaction:
-    facts = mapping(mapping(note.value).get("microcompactMetadata"))
-    before, saved = count_in(facts, "preTokens"), count_in(facts, "tokensSaved")
+def _partial_compaction(turn: int, note: ClientNote) -> Compaction:
+    facts = as_mapping(as_mapping(note.value).get("microcompactMetadata"))
+    before, saved = get_count(facts, "preTokens"), get_count(facts, "tokensSaved")
     return Compaction(
         turn=turn,
         kind="results",
         uuid=note.uuid,
         time=note.time,
-        trigger=said(facts, "trigger"),
+        trigger=get_text(facts, "trigger"),
         pre_tokens=before,
         post_tokens=None if before is None or saved is None else max(before - saved, 0),
     )
@@ -297,18 +300,15 @@ class TouchedFile(Struct, frozen=True):
 
 
 def files_of(conversation: Conversation) -> tuple[TouchedFile, ...]:
-    """Returns the files of a conversation, in the order in which they were first touched."""
-    return _gathered(touches_of(conversation))
-
-
-def _gathered(touches: Iterable[Touch]) -> tuple[TouchedFile, ...]:
+    """Return the files of a conversation, in the order in which they were first touched."""
+    touches = iter_touches(conversation)
     by_path: dict[str, list[Touch]] = {}
     for touch in touches:
         by_path.setdefault(touch.path, []).append(touch)
-    return tuple(_touched(path, found) for path, found in by_path.items())
+    return tuple(_summarise_touches(path, found) for path, found in by_path.items())
 
 
-def _touched(path: str, touches: list[Touch]) -> TouchedFile:
+def _summarise_touches(path: str, touches: list[Touch]) -> TouchedFile:
     done = [touch for touch in touches if touch.outcome == "ok"]
     patches = [touch.patch for touch in done if touch.patch]
     return TouchedFile(
@@ -323,28 +323,32 @@ def _touched(path: str, touches: list[Touch]) -> TouchedFile:
     )
 
 
-def touches_of(conversation: Conversation) -> Iterator[Touch]:
-    """Yields all that happened to files, in reading order."""
+def iter_touches(conversation: Conversation) -> Iterator[Touch]:
+    """Yield all that happened to files, in reading order."""
     backups: set[tuple[str, str | None]] = set()
-    for turn, item in walk(conversation):
-        if isinstance(item, Called) and not item.is_intermediate:
-            touch = of_call(item, turn)
+    for turn, item in iter_items(conversation):
+        if isinstance(item, ToolCall) and not item.is_intermediate:
+            touch = get_touch(item, turn)
             if touch:
                 yield touch
-        elif isinstance(item, Noted) and item.kind == "attachment":
-            yield from _of_attachment(item, turn)
-        elif isinstance(item, Noted) and item.kind.startswith("file-history"):
-            yield from _of_backup(item, turn, backups)
+        elif isinstance(item, ClientNote) and item.kind == "attachment":
+            value = as_mapping(as_mapping(item.value).get("attachment"))
+            action, name = ATTACHED_FILES.get(item.subtype or "", (None, ""))
+            path = get_text(value, name)
+            if action and path:
+                yield Touch(path, action, turn, item.time, item.uuid)
+        elif isinstance(item, ClientNote) and item.kind.startswith("file-history"):
+            yield from _iter_backup_touches(item, turn, backups)
 
 
-def of_call(called: Called, turn: int) -> Touch | None:
-    """Returns what a call did to a file."""
-    action: FileAction | None = tool_named(called.name).action
-    view = mapping(called.result.detail if called.result else None)
-    path = (path_of(view) or path_of(mapping(called.input))) if action else None
+def get_touch(called: ToolCall, turn: int) -> Touch | None:
+    """Return what a call did to a file."""
+    action: FileAction | None = get_tool(called.name).action
+    view = as_mapping(called.result.detail if called.result else None)
+    path = (get_file_path(view) or get_file_path(as_mapping(called.input))) if action else None
     if action is None or path is None:
         return None
-    patch = patch_of(called)
+    patch = get_patch(called)
     if action != "read" and patch and patch.is_new:
         action = "created"
     return Touch(
@@ -360,31 +364,25 @@ def of_call(called: Called, turn: int) -> Touch | None:
     )
 
 
-def _of_attachment(note: Noted, turn: int) -> Iterator[Touch]:
-    value = mapping(mapping(note.value).get("attachment"))
-    action, name = ATTACHED_FILES.get(note.subtype or "", (None, ""))
-    path = said(value, name)
-    if action and path:
-        yield Touch(path, action, turn, note.time, note.uuid)
-
-
-def _of_backup(note: Noted, turn: int, known: set[tuple[str, str | None]]) -> Iterator[Touch]:
-    value = mapping(note.value)
+def _iter_backup_touches(
+    note: ClientNote, turn: int, known: set[tuple[str, str | None]]
+) -> Iterator[Touch]:
+    value = as_mapping(note.value)
     for path, backup in _backups_in(value).items():
         # format: before backups had files of their own, the text itself stood here
-        name = backup if isinstance(backup, str) else said(mapping(backup), "backupFileName")
+        name = backup if isinstance(backup, str) else get_text(as_mapping(backup), "backupFileName")
         if (name or backup == "") and (path, name) not in known:
             known.add((path, name))
-            time = said(mapping(backup), "backupTime")
-            time = time or said(mapping(value.get("snapshot")), "timestamp")
+            time = get_text(as_mapping(backup), "backupTime")
+            time = time or get_text(as_mapping(value.get("snapshot")), "timestamp")
             yield Touch(path, "backed up", turn, time, note.uuid)
 
 
 def _backups_in(value: Mapping[str, Any]) -> Mapping[str, Any]:
     tracked, path = (
-        mapping(value.get("snapshot")).get("trackedFileBackups"),
+        as_mapping(value.get("snapshot")).get("trackedFileBackups"),
         value.get("trackingPath"),
     )
     if isinstance(path, str):
         return {path: value.get("backup")}
-    return mapping(tracked)
+    return as_mapping(tracked)

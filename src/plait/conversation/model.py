@@ -1,8 +1,8 @@
-"""Conversations as plain values: turns, what stands in them, who answered, what was called.
+"""Conversations as plain values: turns, items, responses and calls.
 
-Every record of a DAG-line stands in its conversation, as one item or as several: `told` in the
-user's place, `said` and `thought` by the model, `called` and `answered` by tools, `noted` by the
-client. Each item names the record that it comes from.
+Every record of a DAG-line becomes one item of its conversation, or several: a `UserMessage` in
+the user's place, `AssistantText` and `AssistantThinking` by the model, a `ToolCall` and a
+`LateResult` by tools, a `ClientNote` by the client. Each item names the record that it comes from.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,12 +10,12 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.conversation.usage import NOTHING, Tokens, response_key, tokens_of
+from plait.conversation.usage import NO_TOKENS, Tokens, make_response_key, parse_tokens
 from plait.graph.model import FoldReason, LineKind
 from plait.record.message import Usage
-from plait.record.time import Interval, between, interval
+from plait.record.time import Interval, compute_elapsed_ms, make_interval
 
-ToldKind: TypeAlias = Literal[
+UserMessageKind: TypeAlias = Literal[
     "prompt",  # typed by a person; in an agent's conversation by who sent it out
     "queued",  # typed while the model worked
     "command",  # a slash command
@@ -43,10 +43,10 @@ Outcome: TypeAlias = Literal[
     "launched",  # goes on in the background
     "missing",  # no result is in the log
 ]
-WENT_WELL: frozenset[Outcome] = frozenset({"ok", "launched"})
-Notable: TypeAlias = Literal["failed", "rejected", "interrupted", "launched"]
+SUCCESSFUL: frozenset[Outcome] = frozenset({"ok", "launched"})
+NotableOutcome: TypeAlias = Literal["failed", "rejected", "interrupted", "launched"]
 """Outcomes that a reader asks for, in search and in a conversation."""
-Standing: TypeAlias = Literal[
+ResultOrigin: TypeAlias = Literal[
     "own",  # answers a call of this conversation
     "repeat",  # the call was answered before
     "foreign",  # the call stands in another conversation
@@ -65,7 +65,7 @@ class Enclosure(Struct, frozen=True):
     """The length of its data in bytes, 0 where it is not known."""
 
 
-class Persisted(Struct, frozen=True):
+class PersistedOutput(Struct, frozen=True):
     """An output too large for the log, kept in a file beside it."""
 
     name: str
@@ -80,14 +80,14 @@ class Result(Struct, frozen=True):
     outcome: Outcome
     enclosures: tuple[Enclosure, ...] = ()
     detail: Any = None
-    """The client's own view of it, as the log has it; see `plait.record.types.results`."""
-    persisted: Persisted | None = None
+    """The client's own view of it, as the log has it; see `plait.record.types`."""
+    persisted: PersistedOutput | None = None
     feedback: str | None = None
     """What the person said who rejected the call."""
     exit_code: int | None = None
 
 
-class Spot(Struct, frozen=True, kw_only=True, tag_field="item"):
+class ItemBase(Struct, frozen=True, kw_only=True, tag_field="item"):
     """Where an item comes from, and when."""
 
     uuid: str | None = None
@@ -97,10 +97,10 @@ class Spot(Struct, frozen=True, kw_only=True, tag_field="item"):
     time: str | None = None
 
 
-class Told(Spot, frozen=True, kw_only=True, tag="told"):
+class UserMessage(ItemBase, frozen=True, kw_only=True, tag="told"):
     """What stands in the user's place, be it typed or made by the client."""
 
-    kind: ToldKind
+    kind: UserMessageKind
     text: str
     """As a person would read it, without machine tags."""
     name: str | None = None
@@ -121,7 +121,7 @@ class Told(Spot, frozen=True, kw_only=True, tag="told"):
     """True where it stands in the queue of prompts and nowhere else."""
 
 
-class Said(Spot, frozen=True, kw_only=True, tag="said"):
+class AssistantText(ItemBase, frozen=True, kw_only=True, tag="said"):
     """Words of the model."""
 
     response: int
@@ -130,7 +130,7 @@ class Said(Spot, frozen=True, kw_only=True, tag="said"):
     """True where the same response says it again, in full."""
 
 
-class Thought(Spot, frozen=True, kw_only=True, tag="thought"):
+class AssistantThinking(ItemBase, frozen=True, kw_only=True, tag="thought"):
     """Reasoning of the model."""
 
     response: int
@@ -140,7 +140,7 @@ class Thought(Spot, frozen=True, kw_only=True, tag="thought"):
     is_intermediate: bool = False
 
 
-class Called(Spot, frozen=True, kw_only=True, tag="called"):
+class ToolCall(ItemBase, frozen=True, kw_only=True, tag="called"):
     """A call of a tool, with its result wherever that stands."""
 
     response: int
@@ -162,36 +162,36 @@ class Called(Spot, frozen=True, kw_only=True, tag="called"):
     @property
     def interval(self) -> Interval:
         """From when it was asked for to its result."""
-        return interval(self.time, self.answered_at)
+        return make_interval(self.time, self.answered_at)
 
     @property
-    def took_ms(self) -> float | None:
+    def duration_ms(self) -> float | None:
         """How long it took; None where the log does not say."""
-        return between(self.time, self.answered_at)
+        return compute_elapsed_ms(self.time, self.answered_at)
 
     @property
-    def went_well(self) -> bool:
-        """Tells whether it did what it was asked for, as far as is known yet."""
-        return self.outcome in WENT_WELL
+    def succeeded(self) -> bool:
+        """Whether it did what it was asked for, as far as is known yet."""
+        return self.outcome in SUCCESSFUL
 
 
-class Answered(Spot, frozen=True, kw_only=True, tag="answered"):
+class LateResult(ItemBase, frozen=True, kw_only=True, tag="answered"):
     """The result of a call at the place where it arrived."""
 
     call: str
     name: str | None
     result: Result
-    standing: Standing = "own"
+    standing: ResultOrigin = "own"
 
 
-class Shown(Spot, frozen=True, kw_only=True, tag="shown"):
+class OtherBlock(ItemBase, frozen=True, kw_only=True, tag="shown"):
     """A block of a response that is neither words nor a call."""
 
     response: int
     enclosure: Enclosure
 
 
-class Compacted(Spot, frozen=True, kw_only=True, tag="compacted"):
+class CompactionItem(ItemBase, frozen=True, kw_only=True, tag="compacted"):
     """The place where a summary took the place of the conversation before it."""
 
     text: str
@@ -203,7 +203,7 @@ class Compacted(Spot, frozen=True, kw_only=True, tag="compacted"):
     """The records that stay in the context word by word."""
 
 
-class Noted(Spot, frozen=True, kw_only=True, tag="noted"):
+class ClientNote(ItemBase, frozen=True, kw_only=True, tag="noted"):
     """A note of the client: system records, attachments, progress, state, unknown kinds."""
 
     kind: str
@@ -212,7 +212,7 @@ class Noted(Spot, frozen=True, kw_only=True, tag="noted"):
     value: Any = None
 
 
-class Left(Spot, frozen=True, kw_only=True, tag="left"):
+class BranchPoint(ItemBase, frozen=True, kw_only=True, tag="left"):
     """The place where another DAG-line leaves this one."""
 
     to: str
@@ -221,7 +221,7 @@ class Left(Spot, frozen=True, kw_only=True, tag="left"):
     is_active: bool = False
 
 
-class Folded(Spot, frozen=True, kw_only=True, tag="folded"):
+class FoldedItems(ItemBase, frozen=True, kw_only=True, tag="folded"):
     """Records kept under the one that replaced them, out of the reading order."""
 
     reason: FoldReason
@@ -230,7 +230,16 @@ class Folded(Spot, frozen=True, kw_only=True, tag="folded"):
 
 
 Item: TypeAlias = (
-    Told | Said | Thought | Called | Answered | Shown | Compacted | Noted | Left | Folded
+    UserMessage
+    | AssistantText
+    | AssistantThinking
+    | ToolCall
+    | LateResult
+    | OtherBlock
+    | CompactionItem
+    | ClientNote
+    | BranchPoint
+    | FoldedItems
 )
 
 
@@ -257,12 +266,12 @@ class Response(Struct, frozen=True):
     @property
     def key(self) -> str | None:
         """What it is known by in all conversations and files."""
-        return response_key(self.id, self.request, next(iter(self.uuids), None))
+        return make_response_key(self.id, self.request, next(iter(self.uuids), None))
 
     @property
     def tokens(self) -> Tokens:
         """What it took; nothing where it does not say."""
-        return tokens_of(self.usage) if self.usage else NOTHING
+        return parse_tokens(self.usage) if self.usage else NO_TOKENS
 
     @property
     def output_tokens(self) -> int:
@@ -275,7 +284,7 @@ class Turn(Struct, frozen=True):
 
     number: int
     """From 1; 0 for what stands before the first prompt."""
-    opener: Told | None
+    opener: UserMessage | None
     items: tuple[Item, ...]
     """In reading order, the opener first."""
     responses: tuple[int, ...]
@@ -299,14 +308,14 @@ class Turn(Struct, frozen=True):
         return self.opener.text if self.opener else None
 
     @property
-    def calls(self) -> tuple[Called, ...]:
+    def calls(self) -> tuple[ToolCall, ...]:
         """The calls of tools, in reading order, each with its result."""
-        found = (item for item in self.items if isinstance(item, Called))
+        found = (item for item in self.items if isinstance(item, ToolCall))
         return tuple(call for call in found if not call.is_intermediate)
 
     @property
     def is_answered(self) -> bool:
-        """Tells whether the model said something, be it an error."""
+        """Whether the model said something, be it an error."""
         return bool(self.responses)
 
     @property
@@ -342,7 +351,7 @@ class Conversation(Struct, frozen=True):
     @property
     def interval(self) -> Interval:
         """From its first record to its last."""
-        return interval(self.started, self.ended)
+        return make_interval(self.started, self.ended)
 
     @property
     def duration_ms(self) -> float:
@@ -350,7 +359,7 @@ class Conversation(Struct, frozen=True):
         return sum(turn.duration_ms or 0 for turn in self.turns)
 
     def items(self) -> Iterator[Item]:
-        """Yields everything in reading order, folded records within what folds them."""
+        """Yield everything in reading order, folded records within what folds them."""
         for turn in self.turns:
             yield from turn.items
 

@@ -1,9 +1,9 @@
-"""Records of a session to what its next prompt sends: tokens, dollars with and without a cache.
+"""What the next prompt of a session sends: its tokens, and its cost with and without a cache.
 
 The usage of the last answer says exactly how many tokens stood before it and how many it added.
-What came behind it, and what a trim took away before it, is weighed by characters, and that
-weight is set right by the session itself: each answer tells by how many tokens the request had
-grown since the one before, and the median of growth by weight is the session's own measure.
+What came after it, and what a trim removed before it, is estimated from characters. The estimate
+is calibrated by the session itself: each answer says by how many tokens the request had grown
+since the one before, and the median of growth by estimate is the session's own measure.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,13 +16,12 @@ from statistics import median
 from msgspec.structs import replace
 
 from plait.conversation.prices import Prices
-from plait.conversation.usage import SYNTHETIC, Tokens, tokens_of
-from plait.graph.client import contributions
-from plait.graph.client.load import is_boundary
-from plait.graph.client.model import Block
-from plait.graph.client.weigh import tokens_in
+from plait.conversation.usage import SYNTHETIC, Tokens, parse_tokens
+from plait.graph.client import list_contributions
+from plait.graph.client.entries import Block, is_boundary
+from plait.graph.client.tokens import estimate_block_tokens
 from plait.record import Record
-from plait.record.prompt import is_human_prompt
+from plait.record.prompts import is_human_prompt
 
 LEAST_WEIGHED = 100
 """What weighs less says nothing of the measure."""
@@ -56,11 +55,11 @@ class NextPrompt:
     """How long the cache holds what is written."""
 
     def warm_usd(self, prices: Prices) -> float | None:
-        """Returns what it costs while the cache holds all of it; None where nothing says."""
+        """Return what it costs while the cache holds all of it; None where nothing says."""
         return self._cost(prices, Tokens(cache_read=self.tokens or 0))
 
     def cold_usd(self, prices: Prices) -> float | None:
-        """Returns what it costs when all of it is written to the cache again."""
+        """Return what it costs when all of it is written to the cache again."""
         is_hour = self.lasts == HOUR
         written = self.tokens or 0
         tokens = Tokens(cache_write_1h=written) if is_hour else Tokens(cache_write_5m=written)
@@ -79,26 +78,34 @@ class NextPrompt:
         return self.time + self.lasts if self.time else None
 
     def is_cold(self, now: datetime) -> bool:
-        """Tells whether the cache no longer holds what the last answer read."""
+        """Return whether the cache no longer holds what the last answer read."""
         return self.cold_at is None or now > self.cold_at
 
 
-def next_prompt(
+def estimate_next_prompt(
     records: Iterable[Record],
     size: int,
     written: Iterable[tuple[Record, list[Block]]] | None = None,
 ) -> NextPrompt:
-    """Returns what the next prompt of a session sends, whose file has that many bytes.
+    """Return what the next prompt of a session sends, whose file has that many bytes.
 
     What each record has sent may be known already.
     """
     held = list(records)
-    sent = contributions(held, size) if written is None else written
-    chain = [_Link.of(*one) for one in sent]
+    sent = list_contributions(held, size) if written is None else written
+    chain = [_Link.of(*item) for item in sent]
     answers = _answers(chain)
     weight = sum(link.weight for link in chain)
     trimmed = sum(link.trimmed for link in chain)
-    requests = _requests_per_turn(chain)
+    turns: list[set[str | None]] = [set()]
+    for link in chain:
+        record = link.record
+        if record.type == "assistant":
+            turns[-1].add(record.message_id or record.uuid)
+        elif is_human_prompt(record):
+            turns.append(set())
+    counts = [len(turn) for turn in turns if turn]
+    requests = float(median(counts)) if counts else 1.0
     measure = _measure(chain, answers)
     if not answers:
         found = NextPrompt(None, weight, trimmed, measure, requests)
@@ -123,15 +130,15 @@ def next_prompt(
 
 
 def _after_compaction(found: NextPrompt, records: Iterable[Record]) -> NextPrompt:
-    """Returns what is sent where nobody has answered it yet, but earlier requests were answered.
+    """Return what is sent where nobody has answered it yet, but earlier requests were answered.
 
     The smallest of them held little besides what every request of the session holds.
     """
     links = [_Link(record, 0, 0) for record in records]
-    answers = [one for one in _answers(links, since=0) if one.used.total_input]
+    answers = [answer for answer in _answers(links, since=0) if answer.used.total_input]
     if not answers:
         return found
-    least = min(one.used.total_input for one in answers)
+    least = min(answer.used.total_input for answer in answers)
     last = answers[-1]
     return replace_fields(
         found,
@@ -143,7 +150,7 @@ def _after_compaction(found: NextPrompt, records: Iterable[Record]) -> NextPromp
     )
 
 
-def break_even_turns(
+def compute_break_even_turns(
     sent: NextPrompt,
     *,
     warm: float | None,
@@ -151,7 +158,7 @@ def break_even_turns(
     cold_after: float | None,
     now: datetime,
 ) -> float | None:
-    """Returns after how many turns a cut has paid for the cache that it spends.
+    """Return after how many turns a cut has paid for the cache that it spends.
 
     It costs one write of what remains to the cache; each turn then saves, request for request,
     what the cache would have been asked for besides. Nothing is spent where the cache is cold
@@ -174,7 +181,7 @@ class _Link:
 
     @classmethod
     def of(cls, record: Record, blocks: list[Block]) -> "_Link":
-        return cls(record, sum(map(tokens_in, blocks)), record.trimmed_tokens)
+        return cls(record, sum(map(estimate_block_tokens, blocks)), record.trimmed_tokens)
 
 
 @dataclass(slots=True)
@@ -196,7 +203,7 @@ class _Answer:
 
 
 def _answers(chain: Sequence[_Link], since: int | None = None) -> list[_Answer]:
-    """Returns the responses that read what is sent now: those since the last compaction.
+    """Return the responses that read what is sent now: those since the last compaction.
 
     What a compaction preserved was answered before it, and says how much stood there then.
     """
@@ -210,7 +217,7 @@ def _answers(chain: Sequence[_Link], since: int | None = None) -> list[_Answer]:
         message = record.message
         if message is None or message.usage is None or message.model == SYNTHETIC:
             continue
-        used = tokens_of(message.usage)
+        used = parse_tokens(message.usage)
         if not used.total:
             continue
         key = message.id or record.request_id
@@ -224,34 +231,22 @@ def _answers(chain: Sequence[_Link], since: int | None = None) -> list[_Answer]:
 
 
 def _measure(chain: Sequence[_Link], answers: Sequence[_Answer]) -> float:
-    """Returns how many tokens the usage of a session has for one that is weighed."""
+    """Return how many tokens the usage of a session has for one that is weighed."""
     shares: list[float] = []
-    for one, following in pairwise(answers):
-        grown = following.used.total_input - one.used.total_input
-        between = chain[one.start : following.start]
+    for answer, following in pairwise(answers):
+        grown = following.used.total_input - answer.used.total_input
+        between = chain[answer.start : following.start]
         weight = sum(link.weight + link.trimmed for link in between)
-        if one.model == following.model and grown > 0 and weight >= LEAST_WEIGHED:
+        if answer.model == following.model and grown > 0 and weight >= LEAST_WEIGHED:
             shares.append(grown / weight)
     if len(shares) < FEWEST:
         return 1.0
     return min(max(median(shares), LOWEST), HIGHEST)
 
 
-def _requests_per_turn(chain: Sequence[_Link]) -> float:
-    turns: list[set[str | None]] = [set()]
-    for link in chain:
-        record = link.record
-        if record.type == "assistant":
-            turns[-1].add(record.message_id or record.uuid)
-        elif is_human_prompt(record):
-            turns.append(set())
-    counts = [len(turn) for turn in turns if turn]
-    return float(median(counts)) if counts else 1.0
-
-
 def _lasts(answers: Sequence[_Answer]) -> timedelta:
-    """Returns how long the cache holds what was written to it last: all of it, not a part."""
-    for one in reversed(answers):
-        if one.used.cache_write:
-            return MINUTES if one.used.cache_write_5m else HOUR
+    """Return how long the cache holds what was written to it last: all of it, not a part."""
+    for answer in reversed(answers):
+        if answer.used.cache_write:
+            return MINUTES if answer.used.cache_write_5m else HOUR
     return MINUTES

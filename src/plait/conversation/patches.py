@@ -1,14 +1,13 @@
-"""Calls that change files to patches: the client's own, else computed from what was given."""
+"""Patches of the calls that change files: as the client logged them, else computed."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from plait.conversation.model import Called
-from plait.record.codec import mapping, said, whole_number
+from plait.conversation.model import ToolCall
+from plait.record.codec import as_count, as_mapping, get_text
 
 CONTEXT = 3
 MOST_COMPARED = 1_000_000
@@ -26,10 +25,17 @@ class Hunk(Struct, frozen=True):
     """Each begins with a space, `-`, `+`, or a backslash for a remark."""
 
 
-def hunks_between(old: str, new: str, offset: int = 0) -> tuple[Hunk, ...]:
-    """Returns what changed from one text to the other; line numbers begin after the offset."""
+def diff_texts(old: str, new: str, offset: int = 0) -> tuple[Hunk, ...]:
+    """Return what changed from one text to the other; line numbers begin after the offset."""
     before, after = _text_lines(old), _text_lines(new)
-    head, tail = _common_ends(before, after)
+    most = min(len(before), len(after))
+    head = 0
+    while head < most and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    head, tail = head, tail
     groups = _grouped_swaps(before, after, head, tail)
     return tuple(_hunk_of(group, before, after, offset) for group in groups)
 
@@ -39,17 +45,6 @@ def _text_lines(text: str) -> list[str]:
         return []
     found = text.split("\n")
     return found[:-1] if not found[-1] else found
-
-
-def _common_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
-    most = min(len(before), len(after))
-    head = 0
-    while head < most and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < most - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    return head, tail
 
 
 Swap = tuple[int, int, int, int]
@@ -76,6 +71,8 @@ def _swaps(before: Sequence[str], after: Sequence[str], head: int, tail: int) ->
     if not old or not new or len(old) * len(new) > MOST_COMPARED:
         yield head, head + len(old), head, head + len(new)
         return
+    from difflib import SequenceMatcher  # counting calls does not need it at start-up
+
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new).get_opcodes():
         if tag != "equal":
             yield head + i1, head + i2, head + j1, head + j2
@@ -127,20 +124,20 @@ class Patch(Struct, frozen=True):
     """True where the person changed the proposal before it was written."""
 
 
-def patch_of(called: Called) -> Patch | None:
-    """Returns what a call changed in a file, None where it failed or changed nothing."""
-    return proposed_patch(called) if called.outcome == "ok" else None
+def get_patch(called: ToolCall) -> Patch | None:
+    """Return what a call changed in a file, None where it failed or changed nothing."""
+    return get_proposed_patch(called) if called.outcome == "ok" else None
 
 
-def proposed_patch(called: Called) -> Patch | None:
-    """Returns what a call would change, whatever became of it; None for other calls."""
-    view = mapping(called.result.detail if called.result else None)
-    given = mapping(called.input)
-    path = path_of(view) or path_of(given)
+def get_proposed_patch(called: ToolCall) -> Patch | None:
+    """Return what a call would change, whatever became of it; None for other calls."""
+    view = as_mapping(called.result.detail if called.result else None)
+    given = as_mapping(called.input)
+    path = get_file_path(view) or get_file_path(given)
     if not path or not (called.name in COMPUTED or "structuredPatch" in view):
         return None
     is_modified = view.get("userModified") is True
-    hunks = tuple(logged_hunks(view.get("structuredPatch")))
+    hunks = tuple(parse_logged_hunks(view.get("structuredPatch")))
     if hunks:
         return _patched(path, hunks, is_user_modified=is_modified)
     change = COMPUTED[called.name](given, view) if called.name in COMPUTED else None
@@ -161,8 +158,8 @@ def _patched(path: str, hunks: tuple[Hunk, ...], **facts: bool) -> Patch:
     return Patch(path, hunks, lines.count("+"), lines.count("-"), **facts)
 
 
-def path_of(value: Mapping[str, Any]) -> str | None:
-    """Returns the file that a call or the client's view of it names."""
+def get_file_path(value: Mapping[str, Any]) -> str | None:
+    """Return the file that a call or the client's view of it names."""
     for name in ("filePath", "file_path", "notebook_path"):
         path = value.get(name)
         if isinstance(path, str) and path:
@@ -170,22 +167,33 @@ def path_of(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-def logged_hunks(value: object) -> Iterator[Hunk]:
-    """Yields the stretches of a patch as the client logged it."""
+def parse_logged_hunks(value: object) -> Iterator[Hunk]:
+    """Yield the stretches of a patch as the client logged it."""
     for one in value if isinstance(value, list) else ():
-        view = mapping(one)
+        view = as_mapping(one)
         lines = view.get("lines")
         among = lines if isinstance(lines, list) else ()
         texts = tuple(line for line in among if isinstance(line, str))
         if any(line[:1] in ("+", "-") for line in texts):
-            old, new = whole_number(view.get("oldStart")), whole_number(view.get("newStart"))
+            old, new = as_count(view.get("oldStart")), as_count(view.get("newStart"))
             yield Hunk(
                 old,
-                whole_number(view.get("oldLines")),
+                as_count(view.get("oldLines")),
                 new,
-                whole_number(view.get("newLines")),
+                as_count(view.get("newLines")),
                 texts,
             )
+
+
+def format_unified_diff(path: str, hunks: Iterable[Hunk], *, is_new: bool = False) -> Iterator[str]:
+    """Yield the lines of a patch in unified format."""
+    name = path.lstrip("/")
+    yield "--- /dev/null" if is_new else f"--- a/{name}"
+    yield f"+++ b/{name}"
+    for hunk in hunks:
+        old, new = f"{hunk.old_start},{hunk.old_lines}", f"{hunk.new_start},{hunk.new_lines}"
+        yield f"@@ -{old} +{new} @@"
+        yield from hunk.lines
 
 
 class Computed(Struct, frozen=True):
@@ -196,79 +204,80 @@ class Computed(Struct, frozen=True):
     is_new: bool = False
 
 
-def _of_edit(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
-    old, new = said(view, "oldString"), said(view, "newString")
+def _compute_edit(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
+    old, new = get_text(view, "oldString"), get_text(view, "newString")
     if old is None or new is None:
-        old, new = said(given, "old_string"), said(given, "new_string")
+        old, new = get_text(given, "old_string"), get_text(given, "new_string")
     if old is None or new is None:
         return None
-    original = said(view, "originalFile")
+    original = get_text(view, "originalFile")
     if not old and not original:
-        return Computed(hunks_between("", new), is_new=True)
-    return _replaced(old, new, original, given.get("replace_all") is True)
+        return Computed(diff_texts("", new), is_new=True)
+    is_everywhere = given.get("replace_all") is True
+    place = original.find(old) if original and old else -1
+    if original is None or place < 0:
+        return Computed(diff_texts(old, new), is_placed=False)
+    count = -1 if is_everywhere else 1
+    return Computed(diff_texts(original, original.replace(old, new, count)))
 
 
-def _of_edits(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
+def _compute_edits(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
     edits = view.get("edits") or given.get("edits")
     pairs = [
-        (said(edit, "old_string") or "", said(edit, "new_string") or "", edit.get("replace_all"))
+        (
+            get_text(edit, "old_string") or "",
+            get_text(edit, "new_string") or "",
+            edit.get("replace_all"),
+        )
         for edit in (edits if isinstance(edits, list) else ())
         if isinstance(edit, Mapping)
     ]
-    original = said(view, "originalFileContents")
+    original = get_text(view, "originalFileContents")
     if original is None:
-        parts = [hunks_between(old, new) for old, new, _ in pairs]
+        parts = [diff_texts(old, new) for old, new, _ in pairs]
         return Computed(tuple(hunk for part in parts for hunk in part), is_placed=False)
     text = original
     for old, new, is_everywhere in pairs:
         text = text.replace(old, new, -1 if is_everywhere is True else 1) if old else new + text
-    return Computed(hunks_between(original, text), is_new=not original)
+    return Computed(diff_texts(original, text), is_new=not original)
 
 
-def _of_write(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
-    content = said(view, "content")
-    content = said(given, "content") if content is None else content
+def _compute_write(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
+    content = get_text(view, "content")
+    content = get_text(given, "content") if content is None else content
     if content is None:
         return None
-    original = said(view, "originalFile")
+    original = get_text(view, "originalFile")
     if view.get("type") == "update" and original is None:
         return None
     is_new = view.get("type") == "create" or (bool(view) and original is None)
-    return Computed(hunks_between(original or "", content), is_new=is_new)
+    return Computed(diff_texts(original or "", content), is_new=is_new)
 
 
-def _of_cell(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
-    mode = said(view, "edit_mode") or said(given, "edit_mode") or "replace"
-    new = said(view, "new_source")
-    new = (said(given, "new_source") if new is None else new) or ""
-    old = "" if mode == "insert" else said(view, "old_source")
+def _compute_cell_edit(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
+    mode = get_text(view, "edit_mode") or get_text(given, "edit_mode") or "replace"
+    new = get_text(view, "new_source")
+    new = (get_text(given, "new_source") if new is None else new) or ""
+    old = "" if mode == "insert" else get_text(view, "old_source")
     if old is None:
-        cell = said(view, "cell_id") or said(given, "cell_id")
-        old = _cell_source(said(view, "original_file"), cell)
-    return Computed(hunks_between(old, "" if mode == "delete" else new), is_placed=False)
+        cell = get_text(view, "cell_id") or get_text(given, "cell_id")
+        old = _cell_source(get_text(view, "original_file"), cell)
+    return Computed(diff_texts(old, "" if mode == "delete" else new), is_placed=False)
 
 
 COMPUTED = {
-    "Edit": _of_edit,
-    "MultiEdit": _of_edits,
-    "Write": _of_write,
-    "NotebookEdit": _of_cell,
+    "Edit": _compute_edit,
+    "MultiEdit": _compute_edits,
+    "Write": _compute_write,
+    "NotebookEdit": _compute_cell_edit,
 }
-
-
-def _replaced(old: str, new: str, original: str | None, is_everywhere: bool) -> Computed:
-    place = original.find(old) if original and old else -1
-    if original is None or place < 0:
-        return Computed(hunks_between(old, new), is_placed=False)
-    count = -1 if is_everywhere else 1
-    return Computed(hunks_between(original, original.replace(old, new, count)))
 
 
 def _cell_source(notebook: str | None, cell: str | None) -> str:
     if not notebook or not cell or len(notebook) > MOST_DECODED:
         return ""
     try:
-        cells = mapping(msgspec.json.decode(notebook)).get("cells")
+        cells = as_mapping(msgspec.json.decode(notebook)).get("cells")
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return ""
     for one in cells if isinstance(cells, list) else ():

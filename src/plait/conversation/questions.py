@@ -1,4 +1,4 @@
-"""A conversation to what the model put to the person, questions and plans, and the answers."""
+"""What the model asked the person, the plans it proposed, and its task lists."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,11 +7,11 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.conversation.model import Called, Conversation, Item, Noted, Outcome
-from plait.conversation.tools import is_plan, tool_named
-from plait.conversation.walk import calls_of, walk
+from plait.conversation.model import ClientNote, Conversation, Item, Outcome, ToolCall
+from plait.conversation.tools import get_tool, is_plan_tool
+from plait.conversation.walk import iter_calls, iter_items
 from plait.record import Record
-from plait.record.codec import mapping, said
+from plait.record.codec import as_mapping, get_text
 
 
 class Option(Struct, frozen=True):
@@ -44,36 +44,39 @@ class Question(Struct, frozen=True):
 
 
 def questions_of(conversation: Conversation) -> tuple[Question, ...]:
-    """Returns all questions, in order, each of several that were asked at once."""
+    """Return all questions, in order, each of several that were asked at once."""
     return tuple(
         question
-        for turn, called in calls_of(conversation)
-        if tool_named(called.name).kind == "ask"
+        for turn, called in iter_calls(conversation)
+        if get_tool(called.name).kind == "ask"
         for question in asked_by(called, turn)
     )
 
 
-def asked_by(called: Called, turn: int) -> Iterator[Question]:
-    """Yields the questions of one call."""
-    view = mapping(called.result.detail if called.result else None)
-    given = mapping(called.input)
-    answers = mapping(view.get("answers") or given.get("answers"))
-    annotations = mapping(view.get("annotations") or given.get("annotations"))
+def asked_by(called: ToolCall, turn: int) -> Iterator[Question]:
+    """Yield the questions of one call."""
+    view = as_mapping(called.result.detail if called.result else None)
+    given = as_mapping(called.input)
+    answers = as_mapping(view.get("answers") or given.get("answers"))
+    annotations = as_mapping(view.get("annotations") or given.get("annotations"))
     asked = given.get("questions") or view.get("questions")
-    for one in asked if isinstance(asked, list) else ():
-        if isinstance(one, Mapping):
-            text = said(one, "question") or ""
-            answer = _answer_in(answers.get(text))
-            options = tuple(_options_in(one))
+    for part in asked if isinstance(asked, list) else ():
+        if isinstance(part, Mapping):
+            text = get_text(part, "question") or ""
+            value = answers.get(text)
+            answer = value if isinstance(value, str) else None
+            if isinstance(value, list):
+                answer = ", ".join(choice for choice in value if isinstance(choice, str))
+            options = tuple(_options_in(part))
             yield Question(
                 text,
                 turn,
-                said(one, "header"),
+                get_text(part, "header"),
                 options,
-                one.get("multiSelect") is True,
+                part.get("multiSelect") is True,
                 answer,
-                _chosen(answer, answers.get(text), options),
-                said(mapping(annotations.get(text)), "notes"),
+                _find_chosen_options(answer, answers.get(text), options),
+                get_text(as_mapping(annotations.get(text)), "notes"),
                 called.outcome,
                 called.result.feedback if called.result else None,
                 called.time,
@@ -85,20 +88,16 @@ def asked_by(called: Called, turn: int) -> Iterator[Question]:
 
 def _options_in(question: Mapping[str, Any]) -> Iterator[Option]:
     options = question.get("options")
-    for one in options if isinstance(options, list) else ():
-        if isinstance(one, str):
-            yield Option(one)
-        elif isinstance(one, Mapping):
-            yield Option(said(one, "label") or "", said(one, "description"))
+    for option in options if isinstance(options, list) else ():
+        if isinstance(option, str):
+            yield Option(option)
+        elif isinstance(option, Mapping):
+            yield Option(get_text(option, "label") or "", get_text(option, "description"))
 
 
-def _answer_in(value: object) -> str | None:
-    if isinstance(value, list):
-        return ", ".join(one for one in value if isinstance(one, str))
-    return value if isinstance(value, str) else None
-
-
-def _chosen(answer: str | None, value: object, options: tuple[Option, ...]) -> tuple[str, ...]:
+def _find_chosen_options(
+    answer: str | None, value: object, options: tuple[Option, ...]
+) -> tuple[str, ...]:
     if answer is None:
         return ()
     labels = [option.label for option in options if option.label]
@@ -139,14 +138,16 @@ class ProposedPlan(Struct, frozen=True):
 
 
 def plans_of(conversation: Conversation) -> tuple[ProposedPlan, ...]:
-    """Returns the plans of a conversation, in order."""
-    return tuple(_plan_of(c, turn) for turn, c in calls_of(conversation) if is_plan(c.name))
+    """Return the plans of a conversation, in order."""
+    return tuple(
+        _make_plan(c, turn) for turn, c in iter_calls(conversation) if is_plan_tool(c.name)
+    )
 
 
-def _plan_of(called: Called, turn: int) -> ProposedPlan:
-    given = mapping(called.input)
-    view = mapping(called.result.detail if called.result else None)
-    proposed, accepted = said(given, "plan"), said(view, "plan") or _told_after(called)
+def _make_plan(called: ToolCall, turn: int) -> ProposedPlan:
+    given = as_mapping(called.input)
+    view = as_mapping(called.result.detail if called.result else None)
+    proposed, accepted = get_text(given, "plan"), get_text(view, "plan") or _get_feedback(called)
     return ProposedPlan(
         accepted or proposed or "",
         VERDICTS.get(called.outcome, "open"),
@@ -155,14 +156,14 @@ def _plan_of(called: Called, turn: int) -> ProposedPlan:
         called.answered_at,
         called.uuid,
         called.call,
-        said(view, "filePath") or said(given, "planFilePath"),
+        get_text(view, "filePath") or get_text(given, "planFilePath"),
         called.result.feedback if called.result else None,
         is_edited=bool(proposed and accepted and proposed.strip() != accepted.strip()),
         is_of_agent=view.get("isAgent") is True,
     )
 
 
-def _told_after(called: Called) -> str | None:
+def _get_feedback(called: ToolCall) -> str | None:
     text = called.result.text if called.result and called.outcome == "ok" else ""
     for heading in APPROVED:
         _, found, plan = text.partition(heading)
@@ -211,25 +212,25 @@ class ListState(Struct, frozen=True):
 
 
 def lists_of(conversation: Conversation) -> tuple[ListState, ...]:
-    """Returns every state of the lists, in order; what changed nothing is left out."""
+    """Return every state of the lists, in order; what changed nothing is left out."""
     known: dict[ListKind, tuple[Task, ...]] = {"todos": (), "tasks": ()}
     found: list[ListState] = []
-    for turn, item in walk(conversation):
-        for kind, tasks in _told_by(item, known["tasks"]):
+    for turn, item in iter_items(conversation):
+        for kind, tasks in _iter_changes(item, known["tasks"]):
             if tasks != known[kind]:
                 known[kind] = tasks
-                call = item.call if isinstance(item, Called) else None
+                call = item.call if isinstance(item, ToolCall) else None
                 found.append(ListState(kind, tasks, turn, item.time, item.uuid, call))
     return tuple(found)
 
 
 def last_lists(states: Iterable[ListState]) -> dict[ListKind, ListState]:
-    """Returns the last state of each kind of list."""
+    """Return the last state of each kind of list."""
     return {state.kind: state for state in states}
 
 
 def recorded_todos(records: Iterable[Record]) -> Iterator[ListState]:
-    """Yields the lists that prompts of older clients carry, where they changed."""
+    """Yield the lists that prompts of older clients carry, where they changed."""
     known: tuple[Task, ...] = ()
     for record in records:
         if record.kind == "user" and b'"todos"' in record.raw:
@@ -240,51 +241,59 @@ def recorded_todos(records: Iterable[Record]) -> Iterator[ListState]:
                 yield ListState("todos", tasks, None, record.timestamp, record.uuid)
 
 
-def _told_by(item: Item, tasks: tuple[Task, ...]) -> Iterator[tuple[ListKind, tuple[Task, ...]]]:
-    if isinstance(item, Called) and item.outcome == "ok" and not item.is_intermediate:
+def _iter_changes(
+    item: Item, tasks: tuple[Task, ...]
+) -> Iterator[tuple[ListKind, tuple[Task, ...]]]:
+    if isinstance(item, ToolCall) and item.outcome == "ok" and not item.is_intermediate:
         if item.name == "TodoWrite":
-            view = mapping(item.result.detail if item.result else None)
-            written = view.get("newTodos", mapping(item.input).get("todos"))
+            view = as_mapping(item.result.detail if item.result else None)
+            written = view.get("newTodos", as_mapping(item.input).get("todos"))
             if isinstance(written, list):
                 yield "todos", _todos_in(written)
         elif item.name in CHANGES:
             yield "tasks", CHANGES[item.name](item, tasks)
-    elif isinstance(item, Noted) and item.subtype in ("task_reminder", "todo_reminder"):
-        content = mapping(mapping(item.value).get("attachment")).get("content")
+    elif isinstance(item, ClientNote) and item.subtype in ("task_reminder", "todo_reminder"):
+        content = as_mapping(as_mapping(item.value).get("attachment")).get("content")
         if isinstance(content, list) and content:  # else the tool has not been used of late
             is_tasks = item.subtype == "task_reminder"
-            yield ("tasks", _listed(content, tasks)) if is_tasks else ("todos", _todos_in(content))
+            yield (
+                ("tasks", _read_task_list(content, tasks))
+                if is_tasks
+                else ("todos", _todos_in(content))
+            )
 
 
 def _todos_in(value: object) -> tuple[Task, ...]:
     among = value if isinstance(value, list) else []
-    return tuple(_task_of(mapping(one)) for one in among if isinstance(one, Mapping))
+    return tuple(_make_task(as_mapping(item)) for item in among if isinstance(item, Mapping))
 
 
-def _task_of(value: Mapping[str, Any]) -> Task:
+def _make_task(value: Mapping[str, Any]) -> Task:
     return Task(
-        said(value, "subject") or said(value, "content") or "",
-        said(value, "status") or "pending",
-        _name_of(value.get("id")),
-        said(value, "activeForm"),
-        said(value, "description"),
-        said(value, "owner"),
+        get_text(value, "subject") or get_text(value, "content") or "",
+        get_text(value, "status") or "pending",
+        _get_name(value.get("id")),
+        get_text(value, "activeForm"),
+        get_text(value, "description"),
+        get_text(value, "owner"),
         _names_in(value.get("blockedBy")),
     )
 
 
-def _created(called: Called, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+def _created(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     result = called.result
-    view = mapping(mapping(result.detail if result else None).get("task"))
+    view = as_mapping(as_mapping(result.detail if result else None).get("task"))
     found = CREATED.search(result.text) if result else None
-    name = _name_of(view.get("id")) or (found[1] if found else None)
-    return _with_task(tasks, replace(_task_of(mapping(called.input)), id=name, status="pending"))
+    name = _get_name(view.get("id")) or (found[1] if found else None)
+    return _with_task(
+        tasks, replace(_make_task(as_mapping(called.input)), id=name, status="pending")
+    )
 
 
-def _updated(called: Called, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
-    given = mapping(called.input)
-    view = mapping(called.result.detail if called.result else None)
-    name = _name_of(given.get("taskId"))
+def _updated(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+    given = as_mapping(called.input)
+    view = as_mapping(called.result.detail if called.result else None)
+    name = _get_name(given.get("taskId"))
     if name is None or view.get("success") is False:
         return tasks
     if given.get("status") == "deleted":
@@ -294,26 +303,28 @@ def _updated(called: Called, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     return _with_task(
         tasks,
         Task(
-            said(given, "subject") or before.text,
-            said(given, "status") or before.status,
+            get_text(given, "subject") or before.text,
+            get_text(given, "status") or before.status,
             name,
-            said(given, "activeForm") or before.doing,
-            said(given, "description") or before.description,
-            said(given, "owner") or before.owner,
+            get_text(given, "activeForm") or before.doing,
+            get_text(given, "description") or before.description,
+            get_text(given, "owner") or before.owner,
             tuple(dict.fromkeys(blocked)),
         ),
     )
 
 
-def _looked_up(called: Called, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+def _looked_up(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     result = called.result
-    view = mapping(result.detail if result else None)
+    view = as_mapping(result.detail if result else None)
     if view.get("task") or view.get("tasks"):
         among = view.get("tasks") or [view.get("task")]
-        return _listed(among, tasks, is_whole="tasks" in view)
+        return _read_task_list(among, tasks, is_complete="tasks" in view)
     lines = LISTED.findall(result.text) if result and called.name == "TaskList" else []
-    told = [{"id": name, "status": status, "subject": text} for name, status, text in lines]
-    return _listed(told, tasks) if told else tasks
+    tasks_by_field = [
+        {"id": name, "status": status, "subject": text} for name, status, text in lines
+    ]
+    return _read_task_list(tasks_by_field, tasks) if tasks_by_field else tasks
 
 
 CHANGES = {
@@ -324,9 +335,11 @@ CHANGES = {
 }
 
 
-def _listed(value: object, tasks: tuple[Task, ...], *, is_whole: bool = True) -> tuple[Task, ...]:
+def _read_task_list(
+    value: object, tasks: tuple[Task, ...], *, is_complete: bool = True
+) -> tuple[Task, ...]:
     before = {task.id: task for task in tasks}
-    found = () if is_whole else tasks
+    found = () if is_complete else tasks
     for task in _todos_in(value):
         known = before.get(task.id, task)
         found = _with_task(
@@ -339,13 +352,13 @@ def _listed(value: object, tasks: tuple[Task, ...], *, is_whole: bool = True) ->
                 owner=task.owner or known.owner,
             ),
         )
-    return tuple(sorted(found, key=_by_number)) if is_whole else found
+    return tuple(sorted(found, key=_by_number)) if is_complete else found
 
 
 def _with_task(tasks: tuple[Task, ...], task: Task) -> tuple[Task, ...]:
-    if task.id is None or all(one.id != task.id for one in tasks):
+    if task.id is None or all(other.id != task.id for other in tasks):
         return (*tasks, task)
-    return tuple(task if one.id == task.id else one for one in tasks)
+    return tuple(task if other.id == task.id else other for other in tasks)
 
 
 def _by_number(task: Task) -> tuple[int, str]:
@@ -355,10 +368,10 @@ def _by_number(task: Task) -> tuple[int, str]:
 
 def _names_in(value: object) -> tuple[str, ...]:
     among = value if isinstance(value, list) else []
-    return tuple(name for one in among if (name := _name_of(one)))
+    return tuple(name for item in among if (name := _get_name(item)))
 
 
-def _name_of(value: object) -> str | None:
+def _get_name(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     return str(value) or None

@@ -1,4 +1,4 @@
-"""Blocks of tools to results: words, outcome, enclosures, and where the rest of them lies."""
+"""Tool results: their text, outcome and enclosures, the calls they answer, and their files."""
 
 import os
 import re
@@ -10,24 +10,23 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from plait.conversation.model import (
-    Answered,
-    Called,
+    AssistantText,
+    AssistantThinking,
     Enclosure,
     Item,
-    Notable,
+    LateResult,
+    NotableOutcome,
     Outcome,
-    Persisted,
+    PersistedOutput,
     Result,
-    Said,
-    Standing,
-    Thought,
-    Told,
+    ResultOrigin,
+    ToolCall,
+    UserMessage,
 )
 from plait.errors import SourceError
 from plait.line import read_slice
 from plait.record import Record, User
-from plait.record.beside import words_beside
-from plait.record.codec import strings_in
+from plait.record.codec import iter_strings
 from plait.record.message import (
     BLOCKS,
     AdvisorToolResult,
@@ -38,20 +37,21 @@ from plait.record.message import (
     ToolReference,
     ToolResult,
     UnknownBlock,
-    blocks_of,
+    make_blocks,
 )
+from plait.record.text import extract_extra_text
 
 BASE64_BYTES = 3 / 4
 BLOCK_NAMES = {kind: name for name, kind in BLOCKS.items()}
 
 
-def enclosures_of(blocks: Iterable[Block]) -> tuple[Enclosure, ...]:
-    """Returns each block as an enclosure, its value as the log has it."""
-    return tuple(enclosure_of(block) for block in blocks)
+def make_enclosures(blocks: Iterable[Block]) -> tuple[Enclosure, ...]:
+    """Return each block as an enclosure, its value as the log has it."""
+    return tuple(make_enclosure(block) for block in blocks)
 
 
-def enclosure_of(block: Block) -> Enclosure:
-    """Returns one block as an enclosure."""
+def make_enclosure(block: Block) -> Enclosure:
+    """Return one block as an enclosure."""
     match block:
         case Image(source):
             return _sourced("image", source, None)
@@ -87,38 +87,48 @@ SAVED_AS = re.compile(r"<persisted-output>.{0,400}?saved to: ([^\n]+)", re.DOTAL
 RUNNING = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 
 
-def result_of(record: Record, block: ToolResult | AdvisorToolResult, detail: Any = None) -> Result:
-    """Returns the answer that a block gives, with the client's own view of it."""
+def parse_result(
+    record: Record, block: ToolResult | AdvisorToolResult, detail: Any = None
+) -> Result:
+    """Return the answer that a block gives, with the client's own view of it."""
     if isinstance(block.content, str):
         blocks: tuple[Block, ...] = ()
         text = block.content
     else:
-        blocks = blocks_of(block.content)
-        text = "\n".join(one.text for one in blocks if isinstance(one, Text))
+        blocks = make_blocks(block.content)
+        text = "\n".join(block.text for block in blocks if isinstance(block, Text))
     is_error = isinstance(block, ToolResult) and block.is_error is True
     return Result(
         text,
-        outcome_said(text, detail, is_error=is_error, denial=_denial_of(record)),
-        enclosures_of(one for one in blocks if not isinstance(one, Text)) if blocks else (),
+        determine_outcome(
+            text,
+            detail,
+            is_error=is_error,
+            denial=(record.message_line or record).tool_denial_kind
+            if isinstance(record, User)
+            else None,
+        ),
+        make_enclosures(block for block in blocks if not isinstance(block, Text)) if blocks else (),
         detail,
-        _persisted_of(text, detail),
-        _feedback_of(record, text) if is_error else None,
-        _exit_code_of(text, detail),
+        _find_persisted_output(text, detail),
+        _find_feedback(record, text) if is_error else None,
+        _find_exit_code(text, detail),
     )
 
 
-def _denial_of(record: Record) -> str | None:
-    return (record.spoken or record).tool_denial_kind if isinstance(record, User) else None
-
-
-def outcome_said(text: str, detail: Any, *, is_error: bool, denial: str | None = None) -> Outcome:
-    """Returns what became of a call by its result, the client's view of it, and who said no."""
+def determine_outcome(
+    text: str, detail: Any, *, is_error: bool, denial: str | None = None
+) -> Outcome:
+    """Return what became of a call by its result, the client's view of it, and who said no."""
     view = detail if isinstance(detail, Mapping) else {}
     if denial == "interrupted":
         return "interrupted"
     if is_error and (text.startswith(REJECTED) or (denial and "user" in denial)):
         return "rejected"
-    if view.get("interrupted") is True or _is_cut_short(text, is_error=is_error):
+    is_cut_short = text.startswith(CUT_SHORT) or (
+        is_error and text.rstrip().endswith(CUT_SHORT_AT_LAST)
+    )
+    if is_cut_short or view.get("interrupted") is True:
         return "interrupted"
     if is_error or (isinstance(detail, str) and detail.startswith("Error: ")):
         return "failed"
@@ -128,33 +138,29 @@ def outcome_said(text: str, detail: Any, *, is_error: bool, denial: str | None =
     return "launched" if view.get("backgroundTaskId") else "ok"
 
 
-NOTABLE: dict[Outcome, Notable] = {name: name for name in get_args(Notable)}
+NOTABLE: dict[Outcome, NotableOutcome] = {name: name for name in get_args(NotableOutcome)}
 
 
-def notable_outcome(item: Item) -> Notable | None:
-    """Returns the outcome by which a reader asks for an item, None for one that is as usual."""
+def get_notable_outcome(item: Item) -> NotableOutcome | None:
+    """Return the outcome by which a reader asks for an item, None for one that is as usual."""
     match item:
-        case Called(outcome=outcome) | Answered(result=Result(outcome=outcome)):
+        case ToolCall(outcome=outcome) | LateResult(result=Result(outcome=outcome)):
             return NOTABLE.get(outcome)
-        case Told(kind="interruption"):
+        case UserMessage(kind="interruption"):
             return "interrupted"
         case _:
             return None
 
 
-def _is_cut_short(text: str, *, is_error: bool) -> bool:
-    return text.startswith(CUT_SHORT) or (is_error and text.rstrip().endswith(CUT_SHORT_AT_LAST))
-
-
-def _feedback_of(record: Record, text: str) -> str | None:
-    said = record.user_feedback if isinstance(record, User) else None
-    if said or not text.startswith(REJECTED):
-        return said
+def _find_feedback(record: Record, text: str) -> str | None:
+    feedback = record.user_feedback if isinstance(record, User) else None
+    if feedback or not text.startswith(REJECTED):
+        return feedback
     found = FEEDBACK.search(text)
     return found[1].strip() if found else None
 
 
-def _exit_code_of(text: str, detail: Any) -> int | None:
+def _find_exit_code(text: str, detail: Any) -> int | None:
     found = EXIT_CODE.match(text) or (EXIT_CODE.match(detail) if isinstance(detail, str) else None)
     if found:
         return int(found[1])
@@ -162,7 +168,7 @@ def _exit_code_of(text: str, detail: Any) -> int | None:
     return code if isinstance(code, int) else None
 
 
-def _persisted_of(text: str, detail: Any) -> Persisted | None:
+def _find_persisted_output(text: str, detail: Any) -> PersistedOutput | None:
     view = detail if isinstance(detail, Mapping) else {}
     path, size = view.get("persistedOutputPath"), view.get("persistedOutputSize")
     if not isinstance(path, str):
@@ -173,22 +179,22 @@ def _persisted_of(text: str, detail: Any) -> Persisted | None:
     name = re.split(r"[/\\]", path)[-1]
     if not name or name in (".", "..") or "\0" in name:
         return None
-    return Persisted(name, int(size) if isinstance(size, int | float) else None)
+    return PersistedOutput(name, int(size) if isinstance(size, int | float) else None)
 
 
-def beside(called: Called) -> dict[str, str]:
-    """Returns what only the client's view of a result says, by the names of its fields."""
+def get_extra_text(called: ToolCall) -> dict[str, str]:
+    """Return what only the client's view of a result says, by the names of its fields."""
     if called.result is None or called.result.detail is None:
         return {}
     result = called.result
-    return words_beside(result.detail, result.text, *strings_in(called.input, ()))
+    return extract_extra_text(result.detail, result.text, *iter_strings(called.input, ()))
 
 
-def as_called(answer: Answered, called: Called | None) -> Called:
-    """Returns a result that stands apart with what its call was given, where that is known."""
+def make_call_of_result(answer: LateResult, called: ToolCall | None) -> ToolCall:
+    """Return a result that stands apart with what its call was given, where that is known."""
     given = called.input if called else None
     name = answer.name or ""
-    return Called(response=0, call=answer.call, name=name, input=given, result=answer.result)
+    return ToolCall(response=0, call=answer.call, name=name, input=given, result=answer.result)
 
 
 OUTPUTS = "tool-results"
@@ -196,24 +202,26 @@ MOST_OUTPUT = 32 << 20
 FORBIDDEN = frozenset({"", ".", ".."})
 
 
-def whole_result(session_folder: Path, called: Called, most: int = MOST_OUTPUT) -> str | None:
-    """Returns all that a tool answered, the part in the log where the rest is gone."""
+def read_full_result(session_folder: Path, called: ToolCall, most: int = MOST_OUTPUT) -> str | None:
+    """Return all that a tool answered, the part in the log where the rest is gone."""
     result = called.result
     if result is None:
         return None
-    found = persisted_text(session_folder, result.persisted, most) if result.persisted else None
+    found = (
+        read_persisted_output(session_folder, result.persisted, most) if result.persisted else None
+    )
     return result.text if found is None else found
 
 
-def persisted_text(
-    session_folder: Path, persisted: Persisted, most: int = MOST_OUTPUT
+def read_persisted_output(
+    session_folder: Path, persisted: PersistedOutput, most: int = MOST_OUTPUT
 ) -> str | None:
-    """Returns the words of an output that lies beside the log, None where it cannot be read.
+    """Return the words of an output that lies beside the log, None where it cannot be read.
 
     A name of the log is not trusted: it must be that of a plain file in the folder of tool
     results, and no link may lead out of it. Not more than so many bytes are read.
     """
-    path = output_path(session_folder, persisted.name)
+    path = find_output_file(session_folder, persisted.name)
     if path is None:
         return None
     try:
@@ -222,8 +230,8 @@ def persisted_text(
         return None
 
 
-def output_path(session_folder: Path, name: str) -> Path | None:
-    """Returns where an output lies, None where its name leads anywhere else."""
+def find_output_file(session_folder: Path, name: str) -> Path | None:
+    """Return where an output lies, None where its name leads anywhere else."""
     if name in FORBIDDEN or any(mark in name for mark in "/\\\0:"):
         return None
     try:
@@ -239,7 +247,7 @@ SourceOf: TypeAlias = Callable[[str], str | None]
 IsKnown: TypeAlias = Callable[[str], bool]
 """Whether a call stands in another conversation."""
 
-WORDS = (Said, Thought)
+WORDS = (AssistantText, AssistantThinking)
 
 
 class Placed(NamedTuple):
@@ -250,32 +258,32 @@ class Placed(NamedTuple):
     """True for a call whose result is read together with it."""
 
 
-def paired(items: Sequence[Item], source_of: SourceOf, is_known: IsKnown) -> list[Item]:
-    """Returns the items, calls with their results, results with the names of their tools."""
+def pair_results(items: Sequence[Item], source_of: SourceOf, is_known: IsKnown) -> list[Item]:
+    """Return the items, calls with their results, results with the names of their tools."""
     marked = _superseded(items)
-    answers: dict[int, Answered] = {}
+    answers: dict[int, LateResult] = {}
     calls: dict[str, list[int]] = {}
     found: list[Item] = []
     for place, item in enumerate(marked):
-        if isinstance(item, Called) and not item.is_intermediate:
+        if isinstance(item, ToolCall) and not item.is_intermediate:
             calls.setdefault(item.call, []).append(place)
-        elif isinstance(item, Answered):
-            asked = _call_of(item, calls.get(item.call, ()), marked, answers, source_of)
-            item = _answered(item, asked, marked, answers, is_known)
+        elif isinstance(item, LateResult):
+            asked = _find_call(item, calls.get(item.call, ()), marked, answers, source_of)
+            item = _make_late_result(item, asked, marked, answers, is_known)
         found.append(item)
     for place, answer in answers.items():
         found[place] = _with_result(found[place], answer)
     return found
 
 
-def _call_of(
-    answer: Answered,
+def _find_call(
+    answer: LateResult,
     places: Sequence[int],
     items: Sequence[Item],
-    answers: dict[int, Answered],
+    answers: dict[int, LateResult],
     source_of: SourceOf,
 ) -> int | None:
-    """Returns the place of the call that a result answers.
+    """Return the place of the call that a result answers.
 
     Where an id was used twice, the record that the result names is meant, else the newest
     call that waits for an answer.
@@ -288,26 +296,26 @@ def _call_of(
     return (named or waiting or list(places))[-1]
 
 
-def _answered(
-    answer: Answered,
+def _make_late_result(
+    answer: LateResult,
     asked: int | None,
     items: Sequence[Item],
-    answers: dict[int, Answered],
+    answers: dict[int, LateResult],
     is_known: IsKnown,
-) -> Answered:
+) -> LateResult:
     if asked is None:
-        standing: Standing = "foreign" if is_known(answer.call) else "orphan"
-        return replace(answer, standing=standing)
+        origin: ResultOrigin = "foreign" if is_known(answer.call) else "orphan"
+        return replace(answer, standing=origin)
     call = items[asked]
-    name = call.name if isinstance(call, Called) else None
+    name = call.name if isinstance(call, ToolCall) else None
     if asked in answers:
         return replace(answer, name=name, standing="repeat")
     answers[asked] = replace(answer, name=name)
     return answers[asked]
 
 
-def _with_result(item: Item, answer: Answered) -> Item:
-    if not isinstance(item, Called):
+def _with_result(item: Item, answer: LateResult) -> Item:
+    if not isinstance(item, ToolCall):
         return item
     return replace(
         item,
@@ -323,7 +331,7 @@ def _superseded(items: Iterable[Item]) -> list[Item]:
     found = list(items)
     last: dict[tuple[int, str], int] = {}
     for place, item in enumerate(found):
-        if isinstance(item, Called):
+        if isinstance(item, ToolCall):
             key = (item.response, item.call)
         elif isinstance(item, WORDS) and item.text:
             key = (item.response, type(item).__name__)
@@ -338,47 +346,44 @@ def _superseded(items: Iterable[Item]) -> list[Item]:
 
 def _is_in_full(earlier: Item, later: Item) -> bool:
     match earlier, later:
-        case (Said(text=begun), Said(text=text)) | (Thought(text=begun), Thought(text=text)):
+        case (AssistantText(text=begun), AssistantText(text=text)) | (
+            AssistantThinking(text=begun),
+            AssistantThinking(text=text),
+        ):
             return text.startswith(begun) and earlier.uuid != later.uuid
         case _:
-            return isinstance(earlier, Called) and isinstance(later, Called)
+            return isinstance(earlier, ToolCall) and isinstance(later, ToolCall)
 
 
-def story(items: Iterable[Item]) -> Iterator[Placed]:
-    """Yields the items that a reader sees, each result with its call or in its own place."""
+def iter_story(items: Iterable[Item]) -> Iterator[Placed]:
+    """Yield the items that a reader sees, each result with its call or in its own place."""
     seen = list(items)
-    together = _joined(seen)
+    together = _find_calls_with_result(seen)
     for item in seen:
-        if isinstance(item, Called):
-            yield Placed(item, item.answered_by is not None and key_of(item) in together)
-        elif not (isinstance(item, Answered) and key_of(item) in together):
+        if isinstance(item, ToolCall):
+            yield Placed(item, item.answered_by is not None and get_call_key(item) in together)
+        elif not (isinstance(item, LateResult) and get_call_key(item) in together):
             yield Placed(item)
 
 
-def _joined(items: Iterable[Item]) -> set[tuple[str, str | None]]:
+def _find_calls_with_result(items: Iterable[Item]) -> set[tuple[str, str | None]]:
     spoken = 0
     heard: dict[tuple[str, str | None], int] = {}
     found: set[tuple[str, str | None]] = set()
     for item in items:
-        if _is_continuation(item):
+        if isinstance(item, WORDS) and item.text.strip():
             spoken += 1
-        elif isinstance(item, Called) and item.answered_by is not None:
-            heard[key_of(item)] = spoken
-        elif isinstance(item, Answered) and _is_at_hand(item, heard, spoken):
-            found.add(key_of(item))
+        elif isinstance(item, ToolCall) and item.answered_by is not None:
+            heard[get_call_key(item)] = spoken
+        elif isinstance(item, LateResult) and (
+            item.standing == "own" and heard.get(get_call_key(item)) == spoken
+        ):
+            found.add(get_call_key(item))
     return found
 
 
-def _is_at_hand(answer: Answered, heard: dict[tuple[str, str | None], int], spoken: int) -> bool:
-    return answer.standing == "own" and heard.get(key_of(answer)) == spoken
-
-
-def key_of(item: Called | Answered) -> tuple[str, str | None]:
-    """Returns what a call and its own result share."""
-    if isinstance(item, Called):
+def get_call_key(item: ToolCall | LateResult) -> tuple[str, str | None]:
+    """Return what a call and its own result share."""
+    if isinstance(item, ToolCall):
         return item.call, item.answered_by
     return item.call, item.uuid
-
-
-def _is_continuation(item: Item) -> bool:
-    return isinstance(item, WORDS) and bool(item.text.strip())

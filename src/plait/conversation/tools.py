@@ -1,7 +1,7 @@
-"""Names of tools to what they are: one row a tool.
+"""What is known of each tool, by name: one row per tool.
 
-What a view tells of a call's input and result stands in the view, by the same names; a tool
-that has no row here is shown as any other.
+How a view shows the input and result of a call is in the view, by the same names; a tool without
+a row is shown as any other.
 """
 
 from functools import lru_cache
@@ -46,7 +46,7 @@ class Tool(Struct, frozen=True):
 
     @property
     def sends_agents(self) -> bool:
-        """Tells whether it sends agents out, be their conversations in the log or not."""
+        """Whether it sends agents out, be their conversations in the log or not."""
         return self.name in SPAWNERS
 
 
@@ -92,12 +92,12 @@ TOOLS = {
 
 
 @lru_cache(maxsize=256)
-def tool_named(name: str) -> Tool:
-    """Returns what is known of a tool, its name alone where nothing is."""
+def get_tool(name: str) -> Tool:
+    """Return what is known of a tool, its name alone where nothing is."""
     return TOOLS.get(name) or Tool(name, "mcp" if name.startswith("mcp__") else "other")
 
 
-def is_plan(name: str) -> bool:
+def is_plan_tool(name: str) -> bool:
     """Tells a tool by which a plan is put to the person."""
-    tool = tool_named(name)
+    tool = get_tool(name)
     return tool.kind == "plan" and tool.is_answered_by_person

@@ -1,53 +1,191 @@
-"""Items in reading order to turns: a prompt, and all that answers it.
+"""Turns: a prompt and everything that answers it, and how long that took.
 
-A person's prompt always opens a turn. A command, a shell line, a notice or a message opens one
-where the model was at rest and answers it; everything else belongs to the turn it stands in.
+    prompt ─ model, tools ─┬─ a person is asked ─┬─ model ─ last answer      a caveat, a notice …
+    │                                                     │
+    ├──────────────────── duration ───────────────────────┤   work time = duration − waiting
+
+A caveat, a command that nobody answered, a notice or a note of the client is not an answer: what
+comes after the last answer or result is not part of the turn's time, be it days later.
 """
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from plait.conversation.model import (
-    Answered,
-    Called,
-    Folded,
-    Item,
-    Response,
-    Said,
-    Shown,
-    Thought,
-    Told,
-    ToldKind,
-    Turn,
-)
-from plait.conversation.timing import WORKED, timed
+from msgspec.structs import replace
 
-ASKING: tuple[ToldKind, ...] = ("queued", "command", "bash", "teammate", "peer", "notice", "prompt")
+from plait.conversation.model import (
+    AssistantText,
+    AssistantThinking,
+    BranchPoint,
+    ClientNote,
+    FoldedItems,
+    Item,
+    LateResult,
+    OtherBlock,
+    Response,
+    ToolCall,
+    Turn,
+    UserMessage,
+    UserMessageKind,
+)
+from plait.conversation.tools import get_tool
+from plait.record.message import NO_RESPONSE
+from plait.record.time import compute_elapsed_ms, sum_covered_time
+
+WORKED = (AssistantText, AssistantThinking, ToolCall, OtherBlock, LateResult)
+"""What the model and its tools did. A tuple: it is asked for each item."""
+CLIENT_NOTE = "turn_duration"
+
+
+def add_times(turns: Iterable[Turn], responses: Sequence[Response] = ()) -> tuple[Turn, ...]:
+    """Return the turns with their times."""
+    given = list(turns)
+    found: list[Turn] = []
+    before: str | None = None
+    for place, turn in enumerate(given):
+        timely = _with_times(turn, responses, before, _next_prompt(given[place + 1 : place + 2]))
+        found.append(timely)
+        before = timely.ended or before
+    return tuple(found)
+
+
+def _next_prompt(turns: Sequence[Turn]) -> str | None:
+    return turns[0].opener.time if turns and turns[0].opener else None
+
+
+def _with_times(
+    turn: Turn, responses: Sequence[Response], before: str | None, after: str | None
+) -> Turn:
+    """Return a turn with its times.
+
+    A compaction writes the records that it keeps anew, with its own time: what is later than
+    the next prompt says nothing of this turn.
+    """
+    stamps = list(_within(_answers_in(turn.items, responses), after))
+    opened = turn.opener.time if turn.opener else None
+    started = opened or min(stamps, default=None) or _find_first_time(turn.items, after)
+    ended = max(stamps, default=None) or find_noted_end(turn, after) or started
+    working, duration = _worked(turn.items, started, ended)
+    return replace(
+        turn,
+        started=started,
+        ended=ended,
+        duration_ms=duration,
+        working_ms=working,
+        waited_ms=compute_elapsed_ms(before, opened) if before else None,
+    )
+
+
+def _within(stamps: Iterable[str], after: str | None) -> Iterator[str]:
+    return (stamp for stamp in stamps if after is None or stamp <= after)
+
+
+def _answers_in(items: Iterable[Item], responses: Sequence[Response]) -> Iterator[str]:
+    for item in items:
+        if item.time and isinstance(item, WORKED) and not _is_stand_in(item, responses):
+            yield item.time
+
+
+def _is_stand_in(item: Item, responses: Sequence[Response]) -> bool:
+    """Return whether the client wrote something where no model spoke, at times days later."""
+    number: int | None = getattr(item, "response", None)
+    if number is None or number >= len(responses):
+        return False
+    response = responses[number]
+    is_nothing = isinstance(item, AssistantText) and item.text == NO_RESPONSE
+    return response.is_meta or (response.is_synthetic and is_nothing)
+
+
+def _find_first_time(items: Iterable[Item], after: str | None) -> str | None:
+    stamps = (
+        i.time
+        for i in items
+        if i.time and not isinstance(i, ClientNote | BranchPoint | FoldedItems)
+    )
+    return min(_within(stamps, after), default=None)
+
+
+def find_noted_end(turn: Turn, after: str | None = None) -> str | None:
+    """Return when the client says that a turn ended, for answers without a time."""
+    if not turn.responses:
+        return None
+    stamps = (note.time for note in _client_notes(turn.items) if note.time)
+    return max(_within(stamps, after), default=None)
+
+
+def _client_notes(items: Iterable[Item]) -> Iterator[ClientNote]:
+    for item in items:
+        if isinstance(item, ClientNote) and item.subtype == CLIENT_NOTE:
+            yield item
+
+
+def _worked(
+    items: Sequence[Item], started: str | None, ended: str | None
+) -> tuple[float | None, float | None]:
+    """Return the work time and the duration.
+
+    The client's own figure leaves out the time in which a person was asked anything, be it a
+    leave to run a tool, and goes on while hooks run after the last answer: it can only take
+    from what the times of the records say.
+    """
+    figures = (note.value.get("durationMs") for note in _client_notes(items))
+    numbers = [figure for figure in figures if isinstance(figure, int | float) and figure > 0]
+    duration, noted = compute_elapsed_ms(started, ended), (sum(numbers) if numbers else None)
+    if duration is None:
+        return noted, noted
+    asked = (
+        (compute_elapsed_ms(started, item.time), compute_elapsed_ms(started, item.answered_at))
+        for item in items
+        if isinstance(item, ToolCall) and get_tool(item.name).is_answered_by_person
+    )
+    working = duration - sum_covered_time(
+        (min(first, duration), min(last, duration))
+        for first, last in asked
+        if first is not None and last is not None
+    )
+    return (working if noted is None else min(noted, working)), duration
+
+
+# A person's prompt always opens a turn. A command, a shell line, a notice or a message opens one
+# if the model was at rest and answers it; everything else belongs to the turn it stands in.
+
+
+ASKING: tuple[UserMessageKind, ...] = (
+    "queued",
+    "command",
+    "bash",
+    "teammate",
+    "peer",
+    "notice",
+    "prompt",
+)
 """What can open a turn without being a person's prompt, if it is answered."""
-LAST_RESORTS: tuple[ToldKind, ...] = ("meta", "summary")
+LAST_RESORTS: tuple[UserMessageKind, ...] = ("meta", "summary")
 OUTPUTS = frozenset({"command-output", "bash-output"})
-SPOKEN = (Said, Thought, Called, Shown)
+SPOKEN = (AssistantText, AssistantThinking, ToolCall, OtherBlock)
 """What a response is made of. A tuple: it is asked for each item."""
 
 
-def turns_of(
+def build_turns(
     items: Sequence[Item], responses: Sequence[Response] = (), *, is_agent: bool = False
 ) -> tuple[Turn, ...]:
-    """Returns the turns of a conversation; number 0 holds what stands before the first."""
-    openers = set(openers_of(items, is_agent=is_agent))
+    """Return the turns of a conversation; number 0 holds what stands before the first."""
+    openers = set(find_openers(items, is_agent=is_agent))
     parts: list[list[Item]] = [[]]
     for place, item in enumerate(items):
         if place in openers:
             parts.append([])
         parts[-1].append(item)
     begun: set[int] = set()
-    turns = (_turn_of(number, part, begun) for number, part in enumerate(parts) if part)
-    return timed(turns, responses)
+    turns = (_make_turn(number, part, begun) for number, part in enumerate(parts) if part)
+    return add_times(turns, responses)
 
 
-def _turn_of(number: int, items: Sequence[Item], begun: set[int]) -> Turn:
-    opener = items[0] if number and isinstance(items[0], Told) else None
-    responses = [one for one in dict.fromkeys(responses_in(items)) if one not in begun]
+def _make_turn(number: int, items: Sequence[Item], begun: set[int]) -> Turn:
+    opener = items[0] if number and isinstance(items[0], UserMessage) else None
+    responses = [
+        number for number in dict.fromkeys(iter_response_numbers(items)) if number not in begun
+    ]
     begun.update(responses)
     return Turn(
         number,
@@ -56,17 +194,17 @@ def _turn_of(number: int, items: Sequence[Item], begun: set[int]) -> Turn:
         tuple(responses),
         None,
         None,
-        is_interrupted=any(isinstance(i, Told) and i.kind == "interruption" for i in items),
+        is_interrupted=any(isinstance(i, UserMessage) and i.kind == "interruption" for i in items),
     )
 
 
-def responses_in(items: Iterable[Item]) -> Iterator[int]:
-    """Yields the responses that items belong to, folded ones too."""
+def iter_response_numbers(items: Iterable[Item]) -> Iterator[int]:
+    """Yield the responses that items belong to, folded ones too."""
     for item in items:
         if isinstance(item, SPOKEN):
             yield item.response
-        elif isinstance(item, Folded):
-            yield from responses_in(item.items)
+        elif isinstance(item, FoldedItems):
+            yield from iter_response_numbers(item.items)
 
 
 @dataclass(slots=True)
@@ -77,41 +215,30 @@ class Gap:
     was_at_rest: bool = True
 
 
-def openers_of(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
-    """Yields the places where turns begin."""
+def find_openers(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
+    """Yield the places where turns begin."""
     gap, is_any_open, waiting = Gap(), False, set[str]()
     prompts: set[str | None] = {None}
     for place, item in enumerate(items):
-        if isinstance(item, Told):
-            if _can_ask(item, prompts):
+        if isinstance(item, UserMessage):
+            is_expansion = item.kind == "meta" and item.prompt in prompts - {None}
+            if not (item.is_only_queued or is_expansion):
                 gap.places.append(place)
             prompts.add(item.prompt)
             continue
         if not isinstance(item, WORKED):
             continue
-        if not isinstance(item, Answered):
+        if not isinstance(item, LateResult):
             for opener in _opening(items, gap, is_agent=is_agent, is_first=not is_any_open):
                 is_any_open = True
                 yield opener
             gap = Gap()
-        _keep_waiting(item, waiting)
-        gap.was_at_rest = not waiting and not isinstance(item, Answered)
+        if isinstance(item, ToolCall) and item.result is not None:
+            waiting.add(item.call)
+        elif isinstance(item, LateResult):
+            waiting.discard(item.call)
+        gap.was_at_rest = not waiting and not isinstance(item, LateResult)
     yield from _typed_prompts(items, gap, is_agent=is_agent)
-
-
-def _can_ask(item: Told, prompts: Set[str | None]) -> bool:
-    """Tells what may open a turn from what the model never saw, and from the client's own
-    words within a turn: those name a prompt that came before.
-    """
-    return not item.is_only_queued and not (item.kind == "meta" and item.prompt in prompts - {None})
-
-
-def _keep_waiting(item: Item, waiting: set[str]) -> None:
-    """Keeps the calls that have no answer yet; one that never gets any does not wait."""
-    if isinstance(item, Called) and item.result is not None:
-        waiting.add(item.call)
-    elif isinstance(item, Answered):
-        waiting.discard(item.call)
 
 
 def _opening(items: Sequence[Item], gap: Gap, *, is_agent: bool, is_first: bool) -> Iterator[int]:
@@ -119,36 +246,31 @@ def _opening(items: Sequence[Item], gap: Gap, *, is_agent: bool, is_first: bool)
     yield from typed
     is_stopped = any(_kind_at(items, place) == "interruption" for place in gap.places)
     if not typed and (gap.was_at_rest or is_stopped or is_first):
-        chosen = _asking(items, gap.places, LAST_RESORTS if is_first else LAST_RESORTS[:1])
-        if chosen is not None:
-            yield chosen
+        resorts = LAST_RESORTS if is_first else LAST_RESORTS[:1]
+        asked = [place for place in gap.places if _kind_at(items, place) in ASKING]
+        silent = [place for place in asked if not _printed(items, place, gap.places)]
+        if asked:
+            yield silent[0] if silent else asked[-1]
+        else:
+            last_resorts = [place for place in gap.places if _kind_at(items, place) in resorts]
+            yield from last_resorts[:1]
 
 
 def _typed_prompts(items: Sequence[Item], gap: Gap, *, is_agent: bool) -> Iterator[int]:
     for place in gap.places:
         item = items[place]
-        if isinstance(item, Told) and item.kind == "prompt" and (item.is_typed or is_agent):
+        if isinstance(item, UserMessage) and item.kind == "prompt" and (item.is_typed or is_agent):
             yield place
-
-
-def _asking(
-    items: Sequence[Item], places: Sequence[int], resorts: Sequence[ToldKind]
-) -> int | None:
-    asked = [place for place in places if _kind_at(items, place) in ASKING]
-    silent = [place for place in asked if not _printed(items, place, places)]
-    if silent or asked:
-        return silent[0] if silent else asked[-1]
-    return next((place for place in places if _kind_at(items, place) in resorts), None)
 
 
 def _printed(items: Sequence[Item], place: int, places: Sequence[int]) -> bool:
     item = items[place]
-    if isinstance(item, Told) and item.kind in ("command", "bash"):
+    if isinstance(item, UserMessage) and item.kind in ("command", "bash"):
         after = next((other for other in places if other > place), None)
         return item.output is not None or (after is not None and _kind_at(items, after) in OUTPUTS)
     return False
 
 
-def _kind_at(items: Sequence[Item], place: int) -> ToldKind | None:
+def _kind_at(items: Sequence[Item], place: int) -> UserMessageKind | None:
     item = items[place]
-    return item.kind if isinstance(item, Told) and item.name != "caveat" else None
+    return item.kind if isinstance(item, UserMessage) and item.name != "caveat" else None

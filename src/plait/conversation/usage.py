@@ -1,12 +1,12 @@
-"""What lines say of usage to tokens, and lines of all files to responses, each counted once.
+"""Token usage, and the responses of all files with each counted once.
 
-A response is known by its message id, without one by its request, without either it is the
-record alone. All its figures come from one of its lines: the one with the most output, the
-last among equals. Older clients write growing numbers, and only the last line has the final ones.
+A response is known by its message id, else by its request, else it is the record alone. All its
+figures come from one of its lines: the one with the most output, the last among equals. Older
+clients write growing numbers, and only the last line has the final ones.
 
 A copy that a resume left in another file has the same id, so it is the same response, whatever
-its request is called there; a request that was tried again has an id of its own, and was paid
-for. What the client made up itself (`<synthetic>`) is no response.
+its request is called there; a request that was retried has an id of its own, and was paid for.
+What the client made up itself (`<synthetic>`) is not a response.
 """
 
 from collections import Counter
@@ -19,9 +19,9 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct, to_builtins
 
 from plait.record.billing import COST_STATE, OPENING, Bill, Figures
-from plait.record.codec import lenient
+from plait.record.codec import convert_leniently
 from plait.record.message import Usage
-from plait.record.time import moment
+from plait.record.time import parse_time
 
 SYNTHETIC = "<synthetic>"
 """The model of what the client made up itself: no response of anybody."""
@@ -29,8 +29,10 @@ PLAIN_TIERS = frozenset({None, "", "standard", "default"})
 PLAIN_SPEEDS = frozenset({None, "", "standard", "normal"})
 PLAIN_PLACES = frozenset({None, "", "global", "not_available"})
 
-Said: TypeAlias = Usage | Figures
+UsageFigures: TypeAlias = Usage | Figures
 """Usage as a record or a bill has it."""
+DECIMALS = 9
+"""Of dollars in JSON: sums agree, and floating-point noise is cut off."""
 
 
 class Tokens(Struct, frozen=True, gc=False):
@@ -67,7 +69,7 @@ class Tokens(Struct, frozen=True, gc=False):
         return self.total_input + self.output
 
     def __add__(self, other: "Tokens") -> "Tokens":
-        """Returns both together; what they do not share of tier, speed and place is dropped."""
+        """Return both together; what they do not share of tier, speed and place is dropped."""
         return Tokens(
             self.input + other.input,
             self.output + other.output,
@@ -82,30 +84,44 @@ class Tokens(Struct, frozen=True, gc=False):
         )
 
 
-NOTHING = Tokens()
+NO_TOKENS = Tokens()
 
 
-def tokens_of(said: Said) -> Tokens:
-    """Returns the tokens that a line says a response took.
+def tokens_to_json(tokens: Tokens) -> dict[str, int]:
+    """Return tokens under the names that they have in all JSON."""
+    return {
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_creation_tokens": tokens.cache_write,
+        "cache_creation_1h_tokens": tokens.cache_write_1h,
+        "cache_read_tokens": tokens.cache_read,
+        "total_tokens": tokens.total,
+        "web_searches": tokens.web_searches,
+        "web_fetches": tokens.web_fetches,
+    }
+
+
+def parse_tokens(figures: UsageFigures) -> Tokens:
+    """Return the tokens that a line says a response took.
 
     The hour's share of the cache is a part of all that was written; where a line gives only
     the shares, their sum is what was written. Less than nothing is nothing.
     """
-    if isinstance(said, Usage):
-        said = lenient(to_builtins(said), Figures)
-    written, hour = said.cache_creation_input_tokens or 0, 0
+    if isinstance(figures, Usage):
+        figures = convert_leniently(to_builtins(figures), Figures)
+    written, hour = figures.cache_creation_input_tokens or 0, 0
     minutes = written
-    shares, tools = said.cache_creation, said.server_tool_use
+    shares, tools = figures.cache_creation, figures.server_tool_use
     if shares is not None:
         hour = shares.ephemeral_1h_input_tokens or 0
         minutes = max(written - hour, 0) if written else shares.ephemeral_5m_input_tokens or 0
-    tier, speed, geo = said.service_tier, said.speed, said.inference_geo
+    tier, speed, geo = figures.service_tier, figures.speed, figures.inference_geo
     return Tokens(
-        said.input_tokens or 0,
-        said.output_tokens or 0,
+        figures.input_tokens or 0,
+        figures.output_tokens or 0,
         minutes,
         hour,
-        said.cache_read_input_tokens or 0,
+        figures.cache_read_input_tokens or 0,
         (tools.web_search_requests or 0) if tools else 0,
         (tools.web_fetch_requests or 0) if tools else 0,
         None if tier in PLAIN_TIERS else tier,
@@ -114,8 +130,8 @@ def tokens_of(said: Said) -> Tokens:
     )
 
 
-def response_key(message_id: str | None, request: str | None, uuid: str | None) -> str | None:
-    """Returns what a response is known by, None for one that nothing names."""
+def make_response_key(message_id: str | None, request: str | None, uuid: str | None) -> str | None:
+    """Return what a response is known by, None for one that nothing names."""
     return message_id or request or uuid
 
 
@@ -128,12 +144,12 @@ class HasOutput(Protocol):
 
 
 def supersedes(newer: HasOutput, older: HasOutput) -> bool:
-    """Tells whether a later line or copy of a response has its figures, rather than an earlier."""
+    """Return whether a later line or copy of a response has its figures, rather than an earlier."""
     return (newer.output_tokens or 0) >= (older.output_tokens or 0)
 
 
 RunKind: TypeAlias = Literal["main", "agent", "service", "workflow"]
-Key: TypeAlias = str | tuple[int, int]
+ResponseKey: TypeAlias = str | tuple[int, int]
 Stamp: TypeAlias = str | int | float | None
 Rank: TypeAlias = tuple[bool, bool, bool, str, bool, int, str, int]
 UNKNOWN = "\uffff"
@@ -180,12 +196,23 @@ class BilledDraft:
         self.stamp = bill.timestamp
 
     def add(self, bill: Bill, figures: Figures) -> None:
-        """Takes in another line of the same response."""
+        """Take in another line of the same response."""
         if supersedes(figures, self.figures):
             self.bill, self.figures = bill, figures
         stamp = bill.timestamp
         if self.stamp != stamp:
-            self.stamp = _earlier(self.stamp, stamp)
+            if (
+                isinstance(self.stamp, str)
+                and isinstance(stamp, str)
+                and len(self.stamp) == len(stamp)
+            ):
+                self.stamp = min(stamp, self.stamp)
+            else:
+                first, second = parse_time(self.stamp), parse_time(stamp)
+                if first is None or second is None:
+                    self.stamp = self.stamp if first else stamp
+                else:
+                    self.stamp = self.stamp if first <= second else stamp
 
 
 class Ledger:
@@ -193,7 +220,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.origins: list[Origin] = []
-        self.drafts: dict[Key, BilledDraft] = {}
+        self.drafts: dict[ResponseKey, BilledDraft] = {}
         self.client_costs: dict[str, float] = {}
         """What the client itself says that sessions have cost so far."""
         self._totals: dict[int, list[Bill]] = {}
@@ -202,54 +229,47 @@ class Ledger:
         """When the first response of each file was written."""
         self._openings: dict[int, tuple[int, Bill]] = {}
         """By file: the first note among its records, and when it was begun."""
-        self._holders: dict[Key, dict[int, tuple[int, Bill]]] = {}
+        self._holders: dict[ResponseKey, dict[int, tuple[int, Bill]]] = {}
         """The files that hold a response, where those are several, with its last line in each."""
 
     def add(self, origin: Origin, bills: Iterable[tuple[int, Bill]]) -> None:
-        """Takes in the bills of a file, with the numbers of their lines."""
+        """Take in the bills of a file, with the numbers of their lines."""
         file, drafts = len(self.origins), self.drafts
         self.origins.append(origin)
         self._starts.append("")
         for line, bill in bills:
             message = bill.message
             if message is None or message.usage is None:
-                self._note(origin, bill, file, line)
+                if bill.type == OPENING:
+                    self._openings[file] = line, bill
+                if bill.type == COST_STATE and bill.total_cost_usd is not None:
+                    self.client_costs[origin.session] = bill.total_cost_usd
+                    self._totals.setdefault(file, []).append(bill)
             elif message.model != SYNTHETIC:
                 if not self._starts[file]:
                     self._starts[file] = f"{bill.timestamp}"
-                key = response_key(message.id, bill.request, bill.uuid) or (file, line)
+                key = make_response_key(message.id, bill.request, bill.uuid) or (file, line)
                 known = drafts.get(key)
                 if known is None:
                     drafts[key] = BilledDraft(bill, message.usage, file, line)
                 else:
                     known.add(bill, message.usage)
-                    self._place(key, known, bill, file, line)
-
-    def _place(self, key: Key, known: BilledDraft, bill: Bill, file: int, line: int) -> None:
-        """Notes where another line of a response stands: the last of its owner's says."""
-        if known.file == file and key not in self._holders:
-            known.owner, known.line = bill, line
-        else:
-            first = {known.file: (known.line, known.owner)}
-            self._holders.setdefault(key, first)[file] = line, bill
-
-    def _note(self, origin: Origin, bill: Bill, file: int, line: int) -> None:
-        if bill.type == OPENING:
-            self._openings[file] = line, bill
-        if bill.type == COST_STATE and bill.total_cost_usd is not None:
-            self.client_costs[origin.session] = bill.total_cost_usd
-            self._totals.setdefault(file, []).append(bill)
+                    if known.file == file and key not in self._holders:
+                        known.owner, known.line = bill, line
+                    else:
+                        first = {known.file: (known.line, known.owner)}
+                        self._holders.setdefault(key, first)[file] = line, bill
 
     def responses(self) -> Iterator[BilledResponse]:
-        """Yields what was counted, in the order in which it was met."""
+        """Yield what was counted, in the order in which it was met."""
         if self._holders:
             self._choose_owners()
         for draft in self.drafts.values():
-            yield _response_of(draft, self.origins[draft.file])
+            yield _make_response(draft, self.origins[draft.file])
 
     def _choose_owners(self) -> None:
-        """Gives each response that several files hold to one of them, as the graph does."""
-        copies, went_on = self._copies(), self._went_on()
+        """Give each response that several files hold to one of them, as the graph does."""
+        copies, went_on = self._copies(), self._find_first_own_responses()
         for key, holders in self._holders.items():
             ranks = {
                 file: self._rank(bill, file, holders, copies, went_on)
@@ -259,22 +279,22 @@ class Ledger:
             draft.file, (draft.line, draft.owner) = owner, holders[owner]
 
     def _copies(self) -> set[tuple[int, int]]:
-        """Returns the pairs of a file and the one that it was copied from: all it shares with
+        """Return the pairs of a file and the one that it was copied from: all it shares with
         that one stands there in one go, and not here.
         """
-        is_whole: dict[tuple[int, int], bool] = {}
+        is_copy: dict[tuple[int, int], bool] = {}
         for holders in self._holders.values():
-            for one, other in permutations(holders, 2):
-                end = self._openings[one][0] if one in self._openings else inf
-                is_whole[one, other] = is_whole.get((one, other), True) and holders[one][0] < end
+            for file, other in permutations(holders, 2):
+                end = self._openings[file][0] if file in self._openings else inf
+                is_copy[file, other] = is_copy.get((file, other), True) and holders[file][0] < end
         return {
-            (one, other)
-            for (one, other), whole in is_whole.items()
-            if whole and not is_whole[other, one]
+            (file, other)
+            for (file, other), is_all in is_copy.items()
+            if is_all and not is_copy[other, file]
         }
 
-    def _went_on(self) -> dict[int, str]:
-        """Returns when each file had its first response that no other has."""
+    def _find_first_own_responses(self) -> dict[int, str]:
+        """Return when each file had its first response that no other has."""
         found: dict[int, str] = {}
         for key, draft in self.drafts.items():
             if key not in self._holders:
@@ -292,7 +312,7 @@ class Ledger:
         copies: set[tuple[int, int]],
         went_on: Mapping[int, str],
     ) -> Rank:
-        """Returns what decides whose a response is that several files hold; the least owns."""
+        """Return what decides whose a response is that several files hold; the least owns."""
         origin = self.origins[file]
         return (
             origin.kind != "main",
@@ -306,7 +326,7 @@ class Ledger:
         )
 
     def own_costs(self) -> dict[str, float]:
-        """Returns what the client says that each session has cost itself.
+        """Return what the client says that each session has cost itself.
 
         It counts on over all runs of a session. A fork goes on from what its origin had come to,
         unless it was made by `/branch`: what it took over is the last that another file with the
@@ -315,60 +335,63 @@ class Ledger:
         """
         found: dict[str, float] = {}
         for file, totals in self._totals.items():
-            said = [bill.total_cost_usd or 0.0 for bill in totals]
-            is_fork = self._is_fork(file)
-            taken = self._taken_over(file, said[0]) if is_fork else self._repeated(file, said)
+            stated = [bill.total_cost_usd or 0.0 for bill in totals]
+            copied = any(
+                self.drafts[key].file != file and holders[file][1].forked_from is None
+                for key, holders in self._holders.items()
+                if file in holders
+            )
+            is_fork = copied or (
+                file in self._openings and bool(self._openings[file][1].is_sidechain)
+            )
+            copied_cost = (
+                self._find_copied_cost(file, stated[0])
+                if is_fork
+                else self._find_repeated_cost(file, stated)
+            )
             session = self.origins[file].session
-            found[session] = max(found.get(session, 0.0), said[-1] - taken)
+            found[session] = max(found.get(session, 0.0), stated[-1] - copied_cost)
         return found
 
-    def _is_fork(self, file: int) -> bool:
-        copied = any(
-            self.drafts[key].file != file and holders[file][1].forked_from is None
-            for key, holders in self._holders.items()
-            if file in holders
-        )
-        return copied or (file in self._openings and bool(self._openings[file][1].is_sidechain))
+    def _find_copied_cost(self, file: int, first: float) -> float:
+        costs = (total for totals in self._iter_related_totals(file) for total in totals)
+        return max((cost for cost in costs if cost <= first), default=first)
 
-    def _taken_over(self, file: int, first: float) -> float:
-        said = (total for totals in self._totals_beside(file) for total in totals)
-        return max((one for one in said if one <= first), default=first)
-
-    def _totals_beside(self, file: int) -> Iterator[list[float]]:
-        """Yields what other sessions said that hold the same responses."""
-        related = {one for held in self._holders.values() if file in held for one in held}
+    def _iter_related_totals(self, file: int) -> Iterator[list[float]]:
+        """Yield what other sessions said that hold the same responses."""
+        related = {other for held in self._holders.values() if file in held for other in held}
         for other in related - {file}:
             if self.origins[other].session != self.origins[file].session:
                 yield [bill.total_cost_usd or 0.0 for bill in self._totals.get(other, ())]
 
-    def _repeated(self, file: int, said: list[float]) -> float:
-        """Returns the last total that a copy only repeats."""
+    def _find_repeated_cost(self, file: int, stated: list[float]) -> float:
+        """Return the last total that a copy only repeats."""
         held = (holders[file][1] for holders in self._holders.values() if file in holders)
         if not any(bill.forked_from for bill in held):
             return 0.0
-        shared = [_common(said, totals) for totals in self._totals_beside(file)]
+        shared = [_count_common(stated, totals) for totals in self._iter_related_totals(file)]
         most = max(shared, default=0)
-        return said[most - 1] if most else 0.0
+        return stated[most - 1] if most else 0.0
 
 
-def _common(one: list[float], other: list[float]) -> int:
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+def _count_common(first: list[float], second: list[float]) -> int:
+    pairs = zip(first, second, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def _is_later(opening: Bill, bill: Bill) -> bool:
-    """Tells whether a file was begun after a line of it was written: it is a copy."""
+    """Return whether a file was begun after a line of it was written: it is a copy."""
     begun, stamp = opening.timestamp, bill.timestamp
     return isinstance(begun, str) and isinstance(stamp, str) and begun > stamp
 
 
-def _response_of(draft: BilledDraft, origin: Origin) -> BilledResponse:
+def _make_response(draft: BilledDraft, origin: Origin) -> BilledResponse:
     bill, owner = draft.bill, draft.owner
     is_side = origin.kind == "main" and owner.is_sidechain  # older versions: agents in the file
     return BilledResponse(
         bill.message.model if bill.message else None,
-        known_time(draft.stamp),
-        tokens_of(draft.figures),
+        parse_known_time(draft.stamp),
+        parse_tokens(draft.figures),
         origin.session,
         origin.project,
         "agent" if is_side else origin.kind,
@@ -379,16 +402,7 @@ def _response_of(draft: BilledDraft, origin: Origin) -> BilledResponse:
     )
 
 
-def known_time(stamp: Stamp) -> datetime | None:
-    """Returns the moment of a timestamp; None at the ends of all time, where no zone reaches."""
-    time = moment(stamp)
+def parse_known_time(stamp: Stamp) -> datetime | None:
+    """Return the moment of a timestamp; None at the ends of all time, where no zone reaches."""
+    time = parse_time(stamp)
     return time if time and MINYEAR < time.year < MAXYEAR else None
-
-
-def _earlier(one: Stamp, other: Stamp) -> Stamp:
-    if isinstance(one, str) and isinstance(other, str) and len(one) == len(other):
-        return min(other, one)
-    first, second = moment(one), moment(other)
-    if first is None or second is None:
-        return one if first else other
-    return one if first <= second else other

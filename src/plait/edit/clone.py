@@ -1,137 +1,504 @@
-"""A session to a copy of it that can go on by itself: other ids, the same conversation.
+"""Clone a session: a copy under new ids, together with its side files.
 
-clone  every line, and all that lies beside the log
+`IdMap` replaces every string that is the id of the session or of one of its records, wherever it
+stands except in what people, the model or tools said: a pointer in an unknown field is still a
+pointer. Ids that are not UUIDs, as other programs write them, could be ordinary words, so they are
+replaced only in fields that hold nothing but ids. All other bytes stay as they are.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
+from secrets import token_bytes
+from typing import TypeAlias
 from uuid import uuid4
 
-from plait.edit.copying import LogCopy, Tally, joined, tally_of
-from plait.edit.held import gone, stamp_now
-from plait.edit.ids import Ids
-from plait.edit.measure import measures_of
-from plait.edit.model import Content, CopyOf, Measures, Operation, Plan, Subject, Write
-from plait.edit.rename import title_for
-from plait.edit.side_files import SideFile, side_files
-from plait.graph.client.load import WHOLE_FILE
-from plait.line import FileStamp, Line, lines, mode_of, read_small, times_of
-from plait.line.discover import SUFFIX
-from plait.write.lines import custom_title
+from plait.edit.log import measure_log, read_stamp, vanished_error
+from plait.edit.plan import (
+    Change,
+    Content,
+    CopyOf,
+    Difference,
+    Fate,
+    Measures,
+    Operation,
+    Plan,
+    Subject,
+    Write,
+)
+from plait.edit.rename import check_title
+from plait.edit.side_files import SideFile, list_side_files
+from plait.graph.chain import CHAIN_TYPES
+from plait.graph.client.entries import FULL_READ_LIMIT
+from plait.line import (
+    FileStamp,
+    Line,
+    LogFile,
+    iter_lines,
+    read_file_mode,
+    read_file_times,
+    read_small,
+)
+from plait.line.discovery import LOG_SUFFIX
+from plait.record import Blank, Broken, Record, get_client_record, parse_entry, parse_record
+from plait.record.json_text import (
+    SESSION_FIELD,
+    USUAL,
+    JsonString,
+    decode_string,
+    is_pointer_field,
+    is_session_field,
+    iter_json_strings,
+    with_origin,
+)
+from plait.write.lines import make_title_line
+
+UUID = re.compile(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+QUOTED = re.compile(rb'"(%b)"' % UUID.pattern)
+OWN_FOLDERS = rb"(?=(?:/|\\\\)(?:tool-results|subagents|workflows)(?:/|\\\\|\"))"
+LINK_TYPES = CHAIN_TYPES | {"progress"}
+
+
+class IdMap:
+    """The ids of a session, and what each is called in a copy of it.
+
+    What an id becomes follows from the id and a secret of this copy alone, so that nothing has
+    to be kept but which ids there are.
+    """
+
+    def __init__(self, subject: Subject, session: str, secret: bytes | None = None) -> None:
+        self.session = session
+        """The id of the copy."""
+        self.source = subject.id
+        self._secret = secret or token_bytes(32)
+        self._own = frozenset({subject.id, subject.log.path.stem})
+        self._known: set[bytes] = set()
+        self._irregular: set[str] = set()
+        self._instead: dict[bytes, bytes] = {}
+        self._new_session = session.encode()
+        plain = [name.encode() for name in self._own]
+        self._folders = [name + end for name in plain for end in (b"/", b"\\\\")]
+        names = b"|".join(map(re.escape, plain))
+        self._folder = re.compile(rb"(?<=[/\\])(?:%b)%b" % (names, OWN_FOLDERS))
+        self._is_regular = all(UUID.fullmatch(name) for name in plain)
+
+    def for_session(self, session: str) -> "IdMap":
+        """Return the same new ids of records for a copy that is in another session."""
+        found = copy(self)
+        found.session, found._new_session = session, session.encode()
+        return found
+
+    def add(self, uuid: str) -> None:
+        """Add the id of a record."""
+        data = uuid.encode("utf-8", "surrogatepass")
+        self._known.add(data)
+        if not UUID.fullmatch(data):
+            self._irregular.add(uuid)
+
+    def substitute(self, gone: str, uuid: str) -> None:
+        """Map a record that the copy lacks to another one."""
+        self._instead[gone.encode("utf-8", "surrogatepass")] = uuid.encode("utf-8", "surrogatepass")
+        self.add(gone)
+
+    def map_id(self, uuid: str) -> str:
+        """Return what an id becomes; one that names nothing of the session stays."""
+        data = uuid.encode("utf-8", "surrogatepass")
+        return self._derive(data).decode() if data in self._known else uuid
+
+    def _derive(self, data: bytes) -> bytes:
+        data = self._instead.get(data, data)
+        digits = blake2b(data, key=self._secret, digest_size=16).hexdigest()
+        variant = "89ab"[int(digits[16], 16) & 3]
+        return (
+            f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+        ).encode()
+
+    def rewrite_line(self, line: Line, *, is_main: bool = True) -> bytes:
+        """Return a line under new ids; of a broken one what the client reads of it."""
+        entry = parse_entry(line)
+        if isinstance(entry, Record):
+            return self.rewrite_record(entry, is_main=is_main)
+        begun = get_client_record(entry)
+        if begun is None:
+            return line.data
+        start = begun.offset - line.offset
+        end = start + len(begun.raw)
+        return line.data[:start] + self.rewrite_record(begun, is_main=False) + line.data[end:]
+
+    def rewrite_record(self, record: Record, *, is_main: bool = True) -> bytes:
+        """Return the line of a record under new ids; of the main log with where it is from."""
+        renamed = self._usual(record)
+        if renamed is None:
+            renamed = self.rewrite_json(record.raw)
+        if record.type != "assistant":
+            # what the model said is signed, or quoted by what follows: no path in it changes
+            renamed = self.rewrite_paths(renamed)
+        if is_main and record.uuid and record.type in LINK_TYPES:
+            renamed = with_origin(renamed, self.source, record.uuid)
+        return renamed
+
+    def _usual(self, record: Record) -> bytes | None:
+        """Return a line whose ids stand where they usually do, or None for any other."""
+        if self._irregular or not self._is_regular:
+            return None
+        data, found, parts, end = record.raw, set[bytes](), list[bytes](), 0
+        for match in QUOTED.finditer(data):
+            old = match[1]
+            new = self._renamed(old)
+            if new is None:
+                continue
+            if not data.endswith(USUAL, 0, match.start()):
+                return None
+            found.add(old)
+            parts += data[end : match.start(1)], new
+            end = match.end(1)
+        return None if self._is_missing(record, found) else b"".join((*parts, data[end:]))
+
+    def _renamed(self, old: bytes) -> bytes | None:
+        if old in self._known:
+            return self._derive(old)
+        return self._new_session if old.decode() in self._own else None
+
+    def _is_missing(self, record: Record, found: set[bytes]) -> bool:
+        """Tell that an id was not met in its plain form: it is escaped, or a foreign session's."""
+        if record.session_id is not None and record.session_id not in self._own:
+            return True
+        named = (record.uuid, record.parent_uuid, record.session_id)
+        plain = {name.encode("utf-8", "surrogatepass") for name in named if name}
+        return any(item not in found and self._renamed(item) for item in plain)
+
+    def rewrite_json(self, data: bytes) -> bytes:
+        """Return a JSON text under new ids."""
+        parts, end = list[bytes](), 0
+        for spot in iter_json_strings(data):
+            new = None if spot.is_words else self._renamed_at(data, spot)
+            if new is not None:
+                parts += data[end : spot.start], b'"', new, b'"'
+                end = spot.stop
+        return b"".join((*parts, data[end:]))
+
+    def _renamed_at(self, data: bytes, spot: JsonString) -> bytes | None:
+        if spot.field == SESSION_FIELD and spot.depth == 1 and not spot.is_name:
+            return self._new_session  # also a line that came from another session
+        text = decode_string(data, spot)
+        if text in self._own and (self._is_regular or is_session_field(spot)):
+            return self._new_session
+        plain = text.encode("utf-8", "surrogatepass")
+        if plain not in self._known:
+            return None
+        is_pointer = text not in self._irregular or is_pointer_field(spot)
+        return self._derive(plain) if is_pointer else None
+
+    def rewrite_paths(self, data: bytes) -> bytes:
+        """Return a text whose paths into the session's own folder lead into that of the copy."""
+        if not any(folder in data for folder in self._folders):
+            return data
+        return self._folder.sub(self._new_session, data)
+
+    def add_all(self, lines: Iterable[Line]) -> None:
+        """Add the ids of all records on some lines."""
+        for line in lines:
+            record = get_client_record(parse_entry(line))
+            if record and record.uuid:
+                self.add(record.uuid)
+
+
+PIECE = 1 << 20
+SHOWN = 3
+"""Differences of each kind that a plan shows."""
+NEW_IDS = "new ids"
+NO_IDS = "nothing in it names this session"
+COPIED_AS_IS = "no record: copied as it is"
+BLANK, BROKEN = "blank", "no record can be read from it"
+CLIENT_READING = "what the client reads of a broken line"
+SPLIT = "records on a broken line, each on a line of its own"
+
+Choice: TypeAlias = Callable[[Record], str | None]
+"""Says why a record is left out, or None where it is copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedLine:
+    """What becomes of one line."""
+
+    line: Line
+    data: bytes | None
+    """None where it is left out."""
+    fate: Fate
+    reason: str
+    uuid: str | None = None
+    shown: bytes | None = None
+    """What alone is shown of it, where its own bytes are not for everyone."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogCopy:
+    """The log of a session as it will be under new ids."""
+
+    log: LogFile
+    size: int
+    """How much of the log was there when the plan was made."""
+    ids: IdMap
+    choose: Choice | None = None
+    is_clean: bool = False
+    """Blank and broken lines stay behind, but for the records that can be read from them."""
+    added: tuple[tuple[bytes, str], ...] = ()
+    """Lines that follow, each with what it is there for."""
+    origins: int | None = None
+    """The last line that says where it was copied from; None where all do."""
+
+    def lines(self) -> Iterator[CopiedLine]:
+        """Yield what becomes of each line."""
+        for line in iter_lines(self.log.path, end=self.size):
+            entry = parse_entry(line)
+            if isinstance(entry, Record):
+                yield self._record(line, entry)
+            elif self.choose:
+                yield self._begun(line, entry, self.choose)
+            elif self.is_clean:
+                yield self._cleaned(line, entry)
+            else:
+                data = self.ids.rewrite_line(line)
+                is_same = data == line.data
+                fate: Fate = "kept" if is_same else "rewritten"
+                yield CopiedLine(line, data, fate, COPIED_AS_IS if is_same else NEW_IDS)
+
+    def _record(self, line: Line, record: Record) -> CopiedLine:
+        why = self.choose(record) if self.choose else None
+        if why is not None:
+            return CopiedLine(line, None, "dropped", why, record.uuid)
+        is_main = self.origins is None or record.line <= self.origins
+        data = self.ids.rewrite_record(record, is_main=is_main)
+        is_same = data == line.data
+        return CopiedLine(
+            line,
+            data,
+            "kept" if is_same else "rewritten",
+            NO_IDS if is_same else NEW_IDS,
+            record.uuid,
+        )
+
+    def _begun(self, line: Line, entry: Blank | Broken, choose: Choice) -> CopiedLine:
+        record = get_client_record(entry)
+        if record is None:
+            return _left(line, entry)
+        if why := choose(record):
+            return CopiedLine(line, None, "dropped", why, record.uuid)
+        return CopiedLine(
+            line, self.ids.rewrite_record(record), "rewritten", CLIENT_READING, record.uuid
+        )
+
+    def _cleaned(self, line: Line, entry: Blank | Broken) -> CopiedLine:
+        found = entry.recovered if isinstance(entry, Broken) else ()
+        records = [parse_record(recovered.data) for recovered in found if recovered.is_whole]
+        if not records:
+            return _left(line, entry)
+        data = b"\n".join(self.ids.rewrite_record(record) for record in records)
+        return CopiedLine(line, data, "rewritten", SPLIT, records[0].uuid)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes of the copy, as it is written."""
+        return join_pieces(self._endings())
+
+    def _endings(self) -> Iterator[bytes]:
+        is_open = False
+        for line in self.lines():
+            if line.data is not None:
+                yield from (line.data, b"\n") if line.line.is_ended else (line.data,)
+                is_open = not line.line.is_ended
+        for data, _ in self.added:
+            yield from (b"\n", data, b"\n") if is_open else (data, b"\n")
+            is_open = False
+
+
+def _left(line: Line, entry: Blank | Broken) -> CopiedLine:
+    return CopiedLine(line, None, "dropped", BLANK if isinstance(entry, Blank) else BROKEN)
+
+
+def join_pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield bytes in pieces of a size that is good to write."""
+    held: list[bytes] = []
+    size = 0
+    for part in parts:
+        held.append(part)
+        size += len(part)
+        if size >= PIECE:
+            yield b"".join(held)
+            held.clear()
+            size = 0
+    if held:
+        yield b"".join(held)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What becomes of a whole log."""
+
+    fates: Counter[tuple[Fate, str]] = field(default_factory=Counter)
+    differences: list[Difference] = field(default_factory=list)
+    lines: int = 0
+    bytes: int = 0
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """How lines fare, and why."""
+        return tuple(Change(fate, count, why) for (fate, why), count in self.fates.items())
+
+
+def tally_copy(copy: LogCopy) -> Tally:
+    """Count what becomes of each line, and keep a few differences to show."""
+    found = Tally()
+    is_open = False
+    for line in copy.lines():
+        found.fates[line.fate, line.reason] += 1
+        if line.data is not None:
+            found.bytes += len(line.data) + line.line.is_ended
+            found.lines += line.data.count(b"\n") + 1
+            is_open = not line.line.is_ended
+        if line.fate != "kept" and found.fates[line.fate, line.reason] <= SHOWN:
+            found.differences.append(_difference(line))
+    for data, why in copy.added:
+        found.fates["added", why] += 1
+        found.bytes += len(data) + 1 + is_open
+        found.lines += 1
+        is_open = False
+        found.differences.append(Difference(None, None, None, data, why))
+    return found
+
+
+def _difference(line: CopiedLine) -> Difference:
+    number, uuid = line.line.number, line.uuid
+    if line.shown is not None:
+        return Difference(number, uuid, None, line.shown, line.reason)
+    return Difference(number, uuid, line.line.data, line.data, line.reason)
+
+
+def select_lines(numbers: Container[int], why: str) -> Choice:
+    """Return a choice of lines by their numbers."""
+
+    def choice(record: Record) -> str | None:
+        return None if record.line in numbers else why
+
+    return choice
+
 
 TITLE = "its title"
 BOUNDARY = b"compact_boundary"
 
 
-def clone(subject: Subject, *, title: str | None = None, is_clean: bool = False) -> Plan:
-    """Returns the plan of a copy of a session, with all that lies beside it."""
+def plan_clone(subject: Subject, *, title: str | None = None, is_clean: bool = False) -> Plan:
+    """Return the plan of a copy of a session, with all that is next to it."""
     session = str(uuid4())
-    ids = ids_of(subject, session)
-    stamp = stamp_now(subject.log.path)
-    added = title_lines(session, title)
+    ids = collect_ids(subject, session)
+    stamp = read_stamp(subject.log.path)
+    added = build_title_lines(session, title)
     copy = LogCopy(subject.log, stamp.size, ids, is_clean=is_clean, added=added)
-    before = measures_of(subject.log, stamp.size)
-    beside = side_files(subject, session)
-    return copy_plan("clone", subject, copy, stamp, beside, before, before)
+    before = measure_log(subject.log, stamp.size)
+    side_files = list_side_files(subject, session)
+    return plan_copy("clone", subject, copy, stamp, side_files, before, before)
 
 
-def title_lines(session: str, title: str | None) -> tuple[tuple[bytes, str], ...]:
-    """Returns the line that names a copy, none where it keeps its title."""
-    return () if title is None else ((custom_title(session, title_for(title)), TITLE),)
+def build_title_lines(session: str, title: str | None) -> tuple[tuple[bytes, str], ...]:
+    """Return the line that names a copy, none where it keeps its title."""
+    return () if title is None else ((make_title_line(session, check_title(title)), TITLE),)
 
 
-def copy_plan(
+def plan_copy(
     operation: Operation,
     subject: Subject,
     copy: LogCopy,
     stamp: FileStamp,
-    beside: Sequence[SideFile],
+    side_files: Sequence[SideFile],
     before: Measures,
-    says: Measures,
+    after: Measures,
 ) -> Plan:
-    """Returns the plan of a new session from a log's copy, whose turns and tokens are known."""
+    """Return the plan of a new session from a log's copy, whose turns and tokens are known."""
     log, session = subject.log, copy.ids.session
     copy, found = _within_reach(copy, stamp.size)
-    path = log.path.with_name(session + SUFFIX)
+    path = log.path.with_name(session + LOG_SUFFIX)
     return Plan(
         operation=operation,
         source=subject,
         session=session,
         path=path,
-        steps=(Write(path, copy.pieces, mode=mode_of(log.path)), *writes_of(beside, copy.ids)),
+        steps=(
+            Write(path, copy.pieces, mode=read_file_mode(log.path)),
+            *build_side_writes(side_files, copy.ids),
+        ),
         before=before,
-        after=replace(says, lines=found.lines, bytes=found.bytes),
+        after=replace(after, lines=found.lines, bytes=found.bytes),
         changes=found.changes,
         differences=tuple(found.differences),
-        read=((log.path, stamp), *read_of(beside)),
+        read=((log.path, stamp), *read_side_stamps(side_files)),
     )
 
 
 def _within_reach(copy: LogCopy, size: int) -> tuple[LogCopy, Tally]:
-    """Returns a copy that the client reads as it reads its source, and what becomes of the lines.
+    """Return a copy that the client reads as it reads its source, and what becomes of the lines.
 
-    Of a log that has grown beyond a size it reads only what stands behind the last compaction:
+    Of a log that has grown beyond a size it reads only what follows the last compaction:
     where saying of each line where it is from would make it so, the first says it, or none.
     """
-    found = tally_of(copy)
-    if not size <= WHOLE_FILE < found.bytes or not _is_compacted(copy):
+    found = tally_copy(copy)
+    if not size <= FULL_READ_LIMIT < found.bytes or not any(
+        line.data is not None and BOUNDARY in line.data for line in copy.lines()
+    ):
         return copy, found
-    linked = (one.line.number for one in copy.lines() if one.uuid and one.data is not None)
+    linked = (line.line.number for line in copy.lines() if line.uuid and line.data is not None)
     for last in (next(linked, 0), 0):
         shorter = replace(copy, origins=last)
-        found = tally_of(shorter)
-        if found.bytes <= WHOLE_FILE:
+        found = tally_copy(shorter)
+        if found.bytes <= FULL_READ_LIMIT:
             break
     return shorter, found
 
 
-def _is_compacted(copy: LogCopy) -> bool:
-    return any(one.data is not None and BOUNDARY in one.data for one in copy.lines())
-
-
-def ids_of(subject: Subject, session: str) -> Ids:
-    """Returns the ids of a session and its agents, and what they are in a copy."""
-    ids = Ids(subject, session)
+def collect_ids(subject: Subject, session: str) -> IdMap:
+    """Return the ids of a session and its agents, and what they are in a copy."""
+    ids = IdMap(subject, session)
     for log in (subject.log, *subject.others):
-        ids.learn_all(lines(log.path))
+        ids.add_all(iter_lines(log.path))
     return ids
 
 
-def writes_of(beside: Iterable[SideFile], ids: Ids) -> Iterator[Write]:
-    """Yields the files beside the log of a copy."""
-    for one in beside:
-        mode, times = mode_of(one.source), times_of(one.source)
-        yield Write(one.target, content_of(one, ids), mode=mode, times=times)
+def build_side_writes(side_files: Iterable[SideFile], ids: IdMap) -> Iterator[Write]:
+    """Yield the files next to the log of a copy."""
+    for side_file in side_files:
+        mode, times = read_file_mode(side_file.source), read_file_times(side_file.source)
+        yield Write(side_file.target, build_side_content(side_file, ids), mode=mode, times=times)
 
 
-def content_of(one: SideFile, ids: Ids) -> Content:
-    """Returns what a file beside the log holds in the copy."""
-    if one.is_log:
-        return partial(_log_beside, one.source, ids)
-    if one.is_named:
-        return partial(_text_beside, one.source, ids)
-    return CopyOf(one.source)
+def build_side_content(side_file: SideFile, ids: IdMap) -> Content:
+    """Return what a file next to the log holds in the copy."""
+    if side_file.is_log:
+        return partial(_rewrite_side_log, side_file.source, ids)
+    if side_file.is_named:
+        return partial(_rewrite_side_text, side_file.source, ids)
+    return CopyOf(side_file.source)
 
 
-def _log_beside(path: Path, ids: Ids) -> Iterator[bytes]:
-    return joined(part for line in lines(path) for part in _renamed(line, ids))
+def _rewrite_side_log(path: Path, ids: IdMap) -> Iterator[bytes]:
+    return join_pieces(part for line in iter_lines(path) for part in _rewrite_line(line, ids))
 
 
-def _renamed(line: Line, ids: Ids) -> tuple[bytes, ...]:
-    data = ids.line(line)
+def _rewrite_line(line: Line, ids: IdMap) -> tuple[bytes, ...]:
+    data = ids.rewrite_line(line)
     return (data, b"\n") if line.is_ended else (data,)
 
 
-def _text_beside(path: Path, ids: Ids) -> Iterator[bytes]:
+def _rewrite_side_text(path: Path, ids: IdMap) -> Iterator[bytes]:
     data = read_small(path)
     if data is None:
-        raise gone(path)
-    yield ids.paths(ids.text(data))
+        raise vanished_error(path)
+    yield ids.rewrite_paths(ids.rewrite_json(data))
 
 
-def read_of(beside: Iterable[SideFile]) -> Iterator[tuple[Path, FileStamp]]:
-    """Yields what the files beside the log were when the plan was made."""
-    for one in beside:
-        yield one.source, stamp_now(one.source)
+def read_side_stamps(side_files: Iterable[SideFile]) -> Iterator[tuple[Path, FileStamp]]:
+    """Yield what the files next to the log were when the plan was made."""
+    for side_file in side_files:
+        yield side_file.source, read_stamp(side_file.source)

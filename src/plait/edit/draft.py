@@ -1,15 +1,59 @@
-"""Lines of a log to a draft of another: each line as it is now, and why it changed."""
+"""A log while it is changed, and the plans that write the result.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+`Draft` holds every line as it is now with the reason why it changed, and can revert. `DraftedLog`
+turns it into the plan of a new session or of one that replaces the old log.
+
+The usage of an answer says what was sent at that time. Where an edit removes something before it,
+the record that lost it, or one next to the gap, notes how many tokens went, so that the size of
+the next prompt can be told from the log alone, in copies and forks too.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
-from uuid import UUID
+from uuid import UUID, uuid4
 
-from plait.edit.check.facts import pointers_of
-from plait.line import Line, LogFile
-from plait.record import Entry, Record, entry_of
+from plait.conversation.prices import Prices
+from plait.edit.check import iter_pointers
+from plait.edit.clone import (
+    NEW_IDS,
+    SHOWN,
+    IdMap,
+    build_side_writes,
+    collect_ids,
+    join_pieces,
+    read_side_stamps,
+)
+from plait.edit.log import (
+    LARGE_LOG_BYTES,
+    measure_large_log,
+    measure_records,
+    read_stamp,
+    split_lines,
+)
+from plait.edit.plan import (
+    Change,
+    Difference,
+    Fate,
+    Measures,
+    Operation,
+    Plan,
+    Remove,
+    Subject,
+    Write,
+)
+from plait.edit.side_files import SideFile, list_side_files
+from plait.graph.client import list_contributions
+from plait.graph.client.entries import Block
+from plait.graph.client.tokens import estimate_block_tokens
+from plait.line import FileStamp, Line, LogFile, iter_lines, read_file_mode
+from plait.line.discovery import LOG_SUFFIX
+from plait.record import Entry, Record, iter_client_records, parse_entry
 from plait.record.codec import encode
+from plait.record.types import TRIMMED
 
 
 @dataclass(slots=True)
@@ -21,15 +65,15 @@ class DraftLine:
     is_ended: bool = True
     number: int | None = None
     """In the log as it was; None for one that is added."""
-    was: bytes | None = None
+    original: bytes | None = None
     """Its bytes in the log as it was."""
     reasons: tuple[str, ...] = ()
-    is_gone: bool = False
+    is_dropped: bool = False
 
     @property
     def record(self) -> Record | None:
-        """The record on it, None where there is none, or it goes."""
-        return self.entry if isinstance(self.entry, Record) and not self.is_gone else None
+        """The record on it, or None where there is none, or it goes."""
+        return self.entry if isinstance(self.entry, Record) and not self.is_dropped else None
 
 
 @dataclass(slots=True)
@@ -38,14 +82,14 @@ class Draft:
 
     log: LogFile
     lines: list[DraftLine]
-    elsewhere: frozenset[str] = frozenset()
+    external_uuids: frozenset[str] = frozenset()
     """Records of other logs that the first one may go on from."""
-    undoings: list[Callable[[], None]] = field(default_factory=list)
+    undo_stack: list[Callable[[], None]] = field(default_factory=list)
     """What takes the changes back, the last one last."""
 
     @property
-    def spoken(self) -> Iterator[tuple[DraftLine, Record]]:
-        """Yields the lines that hold a record, in order."""
+    def record_lines(self) -> Iterator[tuple[DraftLine, Record]]:
+        """Yield the lines that hold a record, in order."""
         for line in self.lines:
             if record := line.record:
                 yield line, record
@@ -53,12 +97,12 @@ class Draft:
     @property
     def records(self) -> list[Record]:
         """The records as they are now."""
-        return [record for _, record in self.spoken]
+        return [record for _, record in self.record_lines]
 
     @property
     def size(self) -> int:
         """How many bytes the drafted log has."""
-        return sum(len(line.data) + line.is_ended for line in self.lines if not line.is_gone)
+        return sum(len(line.data) + line.is_ended for line in self.lines if not line.is_dropped)
 
     @property
     def is_changed(self) -> bool:
@@ -66,118 +110,409 @@ class Draft:
         return any(line.reasons for line in self.lines)
 
     def rewrite(self, line: DraftLine, data: bytes, reason: str) -> None:
-        """Gives a line other bytes."""
+        """Give a line other bytes."""
         self._remember(line)
         line.data = data
-        line.entry = _entry_of(data, line.number or 0)
+        line.entry = _parse_entry(data, line.number or 0)
         line.reasons = tuple(dict.fromkeys((*line.reasons, reason)))
 
-    def end(self, line: DraftLine, reason: str) -> None:
-        """Ends a line that has no end."""
+    def end_line(self, line: DraftLine, reason: str) -> None:
+        """End a line that has no end."""
         self._remember(line)
         line.is_ended = True
         line.reasons = tuple(dict.fromkeys((*line.reasons, reason)))
 
     def drop(self, line: DraftLine, reason: str) -> None:
-        """Lets a line go."""
+        """Drop a line."""
         self._remember(line)
-        line.is_gone = True
+        line.is_dropped = True
         line.reasons = (*line.reasons, reason)
 
     def insert(self, after: DraftLine | None, pieces: Iterable[bytes], reason: str) -> None:
-        """Adds lines behind another one, or before all others."""
-        made = [DraftLine(_entry_of(data, 0), data, reasons=(reason,)) for data in pieces]
+        """Add lines after another one, or before all others."""
+        made = [DraftLine(_parse_entry(data, 0), data, reasons=(reason,)) for data in pieces]
         place = 0
         if after is not None:
             self._remember(after)
             after.is_ended = after.is_ended or bool(made)
             place = next(place for place, line in enumerate(self.lines) if line is after) + 1
         self.lines[place:place] = made
-        self.undoings.append(lambda: self._take_out(made))
+        self.undo_stack.append(lambda: self._take_out(made))
 
     def append(self, data: bytes, reason: str) -> None:
-        """Adds a line at the end."""
+        """Add a line at the end."""
         self.insert(self.lines[-1], [data], reason)
 
-    def take_back(self, count: int) -> None:
-        """Takes all changes back but the first so many."""
-        while len(self.undoings) > count:
-            self.undoings.pop()()
+    def revert_to(self, count: int) -> None:
+        """Undo all changes but the first `count`."""
+        while len(self.undo_stack) > count:
+            self.undo_stack.pop()()
 
     def _take_out(self, made: list[DraftLine]) -> None:
-        self.lines = [line for line in self.lines if all(line is not one for one in made)]
+        self.lines = [
+            line for line in self.lines if all(line is not draft_line for draft_line in made)
+        ]
 
     def _remember(self, line: DraftLine) -> None:
         entry, data, is_ended, reasons = line.entry, line.data, line.is_ended, line.reasons
 
         def undo() -> None:
             line.entry, line.data, line.is_ended, line.reasons = entry, data, is_ended, reasons
-            line.is_gone = False
+            line.is_dropped = False
 
-        self.undoings.append(undo)
+        self.undo_stack.append(undo)
 
 
-def draft_of(log: LogFile, lines: Iterable[Line]) -> Draft:
-    """Returns the draft of a log with nothing changed yet."""
+def open_draft(log: LogFile, lines: Iterable[Line]) -> Draft:
+    """Return the draft of a log with nothing changed yet."""
     found = [
-        DraftLine(entry_of(line), line.data, line.is_ended, line.number, line.data)
+        DraftLine(parse_entry(line), line.data, line.is_ended, line.number, line.data)
         for line in lines
     ]
     return Draft(log, found)
 
 
-def _entry_of(data: bytes, number: int) -> Entry:
-    return entry_of(Line(number, 0, data, True))
+def _parse_entry(data: bytes, number: int) -> Entry:
+    return parse_entry(Line(number, 0, data, True))
 
 
-def with_field(record: Record, name: str, value: object) -> bytes:
-    """Returns the line of a record with another value of one field, all else byte for byte.
+def replace_field(record: Record, name: str, value: object) -> bytes:
+    """Return the line of a record with another value of one field, all else byte for byte.
 
-    Where the field does not stand as the client writes it, the line is encoded anew.
+    Where the field does not stand as the client writes it, the line is encoded again.
     """
     wanted = {**record.fields, name: value}
     old = encode({name: record.fields.get(name)})[1:-1]
     new = encode({name: value})[1:-1]
     if record.raw.count(old) == 1:
         data = record.raw.replace(old, new)
-        if _holds(data, wanted):
+        entry = _parse_entry(data, 0)
+        if isinstance(entry, Record) and entry.fields == wanted:
             return data
     return encode(wanted)
 
 
-def _holds(data: bytes, wanted: dict[str, object]) -> bool:
-    """Whether a line holds just these fields."""
-    entry = _entry_of(data, 0)
-    return isinstance(entry, Record) and entry.fields == wanted
-
-
-def time_near(draft: Draft, record: Record) -> str:
-    """Returns the time of the nearest record before one, else after it, else of the file."""
+def nearest_time(draft: Draft, record: Record) -> str:
+    """Return the time of the nearest record before one, else after it, else of the file."""
     records = draft.records
-    place = next(n for n, one in enumerate(records) if one.uuid == record.uuid)
-    for one in (*reversed(records[:place]), *records[place:]):
-        if one.time and one.timestamp:
-            return one.timestamp
+    place = next(n for n, item in enumerate(records) if item.uuid == record.uuid)
+    for item in (*reversed(records[:place]), *records[place:]):
+        if item.time and item.timestamp:
+            return item.timestamp
     written = datetime.fromtimestamp(draft.log.modified, UTC)
     return written.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def made_uuid(seed: bytes) -> str:
-    """Returns the uuid of a record that is made: the same for the same, so plans are too."""
+def derive_uuid(seed: bytes) -> str:
+    """Return the uuid of a record that is made: the same for the same, so plans are too."""
     return str(UUID(bytes=blake2b(seed, digest_size=16).digest(), version=4))
 
 
-def with_pointers(record: Record, others: Mapping[str, str]) -> bytes:
-    """Returns the line of a record with other records in the place of some that it names."""
-    if not any(target in others for _, target in pointers_of(record)):
+def replace_pointers(record: Record, others: Mapping[str, str]) -> bytes:
+    """Return the line of a record with other records instead of some that it names."""
+    if not any(target in others for _, target in iter_pointers(record)):
         return record.raw
     data = record.raw
-    for _, target in pointers_of(record):
+    for _, target in iter_pointers(record):
         if target in others:
             data = data.replace(encode_text(target), encode_text(others[target]))
     return data
 
 
 def encode_text(text: str) -> bytes:
-    """Returns a text as it stands in a line, in its quotes."""
+    """Return a text as it is in a line, in its quotes."""
     return encode({"": text})[4:-1]
+
+
+Stays = Callable[[SideFile], bool]
+"""Tells of a file next to the log whether the session still has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineOutcome:
+    """What becomes of one line of the log, and what is added after it."""
+
+    data: bytes | None
+    added: tuple[bytes, ...]
+    is_ended: bool
+
+
+class DraftedLog:
+    """A log as drafted: lines that change are held, all others are read again when asked for."""
+
+    def __init__(self, log: LogFile, size: int, draft: Draft) -> None:
+        self.log = log
+        self.size = size
+        self.outcomes: dict[int, LineOutcome] = {}
+        self.head: tuple[bytes, ...] = ()
+        """What is added before all other lines."""
+        self.changed = [line for line in draft.lines if line.reasons]
+        self.kept = sum(not line.reasons for line in draft.lines)
+        self._hold(draft)
+
+    def _hold(self, draft: Draft) -> None:
+        last: DraftLine | None = None
+        added: list[bytes] = []
+        for line in (*draft.lines, None):
+            if line is not None and line.number is None:
+                added.append(line.data)
+                continue
+            if last is not None and last.number and (last.reasons or added):
+                data = None if last.is_dropped else last.data
+                self.outcomes[last.number] = LineOutcome(data, tuple(added), last.is_ended)
+            if last is None:
+                self.head = tuple(added)
+            last, added = line, []
+
+    def lines(self, ids: IdMap | None = None) -> Iterator[bytes]:
+        """Yield the lines with their ends, under new ids where these are given."""
+        for data in self.head:
+            yield _map_ids(data, ids) + b"\n"
+        for line in iter_lines(self.log.path, end=self.size):
+            outcome = self.outcomes.get(line.number) or LineOutcome(line.data, (), line.is_ended)
+            if outcome.data is not None:
+                yield _map_ids(outcome.data, ids) + b"\n" * outcome.is_ended
+            for data in outcome.added:
+                yield _map_ids(data, ids) + b"\n"
+
+    def pieces(self, ids: IdMap | None = None) -> Iterator[bytes]:
+        """Yield the bytes of the log, as it is written."""
+        return join_pieces(self.lines(ids))
+
+    def measures(self, ids: IdMap | None = None, prices: Prices | None = None) -> Measures:
+        """Return how large the session is that results."""
+        sizes = [len(line) for line in self.lines(ids)]
+        if sum(sizes) >= LARGE_LOG_BYTES:
+            return measure_large_log(split_lines(self.pieces()), sum(sizes), prices)
+        records = list(iter_client_records(split_lines(self.pieces())))
+        return measure_records(self.log, records, lines=len(sizes), size=sum(sizes), prices=prices)
+
+    def changes(self, untouched: Fate, reason: str) -> tuple[Change, ...]:
+        """Return how lines fare, and why."""
+        found: Counter[tuple[Fate, str]] = Counter()
+        for line in self.changed:
+            found[_fate(line), "; ".join(dict.fromkeys(line.reasons))] += 1
+        changes = [Change(fate, count, why) for (fate, why), count in found.items()]
+        return (*([Change(untouched, self.kept, reason)] if self.kept else ()), *changes)
+
+    def differences(self) -> tuple[Difference, ...]:
+        """Return a few lines before and after, of each kind some."""
+        shown: Counter[str] = Counter()
+        found: list[Difference] = []
+        for line in self.changed:
+            why = "; ".join(dict.fromkeys(line.reasons))
+            shown[why] += 1
+            if shown[why] <= SHOWN:
+                entry = line.entry
+                uuid = entry.uuid if isinstance(entry, Record) else None
+                after = None if line.is_dropped else line.data
+                found.append(Difference(line.number, uuid, line.original, after, why))
+        return tuple(found)
+
+
+def _map_ids(data: bytes, ids: IdMap | None) -> bytes:
+    return ids.rewrite_line(Line(0, 0, data, True)) if ids else data
+
+
+def _fate(line: DraftLine) -> Fate:
+    if line.number is None:
+        return "added"
+    return "dropped" if line.is_dropped else "rewritten"
+
+
+def plan_in_place(
+    operation: Operation,
+    subject: Subject,
+    stamp: FileStamp,
+    drafted: DraftedLog,
+    before: Measures,
+    *,
+    untouched: str,
+    stays: Stays | None = None,
+    prices: Prices | None = None,
+) -> Plan:
+    """Return the plan that writes a drafted log instead of the one it was."""
+    path = subject.log.path
+    gone = [
+        side_file.source
+        for side_file in list_side_files(subject, subject.id)
+        if stays and not stays(side_file)
+    ]
+    return Plan(
+        operation=operation,
+        source=subject,
+        session=subject.id,
+        path=path,
+        steps=(
+            Write(path, drafted.pieces, stamp),
+            *(Remove(path, read_stamp(path)) for path in gone),
+        ),
+        before=before,
+        after=drafted.measures(prices=prices),
+        changes=drafted.changes("kept", untouched),
+        differences=drafted.differences(),
+        read=((path, stamp),),
+    )
+
+
+def plan_new_session(
+    operation: Operation,
+    subject: Subject,
+    stamp: FileStamp,
+    drafted: DraftedLog,
+    before: Measures,
+    *,
+    stays: Stays | None = None,
+    instead: Mapping[str, str | None] = {},
+    prices: Prices | None = None,
+) -> Plan:
+    """Return the plan that writes a drafted log as a new session, and leaves the old one alone.
+
+    What files beside it name that is not drafted is replaced by what is to be named instead.
+    """
+    log, session = subject.log, str(uuid4())
+    ids = collect_ids(subject, session)
+    ids.add_all(split_lines(drafted.pieces()))
+    for gone, other in instead.items():
+        if other:
+            ids.substitute(gone, other)
+    side_files = tuple(
+        side_file
+        for side_file in list_side_files(subject, session)
+        if not stays or stays(side_file)
+    )
+    path = log.path.with_name(session + LOG_SUFFIX)
+    write = Write(path, partial(drafted.pieces, ids), mode=read_file_mode(log.path))
+    return Plan(
+        operation=operation,
+        source=subject,
+        session=session,
+        path=path,
+        steps=(write, *build_side_writes(side_files, ids)),
+        before=before,
+        after=drafted.measures(ids, prices),
+        changes=drafted.changes("rewritten", NEW_IDS),
+        differences=drafted.differences(),
+        read=((log.path, stamp), *read_side_stamps(side_files)),
+    )
+
+
+def plan_nothing(
+    operation: Operation,
+    subject: Subject,
+    stamp: FileStamp,
+    before: Measures,
+    *,
+    untouched: str,
+    why: str,
+) -> Plan:
+    """Return the plan of an edit that finds nothing to do, and says why."""
+    return Plan(
+        operation=operation,
+        source=subject,
+        session=subject.id,
+        path=subject.log.path,
+        steps=(),
+        before=before,
+        after=before,
+        changes=(Change("kept", before.lines, untouched),) if before.lines else (),
+        read=((subject.log.path, stamp),),
+        notes=(why,),
+    )
+
+
+NOTED = "notes how many tokens went beside it"
+
+
+def weigh_chain(records: Iterable[Record], size: int) -> dict[int, int]:
+    """Return what each record of the chain takes, by its line, with what it lost before."""
+    return {
+        record.line: sum(map(estimate_block_tokens, blocks)) + record.trimmed_tokens
+        for record, blocks in list_contributions(records, size)
+    }
+
+
+def note_removed_tokens(draft: Draft, before: Mapping[int, int]) -> None:
+    """Write into a draft how many tokens went, given what the lines took before."""
+    lines = {line.number: line for line in draft.lines if line.number and not line.is_dropped}
+    chain = list(list_contributions(draft.records, draft.size))
+    records = {record.line: record for record, _ in chain}
+    for number, tokens in _losses(draft, chain, before).items():
+        line, record = lines[number], records[number]
+        data = _with_note(record, record.trimmed_tokens + tokens)
+        draft.rewrite(line, data, line.reasons[-1] if line.reasons else NOTED)
+
+
+def _losses(
+    draft: Draft, chain: Sequence[tuple[Record, list[Block]]], before: Mapping[int, int]
+) -> Counter[int]:
+    """Return what was removed by the line that notes it.
+
+    What went before an answer was read by it: the record above notes it, so that it counts to
+    what the request had grown by then. What the answer itself lost was read by the next one.
+    """
+    less, gone_answers = _savings_by_line(chain, before), _dropped_responses(draft)
+    found: Counter[int] = Counter()
+    noted = above = 0
+    for record, blocks in chain:
+        seen = sum(map(estimate_block_tokens, blocks)) + record.trimmed_tokens
+        if record.line not in before:
+            continue  # it is new
+        gone = less[record.line] - noted
+        if gone > 0:
+            own = gone
+            if above and record.type == "assistant":
+                lost = gone_answers.get(record.message_id, ())
+                parts = sum(before.get(line, 0) for line in lost if above < line < record.line)
+                own = min(max(before[record.line] - seen, 0) + parts, gone)
+            found[record.line] += own
+            found[above or record.line] += gone - own
+            noted += gone
+        above = record.line
+    return +found
+
+
+def _savings_by_line(
+    chain: Sequence[tuple[Record, list[Block]]], before: Mapping[int, int]
+) -> dict[int, int]:
+    """Return how much less is sent up to each line, there and wherever it is looked later.
+
+    Where the client puts what is left in another order, less at one place can be more at the next.
+    """
+    had, has = _running(before), 0
+    found: dict[int, int] = {}
+    for record, blocks in chain:
+        has += sum(map(estimate_block_tokens, blocks)) + record.trimmed_tokens
+        if record.line in before:
+            found[record.line] = had[record.line] - has
+    least: int | None = None
+    for line in reversed(found):
+        least = found[line] = found[line] if least is None else min(found[line], least)
+    return found
+
+
+def _dropped_responses(draft: Draft) -> dict[str | None, list[int]]:
+    """Return the lines of each response that are gone."""
+    found: dict[str | None, list[int]] = {}
+    for line in draft.lines:
+        entry = line.entry
+        if line.is_dropped and line.number and isinstance(entry, Record) and entry.message_id:
+            found.setdefault(entry.message_id, []).append(line.number)
+    return found
+
+
+def _running(weights: Mapping[int, int]) -> dict[int, int]:
+    """Return what all records up to each take."""
+    total, found = 0, {}
+    for line, weight in weights.items():
+        total += weight
+        found[line] = total
+    return found
+
+
+def _with_note(record: Record, tokens: int) -> bytes:
+    """Return the line of a record with the note, all else byte for byte."""
+    end = record.raw.rfind(b"}")
+    if TRIMMED in record.fields or end < 0:
+        return replace_field(record, TRIMMED, tokens)
+    return b'%b,"%b":%d%b' % (record.raw[:end], TRIMMED.encode(), tokens, record.raw[end:])

@@ -1,76 +1,872 @@
-"""Plans to edits that can be undone: who may edit now, what was done, and its way back.
+"""The journal of edits: applies plans, and undoes or finishes them after any interruption.
 
-One edit at a time in a home: a lock sees to it. An edit that was cut off before anything had
-changed is taken back by the next one; any other is named, and waits for `undo` or `finish`.
+    <home>/.plait/journal/<id>/entry.json    what was done
+                               open.json     what is being done, and how far it has come
+                               0003.was      the file of step 3 as it was
+                               0003.add      the lines that step 3 appends
+                               0003.aside    what was in the way when step 3 was undone by force
+    <file>/../.<name>.<id>.new               what step 3 will put there
+
+    begun ── drafts, backups ── ready ── names change ── done
+
+A home is the client's configuration folder, else the folder of the file. Paths are stored relative
+to it, and none that leads out of it is followed. Only one edit runs in a home at a time (a lock).
+
+Until an entry is `ready`, nothing that existed has changed. Every step can be repeated: it sees by
+the files whether it was done or undone before, so an edit that was interrupted anywhere, or an
+interrupted undo, can be finished or undone. An edit that was interrupted before anything changed
+is undone by the next one; any other is reported and waits for `undo` or `finish`. Nothing that
+somebody else has written since is lost: undo refuses, and with force moves it aside.
 """
 
+import json
+import os
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from itertools import chain, takewhile
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, TypeAlias
 
+import msgspec
 from msgspec import structs
 
-from plait.edit.entry import (
-    NAME_FORM,
-    Edit,
-    EditStep,
-    Entry,
-    State,
-    ids_in,
-    is_open,
-    journal_folder,
-    read_entry,
-    remove_unwritten,
+from plait.edit.plan import Append, CopyOf, Move, Plan, Remove, Step, Subject, Write
+from plait.errors import PlaitError, Refused, SourceError, UserError
+from plait.line import FileStamp, Root, read_file_stamp, read_small
+from plait.line import iter_bytes as pieces_of
+from plait.line.discovery import (
+    LOG_SUFFIX,
+    PLAIT_FOLDER,
+    PROJECTS,
+    PROMPT_HISTORY,
+    find_config_folder,
 )
-from plait.edit.forward import Seen, begun, commit, prepare
-from plait.edit.live import sign_of_life
-from plait.edit.model import Append, Plan, Step, Subject, Write
-from plait.edit.undo import give_up, has_changed_nothing, take_back
-from plait.errors import Refused, SourceError, UserError
-from plait.line.atomic import held
-from plait.line.discover import OURS, config_above
-from plait.line.folder import unwritable
+from plait.line.output import OWNER_FILE, lock_file, make_write_error, replace_file, sync_folder
+from plait.line.replacement import (
+    FileState,
+    append_at,
+    copy_draft,
+    cut_from_end,
+    finish_draft,
+    has_bytes_at,
+    hash_file,
+    install_draft,
+    install_new_file,
+    is_plain,
+    iter_bytes_from,
+    iter_bytes_without,
+    keep_copy,
+    make_folder,
+    move_file,
+    read_file_state,
+    remove_folder,
+    remove_if_empty,
+    sync_files,
+    write_draft,
+)
+from plait.record.side_files import list_running_sessions
 
-__all__ = ["Edit", "EditStep", "Journal", "State", "home_of", "is_live", "noted_if_live"]
+__all__ = ["Edit", "EditStep", "Journal", "State", "describe_activity", "find_home", "note_if_live"]
 
-NOTHING = ""
+
+def emptied_folders(
+    home: Path, gone: Set[Path], *, with_projects: bool = False
+) -> tuple[tuple[Path, FileState], ...]:
+    """Return the folders that hold nothing without the files that go, the outer ones first.
+
+    Empty folders within them go along. A home and what lies right in a client's stay, and so do
+    the folders of its projects, unless those are what is removed.
+    """
+    around = [folder for folder in _folders_around(gone) if _may_go(home, folder, with_projects)]
+    going = {
+        folder
+        for folder in around
+        if {
+            Path(place, name)
+            for place, folders, files in os.walk(folder)
+            for name in (
+                *files,
+                *(folder for folder in folders if Path(place, folder).is_symlink()),
+            )
+        }
+        <= gone
+    }
+    within = {Path(place) for folder in going for place, _, _ in os.walk(folder)}
+    return tuple((folder, state) for folder in sorted(within) if (state := read_file_state(folder)))
+
+
+def _folders_around(files: Set[Path]) -> set[Path]:
+    parents = {path.parent for path in files}
+    return parents.union(*(parent.parents for parent in parents))
+
+
+def _may_go(home: Path, folder: Path, with_projects: bool) -> bool:
+    if home not in folder.parents:
+        return False
+    parts = folder.relative_to(home).parts
+    is_project = parts[0] == PROJECTS and len(parts) == 2
+    is_of_the_client = len(parts) < 2 or (is_project and not with_projects)
+    return not (is_of_the_client and (home / PROJECTS).is_dir())
+
+
+State: TypeAlias = Literal["begun", "ready", "done", "undoing", "undone"]
+StepKind: TypeAlias = Literal["write", "append", "remove", "move"]
+ENTRY_FILE, OPEN_FILE = "entry.json", "open.json"
+EDIT_ID, EDIT_ID_FORMAT = re.compile(r"\d{8}-\d{6}-\d{6}"), "%Y%m%d-%H%M%S-%f"
+"""Of an edit: when it was made, to the microsecond."""
+MOST_NAME_BYTES = 160
+CLIENT_STATE, USUAL_CONFIG = ".claude.json", ".claude"
+PARTS_OF_A_CONFIG = frozenset(
+    {PROJECTS, "file-history", "tasks", "todos", PROMPT_HISTORY, CLIENT_STATE}
+)
+"""What edits reach in a client's configuration folder: its settings are none of it."""
+OUTER_STATE = f"../{CLIENT_STATE}"
+"""What the client knows of projects is next to its usual folder, and in any other one."""
+
+
+class EditStep(msgspec.Struct, frozen=True):
+    """One file that an edit wrote, added to, took away or moved."""
+
+    kind: StepKind
+    path: Path
+    before: FileState | None
+    """None where there was no file."""
+    after: FileState | None = None
+    """None where there is none any longer, and as long as it is not known yet."""
+    digest: str | None = None
+    """SHA-256 of what was written, where its bytes came by."""
+    target: Path | None = None
+    """Where a file was moved to."""
+    is_shared: bool = False
+    """It is of all sessions, and others go on with it."""
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """The files that it touches."""
+        return (self.path, self.target) if self.target else (self.path,)
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """What was done to a session, as the journal has it."""
+
+    id: str
+    operation: str
+    session: str
+    path: Path
+    """The file of the session that resulted."""
+    when: datetime
+    state: State
+    """`begun` and `ready` are cut off before and after files had begun to change, `undoing` while
+    they were brought back.
+    """
+    steps: tuple[EditStep, ...]
+    made: tuple[Path, ...] = ()
+    """Folders that were not there before."""
+    emptied: tuple[tuple[Path, FileState], ...] = ()
+    """Folders that was removed because nothing was left in them, the outer ones first."""
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether it ended in the middle."""
+        return self.state in ("begun", "ready", "undoing")
+
+
+class JournalEntry:
+    """One edit and its files in the journal."""
+
+    def __init__(self, home: Path, edit: Edit) -> None:
+        self.home = home
+        self.edit = edit
+        self.folder = journal_folder(home) / edit.id
+
+    def save(self, state: State, steps: tuple[EditStep, ...] | None = None) -> None:
+        """Save how far the edit has come, and sync it to disk."""
+        steps = self.edit.steps if steps is None else steps
+        edit = msgspec.structs.replace(self.edit, state=state, steps=steps)
+        make_folder(self.folder)
+        name = OPEN_FILE if edit.is_cut_off else ENTRY_FILE
+        replace_file(self.folder / name, _encode_edit(self.home, edit))
+        self.edit = edit
+        if name == ENTRY_FILE:
+            (self.folder / OPEN_FILE).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Delete the edit and its backups for good."""
+        remove_folder(self.folder)
+
+    def backup_path(self, number: int) -> Path:
+        """Return where the file of a step lies as it was."""
+        return self.folder / f"{number:04}.was"
+
+    def appended_path(self, number: int) -> Path:
+        """Return where the lines lie that a step adds."""
+        return self.folder / f"{number:04}.add"
+
+    def displaced_path(self, number: int) -> Path:
+        """Return where that lies which was in the way of undoing a step."""
+        return self.folder / f"{number:04}.aside"
+
+    def draft_path(self, number: int) -> Path:
+        """Return where the new bytes of a step wait, beside where they will be."""
+        path = self.edit.steps[number].path
+        name = path.name.encode(errors="surrogateescape")[:MOST_NAME_BYTES]
+        shown = name.decode(errors="ignore")
+        return path.with_name(f".{shown}.{self.edit.id}-{number}.new")
+
+
+def journal_folder(home: Path) -> Path:
+    """Return the folder of the journal of a home."""
+    return home / PLAIT_FOLDER / "journal"
+
+
+def list_edit_ids(home: Path) -> list[str]:
+    """Return the names of all edits in a home, the newest first."""
+    try:
+        names = os.listdir(journal_folder(home))  # noqa: PTH208
+    except OSError:
+        return []
+    return sorted(filter(EDIT_ID.fullmatch, names), reverse=True)
+
+
+def is_incomplete(home: Path, id_: str) -> bool:
+    """Return whether an edit was interrupted or has no entry, without reading it."""
+    folder = journal_folder(home) / id_
+    return (folder / OPEN_FILE).exists() or not (folder / ENTRY_FILE).exists()
+
+
+def read_entry(home: Path, id_: str) -> JournalEntry:
+    """Return the entry of an edit, or raise if it cannot be read."""
+    folder = journal_folder(home) / id_
+    data = read_small(folder / OPEN_FILE) or read_small(folder / ENTRY_FILE)
+    try:
+        if data is None or folder.is_symlink():
+            raise ValueError("there is nothing to read")
+
+        def path(kind: type, value: Any) -> Path:
+            if kind is not Path or not isinstance(value, str):
+                raise NotImplementedError(kind)
+            return resolve_in_home(home, value)
+
+        edit = msgspec.convert(json.loads(data), Edit, dec_hook=path)
+        if edit.id != id_:
+            raise ValueError(f"it says that it is '{edit.id}'")
+    except (ValueError, msgspec.ValidationError) as error:
+        raise SourceError(f"cannot read what the edit '{id_}' did: {error}") from error
+    return JournalEntry(home, edit)
+
+
+def remove_unrecorded(home: Path, id_: str) -> None:
+    """Delete the folder of an edit that was interrupted before it had an entry."""
+    folder = journal_folder(home) / id_
+    if not folder.is_symlink() and not any(
+        (folder / name).exists() for name in (OPEN_FILE, ENTRY_FILE)
+    ):
+        remove_folder(folder)
+
+
+def _encode_edit(home: Path, edit: Edit) -> bytes:
+    def name(path: Any) -> str:
+        if not isinstance(path, Path):
+            raise NotImplementedError(type(path))
+        return OUTER_STATE if path == _outer_state_path(home) else path.relative_to(home).as_posix()
+
+    # Escaped, because names of files need not be Unicode.
+    return json.dumps(msgspec.to_builtins(edit, enc_hook=name)).encode()
+
+
+def resolve_in_home(home: Path, name: str) -> Path:
+    """Return where a file lies that is named from its home, or raise where that is elsewhere."""
+    if name == OUTER_STATE and (state := _outer_state_path(home)):
+        return state
+    parts = PurePosixPath(name).parts
+    if not parts or "/" in parts or ".." in parts or "\0" in name or PLAIT_FOLDER in parts:
+        raise ValueError("it names a place that is none of a session's")
+    if (home / PROJECTS).is_dir() and parts[0] not in PARTS_OF_A_CONFIG:
+        raise ValueError("it names a place that is none of a session's")
+    return home.joinpath(*parts)
+
+
+def _outer_state_path(home: Path) -> Path | None:
+    return home.parent / CLIENT_STATE if home.name == USUAL_CONFIG else None
+
+
+def resolve_real_path(home: Path, path: Path) -> Path:
+    """Return where a file really lies, or refuse where a link leads it out of its home."""
+    real = path.parent.resolve() / path.name
+    if real == _outer_state_path(home):
+        return real
+    try:
+        return resolve_in_home(home, real.relative_to(home).as_posix())
+    except ValueError:
+        hint = f"`--root '{path.parent.resolve()}'` edits it there"
+        raise Refused(f"'{path}' is outside '{home}'", hint) from None
+
+
+def check_real_path(home: Path, path: Path) -> None:
+    """Refuse a file of the journal whose folder has become a link since."""
+    if path.parent.resolve() != path.parent:
+        raise Refused(f"'{path}' has moved: a symlink leads elsewhere")
+
+
+# Is somebody writing to a session now?
+#
+# A client says in `sessions/<pid>.json` which session it runs; it may have ended since, or be one
+# that says nothing, and then only the time of its last line tells. What Plait itself wrote last
+# does not count.
+
+
+IDLE_SECONDS = 60.0
+"""Seconds after its last line in which a session counts as live."""
+MAX_LOOK_BACK = 3600.0
+"""Seconds that an edit takes at most from its name to its last byte."""
+NANOSECONDS = 1_000_000_000
+
+
+def find_activity(
+    home: Path, files: Iterable[Path], names: Iterable[str], edits: Iterable[Edit], now: float
+) -> str | None:
+    """Return the sign that files are being written to, or None if there is none.
+
+    Edits come with the newest first. A client is told by the session that it names: it is one
+    of the names, or part of a path.
+    """
+    found = [path.parent.resolve() / path.name for path in files]
+    parts = [*names, *(part for path in found for part in path.parts)]
+    for session in list_running_sessions(home):
+        if any(session in part for part in parts):
+            return "a running client has it open"
+    logs = [path for path in found if path.suffix == LOG_SUFFIX]
+    if not any(_is_recent(read_file_state(path), now) for path in logs):
+        return None
+    known = [
+        edit
+        for edit in takewhile(lambda edit: edit.when.timestamp() > (now - MAX_LOOK_BACK), edits)
+        if edit.state == "done"
+    ]
+    states = [state for path in logs if _is_recent(state := _last_foreign_state(path, known), now)]
+    if not states:
+        return None
+    last = max(state.modified for state in states if state)
+    return f"a line was added {max(0, now - last / NANOSECONDS):.0f} s ago"
+
+
+def _is_recent(state: FileState | None, now: float) -> bool:
+    return state is not None and abs(now - state.modified / NANOSECONDS) < IDLE_SECONDS
+
+
+def _last_foreign_state(path: Path, edits: Sequence[Edit]) -> FileState | None:
+    """Return a file as it was before Plait wrote to it last, or None where nobody else has."""
+    state = read_file_state(path)
+    for step in (step for edit in edits for step in edit.steps if step.path == path):
+        if (
+            state
+            and step.after
+            and ((step.after.size, step.after.modified) == (state.size, state.modified))
+        ):
+            state = step.before
+    return state
+
+
+PLAN_AGAIN = "make the plan again"
+
+
+def create_entry(home: Path, plan: Plan, id_: str, when: datetime) -> JournalEntry:
+    """Create the entry of a plan; nothing has been written yet."""
+    steps = tuple(_step_of(home, step) for step in plan.steps)
+    places = [path for step in steps for path in step.places]
+    if len(set(places)) < len(places):
+        raise ValueError("a plan has one step for a file")
+    comes = {step.places[-1] for step in steps if step.kind in ("write", "move")}
+    goes = {step.path for step in steps if step.kind in ("remove", "move")}
+    edit = Edit(
+        id=id_,
+        operation=plan.operation,
+        session=plan.session,
+        path=resolve_real_path(home, plan.path),
+        when=when,
+        state="begun",
+        steps=steps,
+        made=tuple(sorted(folder for folder in _folders_around(comes) if not folder.is_dir())),
+        emptied=emptied_folders(home, goes, with_projects=plan.operation == "move"),
+    )
+    return JournalEntry(home, edit)
+
+
+def _step_of(home: Path, step: Step) -> EditStep:
+    path = resolve_real_path(home, step.path)
+    before = read_file_state(path)
+    if before and not is_plain(path) and not isinstance(step, Remove):
+        raise Refused(f"'{path}' is not a regular file")
+    match step:
+        case Write():
+            return EditStep("write", path, before, is_shared=step.is_shared)
+        case Append():
+            return EditStep("append", path, before, is_shared=step.is_shared)
+        case Remove():
+            return EditStep("remove", path, before)
+        case Move():
+            return EditStep("move", path, before, target=resolve_real_path(home, step.target))
+
+
+def prepare_entry(entry: JournalEntry, plan: Plan, seen: "SourceStamps") -> None:
+    """Write the drafts and back up what they will replace, so that nothing can be missing later."""
+    with wrap_os_errors(entry.folder):
+        entry.save("begun")
+        for folder in entry.edit.made:
+            make_folder(folder)
+    steps = list(entry.edit.steps)
+    for number, (planned, step) in enumerate(zip(plan.steps, steps, strict=True)):
+        with wrap_os_errors(step.path):
+            if isinstance(planned, Write):
+                drafted_step, draft, digest = (
+                    entry.edit.steps[number],
+                    entry.draft_path(number),
+                    None,
+                )
+                if isinstance(planned.content, CopyOf):
+                    copy_draft(draft, planned.content.path)
+                else:
+                    digest = write_draft(draft, planned.content())
+                mode = planned.mode
+                if mode is None:
+                    mode = drafted_step.before.mode if drafted_step.before else OWNER_FILE
+                finish_draft(
+                    draft,
+                    mode,
+                    planned.times,
+                    like=drafted_step.path if drafted_step.before else None,
+                )
+                steps[number] = msgspec.structs.replace(
+                    drafted_step, after=read_file_state(draft), digest=digest
+                )
+            elif isinstance(planned, Append):
+                replace_file(entry.appended_path(number), planned.data)
+    with wrap_os_errors(entry.edit.path):
+        sync_files([entry.draft_path(at) for at, step in enumerate(steps) if step.kind == "write"])
+    seen.refuse_changed()
+    for number, step in enumerate(steps):
+        if step.kind == "write" and step.before:
+            with wrap_os_errors(step.path):
+                keep_copy(step.path, entry.backup_path(number))
+    with wrap_os_errors(entry.folder):
+        _settle_folders(entry)
+        entry.save("ready", tuple(steps))
+
+
+class SourceStamps:
+    """The files that a plan was made of or changes, as they are when it is about to be done.
+
+    They are looked at once more when its drafts are written: what those were made of may have
+    grown under way.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        known = dict(plan.read) | {step.path: step.was for step in plan.steps if step.was}
+        comes = [step.path for step in plan.steps if step.was is None]
+        comes += [step.target for step in plan.steps if isinstance(step, Move)]
+        self._states: dict[Path, FileState | None] = dict.fromkeys(comes)
+        for path, was in known.items():
+            self._states[path] = read_file_state(path.resolve())
+            now = read_file_stamp(path)
+            if now != was:
+                raise _refusal(path, was, now)
+        self.refuse_changed()
+
+    def refuse_changed(self) -> None:
+        """Refuse a plan that is no longer true."""
+        for path, was in self._states.items():
+            now = read_file_state(path.resolve() if was else path)
+            if was is None and now:
+                raise Refused(f"'{path}' already exists", PLAN_AGAIN)
+            if was and not was.is_same_as(now):
+                raise _refusal(path, was, now)
+
+
+def _refusal(path: Path, was: FileStamp | FileState, now: FileStamp | FileState | None) -> Refused:
+    if now is None:
+        return Refused(f"'{path}' was deleted since the plan was made", PLAN_AGAIN)
+    what = "grown" if now.inode == was.inode and now.size > was.size else "changed"
+    return Refused(f"'{path}' has {what} since the plan was made", PLAN_AGAIN)
+
+
+def commit_entry(entry: JournalEntry) -> None:
+    """Do the remaining steps in order, and check that all are done."""
+    for number, step in enumerate(entry.edit.steps):
+        for path in step.places:
+            check_real_path(entry.home, path)
+        with wrap_os_errors(step.path):
+            match step.kind:
+                case "write":
+                    draft = entry.draft_path(number)
+                    waiting, there = read_file_state(draft), read_file_state(step.path)
+                    if waiting is None:
+                        is_done = step.after is not None and step.after.is_same_as(there)
+                    elif step.before:
+                        is_done = install_draft(draft, step.path, step.before)
+                    elif there and there.inode == waiting.inode:
+                        draft.unlink()
+                        is_done = True
+                    else:
+                        is_done = _is_rename_target(draft, step.path)
+                case "append":
+                    data = entry.appended_path(number).read_bytes()
+                    is_done = step.before is not None and append_at(
+                        step.path, data, step.before.size
+                    )
+                case "remove":
+                    is_done = _back_up_removed(step, entry.backup_path(number))
+                case "move":
+                    is_done = _apply_move(step)
+            if not is_done:
+                raise Refused(f"'{step.path}' has changed since the edit began")
+    for folder, _ in reversed(entry.edit.emptied):
+        remove_if_empty(folder)
+    steps = tuple(_record_result(entry, number) for number in range(len(entry.edit.steps)))
+    _settle_folders(entry)
+    with wrap_os_errors(entry.folder):
+        entry.save("done", steps)
+
+
+def _back_up_removed(step: EditStep, kept: Path) -> bool:
+    there = read_file_state(step.path)
+    if there is None:
+        return read_file_state(kept) is not None
+    if not there.is_same_as(step.before):
+        return False
+    move_file(step.path, kept)
+    return True
+
+
+def _apply_move(step: EditStep) -> bool:
+    """Give a file its other name; where it has both already, the old one goes."""
+    if step.target is None or step.before is None:
+        return False
+    here, there = read_file_state(step.path), read_file_state(step.target)
+    if here is None:
+        return there is not None and there.inode == step.before.inode
+    if there is None:
+        return here.is_same_as(step.before) and _is_rename_target(step.path, step.target)
+    if there.inode == here.inode:
+        step.path.unlink()
+        return True
+    return False
+
+
+def _is_rename_target(path: Path, target: Path) -> bool:
+    try:
+        install_new_file(path, target)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _record_result(entry: JournalEntry, number: int) -> EditStep:
+    """Return a step with what it left; others may have gone on with the file already."""
+    step = entry.edit.steps[number]
+    there = read_file_state(step.places[-1])
+    if step.kind == "move":
+        return msgspec.structs.replace(step, after=there)
+    if step.kind == "append" and step.before:
+        added = read_file_state(entry.appended_path(number))
+        is_last = there and added and there.size == step.before.size + added.size
+        return msgspec.structs.replace(step, after=there if is_last else None)
+    if there and step.after and there.inode == step.after.inode and there.size < step.after.size:
+        raise SourceError(f"'{step.path}' is not as it was written")
+    return step
+
+
+def _settle_folders(entry: JournalEntry) -> None:
+    places = {path.parent for step in entry.edit.steps for path in step.places}
+    for folder in sorted(places | {entry.folder}):
+        sync_folder(folder)
+
+
+@contextmanager
+def wrap_os_errors(path: Path) -> Iterator[None]:
+    """Turn system errors into errors that name the file."""
+    try:
+        yield
+    except OSError as error:
+        raise make_write_error(path, error) from error
+
+
+def undo_entry(entry: JournalEntry, *, force: bool = False) -> None:
+    """Bring everything back as it was, after seeing that nothing is in the way of it."""
+    was_complete = entry.edit.state == "done"
+    for number, step in enumerate(entry.edit.steps):
+        for path in step.places:
+            check_real_path(entry.home, path)
+        objection = _objection(entry, number, step, was_complete=was_complete)
+        if objection and not force:
+            raise Refused(
+                f"'{step.places[-1]}' {objection}", "`--force` undoes the edit all the same"
+            )
+    with wrap_os_errors(entry.folder):
+        if was_complete:
+            entry.save("undoing")
+        _reversed_steps(entry)
+        entry.save("undone")
+
+
+def has_changed_nothing(entry: JournalEntry) -> bool:
+    """Return whether an interrupted edit has left no trace in any file."""
+    return entry.edit.state == "begun" or all(
+        _is_unapplied(entry, number, step) for number, step in enumerate(entry.edit.steps)
+    )
+
+
+def _is_unapplied(entry: JournalEntry, number: int, step: EditStep) -> bool:
+    there = read_file_state(step.path)
+    match step.kind:
+        case "write":
+            waiting = read_file_state(entry.draft_path(number))
+            return waiting is not None and (there is None or there.inode != waiting.inode)
+        case "remove":
+            return read_file_state(entry.backup_path(number)) is None
+        case "move":
+            return there is not None and not _has_moved(step)
+        case "append":
+            if there is None or step.before is None or there.size <= step.before.size:
+                return True
+            if read_file_state(entry.appended_path(number)) is None:
+                return True
+            data, at = entry.appended_path(number).read_bytes(), step.before.size
+            return not has_bytes_at(step.path, data[: there.size - at], at)
+
+
+def roll_back(entry: JournalEntry) -> None:
+    """Take back an edit that failed, on a full disk too; what it cannot, the journal knows.
+
+    What others have written under way stays in the journal, aside.
+    """
+    with suppress(PlaitError, OSError):
+        _reversed_steps(entry)
+        if any(
+            read_file_state(entry.displaced_path(number)) for number in range(len(entry.edit.steps))
+        ):
+            entry.save("undone")
+        else:
+            entry.remove()
+
+
+def _reversed_steps(entry: JournalEntry) -> None:
+    for folder, _ in entry.edit.emptied:
+        make_folder(folder)
+    for number, step in reversed(list(enumerate(entry.edit.steps))):
+        with wrap_os_errors(step.path):
+            match step.kind:
+                case "write":
+                    draft, kept = entry.draft_path(number), entry.backup_path(number)
+                    waiting, there = read_file_state(draft), read_file_state(step.path)
+                    is_placed = waiting is None or (
+                        there is not None and there.inode == waiting.inode
+                    )
+                    draft.unlink(missing_ok=True)
+                    if step.after is None or not is_placed:
+                        kept.unlink(missing_ok=True)
+                    elif step.before:
+                        if read_file_state(kept) and not (
+                            step.is_shared and there and _keep_foreign_lines(entry, number, there)
+                        ):
+                            _restore_backup(entry, number, step)
+                    elif there and _is_after(step, there):
+                        step.path.unlink()
+                    elif there:
+                        move_file(step.path, entry.displaced_path(number))
+                case "append":
+                    _undo_append(entry, number, step)
+                case "remove":
+                    if read_file_state(entry.backup_path(number)):
+                        _restore_backup(entry, number, step)
+                case "move":
+                    _undo_move(entry, number, step)
+    for emptied in reversed(entry.edit.made):
+        remove_if_empty(emptied)
+    for emptied, was in reversed(entry.edit.emptied):
+        emptied.chmod(was.mode)
+        sync_folder(emptied)
+        os.utime(emptied, ns=(was.accessed, was.modified))
+    for emptied in sorted({path.parent for step in entry.edit.steps for path in step.places}):
+        sync_folder(emptied)
+
+
+def _objection(
+    entry: JournalEntry, number: int, step: EditStep, *, was_complete: bool
+) -> str | None:
+    """Return what has happened to a file since it was edited."""
+    if not was_complete and _is_unapplied(entry, number, step):
+        return None
+    there = read_file_state(step.path)
+    match step.kind:
+        case "write":
+            if step.after is None or step.is_shared:
+                return None  # it was cut off before the drafts were whole, or others go on with it
+            backup = read_file_state(entry.backup_path(number))
+            if step.before:
+                _check_kept(step, backup, is_needed=was_complete)
+                if backup is None:
+                    return None  # it is back
+            if there is None:
+                return "has gone since the edit" if step.before else None
+            return None if _is_after(step, there) else "has changed since the edit"
+        case "append":
+            if step.before is None or read_file_state(entry.appended_path(number)) is None:
+                return None
+            if there is None:
+                return "has gone since the edit"
+            data, at = entry.appended_path(number).read_bytes(), step.before.size
+            done = data[: max(0, there.size - at)]
+            if there.size < at or not has_bytes_at(step.path, done, at):
+                raise Refused(f"'{step.path}' no longer holds what was added where it was added")
+            is_grown = there.size > at + len(data) and not step.is_shared
+            return "has grown since the edit" if is_grown else None
+        case "remove":
+            kept = read_file_state(entry.backup_path(number))
+            _check_kept(step, kept, is_needed=was_complete)
+            return "is there again" if kept and there and not there.is_same_as(kept) else None
+        case "move":
+            return _objection_to_move(step, there)
+
+
+def _is_after(step: EditStep, there: FileState) -> bool:
+    if there.is_same_as(step.after):
+        return True
+    is_alike = step.after is not None and step.after.size == there.size
+    return is_alike and step.digest is not None and hash_file(step.path) == step.digest
+
+
+def _check_kept(step: EditStep, kept: FileState | None, *, is_needed: bool) -> None:
+    if kept is None and is_needed:
+        raise SourceError(f"the backup of '{step.path}' is no longer in the journal")
+    if kept and step.before and kept.size < step.before.size:
+        raise SourceError(f"the backup of '{step.path}' in the journal is truncated")
+
+
+def _keep_foreign_lines(entry: JournalEntry, number: int, there: FileState) -> bool:
+    """Leave a file of all sessions to others who have written to it since.
+
+    Where they have only added to it, what it was comes back in front of what they added.
+    """
+    step, draft = entry.edit.steps[number], entry.draft_path(number)
+    if _is_after(step, there) or step.after is None:
+        return False
+    size = step.after.size
+    if there.size > size and hash_file(step.path, size) == step.digest:
+        write_draft(
+            draft, chain(pieces_of(entry.backup_path(number)), iter_bytes_from(step.path, size))
+        )
+        finish_draft(draft, there.mode, (there.accessed, there.modified), like=step.path)
+        sync_files([draft])
+        if not install_draft(draft, step.path, there):
+            draft.unlink()
+    entry.backup_path(number).unlink(missing_ok=True)
+    return True
+
+
+def _has_moved(step: EditStep) -> bool:
+    there = read_file_state(step.target) if step.target else None
+    return there is not None and step.before is not None and there.inode == step.before.inode
+
+
+def _objection_to_move(step: EditStep, here: FileState | None) -> str | None:
+    there = read_file_state(step.target) if step.target else None
+    if there is None:
+        return None if here else "has gone since the edit"
+    if here:
+        return None if here.inode == there.inode else "cannot go back: its old name is taken"
+    return None if there.is_same_as(step.before) else "has changed since the edit"
+
+
+def _undo_move(entry: JournalEntry, number: int, step: EditStep) -> None:
+    here, there = read_file_state(step.path), read_file_state(step.target) if step.target else None
+    if step.target is None or there is None or (here and not _has_moved(step)):
+        return  # it never went, or is back, or somebody has taken it away
+    if here and here.inode == there.inode:
+        step.target.unlink()
+        return
+    if here:
+        move_file(step.path, entry.displaced_path(number))
+    make_folder(step.path.parent)
+    install_new_file(step.target, step.path)
+
+
+def _restore_backup(entry: JournalEntry, number: int, step: EditStep) -> None:
+    """Put what was kept in its place again; what is there and is not ours goes aside."""
+    kept, there = entry.backup_path(number), read_file_state(step.path)
+    if there and not there.is_same_as(read_file_state(kept)) and not _is_after(step, there):
+        keep_copy(step.path, entry.displaced_path(number))
+    make_folder(step.path.parent)
+    move_file(kept, step.path)
+    _restore_times(step)
+
+
+def _undo_append(entry: JournalEntry, number: int, step: EditStep) -> None:
+    there, added = read_file_state(step.path), entry.appended_path(number)
+    if step.before is None or there is None or read_file_state(added) is None:
+        return
+    data, at = added.read_bytes(), step.before.size
+    if step.before.is_same_as(there):
+        pass  # nothing was added yet, and not even its times are touched
+    elif cut_from_end(step.path, data, at):
+        _restore_times(step)
+    elif has_bytes_at(step.path, data, at):
+        draft = entry.draft_path(number)
+        draft.unlink(missing_ok=True)
+        write_draft(draft, iter_bytes_without(step.path, at, len(data)))
+        finish_draft(draft, there.mode, (there.accessed, there.modified), like=step.path)
+        sync_files([draft])
+        if not install_draft(draft, step.path, there):
+            draft.unlink()
+            raise Refused(f"'{step.path}' is being written to", "wait until it is idle")
+    added.unlink()
+
+
+def _restore_times(step: EditStep) -> None:
+    there = read_file_state(step.path)
+    if step.before and there and there.size == step.before.size and not step.path.is_symlink():
+        step.path.chmod(step.before.mode)
+        os.utime(step.path, ns=(step.before.accessed, step.before.modified))
+
+
+NO_EDIT = ""
 """The name of an edit that changed nothing: the journal does not have it."""
-PATIENCE = 5.0
+LOCK_SECONDS = 5.0
 """Seconds that an edit waits for another one to end."""
 LIST_THEM = "`plait undo --list` shows them"
 
 
-def home_of(path: Path, config: Path | None = None) -> Path:
-    """Returns the folder whose journal has the edits of a session: the client's, else its own."""
+def find_home(path: Path, config: Path | None = None) -> Path:
+    """Return the folder whose journal has the edits of a session: the client's, else its own."""
     if config and config in path.parents:
         return config
-    return config_above(path) or path.parent
+    return find_config_folder(path) or path.parent
 
 
-def is_live(subject: Subject) -> str | None:
-    """Returns how one can tell that a session is being written to, None where nothing says so."""
-    journal = Journal(home_of(subject.log.path, subject.config))
-    return journal.sign_of_life(_files_of(subject), [subject.id])
+def describe_activity(subject: Subject) -> str | None:
+    """Return the sign that a session is being written to, or None if there is none."""
+    journal = Journal(find_home(subject.log.path, subject.config))
+    return journal.find_activity(_session_files(subject), [subject.id])
 
 
-def noted_if_live(plan: Plan) -> Plan:
-    """Returns a plan that says so where it makes a new session of one that is being written to."""
+def note_if_live(plan: Plan) -> Plan:
+    """Add a note to a plan that copies a session which is being written to."""
     is_new = plan.steps and not plan.is_in_place
-    sign = is_live(plan.source) if is_new else None
+    sign = describe_activity(plan.source) if is_new else None
     note = f"the session is live: {sign}; what comes later is not in the new one"
     return replace(plan, notes=(*plan.notes, note)) if sign else plan
 
 
-def _changed_by(step: Step) -> tuple[Path, ...]:
-    """Returns the file of one session that a step changes."""
+def _changed_file(step: Step) -> tuple[Path, ...]:
+    """Return the file of one session that a step changes."""
     is_shared = isinstance(step, Write | Append) and step.is_shared
     return () if step.was is None or is_shared else (step.path,)
 
 
-def _files_of(subject: Subject) -> list[Path]:
+def _session_files(subject: Subject) -> list[Path]:
     return [subject.log.path, *(file.path for file in subject.others)]
 
 
@@ -82,8 +878,8 @@ class Journal:
         self.clock = clock
 
     def entries(self) -> list[Edit]:
-        """Returns what was done, the newest first; what does not say what it did is left out."""
-        return list(self._edits(ids_in(self.home)))
+        """Return the edits, newest first; unreadable entries are left out."""
+        return list(self._edits(list_edit_ids(self.home)))
 
     def _edits(self, ids: Iterable[str]) -> Iterator[Edit]:
         for id_ in ids:
@@ -91,151 +887,206 @@ class Journal:
                 yield read_entry(self.home, id_).edit
 
     def apply(self, plan: Plan, *, force: bool = False) -> Edit:
-        """Does what a plan says, all of it or nothing; a plan without steps leaves no entry."""
+        """Apply a plan completely or not at all; a plan without steps leaves no entry."""
         if not plan.steps:
             now = datetime.fromtimestamp(self.clock(), UTC)
-            return structs.replace(begun(self.home, plan, NOTHING, now).edit, state="done")
+            return structs.replace(create_entry(self.home, plan, NO_EDIT, now).edit, state="done")
         with self._alone():
-            seen = Seen(plan)
+            seen = SourceStamps(plan)
             self._settle()
             if not force:
-                self._refuse_live(plan)
-            entry = begun(self.home, plan, *self._name())
+                changed, names = [path for step in plan.steps for path in _changed_file(step)], []
+                if plan.source.log.path in changed:
+                    changed += _session_files(plan.source)
+                    names = [plan.source.id]
+                if changed:
+                    self._refuse_living(plan.session, changed, names)
+            when, others = datetime.fromtimestamp(self.clock(), UTC), list_edit_ids(self.home)
+            if others and f"{when:{EDIT_ID_FORMAT}}" <= others[0]:
+                last = datetime.strptime(others[0], EDIT_ID_FORMAT).replace(tzinfo=UTC)
+                when = last + timedelta(microseconds=1)
+            entry = create_entry(self.home, plan, *(f"{when:{EDIT_ID_FORMAT}}", when))
             try:
-                prepare(entry, plan, seen)
-                commit(entry)
+                prepare_entry(entry, plan, seen)
+                commit_entry(entry)
             except BaseException:
-                give_up(entry)
+                roll_back(entry)
                 raise
             return entry.edit
 
     def undo(self, id_: str, *, force: bool = False) -> Edit:
-        """Brings back what an edit has changed."""
+        """Undo an edit."""
         with self._alone():
             entry = self._entry(id_)
             self._settle(but=entry.edit.id)
             if entry.edit.state == "undone":
-                raise Refused(f"the edit '{entry.edit.id}' is undone already", LIST_THEM)
+                raise Refused(f"the edit '{entry.edit.id}' is already undone", LIST_THEM)
             if not force:
-                self._refuse_live_edit(entry.edit)
+                names = [part for step in entry.edit.steps for part in step.path.parts]
+                own = [step for step in entry.edit.steps if not step.is_shared]
+                files = (
+                    [] if entry.edit.is_cut_off else [path for step in own for path in step.places]
+                )
+                self._refuse_living(entry.edit.session, files, names)
             try:
-                take_back(entry, force=force)
+                undo_entry(entry, force=force)
             except Refused as refusal:
                 raise self._with_later_edit(refusal, entry.edit) from None
             return entry.edit
 
     def finish(self, id_: str) -> Edit:
-        """Does what is left of an edit, or of an undo, that was cut off."""
+        """Finish an edit or an undo that was interrupted."""
         with self._alone():
             entry = self._entry(id_)
             match entry.edit.state:
                 case "ready":
-                    commit(entry)
+                    commit_entry(entry)
                 case "undoing":
-                    take_back(entry)
+                    undo_entry(entry)
                 case "begun":
                     hint = f"`plait undo {entry.edit.id}` takes away what there is of it"
-                    raise Refused(f"the edit '{entry.edit.id}' had not begun to change files", hint)
+                    raise Refused(f"the edit '{entry.edit.id}' had not changed any files yet", hint)
                 case state:
-                    raise Refused(f"the edit '{entry.edit.id}' is {state}, nothing is left of it")
+                    raise Refused(
+                        f"the edit '{entry.edit.id}' is {state}, there is nothing to finish"
+                    )
             return entry.edit
 
     def forget(self, id_: str) -> Edit:
-        """Deletes for ever what an edit has kept: it cannot be undone any more."""
+        """Delete the backups of an edit for good: it can no longer be undone."""
         with self._alone():
             entry = self._entry(id_)
             if entry.edit.is_cut_off:
-                raise _cut_off(entry.edit)
+                raise _incomplete_error(entry.edit)
             entry.remove()
             return entry.edit
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keeps every other edit in this home waiting while the block runs."""
-        folder, lock = journal_folder(self.home), self.home / OURS / "lock"
+        """Hold the lock of the home while the block runs."""
+        folder, lock = journal_folder(self.home), self.home / PLAIT_FOLDER / "lock"
         if folder.resolve() != folder:
-            raise Refused(f"'{folder}' is a link that leads elsewhere")
+            raise Refused(f"'{folder}' is a symlink to another place")
         with ExitStack() as stack:
             try:
-                is_ours = stack.enter_context(held(lock, PATIENCE))
+                is_ours = stack.enter_context(lock_file(lock, LOCK_SECONDS))
             except OSError as error:
-                raise unwritable(lock, error) from error
+                raise make_write_error(lock, error) from error
             if not is_ours:
-                raise Refused(f"another edit is under way in '{self.home}'", "wait until it ends")
+                raise Refused(f"another edit is running in '{self.home}'", "wait until it ends")
             yield
 
-    def names(self, id_: str) -> list[str]:
-        """Returns the edits that a name means: the whole of one, or its beginning or end."""
-        ids = ids_in(self.home)
+    def find_ids(self, id_: str) -> list[str]:
+        """Return the edits that a name means: the whole of one, or its beginning or end."""
+        ids = list_edit_ids(self.home)
         if id_ in ids:
             return [id_]
         return [name for name in ids if id_ and (name.startswith(id_) or name.endswith(id_))]
 
-    def _entry(self, id_: str) -> Entry:
-        found = self.names(id_)
+    def _entry(self, id_: str) -> JournalEntry:
+        found = self.find_ids(id_)
         if not found:
-            raise UserError(f"no edit is called '{id_}'", LIST_THEM)
+            raise UserError(f"unknown edit '{id_}'", LIST_THEM)
         if len(found) > 1:
-            raise UserError(f"'{id_}' means {len(found)} edits", LIST_THEM)
+            raise UserError(f"'{id_}' matches {len(found)} edits", LIST_THEM)
         return read_entry(self.home, found[0])
 
-    def _name(self) -> tuple[str, datetime]:
-        """Returns the name of a new edit and its time, which is later than any other's."""
-        when, others = datetime.fromtimestamp(self.clock(), UTC), ids_in(self.home)
-        if others and f"{when:{NAME_FORM}}" <= others[0]:
-            last = datetime.strptime(others[0], NAME_FORM).replace(tzinfo=UTC)
-            when = last + timedelta(microseconds=1)
-        return f"{when:{NAME_FORM}}", when
-
     def _settle(self, but: str | None = None) -> None:
-        """Takes back an edit that was cut off before anything had changed; refuses any other."""
-        for id_ in ids_in(self.home):
-            if id_ != but and is_open(self.home, id_):
-                remove_unwritten(self.home, id_)
+        """Undo interrupted edits that changed nothing yet; refuse any other."""
+        for id_ in list_edit_ids(self.home):
+            if id_ != but and is_incomplete(self.home, id_):
+                remove_unrecorded(self.home, id_)
                 for edit in self._edits([id_]):
-                    entry = Entry(self.home, edit)
+                    entry = JournalEntry(self.home, edit)
                     if not has_changed_nothing(entry):
-                        raise _cut_off(edit)
-                    take_back(entry)
+                        raise _incomplete_error(edit)
+                    undo_entry(entry)
 
-    def sign_of_life(self, files: list[Path], names: list[str]) -> str | None:
-        """Returns how one can tell that somebody is writing to a session: None if nothing does."""
-        edits = self._edits(ids_in(self.home))
-        return sign_of_life(self.home, files, names, edits, self.clock())
-
-    def _refuse_live(self, plan: Plan) -> None:
-        changed, names = [path for step in plan.steps for path in _changed_by(step)], []
-        if plan.source.log.path in changed:
-            changed += _files_of(plan.source)
-            names = [plan.source.id]
-        if changed:
-            self._refuse_living(plan.session, changed, names)
-
-    def _refuse_live_edit(self, edit: Edit) -> None:
-        """Refuses to undo an edit while others write; the times of one cut off are its own."""
-        names = [part for step in edit.steps for part in step.path.parts]
-        own = [step for step in edit.steps if not step.is_shared]
-        files = [] if edit.is_cut_off else [path for step in own for path in step.places]
-        self._refuse_living(edit.session, files, names)
+    def find_activity(self, files: list[Path], names: list[str]) -> str | None:
+        """Return the sign that somebody is writing to a session, or None if there is none."""
+        edits = self._edits(list_edit_ids(self.home))
+        return find_activity(self.home, files, names, edits, self.clock())
 
     def _refuse_living(self, session: str, files: list[Path], names: list[str]) -> None:
-        sign = self.sign_of_life(files, names)
+        sign = self.find_activity(files, names)
         if sign:
             raise Refused(f"session '{session}' is live: {sign}", "`--force` edits it all the same")
 
     def _with_later_edit(self, refusal: Refused, edit: Edit) -> Refused:
         paths = {step.path for step in edit.steps}
-        for later in self._edits(id_ for id_ in ids_in(self.home) if id_ > edit.id):
+        for later in self._edits(id_ for id_ in list_edit_ids(self.home) if id_ > edit.id):
             if later.state == "done" and paths & {step.path for step in later.steps}:
                 hint = f"`plait undo {later.id}` takes back what was done to it later"
                 return Refused(refusal.message, hint, *refusal.hints)
         return refusal
 
 
-def _cut_off(edit: Edit) -> Refused:
+def _incomplete_error(edit: Edit) -> Refused:
     what = "its undo" if edit.state == "undoing" else "it"
     return Refused(
-        f"the edit '{edit.id}' ({edit.operation}) is half done: {what} was cut off",
-        f"`plait undo {edit.id}` brings back what was",
-        f"`plait undo {edit.id} --finish` does the rest",
+        f"the edit '{edit.id}' ({edit.operation}) is half done: {what} was interrupted",
+        f"`plait undo {edit.id}` restores what was there",
+        f"`plait undo {edit.id} --finish` finishes it",
     )
+
+
+class Journals:
+    """The edits of all sessions under some roots."""
+
+    def __init__(self, roots: Iterable[Root]) -> None:
+        homes = {home.resolve(): None for root in roots for home in _find_homes(root)}
+        self._journals = [Journal(home) for home in homes if journal_folder(home).is_dir()]
+
+    def edits(self) -> list[Edit]:
+        """Return the edits, newest first."""
+        found = [edit for journal in self._journals for edit in journal.entries()]
+        return sorted(found, key=lambda edit: (edit.when, edit.id), reverse=True)
+
+    def undo(self, id_: str | None = None, *, force: bool = False) -> Edit:
+        """Undo an edit; without a name one that was cut off, else the last that was done."""
+        edits = self.edits()
+        if id_ is None:
+            left = [edit for edit in edits if edit.state != "undone"]
+            if not left:
+                raise Refused("there is nothing to undo", LIST_THEM)
+            id_ = next((edit.id for edit in left if edit.is_cut_off), left[0].id)
+        return self._journal_of(id_).undo(id_, force=force)
+
+    def finish(self, id_: str | None = None) -> Edit:
+        """Finish an interrupted edit: the named one, else the only one."""
+        if id_ is None:
+            id_ = next((edit.id for edit in self.edits() if edit.is_cut_off), None)
+            if id_ is None:
+                raise Refused("no edit was interrupted", LIST_THEM)
+        return self._journal_of(id_).finish(id_)
+
+    def forget(self, id_: str) -> Edit:
+        """Delete the backups of an edit for good."""
+        return self._journal_of(id_).forget(id_)
+
+    def find_root_of(self, id_: str, path: Path) -> Path | None:
+        """Return the root to name so that an edit of a session is found, or None where it is."""
+        is_here = any(journal.find_ids(id_) for journal in self._journals)
+        return None if is_here else find_home(path.parent.resolve() / path.name)
+
+    def _journal_of(self, id_: str) -> Journal:
+        found = [journal for journal in self._journals if journal.find_ids(id_)]
+        if not found:
+            raise UserError(f"unknown edit '{id_}'", LIST_THEM)
+        if len(found) > 1:
+            raise UserError(f"'{id_}' matches several edits", LIST_THEM)
+        return found[0]
+
+
+def _find_homes(root: Root) -> Iterator[Path]:
+    """Yield where the journals of a root may lie, wherever in it a session was edited."""
+    if root.config:
+        yield root.config
+        return
+    is_file = root.path.is_file()
+    yield find_home(root.path if is_file else root.path / "a session")
+    if not is_file:
+        for folder, folders, _ in os.walk(root.path):
+            if PLAIT_FOLDER in folders:
+                folders.remove(PLAIT_FOLDER)
+                yield Path(folder)

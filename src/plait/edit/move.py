@@ -1,28 +1,30 @@
-"""A project to the plan by which its sessions lie where another directory's do.
+"""Move the sessions of a directory to another one.
 
-    projects/<slug>/**        to the folder of the other slug: what names the directory is written
-                              anew, all else only gets another name
+    projects/<slug>/**        to the folder of the other slug; files that name the directory are
+                              rewritten, all others only renamed
     history.jsonl             the project of each prompt
     .claude.json              what the client knows of the directory
 
-Projects of directories within it move along. What people, the model and tools said stays as it
-was said. Nothing that is there is written over.
+Projects of directories within it move along. Nothing is overwritten.
+
+`DirectoryMap` rewrites lines and JSON texts byte for byte except for the directories. A path is a
+string that is a directory or leads into it: `/a/bc` is not in `/a/b`. What people, the model and
+tools said is left alone unless asked for; thinking blocks are signed and never change. Paths into
+the client's project folders are followed on resume, so they are rewritten too.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 
-from plait.edit.amounts import many
-from plait.edit.copying import SHOWN, joined
-from plait.edit.entry import CLIENT_STATE, USUAL_CONFIG
-from plait.edit.held import gone, stamp_now
-from plait.edit.measure import measures_of
-from plait.edit.model import (
+from plait.edit.clone import SHOWN, join_pieces
+from plait.edit.journal import CLIENT_STATE, USUAL_CONFIG
+from plait.edit.log import measure_log, read_stamp, vanished_error
+from plait.edit.plan import (
     Change,
-    Content,
     Difference,
     Measures,
     Move,
@@ -31,13 +33,197 @@ from plait.edit.model import (
     Step,
     Subject,
     Write,
+    format_count,
 )
-from plait.edit.paths import Directories, names_any
 from plait.edit.side_files import JSON, OUTPUTS
 from plait.errors import Refused
-from plait.line import Line, lines, mode_of, read_small, slug_of, times_of
-from plait.line.discover import PROMPTS, SUFFIX
-from plait.record import Record, entry_of
+from plait.line import (
+    Line,
+    iter_lines,
+    make_project_slug,
+    read_file_mode,
+    read_file_times,
+    read_small,
+)
+from plait.line.discovery import LOG_SUFFIX, PROMPT_HISTORY
+from plait.record import Record, parse_entry
+from plait.record.codec import encode
+from plait.record.json_text import JsonString, decode_string, iter_json_strings
+
+SEPARATORS = ("/", "\\")
+SIGNED = frozenset({b"thinking", b"signature"})
+NAME_BEFORE, NAME_BEHIND = rb"(?<![\w.~\x80-\xff-])", rb"(?![\w\x80-\xff-])(?!\.\w)"
+"""What makes a path in a text part of a longer name."""
+UNUSUAL = (b"\\/", b"\\u")
+CWD, PROJECTS = b'"cwd":"', b"projects"
+
+
+@dataclass(frozen=True)
+class DirectoryMap:
+    """Directories, and what each is called from now on."""
+
+    pairs: tuple[tuple[str, str], ...]
+    slugs: tuple[tuple[str, str], ...] = ()
+    """Folders of the client's projects, and what they are called from now on."""
+    with_texts: bool = False
+    """Also in what was said."""
+    config: tuple[str, str] | None = None
+    """The client's configuration folder, and where it lies from now on."""
+    _forms: tuple["_Form", ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        pairs = sorted(dict(self.pairs).items(), key=lambda pair: -len(pair[0]))
+        forms = tuple(_Form(old, new) for old, new in pairs if old != new)
+        object.__setattr__(self, "_forms", forms)
+
+    def rewrite_path(self, path: str) -> str:
+        """Return where a path leads from now on; any other text stays."""
+        for form in self._forms:
+            if form.holds(path):
+                return form.new + form.rest(path[len(form.old) :])
+        return path
+
+    def rewrite_line(self, line: Line) -> bytes:
+        """Return a line whose directories are the other ones; without a record it stays."""
+        entry = parse_entry(line)
+        return self.rewrite_record(entry) if isinstance(entry, Record) else line.data
+
+    def rewrite_record(self, record: Record) -> bytes:
+        """Return the line of a record whose directories are the other ones."""
+        data = self._usual(record)
+        if data is None:
+            data = self._strings(record.raw)
+        return data if record.type == "assistant" else self._in_projects(data)
+
+    def rewrite_json(self, data: bytes) -> bytes:
+        """Return a JSON text whose directories are the other ones."""
+        return self._in_projects(self._strings(data))
+
+    def _usual(self, record: Record) -> bytes | None:
+        """Return a line that names a directory only as its own, or None for any other."""
+        data = record.raw
+        found = [form for form in self._forms if form.written in data]
+        if not found:
+            return None if _is_unusual(data) else data
+        form, cwd = found[0], record.cwd
+        is_its_own = len(found) == 1 and cwd is not None and form.holds(cwd)
+        at = data.find(CWD + form.written)
+        if not is_its_own or at < 0 or data.count(form.written) > 1 or _is_unusual(data):
+            return None
+        end = data.index(b'"', at + len(CWD))
+        assert cwd is not None
+        return data[: at + len(CWD)] + _escape(self.rewrite_path(cwd)) + data[end:]
+
+    def _strings(self, data: bytes) -> bytes:
+        if not _is_unusual(data) and not any(form.written in data for form in self._forms):
+            return data
+        parts, end = list[bytes](), 0
+        for spot in iter_json_strings(data):
+            new = self._renamed(data, spot)
+            if new is not None:
+                parts += data[end : spot.start + 1], new
+                end = spot.stop - 1
+        return b"".join((*parts, data[end:]))
+
+    def _renamed(self, data: bytes, spot: JsonString) -> bytes | None:
+        if spot.is_words:
+            is_named = self.with_texts and spot.field not in SIGNED
+            return self._in_words(data[spot.start + 1 : spot.stop - 1]) if is_named else None
+        inner = data[spot.start + 1 : spot.stop - 1]
+        for form in self._forms:
+            if form.begins(inner):
+                return form.written_new + form.written_rest(inner[len(form.written) :])
+        if b"\\" not in inner:
+            return None
+        text = decode_string(data, spot)
+        new = self.rewrite_path(text)
+        return None if new == text else _escape(new)
+
+    def _in_words(self, text: bytes) -> bytes:
+        new = {form.written: form.written_new for form in self._forms}
+        return self._in_text.sub(lambda match: new[match[0]], text) if new else text
+
+    @cached_property
+    def _in_text(self) -> re.Pattern[bytes]:
+        names = b"|".join(re.escape(form.written) for form in self._forms)
+        return re.compile(NAME_BEFORE + b"(?:%b)" % names + NAME_BEHIND)
+
+    def _in_projects(self, data: bytes) -> bytes:
+        if not self._folders or PROJECTS not in data:
+            return data
+        names = b"|".join(map(re.escape, self._folders))
+        config = re.escape(_escape(self.config[0])) if self.config else b"(?!)"
+        return re.compile(
+            rb"(%b)?([/\\]{1,2}projects(?:/|\\\\?))(%b)(?=[/\\\"])" % (config, names)
+        ).sub(self._followed, data)
+
+    def _followed(self, match: re.Match[bytes]) -> bytes:
+        config = _escape(self.config[1]) if self.config and match[1] else match[1] or b""
+        return config + match[2] + self._folders[match[3]]
+
+    @cached_property
+    def _folders(self) -> dict[bytes, bytes]:
+        is_elsewhere = self.config is not None
+        return {old.encode(): new.encode() for old, new in self.slugs if old != new or is_elsewhere}
+
+
+class _Form:
+    """One directory as it is written in a line, and what it becomes."""
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+        self.written, self.written_new = _escape(old), _escape(new)
+        kinds = [
+            ("\\" if "\\" in item and not item.startswith("/") else "/") for item in (old, new)
+        ]
+        self._turned = None if kinds[0] == kinds[1] else kinds
+
+    def holds(self, path: str) -> bool:
+        """Return whether a path is the directory or leads into it."""
+        return path.startswith(self.old) and path[len(self.old) :][:1] in ("", *SEPARATORS)
+
+    def begins(self, inner: bytes) -> bool:
+        """Tell the same of a path as it is written."""
+        if not inner.startswith(self.written):
+            return False
+        rest = inner[len(self.written) :]
+        return not rest or rest.startswith((b"/", b"\\\\"))
+
+    def rest(self, path: str) -> str:
+        """Return what follows the directory, with the separators of the new one."""
+        return path.replace(self._turned[0], self._turned[1]) if self._turned else path
+
+    def written_rest(self, inner: bytes) -> bytes:
+        """Return the same as it is written."""
+        if not self._turned:
+            return inner
+        old, new = (_escape(item) for item in self._turned)
+        return inner.replace(old, new)
+
+
+def _escape(text: str) -> bytes:
+    return encode({"": text})[5:-2]
+
+
+def _is_unusual(data: bytes) -> bool:
+    return any(mark in data for mark in UNUSUAL)
+
+
+def is_within(path: str, directory: str) -> bool:
+    """Return whether a path is a directory or leads into it."""
+    return _Form(directory, directory).holds(path)
+
+
+def strip_separator(path: str) -> str:
+    """Return a directory without a separator at its end."""
+    ends = "/" if path.startswith("/") else "".join(SEPARATORS)
+    return path.rstrip(ends) or path
+
+
+def mentions_any(found: Iterable[Line], directories: DirectoryMap) -> bool:
+    """Return whether some line of a log names one of the directories."""
+    return any(directories.rewrite_line(line) != line.data for line in found)
+
 
 INDEX = "sessions-index.json"
 DIRECTORY, OTHERWISE = "its directory", "nothing in it names the directory"
@@ -52,37 +238,37 @@ class MovedFolder:
     old: str
     new: str
     files: tuple[Path, ...]
-    """All that goes along."""
+    """All files that are moved."""
     subjects: tuple[Subject, ...]
 
     @property
     def target(self) -> Path:
-        """The folder that they will lie in."""
-        return self.folder.with_name(slug_of(self.new))
+        """The folder that they will are in."""
+        return self.folder.with_name(make_project_slug(self.new))
 
     def place(self, path: Path) -> Path:
-        """Returns where a file of it will lie."""
+        """Return where a file of it will lie."""
         return self.target / path.relative_to(self.folder)
 
 
-def move(
+def plan_move(
     config: Path,
     folders: Iterable[MovedFolder],
     names: tuple[str, str],
     *,
     with_texts: bool = False,
 ) -> Plan:
-    """Returns the plan that moves the sessions of a directory and of those in it."""
+    """Return the plan that moves the sessions of a directory and of those in it."""
     found = tuple(folders)
-    directories = Directories(
-        (names, *((one.old, one.new) for one in found)),
-        tuple((one.folder.name, one.target.name) for one in found),
+    directories = DirectoryMap(
+        (names, *((folder.old, folder.new) for folder in found)),
+        tuple((folder.folder.name, folder.target.name) for folder in found),
         with_texts,
     )
-    _refuse_taken(found)
-    moved = [_moved(one, path, directories) for one in found for path in one.files]
+    _refuse_overwriting(found)
+    moved = [_moved(folder, path, directories) for folder in found for path in folder.files]
     shared, notes = _shared(config, found, directories)
-    subjects = [subject for one in found for subject in one.subjects]
+    subjects = [subject for item in found for subject in item.subjects]
     logs = tuple(log for subject in subjects for log in (subject.log, *subject.others))
     tally = _tally(subjects, directories)
     steps = (*(step for file in moved for step in file.steps), *shared)
@@ -96,24 +282,26 @@ def move(
         after=tally.after,
         changes=tally.changes,
         differences=tuple(tally.differences),
-        read=tuple((file.path, stamp_now(file.path)) for file in moved),
-        notes=(*_told(found, names[0], with_texts), *notes),
+        read=tuple((file.path, read_stamp(file.path)) for file in moved),
+        notes=(*_build_notes(found, names[0], with_texts), *notes),
     )
 
 
-def _refuse_taken(found: Iterable[MovedFolder]) -> None:
-    """Refuses to write over anything that is there and does not go itself."""
-    goes = {path for one in found for path in one.files}
-    taken = [
+def _refuse_overwriting(found: Iterable[MovedFolder]) -> None:
+    """Refuse to write over anything that is there and does not go itself."""
+    goes = {path for item in found for path in item.files}
+    existing = [
         place
-        for one in found
-        for path in one.files
-        if (place := one.place(path)) not in goes and place.exists() and path.name != INDEX
+        for folder in found
+        for path in folder.files
+        if (place := folder.place(path)) not in goes and place.exists() and path.name != INDEX
     ]
-    if taken:
-        names = ", ".join(f"'{path.name}'" for path in taken[:MOST_NAMED])
-        more = f" and {len(taken) - MOST_NAMED} more" if len(taken) > MOST_NAMED else ""
-        raise Refused(f"'{taken[0].parent}' holds {names}{more} already", "nothing was changed")
+    if existing:
+        names = ", ".join(f"'{path.name}'" for path in existing[:MOST_NAMED])
+        more = f" and {len(existing) - MOST_NAMED} more" if len(existing) > MOST_NAMED else ""
+        raise Refused(
+            f"'{existing[0].parent}' already contains {names}{more}", "nothing was changed"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,61 +310,63 @@ class _MovedFile:
     steps: tuple[Step, ...]
 
 
-def _moved(one: MovedFolder, path: Path, directories: Directories) -> _MovedFile:
-    """Returns how a file comes to where it will lie."""
-    place, was = one.place(path), stamp_now(path)
-    content = _content(path, directories)
+def _moved(folder: MovedFolder, path: Path, directories: DirectoryMap) -> _MovedFile:
+    """Return how a file comes to where it will lie."""
+    place, was = folder.place(path), read_stamp(path)
+    if OUTPUTS in path.parent.parts[-2:]:
+        content = None
+    elif path.suffix == LOG_SUFFIX:
+        content = (
+            partial(_log, path, directories)
+            if mentions_any(iter_lines(path), directories)
+            else None
+        )
+    elif path.suffix != JSON:
+        content = None
+    else:
+        data = read_small(path) or b""
+        content = (
+            partial(_text, path, directories) if directories.rewrite_json(data) != data else None
+        )
     if path.name == INDEX and place != path and place.exists():
         return _MovedFile(path, (Remove(path, was),))  # that of the other directory goes on
     if content is None:
         return _MovedFile(path, () if place == path else (Move(path, place, was),))
-    mode, times = mode_of(path), times_of(path)
+    mode, times = read_file_mode(path), read_file_times(path)
     if place == path:
         return _MovedFile(path, (Write(path, content, was, mode, times),))
     return _MovedFile(path, (Write(place, content, None, mode, times), Remove(path, was)))
 
 
-def _content(path: Path, directories: Directories) -> Content | None:
-    """Returns what a file will hold, None where that is what it holds now."""
-    if OUTPUTS in path.parent.parts[-2:]:
-        return None
-    if path.suffix == SUFFIX:
-        return partial(_log, path, directories) if names_any(lines(path), directories) else None
-    if path.suffix != JSON:
-        return None
-    data = read_small(path) or b""
-    return partial(_text, path, directories) if directories.text(data) != data else None
+def _log(path: Path, directories: DirectoryMap) -> Iterator[bytes]:
+    return join_pieces(part for line in iter_lines(path) for part in _parts(line, directories))
 
 
-def _log(path: Path, directories: Directories) -> Iterator[bytes]:
-    return joined(part for line in lines(path) for part in _parts(line, directories))
-
-
-def _parts(line: Line, directories: Directories) -> tuple[bytes, ...]:
-    data = directories.line(line)
+def _parts(line: Line, directories: DirectoryMap) -> tuple[bytes, ...]:
+    data = directories.rewrite_line(line)
     return (data, b"\n") if line.is_ended else (data,)
 
 
-def _text(path: Path, directories: Directories) -> Iterator[bytes]:
+def _text(path: Path, directories: DirectoryMap) -> Iterator[bytes]:
     data = read_small(path)
     if data is None:
-        raise gone(path)
-    yield directories.text(data)
+        raise vanished_error(path)
+    yield directories.rewrite_json(data)
 
 
 def _shared(
-    config: Path, found: tuple[MovedFolder, ...], directories: Directories
+    config: Path, found: tuple[MovedFolder, ...], directories: DirectoryMap
 ) -> tuple[list[Step], list[str]]:
-    """Returns what changes in the files of all sessions, and what to say of them."""
+    """Return what changes in the files of all sessions, and what to say of them."""
     steps, notes = list[Step](), list[str]()
-    said = Directories(directories.pairs)
-    history = config / PROMPTS
-    if history.is_file() and changed_prompts(history, said):
-        was = stamp_now(history)
-        steps.append(Write(history, partial(_prompts, history, said), was, is_shared=True))
-    for path in state_files(config):
+    quiet = DirectoryMap(directories.pairs)
+    history = config / PROMPT_HISTORY
+    if history.is_file() and count_prompts(history, quiet):
+        was = read_stamp(history)
+        steps.append(Write(history, partial(_prompts, history, quiet), was, is_shared=True))
+    for path in list_state_files(config):
         data = read_small(path) or b""
-        if said.text(data) == data:
+        if quiet.rewrite_json(data) == data:
             continue
         known = [new for _, new in directories.pairs if _knows(data, new)]
         if path.is_symlink():
@@ -184,13 +374,13 @@ def _shared(
         elif known:
             notes.append(f"'{path}' knows '{known[0]}' already, and stays as it is")
         else:
-            was = stamp_now(path)
-            steps.append(Write(path, partial(_text, path, said), was, is_shared=True))
+            was = read_stamp(path)
+            steps.append(Write(path, partial(_text, path, quiet), was, is_shared=True))
     return steps, notes
 
 
-def state_files(config: Path) -> list[Path]:
-    """Returns where the client keeps what it knows of projects: in its folder, or beside it."""
+def list_state_files(config: Path) -> list[Path]:
+    """Return where the client keeps what it knows of projects: in its folder, or beside it."""
     places = [config / CLIENT_STATE]
     if config.name == USUAL_CONFIG:
         places.append(config.parent / CLIENT_STATE)
@@ -206,14 +396,14 @@ def _knows(data: bytes, directory: str) -> bool:
     return isinstance(projects, dict) and directory in projects
 
 
-def changed_prompts(history: Path, directories: Directories) -> int:
-    """Counts the prompts that were typed in a directory."""
-    return sum(directories.text(line.data) != line.data for line in lines(history))
+def count_prompts(history: Path, directories: DirectoryMap) -> int:
+    """Count the prompts that were typed in a directory."""
+    return sum(directories.rewrite_json(line.data) != line.data for line in iter_lines(history))
 
 
-def _prompts(history: Path, directories: Directories) -> Iterator[bytes]:
-    for line in lines(history):
-        yield directories.text(line.data) + (b"\n" if line.is_ended else b"")
+def _prompts(history: Path, directories: DirectoryMap) -> Iterator[bytes]:
+    for line in iter_lines(history):
+        yield directories.rewrite_json(line.data) + (b"\n" if line.is_ended else b"")
 
 
 @dataclass(slots=True)
@@ -224,55 +414,51 @@ class _Tally:
     differences: list[Difference]
 
 
-def _tally(subjects: Iterable[Subject], directories: Directories) -> _Tally:
-    """Counts what becomes of the lines of sessions, and keeps a few differences to show."""
+def _tally(subjects: Iterable[Subject], directories: DirectoryMap) -> _Tally:
+    """Count what becomes of the lines of sessions, and keep a few differences to show."""
     sizes: list[Measures] = []
     differences: list[Difference] = []
     changed = grown = 0
     for subject in subjects:
-        size = stamp_now(subject.log.path).size
-        sizes.append(measures_of(subject.log, size))
-        for line in lines(subject.log.path, end=size):
-            data = directories.line(line)
+        size = read_stamp(subject.log.path).size
+        sizes.append(measure_log(subject.log, size))
+        for line in iter_lines(subject.log.path, end=size):
+            data = directories.rewrite_line(line)
             if data != line.data:
                 changed += 1
                 grown += len(data) - len(line.data)
                 if len(differences) < SHOWN:
-                    differences.append(_difference(line, data))
-    before = together(sizes)
+                    entry = parse_entry(line)
+                    uuid = entry.uuid if isinstance(entry, Record) else None
+                    differences.append(Difference(line.number, uuid, line.data, data, DIRECTORY))
+    before = sum_measures(sizes)
     after = Measures(before.lines, before.turns, before.bytes + grown, before.tokens)
     kept = before.lines - changed
     changes = (Change("rewritten", changed, DIRECTORY), Change("kept", kept, OTHERWISE))
-    return _Tally(before, after, tuple(one for one in changes if one.lines), differences)
+    return _Tally(before, after, tuple(change for change in changes if change.lines), differences)
 
 
-def _difference(line: Line, data: bytes) -> Difference:
-    entry = entry_of(line)
-    uuid = entry.uuid if isinstance(entry, Record) else None
-    return Difference(line.number, uuid, line.data, data, DIRECTORY)
-
-
-def together(sizes: Iterable[Measures]) -> Measures:
-    """Returns how large some sessions are; what a resume sends is known of one alone."""
+def sum_measures(sizes: Iterable[Measures]) -> Measures:
+    """Return how large some sessions are; what a resume sends is known of one alone."""
     found = list(sizes)
     return Measures(
-        sum(one.lines for one in found),
-        sum(one.turns for one in found),
-        sum(one.bytes for one in found),
+        sum(measures.lines for measures in found),
+        sum(measures.turns for measures in found),
+        sum(measures.bytes for measures in found),
         found[0].tokens if len(found) == 1 else None,
     )
 
 
-def _told(found: tuple[MovedFolder, ...], old: str, with_texts: bool) -> Iterator[str]:
-    within = [one for one in found if one.old != old]
-    sessions = sum(len(one.subjects) for one in found)
-    yield f"{many(sessions, 'session')} of '{old}'"
+def _build_notes(found: tuple[MovedFolder, ...], old: str, with_texts: bool) -> Iterator[str]:
+    within = [folder for folder in found if folder.old != old]
+    sessions = sum(len(folder.subjects) for folder in found)
+    yield f"{format_count(sessions, 'session')} of '{old}'"
     if within:
-        names = ", ".join(f"'{one.old}'" for one in within[:MOST_NAMED])
+        names = ", ".join(f"'{item.old}'" for item in within[:MOST_NAMED])
         more = f" and {len(within) - MOST_NAMED} more" if len(within) > MOST_NAMED else ""
         yield f"with it move the directories in it: {names}{more}"
     yield "the directory itself is not touched: what is on the disk you move yourself"
     if not with_texts:
         yield "what was said stays as it was said, old paths in it too: `--texts` changes those"
-    if any(one.target != one.folder and (one.target / INDEX).exists() for one in found):
+    if any(folder.target != folder.folder and (folder.target / INDEX).exists() for folder in found):
         yield f"the '{INDEX}' of the new folder stays, the client goes on with it"

@@ -1,30 +1,30 @@
-"""Records to the graph they form: nodes, DAG-lines, the tree of sessions, nothing lost."""
+"""The graph that records form: nodes, DAG-lines and the tree of sessions; nothing is lost."""
 
 from plait.graph.build import Builder, build
+from plait.graph.facts import Source
 from plait.graph.model import (
-    Account,
     AgentLink,
     DagLine,
     Edge,
     Finding,
     Fold,
+    GraphCounts,
     Node,
     Session,
     SessionGraph,
     SessionTree,
     Verdict,
 )
-from plait.graph.source import Source
-from plait.graph.tree import summary_files, traverse
+from plait.graph.tree import find_summary_files, traverse
 
 __all__ = [
-    "Account",
     "AgentLink",
     "Builder",
     "DagLine",
     "Edge",
     "Finding",
     "Fold",
+    "GraphCounts",
     "Node",
     "Session",
     "SessionGraph",
@@ -32,6 +32,6 @@ __all__ = [
     "Source",
     "Verdict",
     "build",
-    "summary_files",
+    "find_summary_files",
     "traverse",
 ]

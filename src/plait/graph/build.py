@@ -1,43 +1,54 @@
-"""A graph's parts to the account: where every node and every tool result has gone."""
+"""Building a graph in stages, and its balance: where every node and every tool result is."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from plait.graph.agents import Anchor, Spawns, agent_links, join_agents, runs_of, unnamed_agents
-from plait.graph.assign import LineDrafts, assign_lines
-from plait.graph.index import Index, index
-from plait.graph.leaf import leaf_of as client_leaf
-from plait.graph.lines import Finished, finish, place_loose
+from plait.graph.chain import find_leaf as client_leaf
+from plait.graph.chain import find_unsent
+from plait.graph.facts import FileFacts, Readable, Source, iter_sources
+from plait.graph.forks import LineDrafts, assign_lines, build_steps
+from plait.graph.index import Index, build_index
+from plait.graph.lines import (
+    Anchor,
+    BuiltLines,
+    Spawns,
+    build_agent_links,
+    build_lines,
+    build_workflow_runs,
+    find_unnamed_agents,
+    join_agents,
+    place_loose,
+)
 from plait.graph.model import (
-    Account,
     DagLine,
     Edge,
     EdgeKind,
     Finding,
     Fold,
-    Loose,
-    Node,
+    GraphCounts,
+    PlacedLine,
     RungName,
-    Session,
     SessionGraph,
     Verdict,
 )
-from plait.graph.repair import Parents, repair
-from plait.graph.source import FileFacts, Readable, Source, sources
-from plait.graph.steps import contract
-from plait.graph.tree import mark_active, resolve_summaries, sessions_of, tree_of, with_summaries
-from plait.graph.unseen import unseen_on
-from plait.graph.walks import Walks, walks_of
+from plait.graph.parents import Parents, Walks, build_walks, resolve_parents
+from plait.graph.tree import (
+    add_summaries,
+    build_sessions,
+    build_tree,
+    mark_active,
+    resolve_summaries,
+)
 
 
 @dataclass(slots=True)
-class RunningAccount:
-    """Counts in the making."""
+class Tally:
+    """Counts of a graph or of one of its sessions, in the making."""
 
     nodes: int = 0
     copies: int = 0
@@ -52,9 +63,18 @@ class RunningAccount:
     loose: int = 0
     findings: Counter[str] = field(default_factory=Counter)
 
-    def account(self) -> Account:
-        """Returns the counts as a value."""
-        return Account(
+    def add(self, other: "Tally") -> None:
+        """Add the counts of a part."""
+        for item in fields(self):
+            value, more = getattr(self, item.name), getattr(other, item.name)
+            if isinstance(value, Counter):
+                value.update(more)
+            else:
+                setattr(self, item.name, value + more)
+
+    def counts(self) -> GraphCounts:
+        """Return the counts as a value."""
+        return GraphCounts(
             self.nodes,
             self.copies,
             self.inline,
@@ -70,55 +90,46 @@ class RunningAccount:
         )
 
 
-def stray_results(
+def find_stray_results(
     index: Index, drafts: LineDrafts, lines: Sequence[DagLine]
 ) -> dict[str, list[Finding]]:
-    """Returns a finding for each result that cannot be reached from its call, by session."""
+    """Return a finding for each result that cannot be reached from its call, by session."""
     answering = [number for number, node in enumerate(index.nodes) if node.results]
-    places = _call_places(index, drafts) if answering else {}
-    names = [line.id for line in lines]
-    parents = {line.id: line.parent for line in lines}
-    found: dict[str, list[Finding]] = {}
-    for number in answering:
-        node = index.nodes[number]
-        for result in node.results:
-            at = places.get(result, ())
-            line = drafts.of[number]
-            if line in at or _is_above(names[line], {names[one] for one in at}, parents):
-                continue
-            session = drafts.lines[line].walk.session
-            found.setdefault(session, []).append(_stray(node, result, bool(at)))
-    return found
-
-
-def _call_places(index: Index, drafts: LineDrafts) -> dict[str, set[int]]:
-    places: dict[str, set[int]] = {}
+    if not answering:
+        return {}
+    lines_of_calls: dict[str, set[int]] = {}
     for number, node in enumerate(index.nodes):
         for call in node.calls:
-            places.setdefault(call.id, set()).add(drafts.of[number])
-    if index.copies() and any(one not in places for node in index.nodes for one in node.results):
+            lines_of_calls.setdefault(call.id, set()).add(drafts.of[number])
+    results = (result for number in answering for result in index.nodes[number].results)
+    if index.copies() and any(result not in lines_of_calls for result in results):
         for node in chain.from_iterable(facts.nodes for facts in index.facts):
-            for call in node.calls:  # a copy can hold what its owner does not
-                places.setdefault(call.id, set()).add(drafts.of[index.at[node.uuid]])
-    return places
+            for call in node.calls:  # a copy can have a call that its owner does not
+                lines_of_calls.setdefault(call.id, set()).add(drafts.of[index.at[node.uuid]])
+    names = [line.id for line in lines]
+    parents = {line.id: line.parent for line in lines}
+    strays: dict[str, list[Finding]] = {}
+    for number in answering:
+        node, line = index.nodes[number], drafts.of[number]
+        for result in node.results:
+            homes = lines_of_calls.get(result, set())
+            if line in homes:
+                continue
+            wanted, above = {names[home] for home in homes}, parents[names[line]]
+            while above is not None and above not in wanted and wanted:
+                above = parents[above]
+            if wanted and above is not None:
+                continue
+            code = "result-away" if homes else "orphan-result"
+            where = "stands elsewhere" if homes else "is in no file"
+            sentence = f"the call {result} of this result {where}"
+            strays.setdefault(drafts.lines[line].walk.session, []).append(
+                Finding(code, sentence, node.file, node.line, node.uuid)
+            )
+    return strays
 
 
-def _is_above(name: str | None, wanted: set[str], parents: Mapping[str, str | None]) -> bool:
-    while wanted and name is not None:
-        if name in wanted:
-            return True
-        name = parents[name]
-    return False
-
-
-def _stray(node: Node, result: str, is_known: bool) -> Finding:
-    code = "result-away" if is_known else "orphan-result"
-    where = "stands elsewhere" if is_known else "is in no file"
-    sentence = f"the call {result} of this result {where}"
-    return Finding(code, sentence, node.file, node.line, node.uuid)
-
-
-def accounts_of(
+def count_graph(
     index: Index,
     drafts: LineDrafts,
     lines: Iterable[DagLine],
@@ -126,110 +137,86 @@ def accounts_of(
     verdicts: Iterable[Verdict],
     strays: Mapping[str, list[Finding]],
     findings: Iterable[Finding],
-    loose: Iterable[Loose],
-) -> tuple[Account, dict[str, Account]]:
-    """Returns the account of all, and of each session."""
-    tallies: dict[str, RunningAccount] = defaultdict(RunningAccount)
-    _count_nodes(index, drafts, tallies)
-    _count_lines(lines, folds, tallies)
-    for verdict in verdicts:
-        tallies[verdict.session].rungs[verdict.rung] += 1
-    for session, found in strays.items():
-        tally = tallies[session]
-        tally.orphaned += len(found)
-        tally.reachable -= len(found)
-    for finding in findings:
-        tallies[_session_of(index, drafts, finding)].findings[finding.code] += 1
-    for one in loose:
-        tallies[index.sessions[one.place.file]].loose += 1
-    whole = _total(tallies.values())
-    return whole.account(), {name: tally.account() for name, tally in sorted(tallies.items())}
-
-
-def _count_nodes(index: Index, drafts: LineDrafts, tallies: dict[str, RunningAccount]) -> None:
-    by_line = [tallies[line.walk.session] for line in drafts.lines]
-    for line, count in Counter(drafts.of).items():
-        by_line[line].nodes += count
-    for node, line in zip(index.nodes, drafts.of, strict=True):
+    loose: Iterable[PlacedLine],
+) -> tuple[GraphCounts, dict[str, GraphCounts]]:
+    """Return the counts of the whole graph and of each session."""
+    tallies: dict[str, Tally] = defaultdict(Tally)
+    tallies_of_lines = [tallies[draft.walk.session] for draft in drafts.lines]
+    for number, count in Counter(drafts.of).items():
+        tallies_of_lines[number].nodes += count
+    for node, number in zip(index.nodes, drafts.of, strict=True):
         if node.results or node.copies:
-            tally = by_line[line]
+            tally = tallies_of_lines[number]
             tally.copies += len(node.copies)
             tally.results += len(node.results)
             tally.reachable += len(node.results)
-
-
-def _count_lines(
-    lines: Iterable[DagLine], folds: Mapping[str, Fold], tallies: dict[str, RunningAccount]
-) -> None:
     for line in lines:
         tally = tallies[line.session]
         tally.dag_lines += 1
         tally.branches += line.kind == "branch"
         tally.inline += len(line.nodes)
-        for held in line.folded.values():
-            tally.folded.update(folds[uuid].reason for uuid in held)
-
-
-def _session_of(index: Index, drafts: LineDrafts, finding: Finding) -> str:
-    at = index.at.get(finding.uuid or "")
-    if at is not None:
-        return drafts.lines[drafts.of[at]].walk.session
-    return index.sessions[finding.file] if finding.file is not None else ""
-
-
-def _total(tallies: Iterable[RunningAccount]) -> RunningAccount:
-    whole = RunningAccount()
-    for one in tallies:
-        for name in ("nodes", "copies", "inline", "dag_lines", "branches", "loose"):
-            setattr(whole, name, getattr(whole, name) + getattr(one, name))
-        for name in ("results", "reachable", "orphaned"):
-            setattr(whole, name, getattr(whole, name) + getattr(one, name))
-        whole.folded.update(one.folded)
-        whole.rungs.update(one.rungs)
-        whole.findings.update(one.findings)
-    return whole
+        for folded in line.folded.values():
+            tally.folded.update(folds[uuid].reason for uuid in folded)
+    for verdict in verdicts:
+        tallies[verdict.session].rungs[verdict.rung] += 1
+    for session, found in strays.items():
+        tallies[session].orphaned += len(found)
+        tallies[session].reachable -= len(found)
+    for finding in findings:
+        at = index.at.get(finding.uuid or "")
+        if at is not None:
+            session = drafts.lines[drafts.of[at]].walk.session
+        else:
+            session = index.sessions[finding.file] if finding.file is not None else ""
+        tallies[session].findings[finding.code] += 1
+    for placed in loose:
+        tallies[index.sessions[placed.place.file]].loose += 1
+    total = Tally()
+    for tally in tallies.values():
+        total.add(tally)
+    return total.counts(), {name: tally.counts() for name, tally in sorted(tallies.items())}
 
 
 LeafOf: TypeAlias = Callable[[FileFacts], str | None]
-"""Says which record the client would go on from."""
+"""Returns the record that the client would resume from."""
 
-JOINED: dict[str, RungName] = {"restart": "restart", "logical": "compaction"}
+RUNGS_OF_EDGES: dict[str, RungName] = {"restart": "restart", "logical": "compaction"}
 
 
 def build(given: Iterable[Readable], *, leaf_of: LeafOf = client_leaf) -> SessionGraph:
-    """Returns the graph of files, or of records with the names of their files."""
+    """Build the graph of files, or of records with the names of their files."""
     builder = Builder(leaf_of=leaf_of)
-    for source in sources(given):
+    for source in iter_sources(given):
         builder.add(source)
     return builder.graph()
 
 
 class Builder:
-    """Takes files, and lines that were added to them, and gives the graph of all."""
+    """Builds a graph from files, and again when lines were added to them."""
 
     def __init__(self, *, leaf_of: LeafOf = client_leaf) -> None:
         self.facts: dict[str, FileFacts] = {}
         self.leaf_of = leaf_of
 
     def add(self, source: Source) -> None:
-        """Takes in the records of a file, or those that follow the ones it has."""
+        """Add the records of a file, or those that follow the ones it has."""
         path = source.file.path
         known = self.facts.get(path)
         if known is None:
             known = self.facts[path] = FileFacts(source.file)
         known.meta = source.meta or known.meta
-        known.beside = source.title or known.beside
+        known.title_file = source.title or known.title_file
         number = known.nodes[0].file if known.nodes else len(self.facts) - 1
         known.add(source.records, number)
 
     def graph(self) -> SessionGraph:
-        """Returns the graph of all that was taken in."""
-        return graph_of(index(self.facts.values()), self.leaf_of)
+        """Return the graph of everything that was added."""
+        return build_from_index(build_index(self.facts.values()), self.leaf_of)
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """What all stages up to the DAG-lines have made, by number."""
+class Stages:
+    """The results of all stages up to the DAG-lines, by number."""
 
     index: Index
     leaves: list[str | None]
@@ -238,112 +225,88 @@ class Joined:
     anchors: dict[int, Anchor]
     spawns: Spawns
     drafts: LineDrafts
-    finished: Finished
+    built: BuiltLines
 
     @property
     def names(self) -> list[str]:
         """The names of the lines, in the order of their drafts."""
-        return [line.id for line in self.finished.lines]
+        return [line.id for line in self.built.lines]
 
 
-def join_up(known: Index, leaf_of: LeafOf) -> Joined:
-    """Takes an index through the stages."""
-    parents = repair(known)
-    walks = walks_of(known, parents)
-    anchors, spawns = join_agents(known, parents, walks)
-    leaves = [leaf_of(facts) if facts.file.kind == "session" else None for facts in known.facts]
-    steps = contract(known, parents, walks, _own_leaves(known, leaves))
-    drafts = assign_lines(known, parents, walks, steps)
-    finished = finish(known, parents, walks, drafts, anchors)
-    return Joined(known, leaves, parents, walks, anchors, spawns, drafts, finished)
-
-
-def graph_of(known: Index, leaf_of: LeafOf) -> SessionGraph:
-    """Returns the graph of an index."""
-    made = join_up(known, leaf_of)
-    names, of = made.names, made.drafts.of
-    summaries, unresolved = resolve_summaries(known, names, of)
-    lines = with_summaries(mark_active([*made.finished.lines, *made.finished.copied]), summaries)
-    loose = place_loose(known, names, of)
-    strays = stray_results(known, made.drafts, made.finished.lines)
-    verdicts = (*made.drafts.verdicts, *_joined(known, made.parents, made.walks))
-    findings = (*_found_so_far(made), *chain.from_iterable(strays.values()), *unresolved)
-    folds = _folds_of(known, made.drafts)
-    account, accounts = accounts_of(
-        known, made.drafts, lines.values(), folds, verdicts, strays, findings, loose
-    )
-    return SessionGraph(
-        files=known.files,
-        nodes=known.named,
-        edges=_edges_of(known, made.parents, made.walks, made.anchors),
-        lines=lines,
-        sessions=_with_unseen(made, sessions_of(known, lines, made.leaves), lines),
-        folds=folds,
-        verdicts=verdicts,
-        findings=findings,
-        agents=agent_links(known, made.spawns, made.drafts, made.anchors, names),
-        workflows=runs_of(known, made.spawns, made.drafts, made.finished.lines),
-        loose=loose,
-        summaries=summaries,
-        tree=tree_of(lines),
-        account=account,
-        accounts=accounts,
-    )
-
-
-def _with_unseen(
-    made: Joined, sessions: Mapping[str, Session], lines: Mapping[str, DagLine]
-) -> dict[str, Session]:
-    found = dict(sessions)
-    for name, session in sessions.items():
-        trunk = lines.get(session.trunk or "")
-        unseen = unseen_on(made.index, made.parents, trunk, session.leaf) if trunk else ()
-        if unseen:
-            found[name] = replace(session, unseen=unseen)
-    return found
-
-
-def _found_so_far(made: Joined) -> Iterator[Finding]:
-    yield from made.index.findings
-    yield from made.parents.findings
-    yield from unnamed_agents(made.index, made.drafts, made.anchors)
-    yield from made.finished.findings
-
-
-def _own_leaves(known: Index, leaves: Iterable[str | None]) -> set[int]:
-    found: set[int] = set()
+def run_stages(index: Index, leaf_of: LeafOf) -> Stages:
+    """Take an index through the stages up to its DAG-lines."""
+    parents = resolve_parents(index)
+    walks = build_walks(index, parents)
+    anchors, spawns = join_agents(index, parents, walks)
+    leaves = [leaf_of(facts) if facts.file.kind == "session" else None for facts in index.facts]
+    leaf_nodes: set[int] = set()
     for file, leaf in enumerate(leaves):
-        at = known.at.get(leaf or "")
-        if at is not None and known.nodes[at].file == file:
-            found.add(at)
-    return found
+        at = index.at.get(leaf or "")
+        if at is not None and index.nodes[at].file == file:
+            leaf_nodes.add(at)
+    steps = build_steps(index, parents, walks, leaf_nodes)
+    drafts = assign_lines(index, parents, walks, steps)
+    built = build_lines(index, parents, walks, drafts, anchors)
+    return Stages(index, leaves, parents, walks, anchors, spawns, drafts, built)
 
 
-def _joined(known: Index, parents: Parents, walks: Walks) -> Iterable[Verdict]:
-    for number, edge in parents.edges.items():
-        rung = JOINED.get(edge.kind)
+def build_from_index(index: Index, leaf_of: LeafOf) -> SessionGraph:
+    """Build the graph of an index."""
+    stages = run_stages(index, leaf_of)
+    nodes, drafts, built = index.nodes, stages.drafts, stages.built
+    summaries, unresolved = resolve_summaries(index, stages.names, drafts.of)
+    lines = add_summaries(mark_active([*built.lines, *built.copied]), summaries)
+    loose = place_loose(index, stages.names, drafts.of)
+    strays = find_stray_results(index, drafts, built.lines)
+    restarts: list[Verdict] = []
+    for number, edge in stages.parents.edges.items():
+        rung = RUNGS_OF_EDGES.get(edge.kind)
         if rung and edge.parent:
-            session = walks.walks[walks.of[number]].session
-            yield Verdict(rung, session, edge.parent, None, known.nodes[number].uuid)
-
-
-def _folds_of(known: Index, drafts: LineDrafts) -> dict[str, Fold]:
-    nodes = known.nodes
-    return {
+            session = stages.walks.walks[stages.walks.of[number]].session
+            restarts.append(Verdict(rung, session, edge.parent, None, nodes[number].uuid))
+    verdicts = (*drafts.verdicts, *restarts)
+    findings = (
+        *index.findings,
+        *stages.parents.findings,
+        *find_unnamed_agents(index, drafts, stages.anchors),
+        *built.findings,
+        *chain.from_iterable(strays.values()),
+        *unresolved,
+    )
+    folds = {
         nodes[number].uuid: Fold(folding.reason, nodes[folding.under].uuid)
         for number, folding in drafts.folds.items()
     }
-
-
-def _edges_of(
-    known: Index, parents: Parents, walks: Walks, anchors: dict[int, Anchor]
-) -> dict[str, Edge]:
-    edges = {known.nodes[number].uuid: edge for number, edge in parents.edges.items()}
-    for walk in walks.walks:
-        anchor = anchors.get(walk.number)
-        if anchor is None:
-            continue
-        node = known.nodes[walk.nodes[0]]
-        kind: EdgeKind = "fork" if anchor.by == "context" else "spawn"
-        edges[node.uuid] = Edge(known.nodes[anchor.node].uuid, kind, node.parent)
-    return edges
+    counts, counts_of_sessions = count_graph(
+        index, drafts, lines.values(), folds, verdicts, strays, findings, loose
+    )
+    sessions = build_sessions(index, lines, stages.leaves)
+    for name, own in list(sessions.items()):
+        trunk = lines.get(own.trunk or "")
+        unseen = find_unsent(index, stages.parents, trunk, own.leaf) if trunk else ()
+        if unseen:
+            sessions[name] = replace(own, unseen=unseen)
+    edges = {nodes[number].uuid: edge for number, edge in stages.parents.edges.items()}
+    for walk in stages.walks.walks:
+        anchor = stages.anchors.get(walk.number)
+        if anchor is not None:
+            node = nodes[walk.nodes[0]]
+            kind: EdgeKind = "fork" if anchor.by == "context" else "spawn"
+            edges[node.uuid] = Edge(nodes[anchor.node].uuid, kind, node.parent)
+    return SessionGraph(
+        files=index.files,
+        nodes=index.named,
+        edges=edges,
+        lines=lines,
+        sessions=sessions,
+        folds=folds,
+        verdicts=verdicts,
+        findings=findings,
+        agents=build_agent_links(index, stages.spawns, drafts, stages.anchors, stages.names),
+        workflows=build_workflow_runs(index, stages.spawns, drafts, built.lines),
+        loose=loose,
+        summaries=summaries,
+        tree=build_tree(lines),
+        account=counts,
+        accounts=counts_of_sessions,
+    )

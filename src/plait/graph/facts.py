@@ -1,18 +1,91 @@
-"""A record to the facts that the graph keeps of it; its texts stay in the file."""
+"""The facts of records that graphs are built from: one node per record, one value per file.
+
+The facts of a file that has grown are the old ones and those of its new lines, so a graph can
+follow a file without reading it twice. Records and side files also say which call sent an agent:
+
+    call      {"name":"Agent","input":{"prompt":…,"name":…}}      the prompt and the name
+    result    "toolUseResult":{"agentId":…} or {"runId":…}        the agent or the workflow run
+    text      "agentId: a1b2c3 (use SendMessage …)"               if the result says no more
+    meta      agent-<id>.meta.json {"toolUseId":…}                the call itself
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path, PurePath
 from sys import intern
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-from plait.graph.model import PREVIEW, Call, Node, Spawned, Trait
-from plait.record import Attachment, Record, System, ToolUse
-from plait.record.codec import encode
-from plait.record.model import BlockHead, ForkedFrom
-from plait.record.prompt import EDITORS, is_human_prompt, is_typed_in_queue, without_notes
-from plait.record.record import content_blocks, content_of, has_message, timestamp_of
-from plait.record.spawn import named_by
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from plait.graph.model import PREVIEW, Call, Node, Place, SourceFile, SpawnFacts, Trait
+from plait.line import LogFile
+from plait.line.discovery import make_log_file
+from plait.record import Attachment, System, ToolUse
+from plait.record.codec import BlockHead, encode
+from plait.record.message import ToolResult, make_blocks
+from plait.record.prompts import (
+    EDITORS,
+    TitleSearch,
+    is_human_prompt,
+    is_typed_in_queue,
+    strip_editor_notes,
+)
+from plait.record.reader import BlockWithText, EnvelopeWithText, read_if_exists
+from plait.record.side_files import AgentMeta, read_agent_meta, read_title_file
+from plait.record.types import (
+    ForkContextRef,
+    Record,
+    get_content,
+    get_content_blocks,
+    get_timestamp,
+    has_message,
+)
+
+IN_WORDS = re.compile(r"\bagentId: ([\w@-]+)")
+HINT = "agentId: "
+
+
+class SpawnReference(NamedTuple):
+    """The agent, the workflow run or the teammate that a result names."""
+
+    agent: str | None
+    run: str | None
+    name: str | None
+    is_in_words: bool
+
+
+def _names_any(envelope: EnvelopeWithText) -> bool:
+    view = envelope.view_facts
+    if view and (view.agent or view.agent_too or view.run or view.teammate is not UNSET):
+        return True
+    content = envelope.message.content if envelope.message else None
+    return not isinstance(content, list) or any(
+        HINT in text for text in _iter_result_texts(content)
+    )
+
+
+def _iter_result_texts(blocks: list[BlockWithText]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block.content, str):
+            yield block.content
+        else:
+            yield from (inner.text for inner in block.content or () if inner.text)
+
+
+def _in_view(view: Mapping[str, Any]) -> SpawnReference | None:
+    agent = _get_view_text(view, "agentId") or _get_view_text(view, "agent_id")
+    run = _get_view_text(view, "runId")
+    name = _get_view_text(view, "name") if "teammate_id" in view else None
+    return SpawnReference(agent, run, name, is_in_words=False) if agent or run or name else None
+
+
+def _get_view_text(view: Mapping[str, Any], key: str) -> str | None:
+    value = view.get(key)
+    return value if isinstance(value, str) and value else None
+
 
 ANSWERS = frozenset({"text", "tool_use", "server_tool_use"})
 CALLS = frozenset({"tool_use", "server_tool_use"})
@@ -24,8 +97,8 @@ TEAMMATE = re.compile(r"\s*<teammate-message[^>]*>(.*)</teammate-message>\s*", r
 SYNTHETIC = "<synthetic>"
 
 
-def node_of(record: Record, file: int, line: int, before: str = "") -> Node | None:
-    """Returns the node for a record at a line of a file, None where it has no uuid.
+def make_node(record: Record, file: int, line: int, before: str = "") -> Node | None:
+    """Return the node for a record at a line of a file, None where it has no uuid.
 
     The uuid before it is mostly its parent: one string for both saves a tenth of the memory.
     """
@@ -37,7 +110,13 @@ def node_of(record: Record, file: int, line: int, before: str = "") -> Node | No
     parent = envelope.parent_uuid
     facts = FACTS.get(kind, _other_facts)(record)
     if envelope.forked_from:
-        facts.update(_origin(envelope.forked_from, uuid))
+        copied = envelope.forked_from.message_uuid
+        facts.update(
+            {
+                "forked_from": envelope.forked_from.session_id,
+                "copy_of": copied if copied != uuid else None,
+            }
+        )
     return Node(
         uuid,
         before if parent == before else parent,
@@ -47,15 +126,10 @@ def node_of(record: Record, file: int, line: int, before: str = "") -> Node | No
         len(record.raw),
         intern(envelope.session_id or ""),
         intern(kind),
-        timestamp=timestamp_of(envelope),
+        timestamp=get_timestamp(envelope),
         agent=envelope.agent_id,
         **facts,
     )
-
-
-def _origin(origin: ForkedFrom, uuid: str) -> dict[str, Any]:
-    copied = origin.message_uuid
-    return {"forked_from": origin.session_id, "copy_of": copied if copied != uuid else None}
 
 
 def _other_facts(record: Record) -> dict[str, Any]:
@@ -78,20 +152,20 @@ def _shared(record: Record, traits: int) -> int:
 
 
 def _user_facts(record: Record) -> dict[str, Any]:
-    results = _results_of(_heads_of(record))
+    results = _get_results(_get_heads(record))
     if results:
         return {
             "traits": _shared(record, 0),
             "results": results,
             "source": record.source_tool_assistant_uuid,
-            "spawned": _spawned_of(record),
+            "spawned": _make_spawn_facts(record),
         }
-    text = _text_of(record).strip()
+    text = _get_text(record).strip()
     return {
         "traits": _shared(record, _prompt_traits(record, text) | _mute(record)),
         "source": record.source_tool_assistant_uuid,
-        "digest": _digest_of(record, text),
-        "preview": _preview_of(text),
+        "digest": _compute_digest(record, text),
+        "preview": _make_preview(text),
     }
 
 
@@ -99,31 +173,31 @@ def _mute(record: Record) -> int:
     return 0 if has_message(record) else Trait.MUTE
 
 
-def _results_of(content: str | list[BlockHead] | None) -> tuple[str, ...]:
+def _get_results(content: str | list[BlockHead] | None) -> tuple[str, ...]:
     if not isinstance(content, list):
         return ()
     found = [head.tool_use_id for head in content if head.type == "tool_result"]
     return tuple([call for call in found if call]) if found else ()
 
 
-def _heads_of(record: Record) -> str | list[BlockHead] | None:
-    content = content_of(record.envelope)
+def _get_heads(record: Record) -> str | list[BlockHead] | None:
+    content = get_content(record.envelope)
     if content is not None:
         return content
     # something among the blocks is none: the others still say what they are
-    return [_head_of(block) for block in content_blocks(record)]
+    return [_make_head(block) for block in get_content_blocks(record)]
 
 
-def _head_of(block: dict[str, Any]) -> BlockHead:
-    said = {key: block[key] for key in HEAD if isinstance(block.get(key), str)}
-    return BlockHead(**said)
+def _make_head(block: dict[str, Any]) -> BlockHead:
+    fields = {key: block[key] for key in HEAD if isinstance(block.get(key), str)}
+    return BlockHead(**fields)
 
 
 HEAD = BlockHead.__struct_fields__
 
 
-def _text_of(record: Record) -> str:
-    content = content_of(record.envelope)
+def _get_text(record: Record) -> str:
+    content = get_content(record.envelope)
     return content if isinstance(content, str) else record.text
 
 
@@ -144,8 +218,8 @@ def _prompt_traits(record: Record, text: str) -> int:
 
 def _assistant_facts(record: Record) -> dict[str, Any]:
     envelope = record.envelope
-    message, content = envelope.message, content_of(envelope)
-    heads = _heads_of(record) if content is None else content
+    message, content = envelope.message, get_content(envelope)
+    heads = _get_heads(record) if content is None else content
     is_error = bool(envelope.is_api_error_message)
     traits = Trait.ERROR if is_error else 0
     if not is_error and (not message or message.model != SYNTHETIC) and _says_something(content):
@@ -157,9 +231,9 @@ def _assistant_facts(record: Record) -> dict[str, Any]:
         "traits": _shared(record, traits),
         "message_id": name,
         "request_id": request,
-        "calls": _calls_of(record, heads),
-        "results": _results_of(heads),  # other providers answer within the response
-        "digest": None if name or request else _digest_of(record, _text_of(record).strip()),
+        "calls": _make_calls(record, heads),
+        "results": _get_results(heads),  # other providers answer within the response
+        "digest": None if name or request else _compute_digest(record, _get_text(record).strip()),
     }
 
 
@@ -169,24 +243,24 @@ def _says_something(content: str | list[BlockHead] | None) -> bool:
     return bool(content) and not ANSWERS.isdisjoint([head.type for head in content or ()])
 
 
-def _calls_of(record: Record, content: str | list[BlockHead] | None) -> tuple[Call, ...]:
+def _make_calls(record: Record, content: str | list[BlockHead] | None) -> tuple[Call, ...]:
     if not isinstance(content, list):
         return ()
     heads = [head for head in content if head.type in CALLS and head.id]
     if not heads:
         return ()
     inputs = _spawn_inputs(record) if any(head.name in SPAWNERS for head in heads) else {}
-    return tuple(_call_of(head.id or "", intern(head.name or ""), inputs) for head in heads)
+    return tuple(_make_call(head.id or "", intern(head.name or ""), inputs) for head in heads)
 
 
 def _spawn_inputs(record: Record) -> dict[str, dict[str, Any]]:
-    """Returns what the calls that can send out agents were given; others say nothing of agents."""
+    """Return what the calls that can send out agents were given; others say nothing of agents."""
     blocks = record.message.content if record.message else []
     uses = [block for block in blocks if isinstance(block, ToolUse)]
     return {use.id: use.input for use in uses if isinstance(use.input, dict)}
 
 
-def _call_of(call: str, name: str, inputs: dict[str, dict[str, Any]]) -> Call:
+def _make_call(call: str, name: str, inputs: dict[str, dict[str, Any]]) -> Call:
     given = inputs.get(call)
     if given is None:
         return Call(call, name)
@@ -200,9 +274,26 @@ def _call_of(call: str, name: str, inputs: dict[str, dict[str, Any]]) -> Call:
     )
 
 
-def _spawned_of(record: Record) -> Spawned | None:
-    named = named_by(record)
-    return Spawned(named.agent, named.run, named.name, named.is_in_words) if named else None
+def _make_spawn_facts(record: Record) -> SpawnFacts | None:
+    if isinstance(record.envelope, EnvelopeWithText) and not _names_any(record.envelope):
+        named = None
+    else:
+        spoken = record.message_line
+        view = spoken.tool_use_result if spoken else record.fields.get("toolUseResult")
+        if isinstance(view, Mapping) and (found := _in_view(view)):
+            named = found
+        else:
+            message = record.message
+            results = (
+                [block for block in message.content if isinstance(block, ToolResult)]
+                if message
+                else []
+            )
+            inner = (block for result in results for block in make_blocks(result.content))
+            words = "\n".join(getattr(block, "text", "") for block in inner)
+            match = IN_WORDS.search(words) if HINT in words else None
+            named = SpawnReference(match[1], None, None, is_in_words=True) if match else None
+    return SpawnFacts(named.agent, named.run, named.name, named.is_in_words) if named else None
 
 
 def _system_facts(record: Record) -> dict[str, Any]:
@@ -220,8 +311,8 @@ def _system_facts(record: Record) -> dict[str, Any]:
     return {**facts, "traits": _shared(record, traits)}
 
 
-def kept_by(record: Record) -> tuple[str, ...]:
-    """Returns the records that a compaction keeps in the context, the last first."""
+def list_preserved(record: Record) -> tuple[str, ...]:
+    """Return the records that a compaction keeps in the context, the last first."""
     found = record.preserved if isinstance(record, System) else None
     return found.uuids if found else ()
 
@@ -232,45 +323,44 @@ def _attachment_facts(record: Record) -> dict[str, Any]:
     facts: dict[str, Any] = {"subtype": intern(kind) if kind else None}
     if kind != "queued_command" or not head:
         return {**facts, "traits": _shared(record, STRUCTURAL)}
-    text = _queued_text(record)
+    attachment = record.attachment if isinstance(record, Attachment) else None
+    prompt = getattr(attachment, "prompt", None)
+    if isinstance(prompt, str):
+        text = prompt
+    else:
+        parts = prompt if isinstance(prompt, list) else []
+        text = "\n".join(
+            str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part
+        )
     if head.command_mode not in (None, "prompt") or not is_typed_in_queue(record.envelope, text):
         return {**facts, "traits": _shared(record, STRUCTURAL)}
     return {
         **facts,
         "traits": _shared(record, Trait.QUEUED),
         "digest": _text_digest(text),
-        "preview": _preview_of(text),
+        "preview": _make_preview(text),
     }
 
 
-def _queued_text(record: Record) -> str:
-    attachment = record.attachment if isinstance(record, Attachment) else None
-    prompt = getattr(attachment, "prompt", None)
-    if isinstance(prompt, str):
-        return prompt
-    parts = prompt if isinstance(prompt, list) else []
-    return "\n".join(str(one["text"]) for one in parts if isinstance(one, dict) and "text" in one)
-
-
-def _preview_of(text: str) -> str | None:
-    typed = without_notes(text) if text.startswith(EDITORS) else text
+def _make_preview(text: str) -> str | None:
+    typed = strip_editor_notes(text) if text.startswith(EDITORS) else text
     return " ".join((typed or text)[: PREVIEW * 4].split())[:PREVIEW] or None
 
 
-def _digest_of(record: Record, text: str) -> int | None:
-    """Returns a number that equal contents share; None where there is nothing to compare."""
+def _compute_digest(record: Record, text: str) -> int | None:
+    """Return a number that equal contents share; None where there is nothing to compare."""
     if all(head.type == "text" for head in record.block_heads):
         return _text_digest(text)
     message = record.fields.get("message")
-    return _number_of(encode({"": message.get("content")})) if isinstance(message, dict) else None
+    return _hash(encode({"": message.get("content")})) if isinstance(message, dict) else None
 
 
 def _text_digest(text: str) -> int:
     inner = TEAMMATE.fullmatch(text)
-    return _number_of(" ".join((inner[1] if inner else text).split()).encode("utf-8", "replace"))
+    return _hash(" ".join((inner[1] if inner else text).split()).encode("utf-8", "replace"))
 
 
-def _number_of(data: bytes) -> int:
+def _hash(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest()) >> 1
 
 
@@ -280,3 +370,140 @@ FACTS: dict[str, Callable[[Record], dict[str, Any]]] = {
     "system": _system_facts,
     "attachment": _attachment_facts,
 }
+
+
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Records with the name of the file that they are from."""
+
+    file: SourceFile
+    records: Iterable[Record]
+    meta: AgentMeta | None = None
+    title: str | None = None
+    """The one that lies beside a session's file."""
+
+
+Name: TypeAlias = LogFile | SourceFile | PurePath | str
+Readable: TypeAlias = Source | LogFile | Record | tuple[Name, Iterable[Record]]
+LOOSE = SourceFile("", "session", None)
+"""Where records are from that came without a file."""
+
+
+class LooseLine(Struct, frozen=True, gc=False):
+    """A line without uuid, with what it says of the graph."""
+
+    kind: str
+    line: int
+    offset: int
+    length: int
+    after: int
+    """How many records with a uuid stand before it in the file."""
+    session: str | None = None
+    leaf: str | None = None
+    text: str | None = None
+    explicit: bool = False
+    agent: str | None = None
+    timestamp: str | None = None
+
+
+@dataclass(slots=True)
+class FileFacts:
+    """What is known of one file; grows with it."""
+
+    file: SourceFile
+    meta: AgentMeta | None = None
+    nodes: list[Node] = field(default_factory=list)
+    """Every record with a uuid, repeats too, in file order."""
+    asides: list[LooseLine] = field(default_factory=list)
+    lines: int = 0
+    titles: TitleSearch = field(default_factory=TitleSearch)
+    title_file: str | None = None
+    """The title that lies beside the file."""
+
+    def add(self, records: Iterable[Record], number: int) -> None:
+        """Take in the records that follow."""
+        before = ""
+        for record in records:
+            self.lines = record.line or self.lines + 1
+            self.titles.add_words(record)
+            node = make_node(record, number, self.lines, before)
+            if node is None:
+                self.asides.append(_make_loose_line(record, self.lines, len(self.nodes)))
+            else:
+                self.nodes.append(node)
+                before = node.uuid
+
+    def renumbered(self, number: int) -> "FileFacts":
+        """Return itself under the number of its file among others."""
+        if self.nodes and self.nodes[0].file != number:
+            self.nodes = [replace(node, file=number) for node in self.nodes]
+        return self
+
+    @property
+    def session(self) -> str:
+        """The session that the file is about: by its name, else by its first records."""
+        own = self.file.session or ""
+        if UUID.fullmatch(own):
+            return own
+        node = next((item for item in self.nodes if item.session), None)
+        loose_line = next((item for item in self.asides if item.session), None)
+        candidates = sorted((item.line, item.session or "") for item in (node, loose_line) if item)
+        first = candidates[0][1] if candidates else own or PurePath(self.file.path).stem
+        return first if self.file.kind == "session" else first.partition("#")[0]
+
+    def place(self, loose_line: LooseLine, number: int) -> Place:
+        """Return where a line without uuid lies."""
+        return Place(number, loose_line.line, loose_line.offset, loose_line.length)
+
+
+def _make_loose_line(record: Record, line: int, after: int) -> LooseLine:
+    envelope = record.envelope
+    leaf = envelope.leaf_uuid
+    if isinstance(record, ForkContextRef):
+        leaf = record.parent_last_uuid
+    return LooseLine(
+        record.kind,
+        line,
+        record.offset,
+        len(record.raw),
+        after,
+        envelope.session_id,
+        leaf,
+        envelope.summary or envelope.custom_title or envelope.ai_title,
+        envelope.explicit is True,
+        envelope.agent_id,
+        record.timestamp,
+    )
+
+
+def iter_sources(given: Iterable[Readable]) -> Iterator[Source]:
+    """Yield what was given as records with the name of their file; bare ones form one file."""
+    for item in given:
+        if isinstance(item, Source):
+            yield item
+        elif isinstance(item, Record):
+            yield Source(LOOSE, (item,))
+        elif isinstance(item, LogFile):
+            yield make_source(item, read_if_exists(item.path))
+        else:
+            yield Source(make_source_file(item[0]), item[1])
+
+
+def make_source(file: LogFile, records: Iterable[Record]) -> Source:
+    """Return records with the name of their file and what lies beside it."""
+    meta = read_agent_meta(file.path) if file.kind == "agent" else None
+    title = read_title_file(file.folder) if file.kind == "session" else None
+    return Source(make_source_file(file), records, meta, title)
+
+
+def make_source_file(name: Name) -> SourceFile:
+    """Return the file that a name stands for, named by where it would lie."""
+    if isinstance(name, SourceFile):
+        return name
+    file = name if isinstance(name, LogFile) else make_log_file(Path(name))
+    return SourceFile(
+        str(file.path), file.kind, file.session, file.agent, file.run, file.project, file.size
+    )

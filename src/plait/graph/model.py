@@ -1,6 +1,6 @@
-"""Records as a graph, in plain values: nodes, edges, verdicts, DAG-lines, the tree of sessions.
+"""The graph as plain values: nodes, edges, verdicts, DAG-lines and the tree of sessions.
 
-A graph holds facts and places, never the texts: a node says where its bytes lie.
+A graph holds facts and places, never the texts: a node says where its bytes are.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from plait.record.types.kinds import Preserved
+from plait.record.types import Preserved
 
 PREVIEW = 120
 
@@ -59,7 +59,7 @@ class Call(Struct, frozen=True, gc=False):
     """The agent's name, else its description."""
 
 
-class Spawned(Struct, frozen=True, gc=False):
+class SpawnFacts(Struct, frozen=True, gc=False):
     """What the result of a call says of the agent, the teammate or the workflow it started."""
 
     agent: str | None = None
@@ -98,7 +98,7 @@ class Node(Struct, frozen=True, gc=False):
     """The record that a compaction goes on from."""
     preserved: Preserved | None = None
     """What a compaction keeps in the context."""
-    spawned: Spawned | None = None
+    spawned: SpawnFacts | None = None
     digest: int | None = None
     """Of the words of a prompt, so that equal ones are known."""
     preview: str | None = None
@@ -254,7 +254,7 @@ class WorkflowRun(Struct, frozen=True, gc=False):
     """DAG-lines, in the order of the journal, then of time."""
 
 
-class Loose(Struct, frozen=True, gc=False):
+class PlacedLine(Struct, frozen=True, gc=False):
     """A line without uuid, on the DAG-line of the last uuid before it."""
 
     kind: str
@@ -312,7 +312,7 @@ class SessionTree(Struct, frozen=True, gc=False):
     """What the names stand for."""
 
 
-class Account(Struct, frozen=True, gc=False):
+class GraphCounts(Struct, frozen=True, gc=False):
     """Where every node and every tool result has gone."""
 
     nodes: int = 0
@@ -358,15 +358,15 @@ class SessionGraph:
     agents: Mapping[str, AgentLink]
     """By DAG-line."""
     workflows: Mapping[str, WorkflowRun]
-    loose: tuple[Loose, ...]
+    loose: tuple[PlacedLine, ...]
     summaries: tuple[SummaryLink, ...]
     tree: SessionTree
-    account: Account
-    accounts: Mapping[str, Account] = field(default_factory=dict)
+    account: GraphCounts
+    accounts: Mapping[str, GraphCounts] = field(default_factory=dict)
     """By session."""
 
     def edge_of(self, uuid: str) -> Edge:
-        """Returns what a node hangs on."""
+        """Return what a node hangs on."""
         changed = self.edges.get(uuid)
         if changed:
             return changed

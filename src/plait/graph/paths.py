@@ -1,11 +1,11 @@
-"""A graph to its paths: root to leaf over DAG-lines, one for each conversation ending.
+"""Paths through a graph, from root to leaf: one for each ending of a conversation.
 
     s    a b c ─ g h          path 1   a b c d e f    ABANDONED, leaves at c
     s@d      ╰── d e f        path 2   a b c g h      ACTIVE
 
-A path names the line it ends on; its uuids are made on demand, since a thousand paths may
-share one long beginning. `RawGraph` gives every way from a root to a leaf as the records name
-their parents: nothing is folded and nothing repaired, so parallel calls make dead ends.
+A path names the line it ends on; its uuids are made on demand, since a thousand paths may share
+one long beginning. `RawGraph` has every path as the records name their parents: nothing is folded
+and nothing repaired, so parallel calls make dead ends.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from plait.graph.model import DagLine, Node, SessionGraph
-from plait.graph.tree import unfolded
+from plait.graph.tree import resolve_fold
 
 Status: TypeAlias = Literal["ACTIVE", "ABANDONED"]
 Place: TypeAlias = tuple[int, int]
@@ -59,30 +59,66 @@ class Prefix(NamedTuple):
     fork_point: str | None = None
 
 
-def paths(graph: SessionGraph) -> tuple[Path, ...]:
-    """Returns one path for each ending of a conversation, session by session.
+def list_paths(graph: SessionGraph) -> tuple[Path, ...]:
+    """Return one path for each ending of a conversation, session by session.
 
-    Within a session they stand in the order of the file: of two, the one first whose own
-    records begin first. A path that another session carries on is part of that one.
+    Within a session they are in the order of the file: of two, the one whose own records start
+    first. A path that another session continues is part of that one.
     """
-    leaving = _leavings(graph)
-    prefixes = _prefixes_of(graph, leaving)
-    inherited = frozenset(_carried_on(graph, leaving))
+    leaving = _find_leaving_lines(graph)
+    prefixes = _build_prefixes(graph, leaving)
+    continued: set[str] = set()
+    """Lines that a line of another session continues from the end of."""
+    for name, places in leaving.items():
+        line = graph.lines[name]
+        last = 0  # notes of the client after the last message (how long the turn took) do not count
+        for at in range(len(line.nodes) - 1, -1, -1):
+            if not graph.nodes[line.nodes[at]].is_structural:
+                last = at
+                break
+        for at, lines in places.items():
+            if at >= last and any(other.session != line.session for other in lines):
+                continued.add(name)
+    tops_of_sessions: dict[str, list[DagLine]] = {}
+    spoken = [line for line in graph.lines.values() if _is_spoken(line)]
+    for line in sorted(spoken, key=lambda line: (line.started or NEVER, line.id)):
+        parent = (
+            graph.lines[line.parent] if line.parent and _has_spoken_parent(graph, line) else None
+        )
+        if parent is None or parent.session != line.session:
+            tops_of_sessions.setdefault(line.session, []).append(line)
     found: list[Path] = []
-    for tops in _sessions_in_order(graph).values():
-        lines = [line for line in _in_file_order(graph, tops, leaving) if line.id not in inherited]
+    for tops in tops_of_sessions.values():
+        in_file_order = _iter_in_file_order(graph, tops, leaving)
+        lines = [line for line in in_file_order if line.id not in continued]
         for number, line in enumerate(lines, 1):
-            found.append(_path_on(graph, line, number, len(lines), prefixes[line.id]))
+            prefix, unseen = prefixes[line.id], graph.sessions[line.session].unseen
+            found.append(
+                Path(
+                    session=line.session,
+                    path=number,
+                    of=len(lines),
+                    status="ACTIVE" if line.is_active else "ABANDONED",
+                    fork_point=prefix.fork_point,
+                    leaf=line.nodes[-1],
+                    line=line.id,
+                    label=get_label(graph, line),
+                    messages=prefix.messages,
+                    compactions=prefix.compactions,
+                    unseen=len(unseen) if line.id == line.session else 0,
+                )
+            )
     return tuple(found)
 
 
-def uuids(graph: SessionGraph, path: Path) -> tuple[str, ...]:
-    """Returns the records of a path, root to leaf."""
+def list_path_uuids(graph: SessionGraph, path: Path) -> tuple[str, ...]:
+    """Return the records of a path, root to leaf."""
     line = graph.lines[path.line]
     parts = [line.nodes]
-    while line.parent is not None and _is_child(graph, line):
+    while line.parent is not None and _has_spoken_parent(graph, line):
         parent = graph.lines[line.parent]
-        end = _position(graph, line, parent) + 1
+        inline = resolve_fold(graph, line.attachment)
+        end = (parent.nodes.index(inline) if inline in parent.nodes else -1) + 1
         if not end:
             break
         parts.append(parent.nodes[:end])
@@ -94,63 +130,52 @@ def _is_spoken(line: DagLine) -> bool:
     return line.kind in SPOKEN and bool(line.nodes)
 
 
-def _is_child(graph: SessionGraph, line: DagLine) -> bool:
+def _has_spoken_parent(graph: SessionGraph, line: DagLine) -> bool:
     parent = graph.lines.get(line.parent or "")
     return parent is not None and _is_spoken(parent)
 
 
-def _leavings(graph: SessionGraph) -> Leaving:
-    wanted: dict[str, dict[str | None, list[DagLine]]] = {}
-    for line in graph.lines.values():
-        if _is_spoken(line) and line.parent is not None and _is_child(graph, line):
-            inline = unfolded(graph, line.attachment)
-            wanted.setdefault(line.parent, {}).setdefault(inline, []).append(line)
-    return {name: _by_position(graph, graph.lines[name], found) for name, found in wanted.items()}
-
-
-def _by_position(
-    graph: SessionGraph, parent: DagLine, wanted: dict[str | None, list[DagLine]]
-) -> dict[int, list[DagLine]]:
-    inside = [(at, wanted.pop(uuid)) for at, uuid in enumerate(parent.nodes) if uuid in wanted]
-    rootless = [line for lines in wanted.values() for line in lines]
-    found = [(-1, rootless), *inside] if rootless else inside
-    return {at: sorted(lines, key=lambda line: _beginning(graph, line)) for at, lines in found}
-
-
-def _position(graph: SessionGraph, line: DagLine, parent: DagLine) -> int:
-    inline = unfolded(graph, line.attachment)
-    return parent.nodes.index(inline) if inline in parent.nodes else -1
-
-
-def _beginning(graph: SessionGraph, line: DagLine) -> Place:
-    return _place_of(graph.nodes[line.nodes[0]])
-
-
-def _place_of(node: Node) -> Place:
-    """Returns where a record stands, so that earlier ones are less."""
+def _get_place(node: Node) -> Place:
+    """Return where a record is, so that earlier ones are less."""
     return node.file, node.line
 
 
-def _sessions_in_order(graph: SessionGraph) -> dict[str, list[DagLine]]:
-    tops: dict[str, list[DagLine]] = {}
-    spoken = [line for line in graph.lines.values() if _is_spoken(line)]
-    for line in sorted(spoken, key=lambda line: (line.started or NEVER, line.id)):
-        parent = graph.lines[line.parent] if line.parent and _is_child(graph, line) else None
-        if parent is None or parent.session != line.session:
-            tops.setdefault(line.session, []).append(line)
-    return tops
+def _find_leaving_lines(graph: SessionGraph) -> Leaving:
+    """Return the lines that leave each line, by the position they leave from; -1 is before all."""
+    by_attachment: dict[str, dict[str | None, list[DagLine]]] = {}
+    for line in graph.lines.values():
+        if _is_spoken(line) and line.parent is not None and _has_spoken_parent(graph, line):
+            inline = resolve_fold(graph, line.attachment)
+            by_attachment.setdefault(line.parent, {}).setdefault(inline, []).append(line)
+    leaving: Leaving = {}
+    for name, waiting in by_attachment.items():
+        nodes = graph.lines[name].nodes
+        inside = {at: waiting.pop(uuid) for at, uuid in enumerate(nodes) if uuid in waiting}
+        rootless = [line for lines in waiting.values() for line in lines]
+        leaving[name] = {-1: rootless, **inside} if rootless else inside
+        for lines in leaving[name].values():
+            lines.sort(key=lambda line: _get_place(graph.nodes[line.nodes[0]]))
+    return leaving
 
 
-def _in_file_order(
+def _iter_in_file_order(
     graph: SessionGraph, tops: Iterable[DagLine], leaving: Leaving
 ) -> Iterator[DagLine]:
-    """Yields the lines of one session in the order in which their paths part.
+    """Yield the lines of one session in the order in which their paths part.
 
-    At each parting the sides come in the order of their first records: the line itself is
-    one of them, so it comes last where it went on last.
+    At each parting the sides come in the order of their first records: the line itself is one of
+    them, so it comes last if it continued last.
     """
-    waiting = [(_beginning(graph, line), line, _own_partings(line, leaving)) for line in tops]
-    waiting.sort(key=lambda one: one[0], reverse=True)
+
+    def start(line: DagLine) -> tuple[Place, DagLine, Iterator[tuple[int, list[DagLine]]]]:
+        partings: list[tuple[int, list[DagLine]]] = []
+        for at, lines in leaving.get(line.id, {}).items():
+            branches = [other for other in lines if other.session == line.session]
+            if branches:
+                partings.append((at, branches))
+        return _get_place(graph.nodes[line.nodes[0]]), line, iter(partings)
+
+    waiting = sorted(map(start, tops), key=lambda side: side[0], reverse=True)
     while waiting:
         _, line, partings = waiting.pop()
         parting = next(partings, None)
@@ -158,88 +183,39 @@ def _in_file_order(
             yield line
             continue
         at, branches = parting
-        sides = [(_beginning(graph, side), side, _own_partings(side, leaving)) for side in branches]
-        sides.append((_going_on(graph, line, at), line, partings))
-        waiting.extend(sorted(sides, key=lambda one: one[0], reverse=True))
+        is_last = at + 1 == len(line.nodes)
+        following = LATE if is_last else _get_place(graph.nodes[line.nodes[at + 1]])
+        sides = [*map(start, branches), (following, line, partings)]
+        waiting.extend(sorted(sides, key=lambda side: side[0], reverse=True))
 
 
-def _own_partings(line: DagLine, leaving: Leaving) -> Iterator[tuple[int, list[DagLine]]]:
-    for at, lines in leaving.get(line.id, {}).items():
-        branches = [other for other in lines if other.session == line.session]
-        if branches:
-            yield at, branches
-
-
-def _going_on(graph: SessionGraph, line: DagLine, at: int) -> Place:
-    if at + 1 < len(line.nodes):
-        return _place_of(graph.nodes[line.nodes[at + 1]])
-    return LATE
-
-
-def _carried_on(graph: SessionGraph, leaving: Leaving) -> Iterator[str]:
-    """Yields the lines that a line of another session goes on from the end of.
-
-    Notes of the client behind the last message (how long the turn took) are no ending.
-    """
-    for name, places in leaving.items():
-        line = graph.lines[name]
-        last = _last_word(graph, line)
-        for at, lines in places.items():
-            if at >= last and any(other.session != line.session for other in lines):
-                yield name
-
-
-def _last_word(graph: SessionGraph, line: DagLine) -> int:
-    for at in range(len(line.nodes) - 1, -1, -1):
-        if not graph.nodes[line.nodes[at]].is_structural:
-            return at
-    return 0
-
-
-def _prefixes_of(graph: SessionGraph, leaving: Leaving) -> dict[str, Prefix]:
-    found: dict[str, Prefix] = {}
+def _build_prefixes(graph: SessionGraph, leaving: Leaving) -> dict[str, Prefix]:
+    """Return what each line has behind it at its end."""
+    prefixes: dict[str, Prefix] = {}
     lines = [line for line in graph.lines.values() if _is_spoken(line)]
-    waiting = [(line, Prefix()) for line in lines if not _is_child(graph, line)]
+    waiting = [(line, Prefix()) for line in lines if not _has_spoken_parent(graph, line)]
     while waiting:
         line, before = waiting.pop()
         nodes = [graph.nodes[uuid] for uuid in line.nodes]
         messages = list(accumulate((n.kind in MESSAGES for n in nodes), initial=before.messages))
         compactions = list(accumulate((n.is_boundary for n in nodes), initial=before.compactions))
-        end = Prefix(messages[-1], compactions[-1], _fork_point(graph, line, before))
-        found[line.id] = end
+        parent = graph.lines.get(line.parent or "")
+        fork_point = line.attachment
+        if line.is_active:
+            fork_point = None
+        elif parent is not None and not parent.is_active:  # a branch of an abandoned branch
+            fork_point = before.fork_point
+        prefixes[line.id] = Prefix(messages[-1], compactions[-1], fork_point)
         for at, sides in leaving.get(line.id, {}).items():
-            passed = Prefix(messages[at + 1], compactions[at + 1], end.fork_point)
-            passed = passed if at >= 0 else Prefix(fork_point=end.fork_point)
+            passed = Prefix(fork_point=fork_point)
+            if at >= 0:
+                passed = Prefix(messages[at + 1], compactions[at + 1], fork_point)
             waiting.extend((side, passed) for side in sides)
-    return found
+    return prefixes
 
 
-def _fork_point(graph: SessionGraph, line: DagLine, before: Prefix) -> str | None:
-    if line.is_active:
-        return None
-    parent = graph.lines.get(line.parent or "")
-    is_nested = parent is not None and not parent.is_active
-    return before.fork_point if is_nested else line.attachment
-
-
-def _path_on(graph: SessionGraph, line: DagLine, number: int, of: int, prefix: Prefix) -> Path:
-    return Path(
-        session=line.session,
-        path=number,
-        of=of,
-        status="ACTIVE" if line.is_active else "ABANDONED",
-        fork_point=prefix.fork_point,
-        leaf=line.nodes[-1],
-        line=line.id,
-        label=label_of(graph, line),
-        messages=prefix.messages,
-        compactions=prefix.compactions,
-        unseen=len(graph.sessions[line.session].unseen) if line.id == line.session else 0,
-    )
-
-
-def label_of(graph: SessionGraph, line: DagLine) -> str | None:
-    """Returns what a line is known by: a session by its title, others by summary or prompt."""
+def get_label(graph: SessionGraph, line: DagLine) -> str | None:
+    """Return what a line is known by: a session by its title, others by summary or prompt."""
     session = graph.sessions.get(line.session) if line.kind == "trunk" else None
     return session.title if session else line.summary or line.label
 
@@ -247,7 +223,7 @@ def label_of(graph: SessionGraph, line: DagLine) -> str | None:
 PLAIN_EDGES = frozenset({"parent", "logical", "boundary"})
 
 
-class Standing(NamedTuple):
+class Ancestry(NamedTuple):
     """What a record has above it, itself included."""
 
     number: int
@@ -264,7 +240,7 @@ class RawGraph:
 
     graph: SessionGraph
     parents: Mapping[str, str | None]
-    standings: Mapping[str, Standing]
+    ancestries: Mapping[str, Ancestry]
     ends: Mapping[str, int]
     """The number behind the last record below each."""
     leaves: Mapping[str, list[str]]
@@ -272,24 +248,60 @@ class RawGraph:
 
     @classmethod
     def of(cls, graph: SessionGraph) -> "RawGraph":
-        """Returns the plain graph of a graph."""
-        parents = _plain_parents(graph)
-        order = _depth_first(graph, parents)
-        ends = _ends_of(order, parents)
+        """Build the plain graph of a graph."""
+        edges = {
+            uuid: graph.edge_of(uuid)
+            for uuid, node in graph.nodes.items()
+            if graph.files[node.file].kind == "session"
+        }
+        parents = {
+            uuid: edge.parent if edge.kind in PLAIN_EDGES and edge.parent in edges else None
+            for uuid, edge in edges.items()
+        }
+        children: dict[str | None, list[str]] = {}
+        for uuid, parent in parents.items():
+            children.setdefault(parent, []).append(uuid)
+        for below in children.values():
+            below.sort(key=lambda uuid: _get_place(graph.nodes[uuid]), reverse=True)
+        ancestries: dict[str, Ancestry] = {}  # depth first
+        waiting = children.get(None, [])
+        while waiting:
+            uuid = waiting.pop()
+            above, node = ancestries.get(parents[uuid] or "", Ancestry(0)), graph.nodes[uuid]
+            ancestries[uuid] = Ancestry(
+                len(ancestries),
+                above.messages + (node.kind in MESSAGES),
+                above.compactions + node.is_boundary,
+                node.preview if node.is_human_prompt else above.prompt,
+            )
+            waiting.extend(children.get(uuid, ()))
+        ends = {uuid: number for number, uuid in enumerate(ancestries, 1)}
+        for uuid in reversed(ancestries):
+            parent = parents[uuid]
+            if parent is not None:
+                ends[parent] = max(ends[parent], ends[uuid])
         leaves: dict[str, list[str]] = {}
-        for number, uuid in enumerate(order, 1):
+        for number, uuid in enumerate(ancestries, 1):
             if ends[uuid] == number:
                 leaves.setdefault(graph.nodes[uuid].session, []).append(uuid)
-        return cls(graph, parents, _standings_of(graph, order, parents), ends, leaves)
+        return cls(graph, parents, ancestries, ends, leaves)
 
     def paths(self) -> Iterator[Path]:
-        """Yields every path, session by session; their records are made on demand."""
+        """Yield every path, session by session; their records are made on demand."""
         for session, leaves in self.leaves.items():
-            active = self.active_leaf(session)
+            known = self.graph.sessions.get(session)
+            goal = known.leaf if known else None
+            if goal is None or goal not in self.parents:
+                active = None
+            else:
+                below = (
+                    leaf for leaf in reversed(self.leaves[session]) if self.is_above(goal, leaf)
+                )
+                active = next(below, None)
             forks: dict[str, str | None] = {}
             for number, leaf in enumerate(leaves, 1):
                 is_active = leaf == active
-                standing = self.standings[leaf]
+                ancestry = self.ancestries[leaf]
                 yield Path(
                     session=session,
                     path=number,
@@ -298,37 +310,28 @@ class RawGraph:
                     fork_point=self.fork_point(leaf, active, forks) if not is_active else None,
                     leaf=leaf,
                     line=self.graph.line_of[leaf],
-                    label=standing.prompt,
-                    messages=standing.messages,
-                    compactions=standing.compactions,
+                    label=ancestry.prompt,
+                    messages=ancestry.messages,
+                    compactions=ancestry.compactions,
                 )
 
     def uuids(self, path: Path) -> tuple[str, ...]:
-        """Returns the records of a path, root to leaf."""
+        """Return the records of a path, root to leaf."""
         return tuple(self.upwards(path.leaf))[::-1]
 
     def upwards(self, leaf: str) -> Iterator[str]:
-        """Yields a record and its ancestors."""
+        """Yield a record and its ancestors."""
         here: str | None = leaf
         while here is not None:
             yield here
             here = self.parents[here]
 
-    def active_leaf(self, session: str) -> str | None:
-        """Returns the leaf that is, or is the last below, the record the client goes on from."""
-        known = self.graph.sessions.get(session)
-        goal = known.leaf if known else None
-        if goal is None or goal not in self.parents:
-            return None
-        below = (leaf for leaf in reversed(self.leaves[session]) if self.is_above(goal, leaf))
-        return next(below, None)
-
-    def is_above(self, one: str, other: str) -> bool:
-        """Tells whether a record is another or an ancestor of it."""
-        return self.standings[one].number <= self.standings[other].number < self.ends[one]
+    def is_above(self, upper: str, lower: str) -> bool:
+        """Return whether a record is another or an ancestor of it."""
+        return self.ancestries[upper].number <= self.ancestries[lower].number < self.ends[upper]
 
     def fork_point(self, leaf: str, active: str | None, forks: dict[str, str | None]) -> str | None:
-        """Returns the last record that a path shares with the active one; keeps what it met."""
+        """Return the last record that a path shares with the active one; keeps what it met."""
         passed: list[str] = []
         found: str | None = None
         for uuid in self.upwards(leaf) if active else ():
@@ -341,60 +344,3 @@ class RawGraph:
             passed.append(uuid)
         forks.update(dict.fromkeys(passed, found))
         return found
-
-
-def _plain_parents(graph: SessionGraph) -> dict[str, str | None]:
-    """Returns the parent that each record of a session's own file names, None for a root.
-
-    A parent that is in no session's file, or that would close a circle, is none.
-    """
-    own = [uuid for uuid, node in graph.nodes.items() if _is_of_session(graph, node)]
-    edges = {uuid: graph.edge_of(uuid) for uuid in own}
-    return {
-        uuid: edge.parent if edge.kind in PLAIN_EDGES and edge.parent in edges else None
-        for uuid, edge in edges.items()
-    }
-
-
-def _is_of_session(graph: SessionGraph, node: Node) -> bool:
-    return graph.files[node.file].kind == "session"
-
-
-def _depth_first(graph: SessionGraph, parents: Mapping[str, str | None]) -> list[str]:
-    children: dict[str | None, list[str]] = {}
-    for uuid, parent in parents.items():
-        children.setdefault(parent, []).append(uuid)
-    for below in children.values():
-        below.sort(key=lambda uuid: _place_of(graph.nodes[uuid]), reverse=True)
-    found: list[str] = []
-    waiting = children.get(None, [])
-    while waiting:
-        uuid = waiting.pop()
-        found.append(uuid)
-        waiting.extend(children.get(uuid, ()))
-    return found
-
-
-def _ends_of(order: Iterable[str], parents: Mapping[str, str | None]) -> dict[str, int]:
-    ends = {uuid: number for number, uuid in enumerate(order, 1)}
-    for uuid in reversed(list(ends)):
-        parent = parents[uuid]
-        if parent is not None:
-            ends[parent] = max(ends[parent], ends[uuid])
-    return ends
-
-
-def _standings_of(
-    graph: SessionGraph, order: Iterable[str], parents: Mapping[str, str | None]
-) -> dict[str, Standing]:
-    found: dict[str, Standing] = {}
-    for number, uuid in enumerate(order):
-        above = found.get(parents[uuid] or "", Standing(0))
-        node = graph.nodes[uuid]
-        found[uuid] = Standing(
-            number,
-            above.messages + (node.kind in MESSAGES),
-            above.compactions + node.is_boundary,
-            node.preview if node.is_human_prompt else above.prompt,
-        )
-    return found

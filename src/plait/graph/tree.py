@@ -1,4 +1,4 @@
-"""DAG-lines to the sessions they make up and the tree they form across files.
+"""Sessions and the tree that their DAG-lines form across files.
 
 s1  a b c d e f g              s1
 s2          ╰── h i j          ├── s2   leaves at g
@@ -19,13 +19,13 @@ from plait.graph.model import (
     SessionTree,
     SummaryLink,
 )
-from plait.record.prompt import agents_only, one_after_another, one_line
+from plait.record.prompts import collapse_whitespace, format_agents_only_title, merge_title_searches
 
 LATE = "\uffff"
 
 
-def tree_of(lines: Mapping[str, DagLine]) -> SessionTree:
-    """Returns the forest of all lines, children in time order."""
+def build_tree(lines: Mapping[str, DagLine]) -> SessionTree:
+    """Return the forest of all lines, children in time order."""
     children: dict[str, list[DagLine]] = {}
     leaving: dict[str, list[DagLine]] = {}
     roots: list[DagLine] = []
@@ -50,13 +50,13 @@ def _in_time(lines: Iterable[DagLine]) -> tuple[str, ...]:
 
 
 def traverse(tree: SessionTree) -> Iterator[DagLine]:
-    """Yields each DAG-line, depth first: a line, then all that leaves it."""
-    for name in depth_first(tree):
+    """Yield each DAG-line, depth first: a line, then all that leaves it."""
+    for name in iter_depth_first(tree):
         yield tree.lines[name]
 
 
-def depth_first(tree: SessionTree) -> Iterator[str]:
-    """Yields the names of all lines, parents before children."""
+def iter_depth_first(tree: SessionTree) -> Iterator[str]:
+    """Yield the names of all lines, parents before children."""
     waiting = list(reversed(tree.roots))
     while waiting:
         name = waiting.pop()
@@ -65,13 +65,13 @@ def depth_first(tree: SessionTree) -> Iterator[str]:
 
 
 def mark_active(lines: Sequence[DagLine]) -> dict[str, DagLine]:
-    """Returns the lines with what hangs on an abandoned branch marked as abandoned.
+    """Return the lines with what hangs on an abandoned branch marked as abandoned.
 
     A session that goes on from an abandoned branch of another is not abandoned itself. One of
     which a single record is left in another's file is: nothing can go on from it.
     """
     found = {line.id: line for line in lines}
-    for name in depth_first(tree_of(found)):
+    for name in iter_depth_first(build_tree(found)):
         line = found[name]
         above = found.get(line.parent or "")
         follows = line.kind in ("agent", "service") and above is not None and not above.is_active
@@ -81,10 +81,10 @@ def mark_active(lines: Sequence[DagLine]) -> dict[str, DagLine]:
     return found
 
 
-def sessions_of(
+def build_sessions(
     known: Index, lines: Mapping[str, DagLine], leaves: Sequence[str | None]
 ) -> dict[str, Session]:
-    """Returns the sessions by id, with their lines."""
+    """Return the sessions by id, with their lines."""
     files: dict[str, list[int]] = {}
     for number, session in enumerate(known.sessions):
         files.setdefault(session, []).append(number)
@@ -116,23 +116,23 @@ def _session_with(
         None if home is None else leaves[home],
         min(stamps, default=None),
         max(stamps, default=None),
-        _title_of(known, session, files),
+        _find_title(known, session, files),
         known.files[place].project,
     )
 
 
-def _title_of(known: Index, session: str, files: Sequence[int]) -> str | None:
+def _find_title(known: Index, session: str, files: Sequence[int]) -> str | None:
     own = [known.facts[known.homes[session]]] if session in known.homes else []
-    told = own or [known.facts[file] for file in files if known.files[file].kind == "agent"]
-    titles = one_after_another(facts.titles for facts in told)
-    beside = next((facts.beside for facts in own if facts.beside), None)
-    if beside and not titles.custom:
-        return one_line(beside)
+    titled = own or [known.facts[file] for file in files if known.files[file].kind == "agent"]
+    titles = merge_title_searches(facts.titles for facts in titled)
+    title_file = next((facts.title_file for facts in own if facts.title_file), None)
+    if title_file and not titles.custom:
+        return collapse_whitespace(title_file)
     leaves = titles.summaries
-    held = {node.uuid for facts in told if leaves for node in facts.nodes if node.uuid in leaves}
+    held = {node.uuid for facts in titled if leaves for node in facts.nodes if node.uuid in leaves}
     found = titles.title(held)
     words = found[0] if found else None
-    return agents_only(words) if told and not own else words
+    return format_agents_only_title(words) if titled and not own else words
 
 
 SUMMARY = "summary"
@@ -141,28 +141,26 @@ SUMMARY = "summary"
 def resolve_summaries(
     index: Index, names: Sequence[str], of: Sequence[int]
 ) -> tuple[tuple[SummaryLink, ...], list[Finding]]:
-    """Returns every summary with what it describes; one that describes nothing is a finding."""
+    """Return every summary with what it describes; one that describes nothing is a finding."""
     links: list[SummaryLink] = []
     findings: list[Finding] = []
     for number, facts in enumerate(index.facts):
-        for aside in facts.asides:
-            if aside.kind != SUMMARY or not aside.leaf:
+        for loose_line in facts.asides:
+            if loose_line.kind != SUMMARY or not loose_line.leaf:
                 continue
-            at = index.at.get(aside.leaf)
-            place = facts.place(aside, number)
+            at = index.at.get(loose_line.leaf)
+            place = facts.place(loose_line, number)
             line = None if at is None else names[of[at]]
             session = None if at is None else index.nodes[at].session
-            links.append(SummaryLink(aside.text or "", aside.leaf, place, line, session))
+            links.append(SummaryLink(loose_line.text or "", loose_line.leaf, place, line, session))
             if at is None:
-                sentence = f"the summary is of {aside.leaf}, which is nowhere"
-                findings.append(Finding("unresolved-summary", sentence, number, aside.line))
+                sentence = f"the summary is of {loose_line.leaf}, which is nowhere"
+                findings.append(Finding("unresolved-summary", sentence, number, loose_line.line))
     return tuple(links), findings
 
 
-def with_summaries(
-    lines: Mapping[str, DagLine], links: Sequence[SummaryLink]
-) -> dict[str, DagLine]:
-    """Returns the lines with their summaries; the last summary of a line counts."""
+def add_summaries(lines: Mapping[str, DagLine], links: Sequence[SummaryLink]) -> dict[str, DagLine]:
+    """Return the lines with their summaries; the last summary of a line counts."""
     texts = {link.line: link.text for link in links if link.line}
     return {
         name: replace(line, summary=texts[name]) if name in texts else line
@@ -170,8 +168,8 @@ def with_summaries(
     }
 
 
-def summary_files(graph: SessionGraph) -> dict[int, tuple[SummaryLink, ...]]:
-    """Returns the files that hold nothing but summaries, with what they point at."""
+def find_summary_files(graph: SessionGraph) -> dict[int, tuple[SummaryLink, ...]]:
+    """Return the files that hold nothing but summaries, with what they point at."""
     others = {node.file for node in graph.nodes.values()}
     others.update(loose.place.file for loose in graph.loose if loose.kind != SUMMARY)
     found: dict[int, list[SummaryLink]] = {}
@@ -181,8 +179,8 @@ def summary_files(graph: SessionGraph) -> dict[int, tuple[SummaryLink, ...]]:
     return {file: tuple(links) for file, links in found.items()}
 
 
-def unfolded(graph: SessionGraph, uuid: str | None) -> str | None:
-    """Returns a node, or the inline one that it is folded under."""
+def resolve_fold(graph: SessionGraph, uuid: str | None) -> str | None:
+    """Return a node, or the inline one that it is folded under."""
     seen: set[str] = set()
     while uuid is not None and uuid in graph.folds and uuid not in seen:
         seen.add(uuid)

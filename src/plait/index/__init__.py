@@ -1,10 +1,9 @@
-"""A disposable index of an archive: a catalogue (SQLite) and a text index (Tantivy).
+"""A disposable index of sessions: a catalogue (SQLite) and a text index (Tantivy).
 
-`store` writes both, safe at every point; `catalogue` has the tables, `rows` what is put into
-them, `charges` what logs say of money, `freshness` whether all of it still holds. `passages`,
-`usual_lines` and `light_items` say which words are indexed, `documents` in which form, `texts`
-how they are found.
+`writer` writes both and is safe against crashes at every point; `catalogue` holds the tables and
+their queries, `text_index` the documents, `freshness` decides whether the index still fits the
+files. `passages` and `plain_lines` extract the text that is indexed.
 
-`query` reads what a person asks, `text_query` translates it, `search` and `hits` answer it;
-`scanning` looks through the logs themselves, by `expression` and `raw_expression`.
+`query` parses what a user types, `text_query` translates it for Tantivy, `search` builds the hits.
+`scanning` searches the logs themselves for exact texts and for regular expressions (`expression`).
 """

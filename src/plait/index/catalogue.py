@@ -1,20 +1,82 @@
-"""The catalogue: its tables, a connection to them, and what they know of files and sessions."""
+"""The SQLite catalogue of the index: its tables, connections, queries and changes of rows."""
 
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from plait.errors import SourceError
-from plait.index.access import is_refused, refusal
-from plait.index.model import FileMark, LineRow, SessionKnown, TurnRow
+from plait.index.model import FileMark, LineRow, SessionKnown, SessionRows, TurnRow
+from plait.line.output import lock_file
 
-if TYPE_CHECKING:
-    from plait.index.rows import RowChange
+IN_USE = "LockBusy"
+TEXT_INDEX_ERRORS = ("os error 28", "os error 27", "os error 122", "writer was killed", IN_USE)
+"""In what the text index says: no space, a file too large, a quota; its threads gave up."""
+DISK_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR")
+LOCKED_ERRORS = (
+    "SQLITE_BUSY",
+    "SQLITE_LOCKED",
+    "SQLITE_READONLY",
+    "SQLITE_CANTOPEN",
+    "SQLITE_PERM",
+)
+"""Somebody else has locked the catalogue, or it is not for us to write."""
+
+
+def is_write_error(error: BaseException | None) -> bool:
+    """Return whether the system did not take what was written; the index is as it was."""
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorname", "").startswith((*DISK_ERRORS, *LOCKED_ERRORS))
+    return isinstance(error, ValueError | OSError) and any(
+        sign in str(error) for sign in TEXT_INDEX_ERRORS
+    )
+
+
+def write_error(folder: Path, error: Exception) -> SourceError:
+    """Return the error that says so."""
+    message = " ".join(str(error).split())[:200]
+    is_held = getattr(error, "sqlite_errorname", "").startswith(LOCKED_ERRORS) or IN_USE in message
+    hint = "end the program that uses it" if is_held else "make room on the disk"
+    return SourceError(
+        f"cannot write the index in '{folder}': {message}",
+        f"{hint}, or set PLAIT_CACHE_DIR to another folder",
+    )
+
+
+LOCK_FILE = "lock"
+
+
+@contextmanager
+def lock_index(folder: Path, wait: float = 30.0) -> Iterator[None]:
+    """Hold the lock of a folder; waits for another process that has it, but not for ever."""
+    with ExitStack() as stack:
+        try:
+            is_ours = stack.enter_context(lock_file(folder / LOCK_FILE, wait))
+        except OSError as error:
+            raise unwritable_error(folder, error) from error
+        if not is_ours:
+            raise SourceError(
+                f"another process is writing the index in '{folder}'",
+                "wait until it is done, or look for a `plait index --watch` that runs",
+            )
+        yield
+
+
+def unwritable_error(folder: Path, error: OSError) -> SourceError:
+    """Return the error that says why an index cannot be written."""
+    reason = (error.strerror or str(error)).lower()
+    return SourceError(
+        f"cannot write the index in '{folder}': {reason}",
+        "set PLAIT_CACHE_DIR to a folder that can be written",
+    )
 
 
 T = TypeVar("T")
@@ -23,7 +85,7 @@ JSON = b"[{"
 
 
 def to_bytes(value: Any) -> bytes:
-    """Returns the bytes of a value; lone surrogates and huge numbers are kept as they are."""
+    """Return the bytes of a value; lone surrogates and huge numbers are kept as they are."""
     try:
         return msgspec.msgpack.encode(value)
     except (UnicodeEncodeError, OverflowError):
@@ -31,7 +93,7 @@ def to_bytes(value: Any) -> bytes:
 
 
 def from_bytes(data: bytes, kind: type[T]) -> T:
-    """Returns the value that some bytes stand for."""
+    """Return the value that some bytes stand for."""
     if data[:1] and data[:1] in JSON:
         return msgspec.convert(json.loads(data), kind, str_keys=True)
     return msgspec.msgpack.decode(data, type=kind)
@@ -40,7 +102,7 @@ def from_bytes(data: bytes, kind: type[T]) -> T:
 VERSION = 12
 """Of everything that the index holds: another one is built anew."""
 CATALOGUE = "catalogue.sqlite"
-WAIT = 2.0
+WRITE_WAIT = 2.0
 """Seconds for which whoever writes waits for another program; Plait's own wait for a lock."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -63,7 +125,7 @@ CREATE TABLE IF NOT EXISTS turns (
     uuid TEXT, PRIMARY KEY (sid, dag, number)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pending (sid INTEGER PRIMARY KEY);
 """
-WORKED_OUT = """
+DERIVED_TABLES = """
 CREATE TABLE IF NOT EXISTS bills (file INTEGER PRIMARY KEY, sid INTEGER NOT NULL, data BLOB);
 CREATE INDEX IF NOT EXISTS bills_of ON bills (sid);
 CREATE TABLE IF NOT EXISTS abandoned (sid INTEGER PRIMARY KEY, data BLOB NOT NULL);
@@ -108,9 +170,9 @@ CREATE VIEW IF NOT EXISTS answers AS
     ) AS is_billed FROM responses;
 """
 """What is worked out from the logs when it is first asked for, and forgotten when they change."""
-OWNED = ("lines", "turns", "files", "sessions")
+SESSION_TABLE_NAMES = ("lines", "turns", "files", "sessions")
 """Tables whose rows belong to one session."""
-DERIVED = (
+DERIVED_TABLE_NAMES = (
     "abandoned",
     "losses",
     "wasted",
@@ -127,42 +189,10 @@ DERIVED = (
 """Tables of what was worked out from one session; it is worked out anew when that grows."""
 
 
-def _connect(folder: Path, *, is_reader: bool) -> sqlite3.Connection:
-    """Returns a connection to a folder's catalogue; a reader never waits and never writes."""
-    path = folder / CATALOGUE
-    try:
-        if is_reader:
-            connection = _read_only(path)
-        else:
-            connection = sqlite3.connect(path, isolation_level=None, timeout=WAIT)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute("PRAGMA secure_delete=ON")  # what is forgotten is overwritten
-            connection.executescript(f"BEGIN;{TABLES}{WORKED_OUT}COMMIT;")
-        connection.execute("SELECT count(*) FROM meta").fetchone()
-    except (sqlite3.Error, OSError) as error:
-        raise broken_catalogue(folder, error) from error
-    return connection
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    place = path.absolute().as_uri()
-    connection = sqlite3.connect(f"{place}?mode=ro", uri=True, isolation_level=None, timeout=5)
-    try:
-        connection.execute("SELECT count(*) FROM meta").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        if path.with_name(f"{path.name}-wal").exists():
-            raise
-        place = f"{place}?mode=ro&immutable=1"
-        connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=5)
-    return connection
-
-
-def broken_catalogue(folder: Path, error: Exception) -> SourceError:
-    """Returns the error that says what is wrong with a catalogue."""
-    if is_refused(error):
-        return refusal(folder, error)
+def catalogue_error(folder: Path, error: Exception) -> SourceError:
+    """Return the error that says what is wrong with a catalogue."""
+    if is_write_error(error):
+        return write_error(folder, error)
     return SourceError(
         f"cannot use the index in '{folder}': {error}", "`plait index --rebuild` makes it anew"
     )
@@ -172,51 +202,75 @@ class Catalogue:
     """The tables of one index."""
 
     def __init__(self, folder: Path, *, is_reader: bool = True) -> None:
-        self.connection = _connect(folder, is_reader=is_reader)
+        path = folder / CATALOGUE
+        try:
+            if is_reader:
+                place = path.absolute().as_uri()
+                connection = sqlite3.connect(
+                    f"{place}?mode=ro", uri=True, isolation_level=None, timeout=5
+                )
+                try:
+                    connection.execute("SELECT count(*) FROM meta").fetchone()
+                except sqlite3.OperationalError:
+                    connection.close()
+                    if path.with_name(f"{path.name}-wal").exists():
+                        raise
+                    place = f"{place}?mode=ro&immutable=1"
+                    connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=5)
+            else:
+                connection = sqlite3.connect(path, isolation_level=None, timeout=WRITE_WAIT)
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=NORMAL")
+                connection.execute("PRAGMA secure_delete=ON")  # what is forgotten is overwritten
+                connection.executescript(f"BEGIN;{TABLES}{DERIVED_TABLES}COMMIT;")
+            connection.execute("SELECT count(*) FROM meta").fetchone()
+        except (sqlite3.Error, OSError) as error:
+            raise catalogue_error(folder, error) from error
+        self.connection = connection
         self._codes: dict[tuple[str, str], int] = {}
         self.project_of: Callable[[str], str] = str
         """Gives the project that a folder of sessions is of."""
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         self.connection.close()
 
-    def settle(self) -> None:
-        """Brings everything into the catalogue itself, so that its journal holds nothing old."""
+    def truncate_journal(self) -> None:
+        """Bring everything into the catalogue itself, so that its journal holds nothing old."""
         self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     # what is there
 
     def is_current(self) -> bool:
-        """Tells whether this version of the program wrote it."""
+        """Return whether this version of the program wrote it."""
         return bool(self.meta("version") == VERSION)
 
     def meta(self, name: str) -> Any:
-        """Returns what is noted under a name."""
+        """Return what is noted under a name."""
         row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
     def generation(self) -> int:
-        """Returns how often it has been changed."""
+        """Return how often it has been changed."""
         return int(self.meta("generation") or 0)
 
     def stamps(self) -> dict[str, tuple[int, int, int]]:
-        """Returns size, time and inode of every file that is known, by path."""
+        """Return size, time and inode of every file that is known, by path."""
         rows = self.connection.execute("SELECT path, size, changed, inode FROM files")
         return {os.fsdecode(path): (size, changed, inode) for path, size, changed, inode in rows}
 
     def owners(self) -> dict[str, int]:
-        """Returns the session of every file that is known, by path."""
+        """Return the session of every file that is known, by path."""
         rows = self.connection.execute("SELECT path, sid FROM files")
         return {os.fsdecode(path): sid for path, sid in rows}
 
-    def straight(self) -> set[str]:
-        """Returns the logs that can be read on from where they ended."""
+    def appendable_logs(self) -> set[str]:
+        """Return the logs that can be read on from where they ended."""
         rows = self.connection.execute("SELECT path FROM files WHERE tail IS NOT NULL")
         return {os.fsdecode(path) for (path,) in rows}
 
-    def mark(self, path: str) -> tuple[int, int, FileMark, bytes | None] | None:
-        """Returns a file's number, its session, its marks and what is known of its end."""
+    def file_mark(self, path: str) -> tuple[int, int, FileMark, bytes | None] | None:
+        """Return a file's number, its session, its marks and what is known of its end."""
         row = self.connection.execute(
             "SELECT file, sid, size, changed, inode, kind, offset, head, mark, tail "
             "FROM files WHERE path = ?",
@@ -225,7 +279,7 @@ class Catalogue:
         return (row[0], row[1], FileMark(path, *row[2:9]), row[9]) if row else None
 
     def sessions(self, sids: Iterable[int] | None = None) -> dict[int, SessionKnown]:
-        """Returns sessions by number: some, or all."""
+        """Return sessions by number: some, or all."""
         query = "SELECT sid, key, id, project, title, started, ended FROM sessions"
         chosen = None if sids is None else list(sids)
         if chosen is not None:
@@ -236,27 +290,27 @@ class Catalogue:
         return found
 
     def keys(self) -> dict[str, int]:
-        """Returns the numbers of all sessions by key."""
+        """Return the numbers of all sessions by key."""
         rows = self.connection.execute("SELECT key, sid FROM sessions")
         return {os.fsdecode(key): sid for key, sid in rows}
 
     def facts_by_project(self) -> list[tuple[str, str, bytes]]:
-        """Returns key, folder and what a list shows of each session, the newest last."""
+        """Return key, folder and what a list shows of each session, the newest last."""
         rows = self.connection.execute("SELECT key, project, facts FROM sessions ORDER BY ended")
         return [(os.fsdecode(key), project, facts) for key, project, facts in rows]
 
     def facts(self) -> dict[str, bytes]:
-        """Returns what a list shows of each session, by key."""
+        """Return what a list shows of each session, by key."""
         rows = self.connection.execute("SELECT key, facts FROM sessions")
         return {os.fsdecode(key): facts for key, facts in rows}
 
     def facts_of(self, sid: int) -> bytes:
-        """Returns what a list shows of one session."""
+        """Return what a list shows of one session."""
         row = self.connection.execute("SELECT facts FROM sessions WHERE sid = ?", (sid,)).fetchone()
         return bytes(row[0]) if row else b""
 
     def paths(self, files: Iterable[int]) -> dict[int, str]:
-        """Returns the paths of some files by number."""
+        """Return the paths of some files by number."""
         chosen = list(files)
         marks = ",".join("?" * len(chosen))
         query = f"SELECT file, path FROM files WHERE file IN ({marks})"  # noqa: S608  marks alone
@@ -264,44 +318,44 @@ class Catalogue:
         return {file: os.fsdecode(path) for file, path in rows}
 
     def logs(self) -> dict[str, tuple[int, int]]:
-        """Returns the numbers of all logs and of their sessions, by path."""
+        """Return the numbers of all logs and of their sessions, by path."""
         rows = self.connection.execute("SELECT path, file, sid FROM files WHERE kind != 'side'")
         return {os.fsdecode(path): (file, sid) for path, file, sid in rows}
 
     def lines(self, sid: int) -> list[LineRow]:
-        """Returns the DAG-lines of a session by number."""
+        """Return the DAG-lines of a session by number."""
         query = "SELECT id, kind, state, turns, parent, label FROM lines WHERE sid = ? ORDER BY dag"
         return [LineRow(*row) for row in self.connection.execute(query, (sid,))]
 
     def turns(self, sid: int) -> list[TurnRow]:
-        """Returns the turns of a session."""
+        """Return the turns of a session."""
         query = "SELECT dag, number, kind, time, uuid FROM turns WHERE sid = ? ORDER BY dag, number"
         return [TurnRow(*row) for row in self.connection.execute(query, (sid,))]
 
     def names(self, sort: str) -> dict[int, str]:
-        """Returns the names of a sort by number: tools, models, projects."""
+        """Return the names of a sort by number: tools, models, projects."""
         rows = self.connection.execute("SELECT code, name FROM names WHERE sort = ?", (sort,))
         return dict(rows.fetchall())
 
     def count(self, table: str) -> int:
-        """Returns how many rows a table has."""
+        """Return how many rows a table has."""
         query = f"SELECT count(*) FROM {table}"  # noqa: S608  a name of ours
         found: int = self.connection.execute(query).fetchone()[0]
         return found
 
     def bytes(self) -> int:
-        """Returns how large the logs are that it covers."""
+        """Return how large the logs are that it covers."""
         row = self.connection.execute("SELECT sum(size) FROM files WHERE kind != 'side'")
         return int(row.fetchone()[0] or 0)
 
     def pending(self) -> list[int]:
-        """Returns the sessions whose words may be there by half."""
+        """Return the sessions whose words may be there by half."""
         return [sid for (sid,) in self.connection.execute("SELECT sid FROM pending")]
 
     # what is written
 
     def code(self, sort: str, name: str | None) -> int:
-        """Returns the number of a name, 0 for none; a new name gets one at once."""
+        """Return the number of a name, 0 for none; a new name gets one at once."""
         if not name:
             return 0
         known = self._codes.get((sort, name))
@@ -316,29 +370,29 @@ class Catalogue:
             known = self._codes[sort, name] = int(row.fetchone()[0])
         return known
 
-    def numbers(self, name: str, count: int) -> int:
-        """Returns the first of some numbers that nobody has had before, and keeps them so."""
+    def reserve_numbers(self, name: str, count: int) -> int:
+        """Return the first of some numbers that nobody has had before, and keeps them so."""
         first = int(self.meta(name) or 1)
-        self.note({name: first + count})
+        self.set_meta({name: first + count})
         return first
 
-    def note(self, values: Mapping[str, Any]) -> None:
-        """Notes values under names."""
+    def set_meta(self, values: Mapping[str, Any]) -> None:
+        """Note values under names."""
         self.connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
 
-    def announce(self, sids: Iterable[int]) -> None:
-        """Says whose words are about to be written, before they are."""
+    def mark_pending(self, sids: Iterable[int]) -> None:
+        """Say whose words are about to be written, before they are."""
         with Transaction(self.connection):
             self.connection.executemany(
                 "INSERT OR IGNORE INTO pending VALUES (?)", [(sid,) for sid in sids]
             )
 
     def apply(self, changes: "Iterable[RowChange]", values: Mapping[str, Any]) -> None:
-        """Makes changes whose words have been written; all of them or none."""
+        """Make changes whose words have been written; all of them or none."""
         with Transaction(self.connection):
             for change in changes:
                 change(self.connection)
-            self.note({**values, "generation": self.generation() + 1})
+            self.set_meta({**values, "generation": self.generation() + 1})
             self.connection.execute("DELETE FROM pending")
 
 
@@ -353,3 +407,391 @@ class Transaction:
 
     def __exit__(self, kind: object, *_: object) -> None:
         self.connection.execute("ROLLBACK" if kind else "COMMIT")
+
+
+# ---------------------------------------------------------------------- changes of rows
+#
+# Derived rows can be computed again, so nobody waits for the lock to save them: whoever does not
+# get it, or finds that the catalogue has changed since, saves nothing.
+
+
+RowChange: TypeAlias = Callable[[sqlite3.Connection], None]
+DELETE_BILL = "DELETE FROM bills WHERE file = (SELECT file FROM files WHERE path = ?)"
+INSERT_BILL = "INSERT OR REPLACE INTO bills SELECT file, sid, ? FROM files WHERE path = ?"
+UPDATE_FILE = "size = ?, changed = ?, inode = ?, offset = ?, head = ?, mark = ?, tail = ?"
+Rows: TypeAlias = Iterable[tuple[Any, ...]]
+Tables: TypeAlias = dict[str, list[tuple[Any, ...]]]
+"""Rows by the name of their table."""
+
+
+def delete_session(sid: int) -> RowChange:
+    """Return the change that forgets a session."""
+
+    def change(connection: sqlite3.Connection) -> None:
+        for table in (*SESSION_TABLE_NAMES, "bills"):
+            connection.execute(f"DELETE FROM {table} WHERE sid = ?", (sid,))  # noqa: S608  ours
+        _delete_derived(connection, sid)
+
+    return change
+
+
+def _delete_derived(connection: sqlite3.Connection, sid: int) -> None:
+    for table in DERIVED_TABLE_NAMES:
+        connection.execute(f"DELETE FROM {table} WHERE sid = ?", (sid,))  # noqa: S608  ours
+    connection.execute("DELETE FROM sharing WHERE other = ?", (sid,))
+    own = connection.execute("SELECT family FROM members WHERE sid = ?", (sid,)).fetchall()
+    connection.executemany("DELETE FROM families WHERE family = ?", own)
+    connection.executemany("DELETE FROM members WHERE family = ?", own)
+
+
+def build_session_tables(
+    sid: int, first_file: int, rows: SessionRows, bills: Mapping[str, bytes]
+) -> Tables:
+    """Return the rows of a session that is taken in; what logs say of money is given by path."""
+    facts = (rows.id, rows.project, rows.title, rows.started, rows.ended, rows.facts)
+    tables: dict[str, Rows] = {
+        "sessions": [(os.fsencode(rows.key), *facts)],
+        "lines": [(dag, *astuple(line_row)) for dag, line_row in enumerate(rows.lines)],
+        "turns": map(astuple, rows.turns),
+    }
+    found = {table: _prefix_rows(sid, several) for table, several in tables.items()}
+    found["files"] = [
+        (first_file + place, sid, os.fsencode(mark.path), mark.kind, *_file_state(mark, rows))
+        for place, mark in enumerate(rows.files)
+    ]
+    found["bills"] = [
+        (first_file + place, sid, bills[mark.path])
+        for place, mark in enumerate(rows.files)
+        if mark.path in bills
+    ]
+    return found
+
+
+def insert_tables(tables: Mapping[str, Rows]) -> RowChange:
+    """Return the change that inserts rows in the place of those with the same keys."""
+    return _insert_change(tables)
+
+
+def extend_session(sid: int, grown: SessionRows, dag: int) -> RowChange:
+    """Return the change that takes in what was added to one file of a session."""
+
+    def change(connection: sqlite3.Connection) -> None:
+        connection.execute(
+            "UPDATE sessions SET title = ?, started = ?, ended = ?, facts = ? WHERE sid = ?",
+            (*map(_fit_value, (grown.title, grown.started, grown.ended)), grown.facts, sid),
+        )
+        for mark in grown.files:
+            path = os.fsencode(mark.path)
+            state = (*_file_state(mark, grown), path)
+            connection.execute(f"UPDATE files SET {UPDATE_FILE} WHERE path = ?", state)  # noqa: S608  ours
+            connection.execute(DELETE_BILL, (path,))
+        _delete_derived(connection, sid)
+        _insert(connection, "turns", _prefix_rows(sid, map(astuple, grown.turns)))
+        connection.execute(
+            "UPDATE lines SET turns = turns + ? WHERE sid = ? AND dag = ?",
+            (len(grown.turns), sid, dag),
+        )
+
+    return change
+
+
+def ignore_files(marks: Iterable[FileMark]) -> RowChange:
+    """Return the change that remembers files which belong to no session."""
+
+    def change(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM files WHERE sid = 0")
+        connection.executemany(
+            "INSERT OR IGNORE INTO files "
+            "(sid, path, kind, size, changed, inode, offset, head, mark) "
+            "VALUES (0, ?, 'side', ?, ?, ?, 0, x'', x'')",
+            [
+                (os.fsencode(file_mark.path), file_mark.size, file_mark.changed, file_mark.inode)
+                for file_mark in marks
+            ],
+        )
+
+    return change
+
+
+def _file_state(mark: FileMark, rows: SessionRows) -> tuple[Any, ...]:
+    tail = rows.tails.get(mark.path)
+    return mark.size, mark.changed, mark.inode, mark.offset, mark.head, mark.mark, tail
+
+
+def _prefix_rows(sid: int, rows: Rows) -> list[tuple[Any, ...]]:
+    return [(sid, *map(_fit_value, row)) for row in rows]
+
+
+def _fit_value(value: Any) -> Any:
+    """Return a value of the log as a table can hold it."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return value if not isinstance(value, int) or abs(value) < 1 << 63 else None
+
+
+def _insert_change(tables: Mapping[str, Rows]) -> RowChange:
+    chosen = {table: list(rows) for table, rows in tables.items()}
+
+    def change(connection: sqlite3.Connection) -> None:
+        for table, rows in chosen.items():
+            _insert(connection, table, rows)
+
+    return change
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows in the place of those with the same keys."""
+    if not rows:
+        return
+    marks = ", ".join("?" * len(rows[0]))
+    query = f"INSERT OR REPLACE INTO {table} VALUES ({marks})"  # noqa: S608  ours
+    connection.executemany(query, rows)
+
+
+def write_if_unchanged(folder: Path, generation: int, changes: Iterable[RowChange]) -> bool:
+    """Keep what was worked out; False where others write, have written since, or all has gone."""
+    if not (folder / CATALOGUE).exists():
+        return False
+    try:
+        with lock_index(folder, wait=0):
+            catalogue = Catalogue(folder, is_reader=False)
+            try:
+                with Transaction(catalogue.connection):
+                    is_complete = catalogue.is_current() and not catalogue.pending()
+                    is_same = is_complete and catalogue.generation() == generation
+                    if is_same:
+                        for change in changes:
+                            change(catalogue.connection)
+                return is_same
+            finally:
+                catalogue.close()
+    except (SourceError, sqlite3.Error):
+        return False
+
+
+def load_bills(catalogue: Catalogue) -> dict[str, bytes]:
+    """Return what is kept of the bills of each file, by path."""
+    rows = catalogue.connection.execute("SELECT path, data FROM bills JOIN files USING (file)")
+    return {os.fsdecode(path): data for path, data in rows}
+
+
+def save_bills(found: Mapping[str, bytes]) -> RowChange:
+    """Return the change that keeps the bills of some files."""
+    rows = [(data, os.fsencode(path)) for path, data in found.items()]
+
+    def change(connection: sqlite3.Connection) -> None:
+        connection.executemany(INSERT_BILL, rows)
+
+    return change
+
+
+def load_abandoned_records(catalogue: Catalogue) -> dict[int, bytes]:
+    """Return what is kept of abandoned branches, by session."""
+    return dict(catalogue.connection.execute("SELECT sid, data FROM abandoned").fetchall())
+
+
+def save_abandoned_records(found: Mapping[int, bytes]) -> RowChange:
+    """Return the change that keeps which records of sessions were left behind."""
+    return _insert_change({"abandoned": found.items()})
+
+
+def load_losses(catalogue: Catalogue) -> dict[int, bytes]:
+    """Return what is kept of what was paid for in vain, by session."""
+    return dict(catalogue.connection.execute("SELECT sid, data FROM losses").fetchall())
+
+
+def save_losses(found: Mapping[int, bytes]) -> RowChange:
+    """Return the change that keeps what was paid for in vain in sessions."""
+    return _insert_change({"losses": found.items()})
+
+
+def load_waste(catalogue: Catalogue) -> dict[int, bytes]:
+    """Return what is kept of the same with its prices, by session."""
+    return dict(catalogue.connection.execute("SELECT sid, data FROM wasted").fetchall())
+
+
+def save_waste(found: Mapping[int, bytes]) -> RowChange:
+    """Return the change that keeps what sessions could have cost less."""
+    return _insert_change({"wasted": found.items()})
+
+
+def load_detailed_sessions(catalogue: Catalogue) -> set[int]:
+    """Return the sessions whose responses, calls, files and findings are there as rows."""
+    return {sid for (sid,) in catalogue.connection.execute("SELECT sid FROM detailed")}
+
+
+def load_usage_digests(catalogue: Catalogue) -> dict[int, bytes]:
+    """Return what stands for the rows of usage, by session."""
+    return dict(catalogue.connection.execute("SELECT sid, digest FROM billed").fetchall())
+
+
+def save_meta(name: str, value: object) -> RowChange:
+    """Return the change that notes a value about the catalogue."""
+    return _insert_change({"meta": [(name, value)]})
+
+
+def load_session_starts(catalogue: Catalogue) -> dict[int, str]:
+    """Return when each session began of which is known with whom it shares anything."""
+    return dict(catalogue.connection.execute("SELECT sid, began FROM kin").fetchall())
+
+
+def load_references(catalogue: Catalogue) -> dict[int, "array[int]"]:
+    """Return what each session holds or names, by digests."""
+    rows = catalogue.connection.execute("SELECT sid, ties FROM kin")
+    return {sid: array("q", data) for sid, data in rows}
+
+
+def load_sharing_pairs(catalogue: Catalogue) -> list[tuple[int, int]]:
+    """Return the sessions that share something, two by two."""
+    return catalogue.connection.execute("SELECT sid, other FROM sharing").fetchall()
+
+
+def save_references(began: Mapping[int, str], found: Mapping[int, "array[int]"]) -> RowChange:
+    """Return the change that keeps what sessions hold or name."""
+    return _insert_change({"kin": [(sid, began[sid], found[sid].tobytes()) for sid in found]})
+
+
+def save_sharing_pairs(pairs: Iterable[tuple[int, int]]) -> RowChange:
+    """Return the change that keeps who shares something with whom."""
+    return _insert_change({"sharing": pairs})
+
+
+def load_family_results(catalogue: Catalogue, sort: str) -> dict[tuple[int, ...], bytes]:
+    """Return what was worked out of families of sessions, by their members."""
+    query = "SELECT members, data FROM families WHERE sort = ?"
+    rows = catalogue.connection.execute(query, (sort,))
+    return {tuple(array("q", members)): data for members, data in rows}
+
+
+def save_family_result(sort: str, members: tuple[int, ...], data: bytes) -> RowChange:
+    """Return the change that keeps what was worked out of a family."""
+
+    def change(connection: sqlite3.Connection) -> None:
+        row = connection.execute(
+            "INSERT OR REPLACE INTO families (sort, members, data) VALUES (?, ?, ?)",
+            (sort, array("q", members).tobytes(), data),
+        )
+        _insert(connection, "members", [(sid, row.lastrowid) for sid in members])
+
+    return change
+
+
+def save_session_rows(sid: int, tables: Mapping[str, Rows]) -> RowChange:
+    """Return the change that writes the rows of a session, by table."""
+    rows = {table: _prefix_rows(sid, several) for table, several in tables.items()}
+    return _insert_change({**rows, "detailed": [(sid,)]})
+
+
+def save_usage_rows(sid: int, rows: Rows, digest: bytes) -> RowChange:
+    """Return the change that writes the responses that are counted for a session."""
+    written = _insert_change({"usage": _prefix_rows(sid, rows), "billed": [(sid, digest)]})
+
+    def change(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM usage WHERE sid = ?", (sid,))
+        written(connection)
+
+    return change
+
+
+SELECT_SIZES = """
+SELECT key,
+    sum(CASE WHEN lines.kind IN ('trunk', 'branch', 'foreign') THEN turns ELSE 0 END),
+    sum(lines.kind = 'branch'), sum(lines.kind = 'agent')
+FROM lines JOIN sessions USING (sid) GROUP BY sid
+"""
+SELECT_PROMPTED_TURNS = """
+SELECT sessions.key, max(turns.time), number, uuid FROM turns JOIN lines USING (sid, dag)
+JOIN sessions USING (sid)
+WHERE turns.kind = 'prompt' AND lines.kind IN ('trunk', 'branch', 'foreign')
+    AND uuid IS NOT NULL AND turns.time IS NOT NULL GROUP BY uuid
+"""
+SELECT_TURNS = """
+SELECT turns.dag, lines.kind, lines.state, turns.time FROM sessions JOIN turns USING (sid)
+JOIN lines USING (sid, dag) WHERE key = ? ORDER BY turns.time, turns.dag, number
+"""
+
+
+class SessionSize(Struct, frozen=True, gc=False):
+    """How large a session is, in the words of a list."""
+
+    turns: int
+    branches: int
+    agents: int
+
+
+class ListedTurn(Struct, frozen=True, gc=False):
+    """A turn, by the line that it stands on."""
+
+    dag: int
+    kind: str
+    state: str
+    time: str | None
+
+
+def load_session_sizes(catalogue: Catalogue) -> dict[str, SessionSize]:
+    """Return the shape of every session, by key."""
+    rows = catalogue.connection.execute(SELECT_SIZES)
+    return {os.fsdecode(key): SessionSize(*counts) for key, *counts in rows}
+
+
+def load_prompted_turns(catalogue: Catalogue) -> Iterator[tuple[str, str, int, str]]:
+    """Yield the turns that people began: session, time, number, uuid; copies of one count once."""
+    for key, time, number, uuid in catalogue.connection.execute(SELECT_PROMPTED_TURNS):
+        yield os.fsdecode(key), time, number, uuid
+
+
+def load_turns_by_time(catalogue: Catalogue, keys: Iterable[str]) -> dict[str, list[ListedTurn]]:
+    """Return the turns of some sessions as time went, by key."""
+    return {
+        key: [
+            ListedTurn(*row)
+            for row in catalogue.connection.execute(SELECT_TURNS, (os.fsencode(key),))
+        ]
+        for key in keys
+    }
+
+
+def load_session_lines(catalogue: Catalogue, key: str) -> list[tuple[LineRow, str | None]]:
+    """Return the lines of one session, each with the record that it begins with."""
+    sid = catalogue.keys().get(key)
+    if sid is None:
+        return []
+    first = {turn.dag: turn.uuid for turn in reversed(catalogue.turns(sid))}
+    return [(line, first.get(dag)) for dag, line in enumerate(catalogue.lines(sid))]
+
+
+SELECT_TOUCHES = """
+SELECT sessions.key, touches.path, touches.action, touches.outcome, touches.turn, touches.time,
+    touches.uuid, touches.added, touches.removed,
+    coalesce(lines.kind, 'trunk'), coalesce(lines.state, 'active')
+FROM touches JOIN sessions USING (sid) LEFT JOIN lines USING (sid, dag)
+WHERE touches.action != 'backed up'
+"""
+TOUCH_ORDER = " ORDER BY touches.time, sid, dag, touches.number"
+
+
+class TouchRow(Struct, frozen=True, gc=False):
+    """Something that happened to a file, and in which session."""
+
+    session: str
+    """The path of its log."""
+    path: str
+    action: str
+    outcome: str
+    turn: int
+    """Of the conversation that it stands in, an agent's own too."""
+    time: str | None
+    uuid: str | None
+    added: int | None
+    removed: int | None
+    kind: str
+    """Of the conversation: trunk, branch, agent."""
+    state: str
+
+
+def load_touches(catalogue: Catalogue, path: str | None = None) -> list[TouchRow]:
+    """Return what happened to files, or to one, as time went."""
+    only = "" if path is None else " AND touches.path = ?"
+    given = () if path is None else (path,)
+    rows = catalogue.connection.execute(f"{SELECT_TOUCHES}{only}{TOUCH_ORDER}", given)
+    return [TouchRow(os.fsdecode(key), *rest) for key, *rest in rows]

@@ -1,136 +1,406 @@
-"""A text or a regular expression to what finds it: in texts, and in the bytes of logs.
+"""Exact texts and regular expressions: finding them in texts, and in the raw bytes of logs.
 
-Expressions are those of `re2`, which takes a time that grows with the text and no faster.
-What it does not know (looks around, references back) is left to `re`.
+Expressions are run by `re2`, whose time grows linearly with the text; what it does not support
+(lookaround, back-references) is run by `re`.
+
+A log is JSON: a letter of a text may be written as itself, as an escape, or as several bytes.
+`translate_to_raw` translates an expression to one for raw lines: whatever the first matches in a
+text, the second matches in its line, and maybe more. Anchors and lookaround are dropped. For an
+expression with syntax that is not translated, every line is examined.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from os.path import commonprefix
 from typing import Any, NamedTuple, Protocol
 
 from plait.errors import UserError
-from plait.index.raw_expression import SAFE, needed_by, raw_form
+
+SAFE = re.compile(r"[ !#-%'-.0-;=?-\[\]-~]+")
+"""Letters that JSON is always written with: others may be escaped."""
+ESCAPED = r"\\u[0-9A-Fa-f]{4}(?:\\u[0-9A-Fa-f]{4})?|\\[^u]"
+OTHER = rf"[/<>&\x7f-\xff]|[\xc0-\xff][\x80-\xbf]{{1,3}}|{ESCAPED}"
+"""A letter that is not safe, in any of its forms."""
+ANYTHING = r"[^\n]*"
+FOLDING = frozenset("iksIKS")
+"""Letters that are the same as some beyond ASCII where case does not matter."""
+MAX_REPEAT = 12
+"""More repetitions than this are not counted."""
+FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
+FOR_ALL = re.compile(r"(?:\(\?[aims]+\))*")
+"""The flags that an expression begins with hold for all of it."""
+SIGN = r"""
+      (?P<set>      \[\^?\]?(?:\\.|[^\]\\])*\] | \\[dDwWsS])
+    | (?P<repeat>   (?:[*+?] | \{(?=[\d,])(?P<least>\d*)(?P<range>,?)(?P<most>\d*)\}) [+?]?)
+    | (?P<comment>  \(\?\#[^)]*\))
+    | (?P<look>     \(\?<?[=!])
+    | (?P<again>    \(\?P=\w+\) | \\[1-9]\d?(?!\d))
+    | (?P<group>    \((?!\?) | \(\?(?:P?<\w+> | > | (?P<on>[aims]*)(?:-(?P<off>[ims]+))?:))
+    | (?P<end>      \))
+    | (?P<or>       \|)
+    | (?P<place>    [\^$] | \\[AbBZz])
+    | (?P<any>      \.)
+    | (?P<code>     \\(?:x[\dA-Fa-f]{2} | u[\dA-Fa-f]{4} | U[\dA-Fa-f]{8}))
+    | (?P<short>    \\[afnrtv])
+    | (?P<letter>   \\[^\dA-Za-z] | [^\\(\[])
+"""
+SHORT = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+"""How JSON may write a letter in short."""
+NO_TEXT = 0xFFFD
+BREAK = "\n"
+"""Stands between texts that need not follow each other; it is no safe letter."""
+
+
+def translate_to_raw(pattern: str, flags: int = 0) -> str | None:
+    """Return the expression for lines, None where any line may hold a match."""
+    try:
+        form = _translate(pattern, flags).pattern
+        is_idle = re.compile(form.encode("latin-1")).fullmatch(b"") is not None
+    except (_Untranslatable, re.error, RecursionError, OverflowError):
+        return None
+    return None if is_idle else form
+
+
+def find_required_text(pattern: str, flags: int = 0) -> tuple[str, bool]:
+    """Return the longest text that every match must hold, and whether its case matters."""
+    try:
+        held = _translate(pattern, flags).required
+    except (_Untranslatable, re.error):
+        return "", True
+    is_cased = not _flags_for_all(pattern, flags) & re.IGNORECASE
+    runs = held.split(BREAK) if is_cased else re.split(f"[{BREAK}iksIKS]", held)
+    return max(runs, key=len), is_cased
+
+
+class _Untranslatable(Exception):
+    """There is a sign that is not read here."""
+
+
+class _Part(NamedTuple):
+    pattern: str
+    required: str = BREAK
+    """The letters that every match must hold, broken where they need not follow each other."""
+
+
+class _Group:
+    """A group whose end has not come: its ways so far, each of parts in a row."""
+
+    def __init__(self, flags: int, *, is_look: bool = False) -> None:
+        self.flags = flags
+        self.is_cased = not flags & re.IGNORECASE
+        self.is_look = is_look
+        self.ways: list[list[_Part]] = [[]]
+
+    def closed(self) -> _Part:
+        if self.is_look:
+            return _Part("", "")
+        forms = ["".join(part.pattern for part in way) for way in self.ways]
+        held = ["".join(part.required for part in way) for way in self.ways]
+        if len(forms) > 1:
+            first = commonprefix(held)  # noqa: RUF071  by letters is meant
+            return _Part(f"(?:{'|'.join(forms)})", first + BREAK)
+        return _Part(forms[0], held[0])
+
+
+def _translate(pattern: str, flags: int) -> _Part:
+    start = FOR_ALL.match(pattern)
+    at = start.end() if start else 0
+    reader = _Reader(_flags_for_all(pattern, flags))
+    while at < len(pattern):
+        sign = _signs().match(pattern, at)
+        if sign is None:
+            raise _Untranslatable
+        reader.take(sign)
+        at = sign.end()
+    return reader.result()
+
+
+@cache
+def _signs() -> re.Pattern[str]:
+    return re.compile(SIGN, re.ASCII | re.DOTALL | re.VERBOSE)
+
+
+def _flags_for_all(pattern: str, flags: int) -> int:
+    start = FOR_ALL.match(pattern)
+    return _add_flags(flags, set(start[0]) & FLAGS.keys() if start else "")
+
+
+def _add_flags(flags: int, letters: Iterable[str]) -> int:
+    for letter in letters:
+        flags |= FLAGS[letter]
+    return flags
+
+
+class _Reader:
+    """Puts the parts of an expression into the innermost group that is open."""
+
+    def __init__(self, flags: int) -> None:
+        self.is_cased = not flags & re.IGNORECASE
+        self.groups = [_Group(flags)]
+
+    def result(self) -> _Part:
+        if len(self.groups) > 1:
+            raise _Untranslatable
+        return self.groups[0].closed()
+
+    def take(self, sign: re.Match[str]) -> None:
+        inner = self.groups[-1]
+        match sign.lastgroup:
+            case "or":
+                inner.ways.append([])
+            case "group" | "look" as kind:
+                flags = _add_flags(inner.flags, sign["on"] or "") & ~_add_flags(
+                    0, sign["off"] or ""
+                )
+                self.groups.append(_Group(flags, is_look=kind == "look"))
+            case "end":
+                if len(self.groups) < 2:
+                    raise _Untranslatable
+                part = self.groups.pop().closed()
+                self.groups[-1].ways[-1].append(part)
+            case "repeat":
+                self._repeat(sign)
+            case "comment":
+                pass
+            case _:
+                inner.ways[-1].append(self._part(sign, inner))
+
+    def _repeat(self, sign: re.Match[str]) -> None:
+        parts = self.groups[-1].ways[-1]
+        if not parts:
+            raise _Untranslatable
+        parts.append(_repeat(parts.pop(), *_bounds(sign)))
+
+    def _part(self, sign: re.Match[str], group: _Group) -> _Part:
+        match sign.lastgroup:
+            case "place":
+                return _Part("", "")
+            case "again":
+                return _Part(ANYTHING)
+            case "any":
+                return _Part(ANYTHING if group.flags & re.DOTALL else rf"(?:[ -~]|{OTHER})")
+            case "set":
+                form, only = _translate_set(sign[0], is_cased=group.is_cased)
+                return self._letter(only, group) if only else _Part(form)
+            case _:
+                return self._letter(_letter_of(sign), group)
+
+    def _letter(self, letter: str, group: _Group) -> _Part:
+        is_held = SAFE.fullmatch(letter) and group.is_cased == self.is_cased
+        return _Part(
+            _translate_letter(letter, is_cased=group.is_cased), letter if is_held else BREAK
+        )
+
+
+def _letter_of(sign: re.Match[str]) -> str:
+    if sign.lastgroup == "short":
+        return SHORT[sign[0][1]]
+    if sign.lastgroup == "letter":
+        return sign[0][-1]
+    code = int(sign[0].lstrip(r"\xuU"), 16)
+    if code > 0x10FFFF:
+        raise _Untranslatable
+    return chr(code)
+
+
+def _bounds(sign: re.Match[str]) -> tuple[int, int | None]:
+    """Return how often something is repeated at least, and at most."""
+    if sign[0][0] != "{":
+        return {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign[0][0]]
+    least = int(sign["least"] or 0)
+    if not sign["range"]:
+        return least, least
+    return least, int(sign["most"]) if sign["most"] else None
+
+
+def _repeat(part: _Part, least: int, most: int | None) -> _Part:
+    """Return a repetition; a large one is of any length."""
+    held = f"{BREAK}{part.required}{BREAK}" if least else BREAK
+    if part.pattern == ANYTHING:
+        return _Part(ANYTHING, held)
+    few = min(least, MAX_REPEAT)
+    many = most if most is not None and most <= MAX_REPEAT else ""
+    return _Part(f"(?:{part.pattern}){{{few},{many}}}", held)
+
+
+def _translate_set(source: str, *, is_cased: bool) -> tuple[str, str | None]:
+    """Return the ways in which a letter of a set may stand in a line, and its only letter."""
+    some = re.compile(source, re.ASCII if is_cased else re.ASCII | re.IGNORECASE)
+    if some.match("\n"):
+        return ANYTHING, None
+    held = [letter for letter in map(chr, range(128)) if some.match(letter)]
+    safe = [letter for letter in held if SAFE.match(letter)]
+    plain = r"\[(?!\^)(?:[^\\]|\\[ -/:-@\[-`{-~dwsfnrtv])+\]|\\[dws]"
+    is_small = source.isascii() and re.fullmatch(plain, source) is not None
+    if safe == held and is_small and (is_cased or FOLDING.isdisjoint(held)):
+        return _letter_class(safe), held[0] if len(held) == 1 else None
+    if not is_cased and not is_small:
+        safe += sorted(FOLDING)
+    return f"(?:{_letter_class(safe)}|{OTHER})" if safe else f"(?:{OTHER})", None
+
+
+def _letter_class(safe: Iterable[str]) -> str:
+    return f"[{''.join(map(re.escape, safe))}]"
+
+
+def _translate_letter(letter: str, *, is_cased: bool) -> str:
+    """Return the ways in which a letter may stand in a line."""
+    if letter == "\n":
+        return ANYTHING
+    if not SAFE.fullmatch(letter):
+        return _escapable(letter) if is_cased or letter.isascii() else _foldable(letter)
+    if is_cased or not letter.isalpha():
+        return re.escape(letter)
+    both = f"[{letter.lower()}{letter.upper()}]"
+    return f"(?:{both}|{OTHER})" if letter in FOLDING else both
+
+
+def _foldable(letter: str) -> str:
+    """Return the ways in which a letter beyond ASCII may stand: some are a kind of `k` or `s`."""
+    same = letter.casefold()
+    return f"(?:[{same}{same.upper()}]|{OTHER})" if same in FOLDING else f"(?:{OTHER})"
+
+
+def _escapable(letter: str) -> str:
+    code = ord(letter)
+    if 0xD800 <= code < 0xE000 or code == NO_TEXT:  # what stands there is no text
+        return f"(?:{OTHER})"
+    units = letter.encode("utf-16-be").hex()
+    written = "".join(r"\\u" + _either_case(units[at : at + 4]) for at in range(0, len(units), 4))
+    ways = [written, rf"\\{re.escape(ESCAPES[letter])}"] if letter in ESCAPES else [written]
+    if code >= 32 and letter not in '"\\':
+        ways.append("".join(rf"\x{byte:02x}" for byte in letter.encode()))
+    return f"(?:{'|'.join(ways)})"
+
+
+def _either_case(digits: str) -> str:
+    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
+
+
+# ---------------------------------------------------------------------- patterns, as a scan uses them
+
 
 try:
     import re2  # type: ignore[import-untyped]
 except ImportError:  # no wheel for this platform: slower, and the same
     re2 = None
 
-MEMORY = 64 << 20
-FLAGS = re.MULTILINE | re.ASCII
-ODD = ("{,", "[[:")
+RE2_MEMORY = 64 << 20
+TEXT_FLAGS = re.MULTILINE | re.ASCII
+DIFFERENT_SYNTAX = ("{,", "[[:")
 """Signs that the two engines read in different ways."""
-SHORTEST = 3
+MIN_REQUIRED_LENGTH = 3
 
 
-class Mark(Protocol):
+class Highlighter(Protocol):
     """What shows where something stands in a text."""
 
     def finditer(self, text: str, /) -> Iterator[Any]:
-        """Yields the places, each with `start()` and `span()`."""
+        """Yield the places, each with `start()` and `span()`."""
         ...
 
 
-class Sought(NamedTuple):
+class ScanPattern(NamedTuple):
     """What is looked for, and what tells from the bytes of a line that it may be there."""
 
     pattern: str
     text: str | None = None
     """The very text, where that is what is looked for."""
-    needed: str = ""
+    required: str = ""
     """What every line must hold; empty where that is not known."""
     is_cased: bool = True
-    form: str | None = None
+    raw_pattern: str | None = None
     """The expression that every line must match; None where any line may do."""
 
 
-def sought_text(text: str) -> Sought:
-    """Returns what looks for a text as it stands."""
+def pattern_for_text(text: str) -> ScanPattern:
+    """Return what looks for a text as it stands."""
     if not text:
         raise UserError("there is nothing to look for", "say `plait search --exact 'some text'`")
     needed = max(SAFE.findall(text), key=len, default="")
     pattern = re.escape(text)
-    form = None if needed == text else raw_form(pattern)
-    return Sought(pattern, text, needed, form=form)
+    form = None if needed == text else translate_to_raw(pattern)
+    return ScanPattern(pattern, text, needed, raw_pattern=form)
 
 
-def sought_pattern(pattern: str) -> Sought:
-    """Returns what looks for a regular expression, or says what is wrong with it."""
+def pattern_for_regex(pattern: str) -> ScanPattern:
+    """Return what looks for a regular expression, or says what is wrong with it."""
     if not pattern:
         raise UserError("there is nothing to look for", "say `plait search --regex 'some.*text'`")
     try:
-        _of_text(pattern)
+        _compile_expression(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         raise UserError(
             f"'{pattern[:80]}' is not a regular expression: {error}",
             "`--exact` looks for the text as it stands",
         ) from None
-    needed, is_cased = needed_by(pattern, FLAGS)
-    return Sought(pattern, None, needed, is_cased, raw_form(pattern, FLAGS))
+    needed, is_cased = find_required_text(pattern, TEXT_FLAGS)
+    return ScanPattern(pattern, None, needed, is_cased, translate_to_raw(pattern, TEXT_FLAGS))
 
 
-def sought_patterns(looks: Sequence[str]) -> Sought:
-    """Returns what looks for several things anywhere in one text, in any case."""
-    needs = [needed_by(look, re.IGNORECASE) for look in looks]
-    needed, is_cased = max(needs, key=lambda one: len(one[0]))
+def pattern_for_all(looks: Sequence[str]) -> ScanPattern:
+    """Return what looks for several things anywhere in one text, in any case."""
+    needs = [find_required_text(look, re.IGNORECASE) for look in looks]
+    needed, is_cased = max(needs, key=lambda need: len(need[0]))
     pattern = r"(?is)\A" + "".join(f"(?=.*?{look})" for look in looks)
-    return Sought(pattern, needed=needed, is_cased=is_cased)
+    return ScanPattern(pattern, required=needed, is_cased=is_cased)
 
 
 class Expression:
     """Finds an expression in texts, by the better engine that knows it."""
 
     def __init__(self, pattern: str) -> None:
-        self.engine = _linear(pattern)
+        self.engine = _compile_re2(pattern)
         if self.engine is None:
-            self.engine = re.compile(pattern, FLAGS)
+            self.engine = re.compile(pattern, TEXT_FLAGS)
 
-    def is_in(self, text: str) -> bool:
-        """Tells whether a text holds a match."""
+    def matches(self, text: str) -> bool:
+        """Return whether a text holds a match."""
         if isinstance(self.engine, re.Pattern):
             return self.engine.search(text) is not None
         return self.engine.search(text.encode("utf-8", "replace")) is not None
 
     def finditer(self, text: str) -> Iterator[Any]:
-        """Yields the matches in a text."""
+        """Yield the matches in a text."""
         if isinstance(self.engine, re.Pattern):
             return self.engine.finditer(text)
         found: Iterator[Any] = self.engine.finditer(text.encode("utf-8", "replace").decode())
         return found
 
 
-class Plain:
+class PlainText:
     """Finds a text as it stands."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def is_in(self, text: str) -> bool:
-        """Tells whether a text holds this one."""
+    def matches(self, text: str) -> bool:
+        """Return whether a text holds this one."""
         return self.text in text
 
     def finditer(self, text: str) -> Iterator[Any]:
-        """Yields the places of this text in another."""
+        """Yield the places of this text in another."""
         return re.finditer(re.escape(self.text), text)
 
 
 @lru_cache(maxsize=8)
-def _of_text(pattern: str) -> Expression:
+def _compile_expression(pattern: str) -> Expression:
     return Expression(pattern)
 
 
-def finder_of(sought: Sought) -> Expression | Plain:
-    """Returns what finds what is sought in texts."""
-    return _of_text(sought.pattern) if sought.text is None else Plain(sought.text)
+def make_finder(sought: ScanPattern) -> Expression | PlainText:
+    """Return what finds what is sought in texts."""
+    return _compile_expression(sought.pattern) if sought.text is None else PlainText(sought.text)
 
 
-def _linear(pattern: str) -> Any:
-    """Returns an expression of `re2`, None where it does not know such."""
-    if re2 is None or any(sign in pattern for sign in ODD):
+def _compile_re2(pattern: str) -> Any:
+    """Return an expression of `re2`, None where it does not know such."""
+    if re2 is None or any(sign in pattern for sign in DIFFERENT_SYNTAX):
         return None
     options = re2.Options()
-    options.never_capture, options.log_errors, options.max_mem = True, False, MEMORY
+    options.never_capture, options.log_errors, options.max_mem = True, False, RE2_MEMORY
     try:
         return re2.compile(f"(?m){pattern}", options)
     except (re2.error, UnicodeEncodeError):
@@ -138,13 +408,13 @@ def _linear(pattern: str) -> Any:
 
 
 @lru_cache(maxsize=16)
-def of_bytes(form: str, *, is_cased: bool = True) -> Any:
-    """Returns what finds an expression in bytes."""
+def compile_for_bytes(form: str, *, is_cased: bool = True) -> Any:
+    """Return what finds an expression in bytes."""
     pattern = (form if is_cased else f"(?i){form}").encode("latin-1")
     if re2 is None:
         return re.compile(pattern)
     options = re2.Options()
-    options.never_capture, options.log_errors, options.max_mem = True, False, MEMORY
+    options.never_capture, options.log_errors, options.max_mem = True, False, RE2_MEMORY
     options.encoding = re2.Options.Encoding.LATIN1
     try:
         return re2.compile(pattern, options)
@@ -152,9 +422,9 @@ def of_bytes(form: str, *, is_cased: bool = True) -> Any:
         return re.compile(pattern)
 
 
-def line_finders(sought: Sought) -> tuple[Any, Any]:
-    """Returns what finds the lines that may match, and what looks at each of them again."""
-    whole = of_bytes(sought.form) if sought.form else None
-    if len(sought.needed) >= SHORTEST or (sought.needed and whole is None):
-        return of_bytes(re.escape(sought.needed), is_cased=sought.is_cased), whole
-    return whole, None
+def compile_line_finders(sought: ScanPattern) -> tuple[Any, Any]:
+    """Return what finds the lines that may match, and what looks at each of them again."""
+    raw = compile_for_bytes(sought.raw_pattern) if sought.raw_pattern else None
+    if len(sought.required) >= MIN_REQUIRED_LENGTH or (sought.required and raw is None):
+        return compile_for_bytes(re.escape(sought.required), is_cased=sought.is_cased), raw
+    return raw, None

@@ -1,7 +1,7 @@
-"""Files under some places to the marks they are known by, and to whether an index still fits them.
+"""File stamps: whether an index still fits the files it was built from.
 
-What counts: logs, titles, notes on agents, outputs too large for the log. Nothing else is
-imported here: most runs find nothing to do.
+Logs, titles, notes on agents, and outputs too large for the log count. This module imports little:
+most runs find nothing to do.
 """
 
 import os
@@ -16,8 +16,8 @@ from typing import NamedTuple
 from plait.errors import SourceError
 from plait.index.catalogue import CATALOGUE, Catalogue
 from plait.index.model import FileMark
-from plait.line.discover import SUFFIX, root_at
-from plait.line.fetch import opened_buffered
+from plait.line.discovery import LOG_SUFFIX, make_root
+from plait.line.files import open_buffered
 
 TITLE = "custom-title.json"
 META = ".meta.json"
@@ -33,8 +33,8 @@ class FileStamp(NamedTuple):
     inode: int
 
 
-def stamps(places: Iterable[Path]) -> dict[str, FileStamp]:
-    """Returns the stamp of every log and side file at or below some places, by path."""
+def scan_stamps(places: Iterable[Path]) -> dict[str, FileStamp]:
+    """Return the stamp of every log and side file at or below some places, by path."""
     return {
         path: FileStamp(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), status.st_ino)
         for place in places
@@ -58,7 +58,7 @@ def _files_at(place: str) -> Iterator[tuple[str, os.stat_result]]:
             status = _status_of(entry)
             if status is None:
                 waiting.append(entry.path)
-            elif S_ISREG(status.st_mode) and (is_outputs or _counts(entry.name)):
+            elif S_ISREG(status.st_mode) and (is_outputs or _is_indexed_name(entry.name)):
                 yield entry.path, status
 
 
@@ -77,7 +77,7 @@ def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
     try:
         if entry.is_dir():
             return None
-        if entry.is_symlink() or _counts(entry.name) or OUTPUTS in entry.path:
+        if entry.is_symlink() or _is_indexed_name(entry.name) or OUTPUTS in entry.path:
             return entry.stat()
     except OSError:
         pass
@@ -85,25 +85,25 @@ def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 
 def is_indexed(path: str) -> bool:
-    """Tells whether a file counts, by its name and that of its folder."""
+    """Return whether a file counts, by its name and that of its folder."""
     folder, _, name = path.rpartition(os.sep)
-    return folder.endswith(OUTPUTS) or _counts(name)
+    return folder.endswith(OUTPUTS) or _is_indexed_name(name)
 
 
-def _counts(name: str) -> bool:
-    return name.endswith((SUFFIX, META)) or name == TITLE
+def _is_indexed_name(name: str) -> bool:
+    return name.endswith((LOG_SUFFIX, META)) or name == TITLE
 
 
 HEAD = 512
-BACK = 512
+TAIL = 512
 
 
-def mark_of(
+def mark_file(
     path: str, stamp: FileStamp, kind: str, offset: int, data: bytes | None = None
 ) -> FileMark:
-    """Returns the marks of a file that has been read up to an offset; its bytes may be given."""
+    """Return the marks of a file that has been read up to an offset; its bytes may be given."""
     try:
-        with BytesIO(data) if data is not None else opened_buffered(Path(path)) as file:
+        with BytesIO(data) if data is not None else open_buffered(Path(path)) as file:
             head, mark = _digests(file, offset)
     except OSError:
         head = mark = b""
@@ -111,7 +111,7 @@ def mark_of(
 
 
 def has_grown(known: FileMark, now: FileStamp) -> bool:
-    """Tells a file that was only added to from one that was written anew.
+    """Tell a file that was only added to from one that was written anew.
 
     A file of the same size that was touched may have been changed anywhere; one with another
     inode was put in its place.
@@ -119,7 +119,7 @@ def has_grown(known: FileMark, now: FileStamp) -> bool:
     if now.size <= known.size or now.inode != known.inode:
         return False
     try:
-        with opened_buffered(Path(known.path)) as file:
+        with open_buffered(Path(known.path)) as file:
             return _digests(file, known.offset) == (known.head, known.mark)
     except OSError:
         return False
@@ -127,7 +127,7 @@ def has_grown(known: FileMark, now: FileStamp) -> bool:
 
 def _digests(file: BufferedReader | BytesIO, offset: int) -> tuple[bytes, bytes]:
     head = file.read(min(HEAD, offset))
-    start = max(0, offset - BACK)
+    start = max(0, offset - TAIL)
     file.seek(start)
     return _digest(head), _digest(file.read(offset - start))
 
@@ -137,26 +137,26 @@ def _digest(data: bytes) -> bytes:
 
 
 def is_fresh(folder: Path, now: Mapping[str, FileStamp]) -> bool:
-    """Tells whether an index is whole and every file as it was."""
-    return _stamps_in(folder, only_whole=True) == now
+    """Return whether an index is complete and every file unchanged."""
+    return _load_stamps(folder, only_complete=True) == now
 
 
-def is_fresh_for(folder: Path, roots: Iterable[Path]) -> bool:
-    """Tells whether an index tells what the files under some roots hold."""
+def is_fresh_for_roots(folder: Path, roots: Iterable[Path]) -> bool:
+    """Return whether an index tells what the files under some roots hold."""
     try:
-        places = [root_at(path.absolute()).logs for path in roots]
+        places = [make_root(path.absolute()).logs for path in roots]
     except SourceError:
         return False
-    return is_fresh(folder, stamps(places))
+    return is_fresh(folder, scan_stamps(places))
 
 
-def known_stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """Returns the stamps of an index, none where there is none."""
-    return _stamps_in(folder, only_whole=False) or {}
+def load_stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """Return the stamps of an index, none where there is none."""
+    return _load_stamps(folder, only_complete=False) or {}
 
 
-def _stamps_in(folder: Path, *, only_whole: bool) -> dict[str, tuple[int, int, int]] | None:
-    """Returns the stamps of an index, None where it is not there, broken, or not whole."""
+def _load_stamps(folder: Path, *, only_complete: bool) -> dict[str, tuple[int, int, int]] | None:
+    """Return the stamps of an index, None where it is not there, broken, or incomplete."""
     try:
         if not (folder / CATALOGUE).exists():
             return None
@@ -164,7 +164,7 @@ def _stamps_in(folder: Path, *, only_whole: bool) -> dict[str, tuple[int, int, i
     except (OSError, SourceError):  # not there, not for us, or broken
         return None
     try:
-        if only_whole and not (catalogue.is_current() and not catalogue.pending()):
+        if only_complete and not (catalogue.is_current() and not catalogue.pending()):
             return None
         return catalogue.stamps()
     except sqlite3.Error:  # a catalogue that is there by half

@@ -246,10 +246,10 @@ class IndexReport(Struct, frozen=True, kw_only=True):
 
     @property
     def is_unchanged(self) -> bool:
-        """Tells whether there was nothing to do."""
+        """Return whether there was nothing to do."""
         return not (self.read or self.grown or self.forgotten)
 
 
-def ms_since(started: float) -> float:
-    """Returns the milliseconds since the clock stood so."""
+def elapsed_ms(started: float) -> float:
+    """Return the milliseconds since the clock stood so."""
     return round((time.perf_counter() - started) * 1000, 3)

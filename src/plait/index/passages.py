@@ -1,8 +1,4 @@
-"""A line of a log in one of the usual forms to the words of its items, as they are indexed.
-
-What has any other form is for `plait.index.passages`. Nothing else is imported here: most
-hits of a search need no more.
-"""
+"""The text of conversation items as it is indexed: one passage for each prompt, answer or result."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,45 +6,45 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from plait.conversation.items import Responses, items_of, queue_item
+from plait.conversation.items import Responses, build_items, build_queue_item
 from plait.conversation.model import (
-    Answered,
-    Called,
-    Compacted,
+    AssistantText,
+    AssistantThinking,
+    ClientNote,
+    CompactionItem,
     Item,
-    Noted,
+    LateResult,
+    OtherBlock,
     Result,
-    Said,
-    Shown,
-    Thought,
-    Told,
-    ToldKind,
+    ToolCall,
+    UserMessage,
+    UserMessageKind,
 )
-from plait.conversation.results import REJECTED, outcome_said, persisted_text
+from plait.conversation.results import REJECTED, determine_outcome, read_persisted_output
 from plait.index.model import PassageKind
-from plait.index.usual_lines import (
-    has_output_beside,
-    is_said,
+from plait.index.plain_lines import (
+    add_view_words,
+    has_saved_output,
+    is_plain_block,
+    read_plain_texts,
     result_words,
-    usual_texts,
-    with_beside,
 )
 from plait.line import Line
 from plait.record import Record
-from plait.record.beside import words_beside
-from plait.record.codec import encode, mapping, said, strings_in
-from plait.record.read import (
+from plait.record.codec import as_mapping, encode, get_text, iter_strings
+from plait.record.reader import (
+    BlockWithText,
     Broken,
     Entry,
-    Worded,
-    WordedBlock,
-    entry_of,
-    record_of,
-    worded,
+    EnvelopeWithText,
+    decode_with_text,
+    parse_entry,
+    parse_record,
 )
-from plait.record.types.kinds import QueueOperation
+from plait.record.text import extract_extra_text
+from plait.record.types import QueueOperation
 
-TOLD: dict[ToldKind, PassageKind] = {
+PROMPT_PASSAGES: dict[UserMessageKind, PassageKind] = {
     "prompt": "prompt",
     "queued": "prompt",
     "command": "command",
@@ -57,7 +53,7 @@ TOLD: dict[ToldKind, PassageKind] = {
     "bash-output": "output",
     "summary": "summary",
 }
-COPIES = frozenset(
+COPIED_KINDS = frozenset(
     """
     api-request api-request-blob api-request-shape last-prompt queue-operation
     custom-title ai-title agent-name attribution-snapshot content-replacement cost-state
@@ -68,9 +64,9 @@ COPIES = frozenset(
 CALLBACK = "callback"
 """The command of a hook that is the client's own."""
 SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
-NAMED = frozenset({"command", "skill", "hook", "teammate", "peer", "notice"})
+NAMED_KINDS = frozenset({"command", "skill", "hook", "teammate", "peer", "notice"})
 PATHS = ("file_path", "path", "notebook_path", "filePath")
-MOST_NOTED = 200_000
+MAX_NOTE_CHARACTERS = 200_000
 
 
 class PassageWords(NamedTuple):
@@ -81,61 +77,67 @@ class PassageWords(NamedTuple):
     path: str | None = None
 
 
-def words_in(item: Item) -> PassageWords | None:
-    """Returns what an item is found by, None where it has no words of its own."""
+def extract_words(item: Item) -> PassageWords | None:
+    """Return what an item is found by, None where it has no words of its own."""
     match item:
-        case Said(text=text):
+        case AssistantText(text=text):
             return PassageWords("answer", text) if text else None
-        case Thought(text=text):
+        case AssistantThinking(text=text):
             return PassageWords("thinking", text) if text else None
-        case Called():
-            return PassageWords("input", "\n".join(strings_in(item.input, ())), path_in(item.input))
-        case Answered(result=result):
-            return PassageWords("output", _output_of(result))
-        case Told():
-            return _told_words(item)
-        case Compacted(text=text):
+        case ToolCall():
+            return PassageWords(
+                "input", "\n".join(iter_strings(item.input, ())), find_path(item.input)
+            )
+        case LateResult(result=result):
+            return PassageWords("output", _result_words(result))
+        case UserMessage():
+            return _prompt_words(item)
+        case CompactionItem(text=text):
             return PassageWords("note", text)
-        case Noted():
-            return _noted_words(item)
-        case Shown():
-            text = "\n".join(strings_in(item.enclosure.value))
-            return PassageWords("note", text[:MOST_NOTED]) if text else None
+        case ClientNote():
+            return _note_words(item)
+        case OtherBlock():
+            text = "\n".join(iter_strings(item.enclosure.value))
+            return PassageWords("note", text[:MAX_NOTE_CHARACTERS]) if text else None
         case _:
             return None
 
 
-def _told_words(item: Told) -> PassageWords | None:
-    name = item.name if item.kind in NAMED else None
+def _prompt_words(item: UserMessage) -> PassageWords | None:
+    name = item.name if item.kind in NAMED_KINDS else None
     parts = (name, item.text, item.arguments, item.output, item.errors, item.context)
     text = "\n".join(dict.fromkeys(part for part in parts if part))
-    return PassageWords(TOLD.get(item.kind, "note"), text) if text else None
+    return PassageWords(PROMPT_PASSAGES.get(item.kind, "note"), text) if text else None
 
 
-def _noted_words(item: Noted) -> PassageWords | None:
-    if item.kind in COPIES:
+def _note_words(item: ClientNote) -> PassageWords | None:
+    if item.kind in COPIED_KINDS:
         return None
     if item.kind == "summary":
-        text = said(mapping(item.value), "summary")
+        text = get_text(as_mapping(item.value), "summary")
         return PassageWords("summary", text) if text else None
-    text = "\n".join(_words_noted(item))
-    return PassageWords("note", text[:MOST_NOTED]) if text else None
+    text = "\n".join(_iter_note_words(item))
+    return PassageWords("note", text[:MAX_NOTE_CHARACTERS]) if text else None
 
 
-def _words_noted(item: Noted) -> Iterator[str]:
-    """Yields the words of a note: its text, and what its other fields say beyond that."""
-    value = mapping(item.value)
+def _iter_note_words(item: ClientNote) -> Iterator[str]:
+    """Yield the words of a note: its text, and what its other fields say beyond that."""
+    value = as_mapping(item.value)
     inner = value.get("data" if item.kind == "progress" else "attachment")
     if item.kind in SNAPSHOTS:
         yield from _snapshot_words(value)
     elif item.kind == "progress":
-        if mapping(inner).get("command") != CALLBACK:
-            yield from dict.fromkeys(one for one in strings_in(inner) if not _is_number(one))
+        if as_mapping(inner).get("command") != CALLBACK:
+            yield from dict.fromkeys(
+                string for string in iter_strings(inner) if not _is_number(string)
+            )
     elif item.text:
         yield item.text
-        yield from words_beside(inner if isinstance(inner, Mapping) else value, item.text).values()
+        yield from extract_extra_text(
+            inner if isinstance(inner, Mapping) else value, item.text
+        ).values()
     else:
-        yield from strings_in(item.value)
+        yield from iter_strings(item.value)
 
 
 def _is_number(text: str) -> bool:
@@ -143,74 +145,77 @@ def _is_number(text: str) -> bool:
 
 
 def _snapshot_words(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the files that were kept; older clients wrote their contents beside them."""
-    files = mapping(mapping(value.get("snapshot")).get("trackedFileBackups"))
+    """Yield the files that were kept; older clients wrote their contents beside them."""
+    files = as_mapping(as_mapping(value.get("snapshot")).get("trackedFileBackups"))
     for path, backup in files.items():
         yield path
         if isinstance(backup, str):
             yield backup
-    yield from (one for one in (said(value, "trackingPath"),) if one)
+    yield from (item for item in (get_text(value, "trackingPath"),) if item)
 
 
-def _output_of(result: Result) -> str:
-    return with_beside(result.text, result.detail, result.feedback)
+def _result_words(result: Result) -> str:
+    return add_view_words(result.text, result.detail, result.feedback)
 
 
 def is_read_with_call(item: Item) -> bool:
-    """Tells a result whose call stands in the same conversation."""
-    return isinstance(item, Answered) and item.standing in ("own", "repeat")
+    """Tell a result whose call stands in the same conversation."""
+    return isinstance(item, LateResult) and item.standing in ("own", "repeat")
 
 
-def path_in(given: Any) -> str | None:
-    """Returns the file that a tool is asked about."""
+def find_path(given: Any) -> str | None:
+    """Return the file that a tool is asked about."""
     if not isinstance(given, Mapping):
         return None
     return next((given[name] for name in PATHS if isinstance(given.get(name), str)), None)
 
 
-MOST_OUTPUT = 8 << 20
+MAX_OUTPUT_BYTES = 8 << 20
 """Bytes of an output beside the log that are indexed."""
 
 
-def texts_of_line(line: Line, folder: Path) -> tuple[list[str], bool]:
-    """Returns the words of a line's items, "" for one without any; and whether it is whole."""
-    usual = worded(line.data)
-    texts = usual_texts(usual) if usual else None
+def read_line_texts(line: Line, folder: Path) -> tuple[list[str], bool]:
+    """Return the words of a line's items, "" for one without any; and whether the line is complete."""
+    usual = decode_with_text(line.data)
+    texts = read_plain_texts(usual) if usual else None
     if texts is not None:
         return texts, True
-    entry = entry_of(line)
-    return list(texts_in(entry, folder)), isinstance(entry, Record)
+    entry = parse_entry(line)
+    return list(iter_texts(entry, folder)), isinstance(entry, Record)
 
 
-def texts_in(entry: Entry, folder: Path) -> Iterator[str]:
-    """Yields the words of the items of a line, "" for one without any."""
-    for record in records_in(entry):
-        for item in items_in(record):
-            words = words_in(item)
-            yield with_output(item, words, folder).text if words else ""
+def iter_texts(entry: Entry, folder: Path) -> Iterator[str]:
+    """Yield the words of the items of a line, "" for one without any."""
+    for record in list_records(entry):
+        for item in list_items(record):
+            words = extract_words(item)
+            yield add_saved_output(item, words, folder).text if words else ""
 
 
-def records_in(entry: Entry) -> Iterable[Record]:
-    """Returns the record on a line, or what could be saved of a broken one."""
+def list_records(entry: Entry) -> Iterable[Record]:
+    """Return the record on a line, or what could be saved of a broken one."""
     if isinstance(entry, Record):
         return (entry,)
     if isinstance(entry, Broken):
-        return [record_of(encode(one.fields), one.line, one.offset) for one in entry.recovered]
+        return [
+            parse_record(encode(recovered.fields), recovered.line, recovered.offset)
+            for recovered in entry.recovered
+        ]
     return ()
 
 
-def items_in(record: Record) -> list[Item]:
-    """Returns the items of a record; a prompt of the queue is one."""
+def list_items(record: Record) -> list[Item]:
+    """Return the items of a record; a prompt of the queue is one."""
     if isinstance(record, QueueOperation):
-        return [queue_item(record, {}, set())]
-    return items_of(record, Responses())
+        return [build_queue_item(record, {}, set())]
+    return build_items(record, Responses())
 
 
-def with_output(item: Item, words: PassageWords, folder: Path) -> PassageWords:
-    """Returns words with the output that is kept beside the log in their place."""
-    if not isinstance(item, Answered) or item.result.persisted is None:
+def add_saved_output(item: Item, words: PassageWords, folder: Path) -> PassageWords:
+    """Return words with the output that is kept beside the log in their place."""
+    if not isinstance(item, LateResult) or item.result.persisted is None:
         return words
-    text = persisted_text(folder, item.result.persisted, MOST_OUTPUT)
+    text = read_persisted_output(folder, item.result.persisted, MAX_OUTPUT_BYTES)
     return words._replace(text=text or words.text)
 
 
@@ -223,7 +228,7 @@ class ResponseModels(Responses):
         self._known: dict[str, int] = {}
 
     def number_of(self, record: Record) -> int:
-        """Returns the number of the response that a record belongs to."""
+        """Return the number of the response that a record belongs to."""
         name = record.message_id or record.request_id
         number = self._known.get(name) if name else None
         if number is None:
@@ -232,23 +237,23 @@ class ResponseModels(Responses):
             if name:
                 self._known[name] = number
         if self.models[number] is None:
-            self.models[number] = _model_of(record)
+            message = (
+                record.envelope.message
+                if isinstance(record.envelope, EnvelopeWithText)
+                else record.message
+            )
+            self.models[number] = message.model if message else None
         return number
 
 
-def _model_of(record: Record) -> str | None:
-    message = record.envelope.message if isinstance(record.envelope, Worded) else record.message
-    return message.model if message else None
-
-
-def light_items(record: Record, responses: Responses, file: int = 0) -> list[Item]:
-    """Returns what a record is in a conversation, without what no word depends on."""
+def build_light_items(record: Record, responses: Responses, file: int = 0) -> list[Item]:
+    """Return what a record is in a conversation, without what no word depends on."""
     envelope = record.envelope
     kind = envelope.type or ""
-    if kind in COPIES:
-        return [Noted(uuid=envelope.uuid, file=file, line=record.line, kind=kind)]
+    if kind in COPIED_KINDS:
+        return [ClientNote(uuid=envelope.uuid, file=file, line=record.line, kind=kind)]
     found: list[Item] = []
-    if isinstance(envelope, Worded) and envelope.message:
+    if isinstance(envelope, EnvelopeWithText) and envelope.message:
         content = envelope.message.content
         place = {
             "uuid": envelope.uuid,
@@ -257,38 +262,38 @@ def light_items(record: Record, responses: Responses, file: int = 0) -> list[Ite
             "time": record.timestamp,
         }
         if kind == "assistant":
-            found = _of_model(record, responses, content, place)
+            found = _model_items(record, responses, content, place)
         elif kind == "user" and isinstance(content, list):
-            found = _of_user(record, envelope, content, place)
-    return found or items_of(record, responses, file)
+            found = _user_items(record, envelope, content, place)
+    return found or build_items(record, responses, file)
 
 
-def _of_model(
+def _model_items(
     record: Record,
     responses: Responses,
-    content: str | list[WordedBlock] | None,
+    content: str | list[BlockWithText] | None,
     place: dict[str, Any],
 ) -> list[Item]:
-    blocks = [WordedBlock(type="text", text=content)] if isinstance(content, str) else content
-    if not blocks or not all(map(is_said, blocks)):
+    blocks = [BlockWithText(type="text", text=content)] if isinstance(content, str) else content
+    if not blocks or not all(map(is_plain_block, blocks)):
         return []
     number = responses.number_of(record)
-    return [_of_block(block, number, place) for block in blocks]
+    return [_block_item(block, number, place) for block in blocks]
 
 
-def _of_block(block: WordedBlock, number: int, place: dict[str, Any]) -> Item:
+def _block_item(block: BlockWithText, number: int, place: dict[str, Any]) -> Item:
     if block.type == "text":
-        return Said(**place, response=number, text=block.text or "")
+        return AssistantText(**place, response=number, text=block.text or "")
     if block.type == "thinking":
-        return Thought(**place, response=number, text=block.thinking or "")
+        return AssistantThinking(**place, response=number, text=block.thinking or "")
     call, name = block.id or "", block.name or ""
-    return Called(**place, response=number, call=call, name=name, input=block.input)
+    return ToolCall(**place, response=number, call=call, name=name, input=block.input)
 
 
-def _of_user(
-    record: Record, line: Worded, blocks: list[WordedBlock], place: dict[str, Any]
+def _user_items(
+    record: Record, line: EnvelopeWithText, blocks: list[BlockWithText], place: dict[str, Any]
 ) -> list[Item]:
-    if has_output_beside(line) or b'"toolDenialKind"' in record.raw:
+    if has_saved_output(line) or b'"toolDenialKind"' in record.raw:
         return []
     found: list[Item] = []
     for block in blocks:
@@ -298,9 +303,9 @@ def _of_user(
         view = None if found else line.view  # the client's view is of one result
         if view is UNSET:
             return []
-        outcome = outcome_said(text, view, is_error=block.is_error is True)
-        result = Result(with_beside(text, view), outcome)
-        found.append(Answered(**place, call=block.tool_use_id or "", name=None, result=result))
+        outcome = determine_outcome(text, view, is_error=block.is_error is True)
+        result = Result(add_view_words(text, view), outcome)
+        found.append(LateResult(**place, call=block.tool_use_id or "", name=None, result=result))
     return found
 
 

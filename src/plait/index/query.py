@@ -1,12 +1,12 @@
-"""What a user asks to a tree of what is wanted.
+"""The query language of search, and its parser.
 
 parser error              both words, anywhere in one passage
-"parse error"             these words in this order
-"parse error"~3           with up to so many words between them
-"parse err"*              the last of them only begun
-pars*  *arse*             words that begin so, that hold this
-parcer~  parcer~2         words that differ by a letter or two
-lexer OR parser           either; AND binds stronger; ( ) group
+"parse error"             the words in this order
+"parse error"~3           with up to three words between them
+"parse err"*              the last word is only a prefix
+pars*  *arse*             words that begin with it, words that contain it
+parcer~  parcer~2         words that differ by one or two letters
+lexer OR parser           either; AND binds stronger; ( ) for groups
 NOT test  -test           without
 tool:Bash outcome:failed  fields, see FIELDS
 """
@@ -86,67 +86,67 @@ class Field(Struct, frozen=True):
 class Not(Struct, frozen=True):
     """What is not wanted."""
 
-    wanted: "Wanted"
+    operand: "QueryNode"
 
 
-class All(Struct, frozen=True):
+class And(Struct, frozen=True):
     """Everything of this."""
 
-    wanted: "tuple[Wanted, ...]"
+    operands: "tuple[QueryNode, ...]"
 
 
-class Either(Struct, frozen=True):
+class Or(Struct, frozen=True):
     """Any of this."""
 
-    wanted: "tuple[Wanted, ...]"
+    operands: "tuple[QueryNode, ...]"
 
 
-Wanted: TypeAlias = Word | Phrase | Field | Not | All | Either
+QueryNode: TypeAlias = Word | Phrase | Field | Not | And | Or
 
 
-def of_sessions(ids: Iterable[str]) -> Either:
-    """Returns what is asked for, so that a search looks in these sessions alone."""
-    return Either(tuple(Field("session", one) for one in sorted(ids)))
+def filter_by_sessions(ids: Iterable[str]) -> Or:
+    """Return what is asked for, so that a search looks in these sessions alone."""
+    return Or(tuple(Field("session", id_) for id_ in sorted(ids)))
 
 
-def parse(text: str) -> Wanted:
-    """Returns what a query wants, or says what is wrong with it."""
+def parse_query(text: str) -> QueryNode:
+    """Return what a query wants, or says what is wrong with it."""
     reader = QueryParser(text)
     if not reader.tokens:
         raise UserError("the query is empty", 'say what to look for: `plait search "parse error"`')
-    found = reader.either(0)
+    found = reader.parse_or(0)
     if reader.place < len(reader.tokens):
         raise UserError(
-            f"a parenthesis closes that never opened in '{short(text)}'",
+            f"a parenthesis closes that never opened in '{shorten(text)}'",
             "put text with parentheses in quotes, or use `--exact`",
         )
     return found
 
 
-def looks_of(wanted: Wanted | None) -> tuple[str, ...]:
-    """Returns the words and phrases that are wanted as a query writes them, each once."""
+def list_terms(wanted: QueryNode | None) -> tuple[str, ...]:
+    """Return the words and phrases that are wanted as a query writes them, each once."""
     found, waiting = dict[str, None](), [wanted]
     while waiting:
-        one = waiting.pop()
-        match one:
+        item = waiting.pop()
+        match item:
             case Word():
-                found[_written_word(one)] = None
+                found[_format_word(item)] = None
             case Phrase():
-                slop = f"~{one.slop}" if one.slop else ""
-                found[f'"{one.text}"{"*" if one.is_prefix else slop}'] = None
-            case All(parts) | Either(parts):
+                slop = f"~{item.slop}" if item.slop else ""
+                found[f'"{item.text}"{"*" if item.is_prefix else slop}'] = None
+            case And(parts) | Or(parts):
                 waiting.extend(reversed(parts))
     return tuple(found)
 
 
-def _written_word(word: Word) -> str:
+def _format_word(word: Word) -> str:
     if word.distance:
         return f"{word.text}~{word.distance}"
     return f"*{word.text}*" if word.is_inner else f"{word.text}{'*' * word.is_prefix}"
 
 
-def short(text: str) -> str:
-    """Returns a text as a message can show it."""
+def shorten(text: str) -> str:
+    """Return a text as a message can show it."""
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
@@ -154,15 +154,12 @@ class QueryParser:
     """Reads the parts of a query from left to right."""
 
     def __init__(self, text: str) -> None:
-        self.text = short(text)
+        self.text = shorten(text)
         if text.count('"') % 2:
             raise UserError(f"a quote is not closed in '{self.text}'", "add the closing quote")
         self.tokens = list(TOKEN.finditer(text.strip()))
         self.place = 0
-        self._check_size()
-
-    def _check_size(self) -> None:
-        """Refuses what would take very long."""
+        # Refuse what would take very long.
         if len(self.tokens) > MOST_PARTS:
             raise UserError(
                 f"the query has {len(self.tokens)} parts, more than {MOST_PARTS}",
@@ -182,33 +179,33 @@ class QueryParser:
         token = self._peek()
         return bool(token and token["word"] == word and not token["field"] and not token["minus"])
 
-    def either(self, depth: int) -> Wanted:
-        """Reads parts with OR between them."""
+    def parse_or(self, depth: int) -> QueryNode:
+        """Read parts with OR between them."""
         if depth > DEEPEST:
             raise UserError("the query is nested too deep", "use fewer parentheses")
-        found = [self.both(depth)]
+        found = [self.parse_and(depth)]
         while self._is_next("OR"):
             self.place += 1
-            found.append(self.both(depth))
-        return found[0] if len(found) == 1 else Either(tuple(found))
+            found.append(self.parse_and(depth))
+        return found[0] if len(found) == 1 else Or(tuple(found))
 
-    def both(self, depth: int) -> Wanted:
-        """Reads parts that are wanted together."""
-        found: list[Wanted] = []
+    def parse_and(self, depth: int) -> QueryNode:
+        """Read parts that are wanted together."""
+        found: list[QueryNode] = []
         while (token := self._peek()) and not token["close"] and not self._is_next("OR"):
             if self._is_next("AND"):
                 self.place += 1
                 continue
-            found.append(self.one(depth))
+            found.append(self.parse_not(depth))
         if not found:
             raise UserError(
                 f"something is missing beside an operator or in parentheses in '{self.text}'",
                 'to look for the word itself, put it in quotes: `"OR"`',
             )
-        return found[0] if len(found) == 1 else All(tuple(found))
+        return found[0] if len(found) == 1 else And(tuple(found))
 
-    def one(self, depth: int) -> Wanted:
-        """Reads one part."""
+    def parse_not(self, depth: int) -> QueryNode:
+        """Read one part."""
         negations = 0
         while self._is_next("NOT"):
             self.place += 1
@@ -221,12 +218,12 @@ class QueryParser:
             )
         self.place += 1
         negations += bool(token["minus"] or token["open"] == "-(")
-        found = self.group(depth) if token["open"] else _part_of(token)
+        found = self.parse_group(depth) if token["open"] else _parse_term(token)
         return Not(found) if negations % 2 else found
 
-    def group(self, depth: int) -> Wanted:
-        """Reads what stands in parentheses."""
-        found = self.either(depth + 1)
+    def parse_group(self, depth: int) -> QueryNode:
+        """Read what stands in parentheses."""
+        found = self.parse_or(depth + 1)
         token = self._peek()
         if token is None or not token["close"]:
             raise UserError(
@@ -237,28 +234,28 @@ class QueryParser:
         return found
 
 
-def _part_of(token: re.Match[str]) -> Wanted:
+def _parse_term(token: re.Match[str]) -> QueryNode:
     value = token["phrase"] if token["phrase"] is not None else token["word"]
     name = token["field"]
     if not name and value.endswith(":") and value[:-1].lower() in FIELDS:
-        return _field_of(value[:-1], value[:-1], "")
+        return _parse_field(value[:-1], value[:-1], "")
     if name:
         known = FIELDS.get(name.lower())
         if known:
-            return _field_of(known, name, value)
+            return _parse_field(known, name, value)
         _check_field(name, value)
         value = f"{name}:{value}"
-    return _word_of(value) if token["phrase"] is None else _phrase_of(value, token["after"])
+    return _parse_word(value) if token["phrase"] is None else _parse_phrase(value, token["after"])
 
 
-def _phrase_of(text: str, after: str) -> Phrase:
+def _parse_phrase(text: str, after: str) -> Phrase:
     if not text.strip():
         raise UserError("there is nothing between the quotes", "put some words there")
     distance = after[1:] if after.startswith("~") else ""
     return Phrase(text, int(distance) if re.fullmatch(r"[0-9]{1,2}", distance) else 0, after == "*")
 
 
-def _field_of(known: str, name: str, value: str) -> Field:
+def _parse_field(known: str, name: str, value: str) -> Field:
     if not value:
         raise UserError(f"'{name}:' has no value", f"say `{name}:SOMETHING` without a space")
     return Field(known, value)
@@ -268,15 +265,15 @@ def _check_field(name: str, value: str) -> None:
     if len(name) < 2 or not value or TEXTUAL.match(value):
         return
     near = get_close_matches(name.lower(), FIELDS, n=1, cutoff=0.7)
-    meant = f"did you mean '{near[0]}:{short(value)}'? " if near else ""
+    meant = f"did you mean '{near[0]}:{shorten(value)}'? " if near else ""
     raise UserError(
-        f"no field is called '{short(name)}'",
+        f"no field is called '{shorten(name)}'",
         f"{meant}there are {', '.join(NAMES)}",
-        f'to look for the text itself, put it in quotes: `"{short(f"{name}:{value}")}"`',
+        f'to look for the text itself, put it in quotes: `"{shorten(f"{name}:{value}")}"`',
     )
 
 
-def _word_of(text: str) -> Word:
+def _parse_word(text: str) -> Word:
     fuzzy = FUZZY.fullmatch(text)
     if fuzzy:
         return Word(fuzzy[1], distance=int(fuzzy[2] or 1))

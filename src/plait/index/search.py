@@ -1,27 +1,352 @@
-"""A query to the turns that answer it, the best first, each once; or to why there are none."""
+"""Search in the index: from a parsed query to hits, one for each turn, with snippets and facets."""
 
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace
 
 from plait.errors import SourceError, UserError
 from plait.index.catalogue import Catalogue
-from plait.index.hits import ENOUGH, Hits
-from plait.index.model import SORTS, Hit, PassagePlace, SearchResult, SearchSort, ms_since
-from plait.index.query import All, Either, Field, Phrase, Wanted, Word, looks_of, parse
-from plait.index.text_query import TextQuery, at_second
-from plait.index.texts import is_damaged, open_searcher, places, unusable, words_of
+from plait.index.model import (
+    SORTS,
+    Hit,
+    LineRow,
+    PassageKind,
+    PassagePlace,
+    SearchResult,
+    SearchSort,
+    SessionKnown,
+    Snippet,
+    elapsed_ms,
+)
+from plait.index.plain_lines import block_at, passage_kind, read_plain_texts
+from plait.index.query import And, Field, Or, Phrase, QueryNode, Word, list_terms, parse_query
+from plait.index.text_index import (
+    SCALE,
+    WEIGHTS,
+    compute_recency,
+    is_damaged,
+    load_places,
+    open_searcher,
+    split_words,
+    text_index_error,
+)
+from plait.index.text_query import TextQueryBuilder, restrict_to_second
+from plait.line import iter_lines, read_slice
+from plait.record.reader import decode_with_text
+from plait.record.types import get_timestamp
 
 if TYPE_CHECKING:
     from tantivy import Query, Searcher
 
-    from plait.index.expression import Sought
-    from plait.index.scanning import Sighting
+    from plait.conversation.model import Item
+    from plait.index.expression import Highlighter, ScanPattern
+    from plait.index.scanning import ScanMatch
+    from plait.record import Record
+
+
+SNIPPET_LEAD = 50
+SNIPPET_WIDTH = 220
+MOST_CHARACTERS = 4_000_000
+MOST_BYTES = 64 << 20
+MAX_MATCHES = 40
+
+
+class PassageText(NamedTuple):
+    """What lies at a place."""
+
+    uuid: str | None
+    time: str | None
+    kind: PassageKind
+    text: str
+    tool: str | None = None
+
+
+def read_passage_text(
+    path: str, line: int, offset: int, length: int, part: int, folder: Path
+) -> PassageText | None:
+    """Return what lies at a place, None where the file has changed since."""
+    try:
+        if 0 < length <= MOST_BYTES:
+            data = read_slice(Path(path), offset, length)
+            return _read_plain_passage(data, part) or _read_passage(
+                _items_on(data, line, offset), part, folder
+            )
+        return _read_passage(_items_on_broken_line(Path(path), line), part, folder)
+    except SourceError:
+        return None
+
+
+def _read_plain_passage(data: bytes, part: int) -> PassageText | None:
+    line = decode_with_text(data)
+    texts = read_plain_texts(line) if line else None
+    if line is None or texts is None or part >= len(texts):
+        return None
+    block = block_at(line, part)
+    tool = block.name if block else None
+    return PassageText(line.uuid, get_timestamp(line), passage_kind(line, part), texts[part], tool)
+
+
+def _read_passage(
+    items: "Iterator[tuple[Record, Item]]", part: int, folder: Path
+) -> PassageText | None:
+    from plait.index.passages import add_saved_output, extract_words
+
+    for number, (record, item) in enumerate(items):
+        if number == part:
+            words = extract_words(item)
+            if words is None:
+                return None
+            text = add_saved_output(item, words, folder).text
+            tool = getattr(item, "name", None) if words.kind == "input" else None
+            return PassageText(record.uuid, record.timestamp, words.kind, text, tool)
+    return None
+
+
+def _items_on(data: bytes, line: int, offset: int) -> "Iterator[tuple[Record, Item]]":
+    from plait.index.passages import list_items
+    from plait.record.codec import NotAnObject
+    from plait.record.reader import parse_record
+
+    try:
+        record = parse_record(data, line, offset)
+    except NotAnObject:
+        return
+    yield from ((record, item) for item in list_items(record))
+
+
+def _items_on_broken_line(path: Path, number: int) -> "Iterator[tuple[Record, Item]]":
+    from plait.index.passages import list_items, list_records
+    from plait.record.reader import parse_entry
+
+    for line in iter_lines(path):
+        if line.number == number:
+            records = list_records(parse_entry(line))
+            yield from ((record, item) for record in records for item in list_items(record))
+            return
+
+
+def _make_snippet(text: str, marks: "Sequence[Highlighter]") -> tuple[Snippet, int]:
+    looked = text[:MOST_CHARACTERS]
+    places: list[tuple[int, int]] = []
+    for number, mark in enumerate(marks):
+        for tried, match in enumerate(mark.finditer(looked)):
+            if tried == MAX_MATCHES:
+                break
+            places.append((match.start(), number))
+    places.sort()
+    best, most = 0, 0
+    for place, (start, _) in enumerate(places):
+        within = {
+            number for at, number in places[place : place + 60] if at < start + SNIPPET_WIDTH - 60
+        }
+        if len(within) > most:
+            best, most = start, len(within)
+    start = best
+    first = max(0, start - SNIPPET_LEAD)
+    if first:
+        space = looked.find(" ", first, start)
+        first = space + 1 if space >= 0 else first
+    cut = looked[first : first + SNIPPET_WIDTH]
+    shown = " ".join(cut.split())
+    shown = ("…" if first else "") + shown + ("…" if first + SNIPPET_WIDTH < len(text) else "")
+    return Snippet(shown, _find_highlights(shown, marks)), start
+
+
+def _find_highlights(text: str, marks: "Sequence[Highlighter]") -> tuple[tuple[int, int], ...]:
+    found: list[tuple[int, int]] = []
+    spans = (match.span() for mark in marks for match in mark.finditer(text))
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return tuple(found)
+
+
+class Excerpt(NamedTuple):
+    """A snippet with lines of the text around it."""
+
+    snippet: Snippet
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def make_excerpt(text: str, marks: "Sequence[Highlighter]", context: int) -> Excerpt:
+    """Return the part of a text worth showing; with context its line, and some around it."""
+    snippet, start = _make_snippet(text, marks)
+    if context <= 0:
+        return Excerpt(snippet)
+    first = text.rfind("\n", 0, start) + 1
+    end = text.find("\n", start)
+    line = text[first:] if end < 0 else text[first:end]
+    return Excerpt(_make_snippet(line, marks)[0], *_lines_around(text, start, context))
+
+
+def _lines_around(text: str, place: int, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    start = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place)
+    before = text[max(0, start - 2000 * count) : max(0, start - 1)].split("\n") if start else []
+    after = text[end + 1 : end + 2000 * count].split("\n") if end >= 0 else []
+    return tuple(before[-count:]), tuple(after[:count])
+
+
+PASSAGES_PER_HIT = 6
+"""Passages that are looked at for each hit: several may stand in one turn."""
+MAX_PASSAGES = 4000
+
+
+@dataclass
+class HitBuilder:
+    """Makes hits of places; reads what lies there."""
+
+    catalogue: Catalogue
+    marks: "Sequence[Highlighter]"
+    context: int = 0
+    is_each: bool = False
+    """True where every passage is a hit of its own."""
+    is_weighed: bool = False
+    """True where a turn shows what people wrote rather than what came first."""
+    has_rest: bool = False
+    """True where there are more hits than were made."""
+    sessions: dict[int, SessionKnown] = field(default_factory=dict)
+    lines: dict[int, list[LineRow]] = field(default_factory=dict)
+
+    def first_hits(
+        self,
+        first: Callable[[int], list[PassagePlace]],
+        limit: int,
+        best: list[PassagePlace] | None = None,
+    ) -> tuple[list[Hit], bool]:
+        """Return the first hits, one a turn, and whether these are all; looks far enough."""
+        count = limit * PASSAGES_PER_HIT
+        best = first(count) if best is None else best
+        while True:
+            hits = list(self.build(best, limit))
+            is_complete = not self.has_rest and len(best) < count
+            if len(hits) >= limit or len(best) < count or count >= MAX_PASSAGES:
+                return hits, is_complete
+            count *= PASSAGES_PER_HIT
+            best = first(count)
+
+    def build(self, found: Iterable[PassagePlace], limit: int) -> Iterator[Hit]:
+        """Yield a hit for each turn, up to a limit; what stands in a copy of it too is one."""
+        self.has_rest = False
+        turns = (
+            [[passage_place] for passage_place in found] if self.is_each else _group_by_turn(found)
+        )
+        if self.is_weighed:
+            turns = [sorted(group, key=_display_order) for group in turns]
+        self.sessions |= self.catalogue.sessions({group[0].sid for group in turns})
+        paths = self.catalogue.paths({group[0].file for group in turns})
+        now = SCALE * compute_recency(int(datetime.now(UTC).timestamp()))
+        seen: set[tuple[str, str, int]] = set()
+        for number, group in enumerate(turns, 1):
+            session = self.sessions.get(group[0].sid)
+            if session is None:  # of a batch that is being written
+                continue
+            hit = self.hit(group[0], session, paths.get(group[0].file), len(group) - 1, now)
+            if hit.uuid:
+                name = hit.uuid, hit.kind, group[0].part
+                if name in seen:
+                    continue
+                seen.add(name)
+            yield hit
+            limit -= 1
+            if limit <= 0:
+                self.has_rest = number < len(turns)
+                return
+
+    def hit(
+        self, place: PassagePlace, session: SessionKnown, path: str | None, more: int, now: float
+    ) -> Hit:
+        """Return the hit at a place."""
+        lying = self._read_text(place, session, path)
+        text = lying.text if lying else session.title or "" if not place.line else ""
+        shown = make_excerpt(text, self.marks, self.context)
+        line = self.line_of(place)
+        return Hit(
+            session=session.id,
+            uuid=lying.uuid if lying else None,
+            turn=place.turn if place.line else None,
+            kind=place.kind,
+            time=lying.time
+            if lying and lying.time
+            else format_timestamp(place.time) or session.ended,
+            snippet=shown.snippet.text,
+            marks=shown.snippet.marks,
+            score=round(place.score / now, 4),
+            project=session.project,
+            title=session.title,
+            branch=line.id if line and place.line else None,
+            state=place.state,
+            tool=lying.tool if lying and place.kind == "input" else None,
+            outcome=place.outcome,
+            path=path or session.key,
+            line=place.line,
+            more=more,
+            before=shown.before,
+            after=shown.after,
+        )
+
+    def _read_text(
+        self, place: PassagePlace, session: SessionKnown, path: str | None
+    ) -> PassageText | None:
+        if not place.line or path is None:
+            return None
+        folder = Path(session.key).with_suffix("")
+        return read_passage_text(path, place.line, place.offset, place.length, place.part, folder)
+
+    def line_of(self, place: PassagePlace) -> LineRow | None:
+        """Return the DAG-line of a place."""
+        if place.sid not in self.lines:
+            self.lines[place.sid] = self.catalogue.lines(place.sid)
+        rows = self.lines[place.sid]
+        return rows[place.dag] if place.dag < len(rows) else None
+
+
+def _group_by_turn(found: Iterable[PassagePlace]) -> list[list[PassagePlace]]:
+    """Return places by turn, in their order.
+
+    A title is shown above the turns of its session: where one of them answers too, it stands
+    in the place of the title, which counts as one more of its passages.
+    """
+    turns: dict[tuple[int, ...], list[PassagePlace]] = {}
+    for place in found:
+        turns.setdefault((place.sid, place.line > 0, place.dag, place.turn), []).append(place)
+    first = dict[int, tuple[int, ...]]()
+    for key in turns:
+        if key[1]:
+            first.setdefault(key[0], key)
+    scores = dict[tuple[int, ...], float]()
+    for key, group in list(turns.items()):
+        shown = key if key[1] else first.get(key[0], key)
+        if shown != key:
+            turns[shown] = [*turns[shown], *group]
+        scores.setdefault(shown, group[0].score)
+    return [[replace(turns[key][0], score=score), *turns[key][1:]] for key, score in scores.items()]
+
+
+def _display_order(place: PassagePlace) -> tuple[bool, float]:
+    """Order what people wrote before what tools printed, a title last: it stands above."""
+    return not place.line, -WEIGHTS[place.kind]
+
+
+def format_timestamp(seconds: int | None) -> str | None:
+    """Return a moment as the log writes it."""
+    if seconds is None:
+        return None
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.000Z"
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 class IndexReader:
@@ -39,7 +364,7 @@ class IndexReader:
         self.searcher, self._links = open_searcher(folder)
 
     def close(self) -> None:
-        """Lets go of the index."""
+        """Let go of the index."""
         self.catalogue.close()
         if self._links:
             self._links.cleanup()
@@ -47,7 +372,7 @@ class IndexReader:
     def search(
         self,
         text: str,
-        filters: Sequence[Wanted] = (),
+        filters: Sequence[QueryNode] = (),
         *,
         limit: int = 10,
         context: int = 0,
@@ -55,145 +380,169 @@ class IndexReader:
         sort: SearchSort | None = None,
         is_each: bool | None = None,
     ) -> SearchResult:
-        """Returns the turns that answer a query and pass all filters, the best first.
+        """Return the turns that answer a query and pass all filters, the best first.
 
         Without words, the newest first; calls by their outcome alone, each by itself.
         """
         started = time.perf_counter()
-        wanted = parse(text) if text.strip() or not filters else None
-        asked, query = self.asked(wanted, filters)
+        wanted = parse_query(text) if text.strip() or not filters else None
+        asked, query = self.build_query(wanted, filters)
         sort = sort or ("relevance" if asked.has_words else "time")
         listing = self.newest if sort == "time" else self.best
-        total, best = listing(query, limit * ENOUGH)
-        note, near, looks = None, tuple[str, ...](), looks_of(wanted)
-        if not total and (inner := _within_words(wanted)):
-            asked, query = self.asked(inner, filters)
-            total, best = listing(query, limit * ENOUGH)
-            looks = looks_of(inner)
+        total, best = listing(query, limit * PASSAGES_PER_HIT)
+        note, near, looks = None, tuple[str, ...](), list_terms(wanted)
+        if not total and (inner := _as_inner_word(wanted)):
+            asked, query = self.build_query(inner, filters)
+            total, best = listing(query, limit * PASSAGES_PER_HIT)
+            looks = list_terms(inner)
             note = f"no word is '{text}': these hold it" if total else None
         if not total and wanted:
-            note, near = _explanation(self, text, wanted, filters)
+            note, near = _explain_no_hits(self, text, wanted, filters)
         is_each = asked.is_list_of_calls if is_each is None else is_each
-        made = Hits(self.catalogue, asked.marks, context, is_each, is_weighed=sort == "time")
-        hits, is_whole = made.of(lambda count: listing(query, count)[1], limit, best)
+        builder = HitBuilder(
+            self.catalogue, asked.highlights, context, is_each, is_weighed=sort == "time"
+        )
+        hits, is_complete = builder.first_hits(lambda count: listing(query, count)[1], limit, best)
         return SearchResult(
             hits=tuple(hits),
             total=total,
-            listed=_listed(hits),
-            is_whole=is_whole,
+            listed=_count_listed(hits),
+            is_whole=is_complete,
             sort=sort,
             looks=looks,
             is_each=is_each,
-            took_ms=ms_since(started),
+            took_ms=elapsed_ms(started),
             facets=self.facets(query, asked) if has_facets and total else {},
             note=note,
             near=near,
             sessions=self.catalogue.count("sessions"),
         )
 
-    def sighted(
+    def resolve_matches(
         self,
-        sightings: "Iterable[Sighting]",
-        sought: "Sought",
-        filters: Sequence[Wanted] = (),
+        sightings: "Iterable[ScanMatch]",
+        sought: "ScanPattern",
+        filters: Sequence[QueryNode] = (),
         *,
         limit: int = 10,
         context: int = 0,
         has_facets: bool = False,
         is_each: bool | None = None,
     ) -> SearchResult:
-        """Returns what a scan has found with its turns, the newest first."""
-        from plait.index.expression import finder_of
-        from plait.index.scanning import known_passages
+        """Return what a scan has found with its turns, the newest first."""
+        from plait.index.expression import make_finder
+        from plait.index.scanning import match_passages
 
         started = time.perf_counter()
-        passing = [TextQuery(self.catalogue).of(one) for one in filters]
-        newest = known_passages(self.searcher, self.catalogue.logs(), sightings, passing)
-        made = Hits(self.catalogue, [finder_of(sought)], context, bool(is_each))
-        hits, is_whole = made.of(newest.first, limit)
+        passing = [TextQueryBuilder(self.catalogue).build(wanted) for wanted in filters]
+        newest = match_passages(self.searcher, self.catalogue.logs(), sightings, passing)
+        builder = HitBuilder(self.catalogue, [make_finder(sought)], context, bool(is_each))
+        hits, is_complete = builder.first_hits(newest.first, limit)
         return SearchResult(
             hits=tuple(hits),
             total=len(newest.at),
-            listed=_listed(hits),
-            is_whole=is_whole,
+            listed=_count_listed(hits),
+            is_whole=is_complete,
             sort="time",
             is_each=bool(is_each),
-            took_ms=ms_since(started),
+            took_ms=elapsed_ms(started),
             facets=newest.facets(self.catalogue) if has_facets and newest.at else {},
             by="scan",
             sessions=self.catalogue.count("sessions"),
         )
 
-    def asked(self, wanted: Wanted | None, filters: Sequence[Wanted]) -> tuple[TextQuery, "Query"]:
-        """Returns what is wanted as a query, with what shows why it was met."""
-        asked = TextQuery(self.catalogue)
+    def build_query(
+        self, wanted: QueryNode | None, filters: Sequence[QueryNode]
+    ) -> tuple[TextQueryBuilder, "Query"]:
+        """Return what is wanted as a query, with what shows why it was met."""
+        asked = TextQueryBuilder(self.catalogue)
         parts = (*((wanted,) if wanted else ()), *filters)
-        query = asked.whole(parts[0] if len(parts) == 1 else All(parts))
-        return asked, query if asked.has_words else _evenly(query)
+        query = asked.build_answer(parts[0] if len(parts) == 1 else And(parts))
+        return asked, query if asked.has_words else _constant_score(query)
 
     def best(self, query: "Query", count: int) -> tuple[int, list[PassagePlace]]:
-        """Returns how many passages answer, and the places of the best: by words, kind and age."""
+        """Return how many passages answer, and the places of the best: by words, kind and age."""
         total, hits = self._ordered(query, count, weight_by_field="weight")
-        return total, sorted(places(self.searcher, hits), key=_rank)
+        return total, sorted(load_places(self.searcher, hits), key=_rank)
 
     def newest(self, query: "Query", count: int) -> tuple[int, list[PassagePlace]]:
-        """Returns how many passages answer, and the places of the newest."""
-        total, hits = self._ordered(query, count + EQUALS, order_by_field="time")
+        """Return how many passages answer, and the places of the newest."""
+        total, hits = self._ordered(query, count + MAX_EQUAL_TIMES, order_by_field="time")
         last = hits[-1][0] if len(hits) < total else None
         if last is not None and hits[count - 1][0] == last:
             # which of many equals came so far depends on the parts of the index
-            earlier = [one for one in hits if one[0] != last]
-            hits = [*earlier, *self._ordered(at_second(query, last), total)[1]]
-        found = places(self.searcher, [(0.0, address) for _, address in hits])
-        return total, sorted(found, key=_lateness)[:count]
+            earlier = [hit for hit in hits if hit[0] != last]
+            hits = [*earlier, *self._ordered(restrict_to_second(query, last), total)[1]]
+        found = load_places(self.searcher, [(0.0, address) for _, address in hits])
+        return total, sorted(found, key=_newest_first)[:count]
 
     def _ordered(self, query: "Query", count: int, **order: Any) -> tuple[int, list[Any]]:
         try:
             found = self.searcher.search(query, count, count=True, **order)
         except ValueError as error:
             if is_damaged(error):
-                raise unusable(self.folder, error) from error
+                raise text_index_error(self.folder, error) from error
             raise UserError(f"cannot search: {' '.join(str(error).split())[:120]}") from error
         total: int | None = found.count  # type: ignore[attr-defined]
         return total or 0, found.hits
 
-    def count(self, wanted: Wanted) -> int:
-        """Returns how many passages answer."""
-        found = self.searcher.search(_evenly(self.asked(wanted, ())[1]), 1, count=True)
+    def count(self, wanted: QueryNode) -> int:
+        """Return how many passages answer."""
+        found = self.searcher.search(
+            _constant_score(self.build_query(wanted, ())[1]), 1, count=True
+        )
         return found.count or 0  # type: ignore[attr-defined]
 
-    def facets(self, query: "Query", asked: TextQuery) -> dict[str, dict[str, int]]:
-        """Returns how many passages there are of each project, tool, kind, outcome and month."""
-        return _facets_of(self.searcher, self.catalogue, query, is_of_calls=asked.is_of_calls)
+    def facets(self, query: "Query", asked: TextQueryBuilder) -> dict[str, dict[str, int]]:
+        """Return how many passages there are of each project, tool, kind, outcome and month."""
+        names = {name: self.catalogue.names(name) for name in ("project", "tool")}
+        sizes = {"project": len(names["project"]) + 1}  # several may be one
+        least = max(MAX_NAMES + 1, len(SORTS))
+        wanted: dict[str, Any] = {
+            name: {"terms": {"field": name, "size": max(least, sizes.get(name, 0))}}
+            for name in FACETS
+        }
+        ends = {name: {name: {"field": "time"}} for name in ("min", "max")}
+        counts = self.searcher.aggregate(query, wanted | ends)
+        folded = {code: self.catalogue.project_of(name) for code, name in names["project"].items()}
+        found = {
+            "project": _count_names(counts["project"]["buckets"], folded),
+            "tool": _count_names(counts["tool"]["buckets"], names["tool"]),
+        }
+        sorts = {int(count["key"]): int(count["doc_count"]) for count in counts["kind"]["buckets"]}
+        found |= count_by_kind(sorts, is_of_calls=asked.is_of_calls)
+        spans = list(_iter_months(counts["min"]["value"], counts["max"]["value"]))
+        found["month"] = _count_by_month(self.searcher, query, spans) if spans else {}
+        return found
 
 
-EQUALS = 40
+MAX_EQUAL_TIMES = 40
 """More passages of one second than this are looked for apart."""
 
 
 def _rank(place: PassagePlace) -> tuple[float, ...]:
-    """Orders equals as they were taken in, in whatever parts the text index has them."""
+    """Order equals as they were taken in, in whatever parts the text index has them."""
     return -place.score, place.sid, place.dag, place.turn, place.file, place.line, place.part
 
 
-def _lateness(place: PassagePlace) -> tuple[float, ...]:
-    """Orders the newest first, what has no time last; what one session says at once, backwards."""
+def _newest_first(place: PassagePlace) -> tuple[float, ...]:
+    """Order the newest first, what has no time last; what one session says at once, backwards."""
     time = float("inf") if place.time is None else -place.time
     return time, place.sid, place.dag, -place.turn, place.file, -place.line, -place.part
 
 
-def _listed(hits: Iterable[Hit]) -> int:
+def _count_listed(hits: Iterable[Hit]) -> int:
     return sum(1 + hit.more for hit in hits)
 
 
-def _evenly(query: "Query") -> "Query":
+def _constant_score(query: "Query") -> "Query":
     from tantivy import Query
 
     return Query.const_score_query(query, 1.0)
 
 
-def _within_words(wanted: Wanted | None) -> Word | None:
-    """Returns the word to be looked for within others, where one plain word is all there is.
+def _as_inner_word(wanted: QueryNode | None) -> Word | None:
+    """Return the word to be looked for within others, where one plain word is all there is.
 
     So `user` finds `getUserName`, which is one word to the index.
     """
@@ -203,98 +552,79 @@ def _within_words(wanted: Wanted | None) -> Word | None:
 
 
 FACETS = ("project", "tool", "kind")
-MOST_NAMES = 12
+MAX_NAMES = 12
 """Names of each sort that are counted; a thirteenth may stand for passages without any."""
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC).timestamp()
 LATEST = datetime(2099, 12, 1, tzinfo=UTC).timestamp()
 
 
-def _facets_of(
-    searcher: "Searcher", catalogue: "Catalogue", query: "Query", *, is_of_calls: bool
-) -> dict[str, dict[str, int]]:
-    names = {name: catalogue.names(name) for name in ("project", "tool")}
-    sizes = {"project": len(names["project"]) + 1}  # several may be one
-    least = max(MOST_NAMES + 1, len(SORTS))
-    wanted: dict[str, Any] = {
-        name: {"terms": {"field": name, "size": max(least, sizes.get(name, 0))}} for name in FACETS
-    }
-    ends = {name: {name: {"field": "time"}} for name in ("min", "max")}
-    counts = searcher.aggregate(query, wanted | ends)
-    folded = {code: catalogue.project_of(name) for code, name in names["project"].items()}
-    found = {
-        "project": _named(counts["project"]["buckets"], folded),
-        "tool": _named(counts["tool"]["buckets"], names["tool"]),
-    }
-    sorts = {int(one["key"]): int(one["doc_count"]) for one in counts["kind"]["buckets"]}
-    found |= by_sort(sorts, is_of_calls=is_of_calls)
-    spans = list(_months(counts["min"]["value"], counts["max"]["value"]))
-    found["month"] = _by_month(searcher, query, spans) if spans else {}
-    return found
-
-
-def _by_month(searcher: "Searcher", query: "Query", spans: list[dict[str, Any]]) -> dict[str, int]:
+def _count_by_month(
+    searcher: "Searcher", query: "Query", spans: list[dict[str, Any]]
+) -> dict[str, int]:
     wanted = {"month": {"range": {"field": "time", "ranges": spans}}}
     counts = searcher.aggregate(query, wanted)["month"]["buckets"]
-    found = {one["key"]: int(one["doc_count"]) for one in counts}
+    found = {count["key"]: int(count["doc_count"]) for count in counts}
     return {key: n for key, n in found.items() if n and "-" in key[4:5]}
 
 
-def _months(first: float | None, last: float | None) -> Iterator[dict[str, Any]]:
+def _iter_months(first: float | None, last: float | None) -> Iterator[dict[str, Any]]:
     if first is None or last is None:
         return
-    within = (min(max(one, EARLIEST), LATEST) for one in (first, last))
-    start, end = (datetime.fromtimestamp(one, UTC) for one in within)
+    within = (min(max(item, EARLIEST), LATEST) for item in (first, last))
+    start, end = (datetime.fromtimestamp(item, UTC) for item in within)
     year, month = start.year, start.month
     while (year, month) <= (end.year, end.month):
         following = (year + month // 12, month % 12 + 1)
-        bounds = (datetime(*one, 1, tzinfo=UTC) for one in ((year, month), following))
-        span = dict(zip(("from", "to"), (one.timestamp() for one in bounds), strict=True))
+        bounds = (datetime(*item, 1, tzinfo=UTC) for item in ((year, month), following))
+        span = dict(zip(("from", "to"), (datetime.timestamp() for datetime in bounds), strict=True))
         yield {"key": f"{year}-{month:02}", **span}
         year, month = following
 
 
-def by_sort(counts: Mapping[int, int], *, is_of_calls: bool = False) -> dict[str, dict[str, int]]:
-    """Returns how many passages there are of each kind, and by what became of calls."""
+def count_by_kind(
+    counts: Mapping[int, int], *, is_of_calls: bool = False
+) -> dict[str, dict[str, int]]:
+    """Return how many passages there are of each kind, and by what became of calls."""
     kinds, outcomes = Counter[str](), Counter[str]()
     for code, count in counts.items():
         kind, outcome, is_with_call = SORTS[code]
         kinds[kind] += count
         if outcome and not (is_of_calls and is_with_call):
             outcomes[outcome] += count
-    return {"kind": most(kinds), "outcome": most(outcomes)}
+    return {"kind": largest_counts(kinds), "outcome": largest_counts(outcomes)}
 
 
-def _named(buckets: list[dict[str, Any]], names: dict[int, str]) -> dict[str, int]:
+def _count_names(buckets: list[dict[str, Any]], names: dict[int, str]) -> dict[str, int]:
     found = Counter[str]()
-    for one in buckets:
-        if (name := names.get(int(one["key"]))) is not None:
-            found[name] += int(one["doc_count"])
-    return most(found)
+    for bucket in buckets:
+        if (name := names.get(int(bucket["key"]))) is not None:
+            found[name] += int(bucket["doc_count"])
+    return largest_counts(found)
 
 
-def most(counts: Mapping[str, int]) -> dict[str, int]:
-    """Returns the largest counts, those of equals in the order of their names."""
-    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MOST_NAMES])
+def largest_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the largest counts, those of equals in the order of their names."""
+    return dict(sorted(counts.items(), key=lambda count: (-count[1], count[0]))[:MAX_NAMES])
 
 
 MOST_WORDS = 8
 MOST_NEAR = 3
 MOST_TERMS = 3000
 LIKENESS = 0.74
-SHORTEST = 4
+MIN_WORD_LENGTH = 4
 
 
-def _explanation(
-    reader: "IndexReader", text: str, wanted: Wanted, filters: Sequence[Wanted]
+def _explain_no_hits(
+    reader: "IndexReader", text: str, wanted: QueryNode, filters: Sequence[QueryNode]
 ) -> tuple[str | None, tuple[str, ...]]:
-    words = list(dict.fromkeys(_plain_words(wanted)))[:MOST_WORDS]
+    words = list(dict.fromkeys(_iter_plain_words(wanted)))[:MOST_WORDS]
     counts = {word: reader.searcher.doc_freq("text", word) for word in words}
     unknown = [word for word in words if not counts[word]]
     if unknown:
-        return None, tuple(_other_queries(reader.searcher, text, unknown))
-    bare = _without_fields(wanted)
+        return None, tuple(_suggest_queries(reader.searcher, text, unknown))
+    bare = _drop_fields(wanted)
     if bare and (filters or bare != wanted) and (count := reader.count(bare)):
-        return f"without the fields it is found in {_of_passages(count)}", ()
+        return f"without the fields it is found in {_format_passages(count)}", ()
     if len(words) > 1:
         return (
             f"nothing holds all of it: {', '.join(map(' in '.join, _counts_in_words(counts)))}",
@@ -303,7 +633,7 @@ def _explanation(
     return None, ()
 
 
-def _of_passages(count: int) -> str:
+def _format_passages(count: int) -> str:
     return f"{count} passage{'' if count == 1 else 's'}"
 
 
@@ -312,27 +642,27 @@ def _counts_in_words(counts: dict[str, int]) -> Iterator[tuple[str, str]]:
         yield f"'{word}'", str(count)
 
 
-def _plain_words(wanted: Wanted) -> Iterator[str]:
+def _iter_plain_words(wanted: QueryNode) -> Iterator[str]:
     match wanted:
         case Word(text=text, is_prefix=False, is_inner=False, distance=0) | Phrase(text=text):
-            yield from words_of(text)
-        case All(parts) | Either(parts):
+            yield from split_words(text)
+        case And(parts) | Or(parts):
             for part in parts:
-                yield from _plain_words(part)
+                yield from _iter_plain_words(part)
 
 
-def _without_fields(wanted: Wanted) -> Wanted | None:
-    """Returns the words of a query alone, None where there are none."""
+def _drop_fields(wanted: QueryNode) -> QueryNode | None:
+    """Return the words of a query alone, None where there are none."""
     if isinstance(wanted, Field):
         return None
-    if not isinstance(wanted, All):
+    if not isinstance(wanted, And):
         return wanted
-    parts = tuple(part for part in wanted.wanted if not isinstance(part, Field))
-    return All(parts) if parts else None
+    parts = tuple(part for part in wanted.operands if not isinstance(part, Field))
+    return And(parts) if parts else None
 
 
-def _other_queries(searcher: "Searcher", text: str, unknown: Sequence[str]) -> Iterator[str]:
-    near = {word: _near_words(searcher, word) for word in unknown}
+def _suggest_queries(searcher: "Searcher", text: str, unknown: Sequence[str]) -> Iterator[str]:
+    near = {word: _find_similar_words(searcher, word) for word in unknown}
     if not all(near.values()):
         return
     for choice in range(MOST_NEAR if len(unknown) == 1 else 1):
@@ -346,8 +676,8 @@ def _other_queries(searcher: "Searcher", text: str, unknown: Sequence[str]) -> I
         yield other
 
 
-def _near_words(searcher: "Searcher", word: str) -> list[str]:
-    if len(word) < SHORTEST:
+def _find_similar_words(searcher: "Searcher", word: str) -> list[str]:
+    if len(word) < MIN_WORD_LENGTH:
         return []
     for start in dict.fromkeys((word[:2], word[:1])):
         terms = searcher.terms_with_prefix("text", start, limit=MOST_TERMS)

@@ -1,39 +1,6 @@
-"""Session files to a store that outlives the client's cleanup, and back, byte for byte."""
+"""Backups of sessions beyond the client's cleanup: what `archive.keep` does with the store."""
 
-from plait.keep.model import (
-    Damage,
-    Freed,
-    KeepPlan,
-    KeepReport,
-    KeptFile,
-    KeptSession,
-    Limits,
-    Merged,
-    NewFile,
-    Progress,
-    Restored,
-    Source,
-    SourceFile,
-    StoreSize,
-)
-from plait.keep.sources import sources_of
-from plait.keep.store import Store
+from plait.keep.backups import AtRisk, Backups, KeepStatus
+from plait.sessions.kept import list_kept_only
 
-__all__ = [
-    "Damage",
-    "Freed",
-    "KeepPlan",
-    "KeepReport",
-    "KeptFile",
-    "KeptSession",
-    "Limits",
-    "Merged",
-    "NewFile",
-    "Progress",
-    "Restored",
-    "Source",
-    "SourceFile",
-    "Store",
-    "StoreSize",
-    "sources_of",
-]
+__all__ = ["AtRisk", "Backups", "KeepStatus", "list_kept_only"]

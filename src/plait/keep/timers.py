@@ -1,9 +1,9 @@
-"""A command to what runs it every hour: a line of a crontab, or two units of systemd; and back.
+"""Hourly jobs: a line of a crontab or two systemd units, installed and removed.
 
     17 * * * * PLAIT_ROOT=/logs /usr/bin/plait keep # plait keep
     plait-keep.service, plait-keep.timer
 
-Only what we wrote is known as ours, and taken away again to the byte.
+Only what Plait wrote is recognised as its own, and it is removed without a trace.
 """
 
 import re
@@ -72,49 +72,47 @@ WantedBy=timers.target
 """
 
 
-KEEPING = Task(
+BACKUP_TASK = Task(
     "plait-keep",
     "plait keep",
     "Keep the sessions of Claude Code",
     17,
     ("hook", "systemd", "cron"),
 )
-SHIPPING = Task("plait-ship", "plait lake ship", "Ship the sessions of Claude Code to a lake", 37)
+SHIP_TASK = Task("plait-ship", "plait lake ship", "Ship the sessions of Claude Code to a lake", 37)
 
 
-def crontab_with(
-    text: str, command: Sequence[str], environment: Mapping[str, str], task: Task = KEEPING
+def add_to_crontab(
+    text: str, command: Sequence[str], environment: Mapping[str, str], task: Task = BACKUP_TASK
 ) -> str:
-    """Returns a crontab in which a command runs every hour, as it was else."""
-    line = _crontab_line(command, environment, task)
+    """Return a crontab in which a command runs every hour, as it was else."""
+    words = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
+    command_line = " ".join([*words, shlex.join(command)])
+    _check_single_line(command_line)
+    line = f"{task.minute} * * * * {command_line.replace('%', chr(92) + '%')} {task.mark}\n"
     if task.ours.search(text):
         return task.ours.sub(lambda _: line, text, count=1)
     gap = "" if not text or text.endswith("\n") else "\n"
     return f"{text}{gap}{line}"
 
 
-def _crontab_line(command: Sequence[str], environment: Mapping[str, str], task: Task) -> str:
-    words = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
-    told = " ".join([*words, shlex.join(command)])
-    _check_is_one_line(told)
-    return f"{task.minute} * * * * {told.replace('%', chr(92) + '%')} {task.mark}\n"
-
-
-def crontab_without(text: str, task: Task = KEEPING) -> str:
-    """Returns a crontab without our line."""
+def remove_from_crontab(text: str, task: Task = BACKUP_TASK) -> str:
+    """Return a crontab without our line."""
     return task.ours.sub("", text)
 
 
-def has_line(text: str, task: Task = KEEPING) -> bool:
-    """Tells whether our line is in a crontab."""
+def has_line(text: str, task: Task = BACKUP_TASK) -> bool:
+    """Return whether our line is in a crontab."""
     return bool(task.ours.search(text))
 
 
 def service_unit(
-    command: Sequence[str], environment: Mapping[str, str], task: Task = KEEPING
+    command: Sequence[str], environment: Mapping[str, str], task: Task = BACKUP_TASK
 ) -> str:
-    """Returns the unit that runs a command once, in nobody's way."""
-    told = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in environment.items()]
+    """Return the unit that runs a command once, in nobody's way."""
+    variables = [
+        f"Environment={_quoted(f'{name}={value}')}\n" for name, value in environment.items()
+    ]
     words = " ".join(_quoted(word).replace("$", "$$") for word in command)
     return f"""{task.sign}
 [Unit]
@@ -122,29 +120,29 @@ Description={task.says}
 
 [Service]
 Type=oneshot
-{"".join(told)}ExecStart={words}
+{"".join(variables)}ExecStart={words}
 Nice=10
 IOSchedulingClass=idle
 """
 
 
-def is_our_unit(text: str, task: Task = KEEPING) -> bool:
-    """Tells whether we wrote a unit."""
+def is_our_unit(text: str, task: Task = BACKUP_TASK) -> bool:
+    """Return whether we wrote a unit."""
     return text.startswith(task.sign)
 
 
 def _quoted(word: str) -> str:
-    """Returns a word as systemd reads it: `%` and quotes mean something there."""
-    _check_is_one_line(word)
+    """Return a word as systemd reads it: `%` and quotes mean something there."""
+    _check_single_line(word)
     plain = word.replace("%", "%%")
     if re.fullmatch(r"[\w@%+=:,./-]+", plain):
         return plain
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _check_is_one_line(text: str) -> None:
+def _check_single_line(text: str) -> None:
     if CONTROL.search(text):
         raise UserError(
-            "a path or a setting holds what cannot be told in one line",
+            "a path or a setting contains a control character",
             "`plait keep --install hook` needs none of them",
         )

@@ -1,58 +1,75 @@
-"""The tables of a lake to their columns, each with what it says and who may see it."""
+"""The tables of a lake and their columns, each with a description and how sensitive it is."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
-from plait.lake.model import Profile
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 VERSION = 1
-"""Of all tables together: a lake with another one is built anew."""
-Kind: TypeAlias = Literal["text", "int", "float", "flag", "time", "bytes"]
-Bearing: TypeAlias = Literal["plain", "id", "listed", "named", "worded"]
-"""What a column can give away, and what becomes of that where only counts are kept.
+"""The version of all tables together: a lake with another one has to be built again."""
+Profile: TypeAlias = Literal["counts", "redacted", "full"]
+"""How much of a session goes into a lake.
 
-    plain   figures, times, words that Plait itself chooses: nothing
-    id      ids of the client: one that does not look like an id has a stand-in
-    listed  words of the client: one that is on no list which everybody knows has a stand-in
-    named   names and paths: stand-ins, but for what everybody knows
-    worded  what was said: nothing is left of it
+    counts    figures only: no text, no paths, no names
+    redacted  all tables, made of sessions without secrets, names and paths
+    full      all tables, made of sessions as they are
 """
+PROFILES: tuple[Profile, ...] = get_args(Profile)
+ColumnKind: TypeAlias = Literal["text", "int", "float", "flag", "time", "bytes"]
+Sensitivity: TypeAlias = Literal["plain", "id", "listed", "named", "worded"]
+"""What a column can reveal, and what the profile `counts` makes of it.
+
+    plain   figures, times, words that Plait itself chooses: stays
+    id      ids of Claude Code: stays if it looks like an id, else becomes a pseudonym
+    listed  words of Claude Code: stays if everybody knows it, else becomes a pseudonym
+    named   names and paths: becomes a pseudonym, unless everybody knows it
+    worded  text: removed
+"""
+
+
+class Labels(Struct, frozen=True):
+    """Whose sessions these are."""
+
+    source: str
+    """The machine or the archive that they come from."""
+    person: str = ""
+    team: str = ""
 
 
 class Column(NamedTuple):
     """One column of a table."""
 
     name: str
-    kind: Kind
-    says: str
-    bearing: Bearing = "plain"
+    kind: ColumnKind
+    description: str
+    sensitivity: Sensitivity = "plain"
 
 
 class Table(NamedTuple):
     """One table of a lake."""
 
     name: str
-    says: str
+    description: str
     columns: tuple[Column, ...]
     is_in_counts: bool = True
-    """Whether a lake of counts has it."""
+    """Whether a lake with the profile `counts` has it."""
 
 
-WHOSE = (
+COMMON_COLUMNS = (
     Column("build", "int", "the building that the row comes from; `sessions` says which one holds"),
     Column("source", "text", "where the session comes from"),
     Column("session", "text", "its id", "id"),
     Column("project", "text", "the folder that its log lies in, a worktree its own", "named"),
     Column("month", "text", "when it began, as 2026-11; `none` where no line says", "listed"),
 )
-"""The columns that every table begins with; tables are partitioned by the last."""
+"""The columns that every table begins with; tables are partitioned by the last one."""
 
 
-def _table(name: str, says: str, *columns: Column, is_in_counts: bool = True) -> Table:
-    return Table(name, says, WHOSE + columns, is_in_counts)
+def _table(name: str, description: str, *columns: Column, is_in_counts: bool = True) -> Table:
+    return Table(name, description, COMMON_COLUMNS + columns, is_in_counts)
 
 
 SESSIONS = _table(
@@ -261,8 +278,8 @@ RAW = _table(
     is_in_counts=False,
 )
 TABLES: Mapping[str, Table] = {
-    one.name: one
-    for one in (
+    table.name: table
+    for table in (
         SESSIONS,
         LOGS,
         RECORDS,
@@ -278,16 +295,16 @@ TABLES: Mapping[str, Table] = {
 }
 
 
-def tables_in(profile: Profile) -> tuple[Table, ...]:
-    """Returns the tables that a lake of a profile has."""
-    return tuple(one for one in TABLES.values() if one.is_in_counts or profile != "counts")
+def tables_for_profile(profile: Profile) -> tuple[Table, ...]:
+    """Return the tables of a lake with a profile."""
+    return tuple(table for table in TABLES.values() if table.is_in_counts or profile != "counts")
 
 
-def schema_of(table: str) -> "pa.Schema":
-    """Returns the columns of a table as Arrow knows them."""
+def arrow_schema(table: str) -> "pa.Schema":
+    """Return the columns of a table as an Arrow schema."""
     import pyarrow as pa
 
-    kinds: dict[Kind, pa.DataType] = {
+    kinds: dict[ColumnKind, pa.DataType] = {
         "text": pa.string(),
         "int": pa.int64(),
         "float": pa.float64(),
@@ -295,4 +312,4 @@ def schema_of(table: str) -> "pa.Schema":
         "time": pa.timestamp("us", "UTC"),
         "bytes": pa.binary(),
     }
-    return pa.schema([(one.name, kinds[one.kind]) for one in TABLES[table].columns])
+    return pa.schema([(column.name, kinds[column.kind]) for column in TABLES[table].columns])

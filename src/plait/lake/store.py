@@ -1,272 +1,720 @@
-"""Tables of sessions to a lake that several can write to and read from at once.
+"""Storage of a lake: Delta tables that several programs can write and read at once.
 
-A row of any table holds where `sessions` has its `build`. So a session changes in all tables in one
-step, the commit of `sessions`, which comes last:
+A row of any table is current where its `build` stands in `sessions`. So a session changes in all
+tables in one step, the commit of `sessions`, which comes last:
 
-    write    files that no table knows     a kill leaves files that nobody sees
-    commit   records, turns, … + files     a kill leaves rows that do not hold
-             sessions: old rows, new rows  now the new rows hold, in all tables
+    write    files that no table lists     a crash leaves files that nobody sees
+    commit   records, turns, … + files     a crash leaves rows that are not current
+             sessions: old rows, new rows  now the new rows are current, in all tables
 
-Who reads loads `sessions` first and the others then: what holds in it is already there.
+Readers load `sessions` first and the other tables afterwards: what is current in it is already
+there.
+
+`LakeTable` is one table and its files; `Lake` is all of them.
 """
 
+import json
+import os
+import random
+import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from itertools import chain
+from math import ceil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from uuid import uuid4
 
+import msgspec
 import pyarrow as pa
-from deltalake import DeltaTable
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from deltalake import CommitProperties, DeltaTable
+from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.transaction import AddAction, RemoveAction
 
 from plait.errors import SourceError, UserError
-from plait.lake.committing import Actions, commit, opened
-from plait.lake.creating import create_table
-from plait.lake.keyed import Key, Keyed, keys_of
-from plait.lake.model import PROFILES, Profile
-from plait.lake.parquet import Layout, Part, Rows, adding, write_rows
-from plait.lake.places import Place, no_lake, place_of, told
-from plait.lake.scanning import dataset_of
-from plait.lake.schema import TABLES, VERSION, schema_of, tables_in
-from plait.lake.tidying import Tidied, tidy_table
+from plait.lake.location import Location, lake_not_found, parse_location, storage_errors
+from plait.lake.schema import PROFILES, TABLES, VERSION, Profile, arrow_schema, tables_for_profile
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
-HOLDING = "sessions"
-"""The table that says what holds."""
-KNOWN = ("source", "session", "month", "family", "fingerprint", "build", "began")
-PATIENCE = timedelta(hours=12)
-"""How long after it was written something can be committed; what is tidied should be older."""
+Rows: TypeAlias = "pa.Table"
+Actions: TypeAlias = list[AddAction | RemoveAction]
+SessionKey: TypeAlias = tuple[str, str]
+"""The source of a session and its id."""
+
+ROW_GROUP_ROWS = 100_000
+READ_BATCH_ROWS = 10_000
+MAX_FILE_BYTES = 128_000_000
+"""How large joined files become; files of half that size are left alone."""
+WRITE_BATCH_BYTES = 32_000_000
+"""How much `tidy` holds in memory of what it writes."""
+MAX_PAUSE = 2.0
+"""The longest pause between two attempts to commit, in seconds."""
+APPEND_RETRIES = 50
+REPLACE_ATTEMPTS = 40
+TIDY_ATTEMPTS = 20
+COMMIT_DEADLINE = timedelta(hours=12)
+"""How long after it was written something can be committed; `tidy` should touch only older files."""
+
+CURRENT = "sessions"
+"""The table that says which rows are current."""
+BUILD_COLUMNS = ("source", "session", "month", "family", "fingerprint", "build", "began")
+_KEY_COLUMNS = ("source", "session")
 _PROFILE, _SCHEMA = "plait.profile", "plait.schema"
-_SHORT = {"delta.checkpointInterval": "10"}
-"""Else who opens a table has up to a hundred of its versions to read, one by one."""
-_RETRIES = 50
-_KIN = Layout(
-    "kin",
-    pa.schema(
+# Without checkpoints whoever opens a table reads up to a hundred versions of it, one by one.
+_CHECKPOINT_SETTINGS = {"delta.checkpointInterval": "10"}
+_FIRST_VERSION = Path("_delta_log", f"{0:020}.json")
+_BUILDS_IN_NAME = re.compile(r"/(-?\d+)_(-?\d+)_[^/]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A Parquet file of a table; all its rows have one partition value."""
+
+    path: str
+    value: str
+    """The month or the source."""
+    size: int
+    rows: int
+    modified: int
+    """When its rows were written, in milliseconds; a joined file keeps the time of the newest."""
+
+    @property
+    def builds(self) -> tuple[int, int] | None:
+        """The lowest and the highest build in it, if its name has them."""
+        match = _BUILDS_IN_NAME.search(self.path)
+        return (int(match[1]), int(match[2])) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class TidyResult:
+    """What `tidy` did to the files of a lake."""
+
+    joined: int = 0
+    """Files whose current rows now stand in other files."""
+    made: int = 0
+    """Files that were written for them."""
+    rows: int = 0
+    """Rows that were not current and were dropped."""
+    deleted: int = 0
+    """Files that were deleted."""
+
+    def __add__(self, other: "TidyResult") -> "TidyResult":
+        return TidyResult(
+            self.joined + other.joined,
+            self.made + other.made,
+            self.rows + other.rows,
+            self.deleted + other.deleted,
+        )
+
+
+class LakeTable:
+    """One Delta table: its files, its commits."""
+
+    def __init__(
+        self,
+        location: Location,
+        name: str,
+        schema: "pa.Schema",
+        partition_by: str = "month",
+        *,
+        has_partition_folders: bool = True,
+    ) -> None:
+        self.location = location
+        self.name = name
+        self.schema = schema
+        self.partition_by = partition_by
+        self.has_partition_folders = has_partition_folders
+        """Whether paths show the partition value, for readers of plain Parquet."""
+
+    @property
+    def url(self) -> str:
+        """The address of the table."""
+        return self.location.table_url(self.name)
+
+    def open(self) -> DeltaTable:
+        """Open the table as it is now."""
+        return DeltaTable(self.url, storage_options=dict(self.location.options))
+
+    def create(self, configuration: Mapping[str, str]) -> None:
+        """Create the table, empty, unless it exists; safe when several programs do so at once."""
+        if self.location.folder:
+            self._create_in_folder(self.location.folder / self.name, configuration)
+            return
+        options = dict(self.location.options)
+        try:
+            self._create_delta_table(self.url, configuration, options)
+        except DeltaError:
+            if not DeltaTable.is_deltatable(self.url, options):  # else somebody else created it
+                raise
+
+    def _create_delta_table(
+        self, url: str, configuration: Mapping[str, str], options: dict[str, str]
+    ) -> None:
+        DeltaTable.create(
+            url,
+            self.schema,
+            mode="ignore",
+            partition_by=[self.partition_by],
+            configuration=dict(configuration),
+            storage_options=options,
+            raise_if_key_not_exists=False,
+        )
+
+    def _create_in_folder(self, folder: Path, configuration: Mapping[str, str]) -> None:
+        """Link the first version into place, without the path of whoever creates it.
+
+        Delta notes the location in its log: the home of the lake's author, with their name, for
+        everybody who is given the lake.
+        """
+        with TemporaryDirectory(prefix="plait-lake-") as scratch:
+            self._create_delta_table(scratch, configuration, {})
+            lines = Path(scratch, _FIRST_VERSION).read_bytes().splitlines()
+        actions = [msgspec.json.decode(line) for line in lines]
+        for action in actions:
+            action.get("commitInfo", {}).get("operationParameters", {}).pop("location", None)
+        first_version = folder / _FIRST_VERSION
+        first_version.parent.mkdir(parents=True, exist_ok=True)
+        draft = folder / f".{uuid4().hex}"
+        try:
+            draft.write_bytes(b"\n".join(map(msgspec.json.encode, actions)))
+            os.link(draft, first_version)
+        except FileExistsError:  # somebody else created the table
+            pass
+        finally:
+            draft.unlink(missing_ok=True)
+
+    # Files
+
+    def list_files(self, table: DeltaTable | None = None) -> list[DataFile]:
+        """Return the files that the table consists of."""
+        rows = pa.table((table or self.open()).get_add_actions(flatten=True)).to_pylist()
+        return [
+            DataFile(
+                path=row["path"],
+                value=row[f"partition.{self.partition_by}"],
+                size=row["size_bytes"],
+                rows=row["num_records"],
+                modified=row["modification_time"],
+            )
+            for row in rows
+        ]
+
+    def write(self, rows: Rows) -> list[DataFile]:
+        """Write rows to new files, one for each partition value, which no reader sees yet."""
+        rows = rows.cast(self.schema)
+        values = sorted(pc.unique(rows[self.partition_by]).to_pylist())
+        files = []
+        for value in values:
+            part = rows
+            if len(values) > 1:
+                part = rows.filter(pc.equal(rows[self.partition_by], value))
+            builds = None
+            if "build" in part.column_names:
+                bounds = pc.min_max(part["build"]).as_py()
+                builds = bounds["min"], bounds["max"]
+            files.append(self._write_file(value, [part.drop_columns([self.partition_by])], builds))
+        return files
+
+    def _write_file(
+        self,
+        value: str,
+        batches: Iterable[Rows],
+        builds: tuple[int, int] | None,
+        modified: int | None = None,
+    ) -> DataFile:
+        folder = f"{self.partition_by}={value}" if self.has_partition_folders else "files"
+        prefix = f"{builds[0]}_{builds[1]}_" if builds else ""
+        path = f"{folder}/{prefix}{uuid4().hex}.parquet"
+        inner = pa.schema([column for column in self.schema if column.name != self.partition_by])
+        count = 0
+        with (
+            self.location.open_new_file(self.name, path) as out,
+            pq.ParquetWriter(out, inner, compression="zstd") as writer,
+        ):
+            for batch in batches:
+                writer.write_table(batch, row_group_size=ROW_GROUP_ROWS)
+                count += batch.num_rows
+            writer.close()
+            size = out.tell()
+        return DataFile(path, value, size, count, modified or int(time.time() * 1000))
+
+    def read(self, columns: Sequence[str] | None = None, value: str | None = None) -> Rows:
+        """Return the rows; only those of one partition if its value is given."""
+        files = [file for file in self.list_files() if value in (None, file.value)]
+        return self.read_files(files, columns)
+
+    def read_files(self, files: Iterable[DataFile], columns: Sequence[str] | None = None) -> Rows:
+        """Return the rows of some files, with all columns or some."""
+        names = [name for name in self.schema.names if columns is None or name in columns]
+        stored_names = [name for name in names if name != self.partition_by]
+        filesystem = self.location.filesystem(self.name)
+        tables = [pa.schema([self.schema.field(name) for name in names]).empty_table()]
+        for file in files:
+            with filesystem.open_input_file(file.path) as opened:
+                rows = pq.ParquetFile(opened).read(columns=stored_names)
+            if self.partition_by in names:
+                value = pa.repeat(pa.scalar(file.value, pa.string()), rows.num_rows)
+                rows = rows.append_column(self.partition_by, value)
+            tables.append(rows.select(names))
+        return pa.concat_tables(tables)
+
+    def open_dataset(self) -> "Dataset":
+        """Return all rows as a dataset whose files are opened when they are read.
+
+        Built here and not by deltalake, which does not know the builds in a file (so it could skip
+        none) and asks an object store for the size of each.
+        """
+        from pyarrow.dataset import (
+            FileSystemDataset,
+            ParquetFileFormat,
+            ParquetFragmentScanOptions,
+            field,
+        )
+
+        filesystem = self.location.filesystem(self.name)
+        form = ParquetFileFormat(default_fragment_scan_options=ParquetFragmentScanOptions())
+        fragments = []
+        for file in self.list_files():
+            condition = field(self.partition_by) == file.value
+            if file.builds:
+                lowest, highest = file.builds
+                condition &= (field("build") >= lowest) & (field("build") <= highest)
+            fragments.append(
+                form.make_fragment(
+                    file.path,
+                    filesystem=filesystem,
+                    partition_expression=condition,
+                    file_size=file.size,
+                )
+            )
+        return FileSystemDataset(fragments, self.schema, form, filesystem)
+
+    # Commits
+
+    def make_add_action(self, file: DataFile, *, is_new: bool = True) -> AddAction:
+        """Return the action that adds a file to the table."""
+        # The bounds of builds stand in the name, not here: where one column has statistics,
+        # deltalake takes all others for empty, and a query for these finds nothing.
+        stats = json.dumps({"numRecords": file.rows})
+        partition = {self.partition_by: file.value}
+        return AddAction(file.path, file.size, partition, file.modified, is_new, stats)
+
+    def make_remove_action(self, file: DataFile, *, is_new: bool = True) -> RemoveAction:
+        """Return the action that removes a file; the file itself stays for current readers."""
+        now = int(time.time() * 1000)
+        return RemoveAction(file.path, is_new, now, file.size, {self.partition_by: file.value})
+
+    def append(self, files: Sequence[DataFile]) -> None:
+        """Add written files to the table, after checking that they arrived whole."""
+        paths = [file.path for file in files]
+        stored_files = self.location.filesystem(self.name).get_file_info(paths)
+        for file, stored in zip(files, stored_files, strict=True):
+            if stored.size != file.size:
+                raise SourceError(
+                    f"'{self.url}/{file.path}' is missing or incomplete",
+                    "workers on other machines need a location that all of them can reach",
+                )
+        actions: Actions = [self.make_add_action(file) for file in files]
+        self._commit(self.open(), actions, APPEND_RETRIES)
+
+    def _commit(self, table: DeltaTable, actions: Actions, retries: int) -> None:
+        table.create_write_transaction(
+            actions,
+            mode="append",
+            schema=self.schema,
+            partition_by=[self.partition_by],
+            commit_properties=CommitProperties(max_commit_retries=retries),
+        )
+
+    def commit_planned(self, plan: Callable[[DeltaTable], Actions], attempts: int) -> bool:
+        """Commit what a function plans for a version of the table, as the very next version.
+
+        Plans again where somebody else committed in between. Returns False after too many attempts.
+        Files that a failed attempt wrote stay until `tidy`: a lost answer may hide that the commit
+        did succeed.
+        """
+        for attempt in range(attempts):
+            table = self.open()
+            actions = plan(table)
+            if not actions:
+                return True
+            try:
+                self._commit(table, actions, retries=0)
+            except CommitFailedError:
+                time.sleep(random.uniform(0, min(MAX_PAUSE, 0.02 * 2**attempt)))
+            else:
+                return True
+        return False
+
+    def tidy(self, current_builds: Collection[int] | None, older: timedelta) -> TidyResult:
+        """Join small files and drop rows that are not current, in files older than a time.
+
+        Younger files may belong to somebody who has not committed yet. Files that were joined stay
+        just as long for those who read them.
+        """
+        before = int((time.time() - older.total_seconds()) * 1000)
+        files = [file for file in self.list_files() if file.modified <= before]
+        stale = set()
+        if current_builds is not None:
+            for file in files:
+                builds = pc.unique(self.read_files([file], ["build"])["build"]).to_pylist()
+                if not all(build in current_builds for build in builds):
+                    stale.add(file.path)
+        result = TidyResult()
+        for group in _group_small_files(files, stale):
+            if len(group) > 1 or group[0].path in stale:
+                result += self._join_files(group, current_builds)
+        return result + TidyResult(deleted=self._vacuum(older))
+
+    def _join_files(
+        self, files: Sequence[DataFile], current_builds: Collection[int] | None
+    ) -> TidyResult:
+        made: list[DataFile] = []
+        batches = _merge_batches(self._iter_current_rows(files, current_builds))
+        first = next(batches, None)
+        if first is not None:
+            bounds = [file.builds for file in files if file.builds]
+            builds = None
+            if len(bounds) == len(files):
+                builds = min(low for low, _ in bounds), max(high for _, high in bounds)
+            modified = max(file.modified for file in files)
+            made = [self._write_file(files[0].value, chain([first], batches), builds, modified)]
+        dropped = sum(file.rows for file in files) - sum(file.rows for file in made)
+        actions: Actions = [
+            *(self.make_remove_action(file, is_new=dropped > 0) for file in files),
+            *(self.make_add_action(file, is_new=dropped > 0) for file in made),
+        ]
+        is_ours = False
+
+        def plan(table: DeltaTable) -> Actions:
+            nonlocal is_ours
+            paths = {file.path for file in self.list_files(table)}
+            is_ours = {file.path for file in files} <= paths
+            return actions if is_ours else []  # else somebody else has tidied them
+
+        if self.commit_planned(plan, TIDY_ATTEMPTS) and is_ours:
+            return TidyResult(len(files), len(made), dropped)
+        return TidyResult()
+
+    def _iter_current_rows(
+        self, files: Sequence[DataFile], current_builds: Collection[int] | None
+    ) -> Iterator[Rows]:
+        filesystem = self.location.filesystem(self.name)
+        for file in files:
+            with filesystem.open_input_file(file.path) as opened:
+                for batch in pq.ParquetFile(opened).iter_batches(READ_BATCH_ROWS):
+                    rows = pa.Table.from_batches([batch])
+                    if current_builds is not None:
+                        builds = pc.unique(rows["build"]).to_pylist()
+                        kept = [build for build in builds if build in current_builds]
+                        rows = rows.filter(pc.is_in(rows["build"], pa.array(kept, pa.int64())))
+                    if rows.num_rows:
+                        yield rows
+
+    def _vacuum(self, older: timedelta) -> int:
+        """Delete files that have not belonged to the table for some time; return how many."""
+        from pyarrow.fs import FileSelector
+
+        table, hours = self.open(), ceil(older / timedelta(hours=1))
+        listed = table.vacuum(hours, dry_run=True, enforce_retention_duration=False, full=True)
+        entries = self.location.filesystem(self.name).get_file_info(
+            FileSelector("", recursive=True)
+        )
+        present = {entry.path for entry in entries if entry.is_file}
+        deleted = set(listed) & present  # files that went earlier are listed again
+        if deleted:
+            table.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
+        return len(deleted)
+
+
+def _group_small_files(
+    files: Iterable[DataFile], stale: Collection[str]
+) -> Iterator[list[DataFile]]:
+    """Yield files that should become one: small ones, and those with rows that are not current."""
+    groups: dict[str, list[DataFile]] = {}
+    for file in sorted(files, key=lambda file: (file.modified, file.path)):
+        if file.size * 2 >= MAX_FILE_BYTES and file.path not in stale:
+            continue
+        group = groups.setdefault(file.value, [])
+        if group and sum(member.size for member in group) + file.size > MAX_FILE_BYTES:
+            yield group
+            group = groups[file.value] = []
+        group.append(file)
+    yield from groups.values()
+
+
+def _merge_batches(batches: Iterable[Rows]) -> Iterator[Rows]:
+    """Yield rows in batches of a good size for writing."""
+    waiting: list[Rows] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(rows.nbytes for rows in waiting) >= WRITE_BATCH_BYTES:
+            yield pa.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+class SessionTable(LakeTable):
+    """A table with one row for each session; two if two folders hold the same id.
+
+    A row replaces the earlier row of its session in one commit, based on the version that was read.
+    So of two programs that write the same session, the later one wins, whoever they are.
+    """
+
+    @cached_property
+    def _keys_by_file(self) -> dict[str, pa.Array]:
+        """Keys of the sessions in each file; files never change."""
+        return {}
+
+    def replace(self, rows: Rows, removed: Collection[SessionKey] = ()) -> None:
+        """Replace the rows of the same sessions; take out some sessions."""
+        removed_keys = [f"{source}\0{session}" for source, session in removed]
+        keys = pa.concat_arrays([_session_keys(rows), pa.array(removed_keys, pa.string())])
+
+        def plan(table: DeltaTable) -> Actions:
+            files = self.list_files(table)
+            if self.partition_by == "source":
+                sources = {key.partition("\0")[0] for key in keys.to_pylist()}
+                files = [file for file in files if file.value in sources]
+            touched = [
+                file for file in files if pc.any(pc.is_in(self._read_keys(file), keys)).as_py()
+            ]
+            old = self.read_files(touched)
+            kept = old.filter(pc.invert(pc.is_in(_session_keys(old), keys)))
+            return [
+                *map(self.make_remove_action, touched),
+                *map(self.make_add_action, self.write(pa.concat_tables([kept, rows]))),
+            ]
+
+        if len(keys) and not self.commit_planned(plan, REPLACE_ATTEMPTS):
+            raise SourceError(
+                f"'{self.url}' is being written to all the time",
+                "nothing that was built is lost: try again later",
+            )
+
+    def _read_keys(self, file: DataFile) -> pa.Array:
+        if file.path not in self._keys_by_file:
+            self._keys_by_file[file.path] = _session_keys(self.read_files([file], _KEY_COLUMNS))
+        return self._keys_by_file[file.path]
+
+
+def _session_keys(rows: Rows) -> pa.Array:
+    """Return the session of each row as one text."""
+    keys = pc.binary_join_element_wise(rows["source"], rows["session"], "\0")
+    return keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """Files that were written to a lake and not committed yet, and the sessions in them."""
+
+    files: Mapping[str, tuple[DataFile, ...]]
+    """By table."""
+    sessions: Rows = field(repr=False)
+
+    @property
+    def all_files(self) -> Iterator[DataFile]:
+        """The files of all tables."""
+        return chain.from_iterable(self.files.values())
+
+    @property
+    def size(self) -> int:
+        """The size of all files in bytes."""
+        return sum(file.size for file in self.all_files)
+
+
+class Lake:
+    """The tables of a lake. It can be pickled, so that workers on other machines write to it."""
+
+    def __init__(self, url: str, options: Mapping[str, str] | None = None) -> None:
+        self.location = parse_location(url, options)
+        self.profile: Profile = self._read_profile()
+
+    @classmethod
+    def create(cls, url: str, profile: Profile, options: Mapping[str, str] | None = None) -> Self:
+        """Open a lake, created if there is none; an existing one must have the same profile."""
+        location = parse_location(url, options)
+        with storage_errors(location, "create a lake at"):
+            if location.folder:
+                location.folder.mkdir(parents=True, exist_ok=True)
+            if not DeltaTable.is_deltatable(location.table_url(CURRENT), dict(location.options)):
+                configuration = {_PROFILE: profile, _SCHEMA: str(VERSION), **_CHECKPOINT_SETTINGS}
+                for table in iter_tables(location, profile):
+                    table.create(configuration)
+        lake = cls(url, options)
+        if lake.profile != profile:
+            raise UserError(
+                f"'{location.url}' is a lake with the profile '{lake.profile}', not '{profile}'",
+                f"build with `--profile {lake.profile}`, or to another location",
+            )
+        return lake
+
+    def _read_profile(self) -> Profile:
+        with storage_errors(self.location, "read"):
+            settings = open_table(self.location, CURRENT).open().metadata().configuration
+        if settings.get(_SCHEMA) != str(VERSION):
+            raise UserError(
+                f"'{self.location.url}' has tables of version {settings.get(_SCHEMA, 'none')}, "
+                f"and this Plait needs version {VERSION}",
+                "build to another location, or use the Plait that created it",
+            )
+        for profile in PROFILES:
+            if settings.get(_PROFILE) == profile:
+                return profile
+        raise lake_not_found(self.location)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"location": self.location, "profile": self.profile}
+
+    @property
+    def url(self) -> str:
+        """The address of the lake."""
+        return self.location.url
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of its tables, `sessions` first."""
+        return tuple(table.name for table in tables_for_profile(self.profile))
+
+    @cached_property
+    def _sessions(self) -> SessionTable:
+        return SessionTable(self.location, CURRENT, arrow_schema(CURRENT))
+
+    @cached_property
+    def _links(self) -> SessionTable:
+        return open_links(self.location)
+
+    def table(self, name: str) -> LakeTable:
+        """Return a table by its name."""
+        if name not in self.tables:
+            raise UserError(
+                f"a lake with the profile '{self.profile}' has no table '{name}'",
+                f"it has {', '.join(self.tables)}",
+            )
+        return open_table(self.location, name)
+
+    def write(self, tables: Mapping[str, Rows]) -> WrittenFiles:
+        """Write the rows of sessions to new files, which no reader sees before `commit`."""
+        filled = [self.table(name) for name, rows in tables.items() if rows.num_rows]
+        with storage_errors(self.location, "write to"):
+            files = {
+                table.name: tuple(table.write(tables[table.name]))
+                for table in filled
+                if table.name != CURRENT
+            }
+        return WrittenFiles(files, tables[CURRENT].cast(arrow_schema(CURRENT)))
+
+    def commit(self, written: Sequence[WrittenFiles]) -> None:
+        """Make written rows current, in place of the earlier rows of the same sessions."""
+        if not written:
+            return
+        deadline = (time.time() - COMMIT_DEADLINE.total_seconds()) * 1000
+        if any(file.modified < deadline for batch in written for file in batch.all_files):
+            raise SourceError(  # `tidy` may have deleted the files by now
+                f"what was written to '{self.url}' waited too long to be committed",
+                "build it again",
+            )
+        names = [name for name in TABLES if any(name in batch.files for batch in written)]
+        files = [
+            [file for batch in written for file in batch.files.get(name, ())] for name in names
+        ]
+        with storage_errors(self.location, "write to"):
+            with ThreadPoolExecutor(4) as threads:
+                for _ in threads.map(lambda name, new: self.table(name).append(new), names, files):
+                    pass
+            self._sessions.replace(_keep_last_rows(written))
+
+    def read_builds(self, source: str | None = None) -> Rows:
+        """Return what is current: one row for each session, with what it was built from."""
+        with storage_errors(self.location, "read"):
+            rows = self._sessions.read(BUILD_COLUMNS).select(BUILD_COLUMNS)
+        return rows if source is None else rows.filter(pc.equal(rows["source"], source))
+
+    def read_links(self, source: str, columns: Sequence[str] | None = None) -> Rows:
+        """Return what sessions of a source share with others, as of their files back then."""
+        with storage_errors(self.location, "read"):
+            return self._links.read(columns, value=source)
+
+    def save_links(self, rows: Rows) -> None:
+        """Save what sessions share with others, in place of their earlier rows."""
+        with storage_errors(self.location, "write to"):
+            self._links.replace(rows.cast(self._links.schema))
+
+    def forget(self, keys: Collection[SessionKey]) -> None:
+        """Remove sessions; their rows are deleted by the next `tidy`."""
+        with storage_errors(self.location, "write to"):
+            self._sessions.replace(self._sessions.schema.empty_table(), keys)
+            self._links.replace(self._links.schema.empty_table(), keys)
+
+    def forget_source(self, source: str) -> None:
+        """Remove all sessions of a source, and what they shared with others."""
+        sessions = {*self.read_builds(source)["session"].to_pylist()}
+        sessions |= {*self.read_links(source, ("session",))["session"].to_pylist()}
+        self.forget([(source, session) for session in sessions])
+
+    def dataset(self, table: str) -> "Dataset":
+        """Open a table with all its rows, current or not; open `sessions` before the others."""
+        opened = self.table(table)
+        with storage_errors(self.location, f"read {table} in"):
+            return opened.open_dataset()
+
+    def tidy(self, older: timedelta) -> TidyResult:
+        """Join small files, drop rows that are not current, delete files that no table lists.
+
+        Only files older than `older` are touched. If that is less than `COMMIT_DEADLINE`, nobody
+        else may write meanwhile.
+        """
+        with storage_errors(self.location, "tidy"):
+            current_builds = frozenset(self._sessions.read(["build"])["build"].to_pylist())
+            result = TidyResult()
+            for table in iter_tables(self.location, self.profile):
+                has_stale_rows = not isinstance(table, SessionTable)
+                result += table.tidy(current_builds if has_stale_rows else None, older)
+            return result
+
+
+def open_table(location: Location, name: str) -> LakeTable:
+    """Return a table that the schema names."""
+    kind = SessionTable if name == CURRENT else LakeTable
+    return kind(location, name, arrow_schema(name))
+
+
+def open_links(location: Location) -> SessionTable:
+    """Return the table of what sessions share with others."""
+    schema = pa.schema(
         [
             ("source", pa.string()),
             ("session", pa.string()),
             ("fingerprint", pa.string()),
             ("ties", pa.list_(pa.int64())),
         ]
-    ),
-    by="source",
-    is_named_by=False,
-)
+    )
+    return SessionTable(location, "kin", schema, "source", has_partition_folders=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Files that lie in a lake and are not seen yet, and the sessions that they are of."""
-
-    parts: Mapping[str, tuple[Part, ...]]
-    """By table."""
-    sessions: Rows = field(repr=False)
-
-    @property
-    def size(self) -> int:
-        """The bytes of all files."""
-        return sum(part.size for part in _all_parts(self))
+def iter_tables(location: Location, profile: Profile) -> Iterator[LakeTable]:
+    """Yield all tables, `sessions` last: only with it is a lake complete."""
+    yield open_links(location)
+    for table in reversed(tables_for_profile(profile)):
+        yield open_table(location, table.name)
 
 
-class Lake:
-    """Delta tables in a folder or an object store; can be sent to other machines."""
-
-    def __init__(self, url: str, options: Mapping[str, str] | None = None) -> None:
-        self.place = place_of(url, options)
-        self.profile: Profile = _profile_of(self.place)
-
-    @classmethod
-    def create(cls, url: str, profile: Profile, options: Mapping[str, str] | None = None) -> Self:
-        """Makes a lake where none is; the one that is there must be of the same kind."""
-        place = place_of(url, options)
-        with told(place, "make a lake at"):
-            if place.folder:
-                place.folder.mkdir(parents=True, exist_ok=True)
-            if not DeltaTable.is_deltatable(place.table(HOLDING), dict(place.options)):
-                said = {_PROFILE: profile, _SCHEMA: str(VERSION), **_SHORT}
-                for layout in _layouts(profile):
-                    create_table(place, layout, said)
-        found = cls(url, options)
-        if found.profile != profile:
-            raise UserError(
-                f"'{place.url}' is a lake of {found.profile}, not of {profile}",
-                f"build with `--profile {found.profile}`, or to another place",
-            )
-        return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"place": self.place, "profile": self.profile}
-
-    @property
-    def url(self) -> str:
-        """Where it lies."""
-        return self.place.url
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The names of its tables, the one that says what holds first."""
-        return tuple(one.name for one in tables_in(self.profile))
-
-    def write(self, tables: Mapping[str, Rows]) -> Written:
-        """Writes the rows of sessions into files of their own, which nobody sees yet."""
-        layouts = [self._layout(name) for name, rows in tables.items() if rows.num_rows]
-        with told(self.place, "write to"):
-            parts = {
-                one.name: tuple(write_rows(self.place, one, tables[one.name]))
-                for one in layouts
-                if one.name != HOLDING
-            }
-        return Written(parts, tables[HOLDING].cast(schema_of(HOLDING)))
-
-    def commit(self, written: Sequence[Written]) -> None:
-        """Has what was written hold, in place of what there was of the same sessions."""
-        if not written:
-            return
-        _check_age(self.place, written)
-        with told(self.place, "write to"):
-            with ThreadPoolExecutor(4) as threads:
-                for _ in threads.map(self._append, *zip(*_by_table(written), strict=True)):
-                    pass
-            self._sessions.replace(_last_of_each(written))
-
-    def _append(self, name: str, parts: Sequence[Part]) -> None:
-        layout = self._layout(name)
-        _check_there(self.place, layout, parts)
-        actions: Actions = [adding(part, layout) for part in parts]
-        commit(opened(self.place, layout), layout, actions, _RETRIES)
-
-    def known(self, source: str | None = None) -> Rows:
-        """Returns what holds: one row a session, with what it was built from."""
-        with told(self.place, "read"):
-            found = self._sessions.read(KNOWN).select(KNOWN)
-        return found if source is None else found.filter(pa.compute.equal(found["source"], source))
-
-    def kin(self, source: str, columns: Sequence[str] | None = None) -> Rows:
-        """Returns what sessions of a source share with others, by what their files were."""
-        with told(self.place, "read"):
-            return self._kin.read(columns, value=source)
-
-    def keep_kin(self, rows: Rows) -> None:
-        """Keeps what sessions share with others, in place of what was kept of the same ones."""
-        with told(self.place, "write to"):
-            self._kin.replace(rows.cast(_KIN.schema))
-
-    def forget(self, keys: Collection[Key]) -> None:
-        """Has sessions hold no more; their rows go when the lake is tidied."""
-        with told(self.place, "write to"):
-            self._sessions.replace(schema_of(HOLDING).empty_table(), keys)
-            self._kin.replace(_KIN.schema.empty_table(), keys)
-
-    def forget_source(self, source: str) -> None:
-        """Has no session of a source hold any more, and knows nothing of what they shared."""
-        held = {*self.known(source)["session"].to_pylist()}
-        held |= {*self.kin(source, ("session",))["session"].to_pylist()}
-        self.forget([(source, session) for session in held])
-
-    def dataset(self, table: str) -> "Dataset":
-        """Returns a table as it is now, with the rows that do not hold; `sessions` comes first."""
-        layout = self._layout(table)
-        with told(self.place, f"read {table} in"):
-            return dataset_of(opened(self.place, layout), layout, self.place.files(table))
-
-    def tidy(self, older: timedelta) -> Tidied:
-        """Joins small files, leaves out rows that do not hold, deletes files that nobody knows.
-
-        Only what is older than that is touched. With less than `PATIENCE` nobody else may write.
-        """
-        with told(self.place, "tidy"):
-            holding = frozenset(self._sessions.read(["build"])["build"].to_pylist())
-            found = Tidied()
-            for layout in _layouts(self.profile):
-                held = holding if layout.name not in (HOLDING, _KIN.name) else None
-                found += tidy_table(self.place, layout, held, older)
-            return found
-
-    def _layout(self, table: str) -> Layout:
-        if table not in self.tables:
-            raise UserError(
-                f"a lake of {self.profile} has no table '{table}'",
-                f"it has {', '.join(self.tables)}",
-            )
-        return _layout(table)
-
-    @cached_property
-    def _sessions(self) -> Keyed:
-        return Keyed(self.place, _layout(HOLDING))
-
-    @cached_property
-    def _kin(self) -> Keyed:
-        return Keyed(self.place, _KIN)
-
-
-def _layout(table: str) -> Layout:
-    return Layout(table, schema_of(table), by="month")
-
-
-def _layouts(profile: Profile) -> Iterator[Layout]:
-    """Yields all tables, the one that says what holds last: a lake without it is none."""
-    yield _KIN
-    for one in reversed(tables_in(profile)):
-        yield _layout(one.name)
-
-
-def _profile_of(place: Place) -> Profile:
-    with told(place, "read"):
-        said = opened(place, _layout(HOLDING)).metadata().configuration
-    if said.get(_SCHEMA) != str(VERSION):
-        raise UserError(
-            f"'{place.url}' is a lake of another edition: its tables are of version "
-            f"{said.get(_SCHEMA, 'none')}, not {VERSION}",
-            "build to another place, or with the Plait that made it",
-        )
-    for profile in PROFILES:
-        if said.get(_PROFILE) == profile:
-            return profile
-    raise no_lake(place)
-
-
-def _last_of_each(written: Sequence[Written]) -> Rows:
-    """Returns the rows of sessions: of those that were written several times the last ones."""
-    found: list[Rows] = []
-    later = pa.array([], pa.string())
-    for rows in (one.sessions for one in reversed(written)):
-        keys = keys_of(rows)
-        found.insert(0, rows.filter(pa.compute.invert(pa.compute.is_in(keys, later))))
-        later = pa.concat_arrays([later, keys])
-    return pa.concat_tables(found)
-
-
-def _by_table(written: Sequence[Written]) -> list[tuple[str, list[Part]]]:
-    names = [name for name in TABLES if any(name in one.parts for one in written)]
-    return [(name, [part for one in written for part in one.parts.get(name, ())]) for name in names]
-
-
-def _check_age(place: Place, written: Sequence[Written]) -> None:
-    """Sees that nobody can have tidied away what comes too late."""
-    before = (time.time() - PATIENCE.total_seconds()) * 1000
-    if any(part.modified < before for one in written for part in _all_parts(one)):
-        raise SourceError(
-            f"what was written to '{place.url}' waited too long to be committed",
-            "build it again",
-        )
-
-
-def _all_parts(written: Written) -> Iterator[Part]:
-    for parts in written.parts.values():
-        yield from parts
-
-
-def _check_there(place: Place, layout: Layout, parts: Sequence[Part]) -> None:
-    """Sees that all files came whole to where the tables lie."""
-    found = place.files(layout.name).get_file_info([part.path for part in parts])
-    for part, file in zip(parts, found, strict=True):
-        if file.size != part.size:
-            raise SourceError(
-                f"'{place.table(layout.name)}/{part.path}' is not there as it was written",
-                "workers on other machines need a place that all of them see",
-            )
+def _keep_last_rows(written: Sequence[WrittenFiles]) -> Rows:
+    """Return the rows of sessions; of one that was written several times, only the last rows."""
+    kept: list[Rows] = []
+    later_keys = pa.array([], pa.string())
+    for rows in (batch.sessions for batch in reversed(written)):
+        keys = _session_keys(rows)
+        kept.insert(0, rows.filter(pc.invert(pc.is_in(keys, later_keys))))
+        later_keys = pa.concat_arrays([later_keys, keys])
+    return pa.concat_tables(kept)

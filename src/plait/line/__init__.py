@@ -1,42 +1,60 @@
-"""Folders and files to lines: bytes on disk and where they lie."""
+"""Lines of log files: bytes on disk, and where the files lie."""
 
-from plait.line.cores import cores
-from plait.line.discover import discover, files_under, logs_beside, root_at, slug_of
-from plait.line.model import Discovery, FileStamp, Finding, Line, LogFile, Root
-from plait.line.split import (
+import os
+
+from plait.line.discovery import discover, list_files, list_stray_logs, make_project_slug, make_root
+from plait.line.files import (
+    Discovery,
+    FileStamp,
+    FileUpdate,
+    Finding,
     Follower,
-    Growth,
-    lines,
-    mode_of,
-    pieces,
+    Line,
+    LogFile,
+    Root,
+    iter_bytes,
+    iter_lines,
+    read_file_mode,
+    read_file_stamp,
+    read_file_times,
     read_regular,
     read_slice,
     read_small,
-    stamp_of,
-    times_of,
 )
 
 __all__ = [
     "Discovery",
     "FileStamp",
+    "FileUpdate",
     "Finding",
     "Follower",
-    "Growth",
     "Line",
     "LogFile",
     "Root",
-    "cores",
+    "default_jobs",
     "discover",
-    "files_under",
-    "lines",
-    "logs_beside",
-    "mode_of",
-    "pieces",
+    "iter_bytes",
+    "iter_lines",
+    "list_files",
+    "list_stray_logs",
+    "make_project_slug",
+    "make_root",
+    "read_file_mode",
+    "read_file_stamp",
+    "read_file_times",
     "read_regular",
     "read_slice",
     "read_small",
-    "root_at",
-    "slug_of",
-    "stamp_of",
-    "times_of",
 ]
+
+
+MOST_JOBS = 8
+
+
+def default_jobs() -> int:
+    """Return how many processes can work at once: one per core, eight at most."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        cores = os.cpu_count() or 1
+    return min(cores, MOST_JOBS)

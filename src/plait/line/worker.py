@@ -1,4 +1,4 @@
-"""Tasks on a pipe to their results, in a process of its own.
+"""The worker process: it reads tasks from a pipe and writes their results to another.
 
 A frame is its length in eight bytes and a pickle. In comes the name of a function and the items
 it is called with, out go its results in order: bytes, so that nothing is packed twice.
@@ -19,14 +19,14 @@ DONE, FAILED, BROKEN = 0, 1, 2
 
 
 def send(pipe: IO[bytes], value: object) -> None:
-    """Writes a frame."""
+    """Write a frame."""
     data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     pipe.write(LENGTH.pack(len(data)) + data)
     pipe.flush()
 
 
 def receive(pipe: IO[bytes]) -> Any:
-    """Reads a frame; raises EOFError where there is no whole one."""
+    """Read a frame; raise EOFError if there is no complete one."""
     head = pipe.read(LENGTH.size)
     data = pipe.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
     if not data or len(data) < LENGTH.unpack(head)[0]:
@@ -35,42 +35,40 @@ def receive(pipe: IO[bytes]) -> Any:
 
 
 def serve(tasks: IO[bytes], results: IO[bytes]) -> None:
-    """Does what comes until nothing comes any more."""
+    """Carry out tasks until the pipe is closed."""
     while True:
         try:
             name, items = receive(tasks)
         except EOFError:
             return
-        send(results, _outcome(name, items))
+        outcome: tuple[int, object]
+        try:
+            function = resolve_function(name)
+            outcome = DONE, [function(item) for item in items]
+        except PlaitError as error:
+            outcome = FAILED, [type(error).__name__, error.message, list(error.hints)]
+        except Exception:
+            from traceback import format_exc
+
+            outcome = BROKEN, format_exc()
+        send(results, outcome)
 
 
-def _outcome(name: str, items: list[Any]) -> tuple[int, object]:
-    try:
-        run = function_named(name)
-        return DONE, [run(item) for item in items]
-    except PlaitError as error:
-        return FAILED, [type(error).__name__, error.message, list(error.hints)]
-    except Exception:
-        from traceback import format_exc
-
-        return BROKEN, format_exc()
-
-
-def function_named(name: str) -> Callable[..., Any]:
-    """Returns the function that `module:name` means."""
-    module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+def resolve_function(name: str) -> Callable[..., Any]:
+    """Return the function named by `module:name`."""
+    module, _, attribute = name.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), attribute)
+    return function
 
 
 def main() -> None:
-    """Serves on the standard streams; Ctrl-C is for the one that asks."""
+    """Serve on the standard streams; Ctrl-C is for the parent process."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     results = sys.stdout.buffer
-    sys.stdout = sys.stderr  # whatever prints does not print between the frames
+    sys.stdout = sys.stderr  # what a task prints must not land between the frames
     try:
         serve(sys.stdin.buffer, results)
-    except BrokenPipeError:  # nobody asks any more, and nobody is to be told
+    except BrokenPipeError:  # the parent has gone
         os._exit(1)

@@ -1,12 +1,12 @@
-"""Items to results by several processes, in the order of the items.
+"""A pool of worker processes that map a function over items, in the order of the items.
 
     with Workers(4) as workers:
-        for data in workers.each("plait.archive.usage:packed_bills", paths, sizes):
+        for data in workers.map("plait.usage.responses:packed_bills", paths, sizes):
             ...
 
-Items are dealt in runs of some megabytes, the largest of those that are due next first, so that
-memory is bounded by the number of workers. What a worker held that dies is dealt again to a new
-one; what kills three is an error that names it, unless something is said to stand for it.
+Items are handed out in runs of some megabytes, the largest of those that are due next first, so
+that memory is bounded by the number of workers. The run of a worker that dies is given to a new
+one; a run that kills three is an error that names its first item, unless a crash handler stands in.
 """
 
 import atexit
@@ -23,20 +23,20 @@ from weakref import WeakSet
 
 from plait import errors
 from plait.errors import PlaitError, SourceError
-from plait.line.cores import cores
-from plait.line.fetch import offers
+from plait.line import default_jobs
+from plait.line.files import list_sources
 from plait.line.worker import DONE, FAILED, receive, send, serve
 
 RUN_BYTES = 4_000_000
 RUN_ITEMS = 200
 PATIENCE = 3
 """How many workers may die at the same run."""
-AHEAD = 3
-"""Runs for each worker that may be done before their turn has come."""
+PREFETCH = 3
+"""Runs for each worker that may be done before it is their turn."""
 
 
-Dead: TypeAlias = Callable[[Any], bytes]
-"""What stands for an item that three processes died at."""
+CrashHandler: TypeAlias = Callable[[Any], bytes]
+"""Returns the result for an item at which three processes have died."""
 
 
 class _Process(Protocol):
@@ -47,12 +47,12 @@ class _Process(Protocol):
     results: IO[bytes]
 
     def end(self) -> None:
-        """Ends it, whatever it is doing."""
+        """End it, whatever it is doing."""
 
 
 @dataclass
 class _Run:
-    """Items that are done in one go."""
+    """Consecutive items that a worker gets at once."""
 
     number: int
     first: int
@@ -62,76 +62,76 @@ class _Run:
 
 
 @dataclass
-class _Deal:
-    """Which runs wait, and which are done before their turn."""
+class _Job:
+    """A `map` under way: which runs wait, and which are done before their turn."""
 
     task: str
     items: Sequence[Any]
     waiting: list[_Run]
-    dead: Dead | None = None
+    on_crash: CrashHandler | None = None
     changed: Condition = field(default_factory=Condition)
     done: dict[int, list[bytes] | BaseException] = field(default_factory=dict)
     turn: int = 0
     is_over: bool = False
 
-    def next(self, ahead: int) -> _Run | None:
-        """Waits for a run that is due, takes it; None when there will be none."""
+    def next(self, limit: int) -> _Run | None:
+        """Wait for a run that is due and take it; return None when there will be no more."""
         with self.changed:
             while not self.is_over:
-                due = [run for run in self.waiting if run.number < self.turn + ahead]
+                due = [run for run in self.waiting if run.number < self.turn + limit]
                 if due:
-                    run = max(due, key=lambda one: one.size)
+                    run = max(due, key=lambda run: run.size)
                     self.waiting.remove(run)
                     return run
                 self.changed.wait()
         return None
 
-    def take(self) -> list[bytes]:
-        """Waits for the run whose turn it is."""
+    def take_results(self) -> list[bytes]:
+        """Wait for the results of the run whose turn it is."""
         with self.changed:
             while self.turn not in self.done:
                 self.changed.wait()
-            found = self.done.pop(self.turn)
+            results = self.done.pop(self.turn)
             self.turn += 1
             self.changed.notify_all()
-        if isinstance(found, BaseException):
-            raise found
-        return found
+        if isinstance(results, BaseException):
+            raise results
+        return results
 
-    def finish(self, run: _Run, found: list[bytes] | BaseException) -> None:
-        """Takes what came of a run."""
+    def finish(self, run: _Run, results: list[bytes] | BaseException) -> None:
+        """Store the results of a run, or the error it ended with."""
         with self.changed:
-            self.done[run.number] = found
+            self.done[run.number] = results
             self.changed.notify_all()
 
-    def again(self, run: _Run) -> None:
-        """Takes a run back."""
+    def retry(self, run: _Run) -> None:
+        """Put a run back among those that wait."""
         with self.changed:
             self.waiting.append(run)
             self.changed.notify_all()
 
     def close(self) -> None:
-        """Lets nobody wait any more."""
+        """Wake all who wait and have them stop."""
         with self.changed:
             self.is_over = True
             self.changed.notify_all()
 
 
 class Workers:
-    """Processes that do the same to many items, and the threads that speak to them."""
+    """Worker processes, each with a thread that talks to it."""
 
     def __init__(self, jobs: int | None = None, losses: list[str] | None = None) -> None:
-        self.jobs = jobs or cores()
+        self.jobs = jobs or default_jobs()
         self.losses = [] if losses is None else losses
-        """What is said of workers that died."""
+        """Messages about workers that died."""
         self._processes: list[_Process] = []
         self._threads: list[Thread] = []
-        self._deal: _Deal | None = None
+        self._job: _Job | None = None
         self._lock = Lock()
         self._is_ended = True
 
     def __enter__(self) -> Self:
-        self._begin()
+        self._start()
         return self
 
     def __exit__(
@@ -142,85 +142,99 @@ class Workers:
     ) -> None:
         self._end()
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         _pools.add(self)
         for _ in range(self.jobs):
-            self._processes.append(_forked(self._processes) if _may_fork() else _spawned())
+            self._processes.append(_fork(self._processes) if _can_fork() else _spawn())
         self._is_ended = False
 
     def abandon(self) -> None:
-        """Ends the processes, whatever they are doing; nobody waits for what they were asked."""
-        with self._lock:  # from now on no other takes the place of one that dies
+        """Kill the processes, whatever they are doing."""
+        with self._lock:  # from now on a process that dies is not replaced
             self._is_ended = True
         for process in self._processes:
             process.end()
 
     def _end(self) -> None:
-        if self._deal:
-            self._deal.close()
+        if self._job:
+            self._job.close()
         self.abandon()
-        self._wait()
+        self._join_threads()
         self._processes.clear()
 
-    def _wait(self) -> None:
+    def _join_threads(self) -> None:
         for thread in self._threads:
-            if thread.ident is not None:  # one that was interrupted before it began never ends
+            if thread.ident is not None:  # one that was interrupted before it started never ends
                 thread.join()
         self._threads.clear()
 
-    def each(
-        self, task: str, items: Sequence[Any], sizes: Sequence[int], dead: Dead | None = None
+    def map(
+        self,
+        task: str,
+        items: Sequence[Any],
+        sizes: Sequence[int],
+        on_crash: CrashHandler | None = None,
     ) -> Iterator[bytes]:
-        """Yields what a function makes of each item, in their order."""
+        """Yield the result of a function, named `module:function`, for each item in order."""
         if self._is_ended:
-            self._begin()
-        runs = _runs(sizes)
-        deal = self._deal = _Deal(task, items, [*runs], dead)
+            self._start()
+        runs = _split_into_runs(sizes)
+        job = self._job = _Job(task, items, [*runs], on_crash)
         try:
             for number in range(self.jobs):
-                self._threads.append(Thread(target=self._work, args=(deal, number), daemon=True))
+                self._threads.append(Thread(target=self._work, args=(job, number), daemon=True))
                 self._threads[-1].start()
             for _ in runs:
-                yield from deal.take()
+                yield from job.take_results()
         finally:
-            is_done = deal.turn == len(runs)
-            deal.close()
+            is_done = job.turn == len(runs)
+            job.close()
             if is_done:
-                self._wait()
-            else:  # whoever asked has gone: nobody waits for what is being done
+                self._join_threads()
+            else:  # the caller has gone: nobody waits for the results
                 self._end()
 
-    def _work(self, deal: _Deal, number: int) -> None:
-        """Hands runs to one worker until none is left."""
-        while run := deal.next(AHEAD * self.jobs):
+    def _work(self, job: _Job, number: int) -> None:
+        """Hand runs to one worker until none is left."""
+        while run := job.next(PREFETCH * self.jobs):
             process = self._processes[number]
             try:
-                send(process.tasks, (deal.task, deal.items[run.first : run.last]))
-                deal.finish(run, _results(receive(process.results)))
+                send(process.tasks, (job.task, job.items[run.first : run.last]))
+                state, found = receive(process.results)
             except (EOFError, OSError):
-                self._replace(deal, number, run)
+                self._replace_worker(job, number, run)
+                continue
             except BaseException as error:
-                deal.finish(run, error)
+                job.finish(run, error)
+                continue
+            if state == DONE:
+                job.finish(run, list(found))
+            elif state == FAILED:
+                name, message, hints = found
+                kind: type[PlaitError] = getattr(errors, name, PlaitError)
+                job.finish(run, kind(message, *hints))
+            else:
+                job.finish(run, RuntimeError(f"a worker failed\n{found}"))
 
-    def _replace(self, deal: _Deal, number: int, run: _Run) -> None:
-        """Has what a dead worker held done by a new one, and says so."""
+    def _replace_worker(self, job: _Job, number: int, run: _Run) -> None:
+        """Start a new worker for one that died, and have its run done again or given up."""
         with self._lock:
             if self._is_ended:
                 return
             process = self._processes[number]
             process.end()
-            self._processes[number] = _spawned()
-        first = _name(deal.items[run.first])
-        self.losses.append(f"process {process.pid} died while it read '{first}'")
+            self._processes[number] = _spawn()
+        item = job.items[run.first]
+        name = item[0] if isinstance(item, tuple) else item
+        self.losses.append(f"process {process.pid} died while it read '{name}'")
         run.attempts += 1
         if run.attempts < PATIENCE:
-            deal.again(run)
-            return
-        if deal.dead:
-            deal.finish(run, [deal.dead(one) for one in deal.items[run.first : run.last]])
-            return
-        died = f"{PATIENCE} processes died while they read '{first}'"
-        deal.finish(run, SourceError(died, "`--jobs 1` reads without others"))
+            job.retry(run)
+        elif job.on_crash:
+            job.finish(run, [job.on_crash(item) for item in job.items[run.first : run.last]])
+        else:
+            message = f"{PATIENCE} processes died while they read '{name}'"
+            job.finish(run, SourceError(message, "`--jobs 1` reads in this process alone"))
 
 
 _pools: "WeakSet[Workers]" = WeakSet()
@@ -228,41 +242,25 @@ _pools: "WeakSet[Workers]" = WeakSet()
 
 @atexit.register
 def _abandon_all() -> None:
-    """Leaves no process behind where this one ends while others work for it."""
+    """Leave no worker behind when this process ends while they work."""
     for pool in list(_pools):
         pool.abandon()
 
 
-def _name(item: Any) -> str:
-    """Returns what an item is called: itself, or the first of its parts."""
-    return str(item[0] if isinstance(item, tuple) else item)
+def _split_into_runs(sizes: Sequence[int]) -> list[_Run]:
+    """Return the items in runs, each of some megabytes or some hundred items."""
+    runs: list[_Run] = []
+    first = total = 0
+    for number, size in enumerate(sizes):
+        total += size
+        if total >= RUN_BYTES or number + 1 - first >= RUN_ITEMS or number + 1 == len(sizes):
+            runs.append(_Run(len(runs), first, number + 1, total))
+            first, total = number + 1, 0
+    return runs
 
 
-def _results(answer: Any) -> list[bytes] | BaseException:
-    state, found = answer
-    if state == DONE:
-        return list(found)
-    if state == FAILED:
-        name, message, hints = found
-        kind: type[PlaitError] = getattr(errors, name, PlaitError)
-        return kind(message, *hints)
-    return RuntimeError(f"a worker failed\n{found}")
-
-
-def _runs(sizes: Sequence[int]) -> list[_Run]:
-    """Returns the items in runs, each of some megabytes or some hundred items."""
-    found: list[_Run] = []
-    first = size = 0
-    for number, one in enumerate(sizes):
-        size += one
-        if size >= RUN_BYTES or number + 1 - first >= RUN_ITEMS or number + 1 == len(sizes):
-            found.append(_Run(len(found), first, number + 1, size))
-            first, size = number + 1, 0
-    return found
-
-
-def _may_fork() -> bool:
-    """Tells whether a copy of this process can go on: nothing else runs in it."""
+def _can_fork() -> bool:
+    """Return whether this process has a single thread, so that a copy of it can go on."""
     try:
         return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208
     except OSError:
@@ -270,12 +268,12 @@ def _may_fork() -> bool:
 
 
 class _Spawned:
-    """A worker that began as a Python of its own."""
+    """A worker that was started as a Python interpreter of its own."""
 
     def __init__(self) -> None:
-        begin = f"import sys; sys.path[:] = {sys.path!r}; from plait.line.worker import main"
+        setup = f"import sys; sys.path[:] = {sys.path!r}; from plait.line.worker import main"
         self._process = subprocess.Popen(  # noqa: S603  this very Python
-            [sys.executable, "-c", f"{begin}; main()"],
+            [sys.executable, "-c", f"{setup}; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # In a group of its own: a Ctrl-C at the terminal would meet it while it loads.
@@ -288,17 +286,17 @@ class _Spawned:
         self.results: IO[bytes] = self._process.stdout
 
     def end(self) -> None:
-        """Ends it, whatever it is doing."""
+        """End it, whatever it is doing."""
         self._process.kill()
         self._process.wait()
         _close(self.tasks, self.results)
 
 
-def _spawned() -> _Spawned:
-    """Begins a worker, and tells it who brings what is not where it is looked for."""
+def _spawn() -> _Spawned:
+    """Start a worker and have it register the same sources of missing files."""
     process = _Spawned()
-    with suppress(EOFError, OSError):  # one that dies now is met when it is asked
-        for name, item in offers():
+    with suppress(EOFError, OSError):  # one that dies now is noticed when it gets its first run
+        for name, item in list_sources():
             send(process.tasks, (name, [item]))
             receive(process.results)
     return process
@@ -311,7 +309,7 @@ class _Forked:
         self.pid, self.tasks, self.results = pid, tasks, results
 
     def end(self) -> None:
-        """Ends it, whatever it is doing."""
+        """End it, whatever it is doing."""
         import signal
 
         with suppress(ProcessLookupError):
@@ -321,7 +319,7 @@ class _Forked:
         _close(self.tasks, self.results)
 
 
-def _forked(others: Sequence[_Process]) -> _Forked:
+def _fork(others: Sequence[_Process]) -> _Forked:
     import signal
 
     task_end, tasks = os.pipe()
@@ -336,7 +334,7 @@ def _forked(others: Sequence[_Process]) -> _Forked:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.close(tasks)
         os.close(results)
-        for other in others:  # else they would not see that nobody asks any more
+        for other in others:  # else they would not notice that the parent has closed the pipes
             _close(other.tasks, other.results)
         serve(os.fdopen(task_end, "rb"), os.fdopen(result_end, "wb"))
         code = 0

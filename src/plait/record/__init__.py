@@ -1,20 +1,19 @@
-"""Lines to records: decoded, typed, still the bytes they were."""
+"""Typed records over the lines of a log; a record still is the bytes it was."""
 
 from plait.record.message import Message, Text, Thinking, ToolResult, ToolUse, UnknownBlock, Usage
-from plait.record.read import (
+from plait.record.reader import (
     Blank,
     Broken,
     Entry,
     Recovered,
-    client_record,
-    client_records,
     entries,
-    entry_of,
+    get_client_record,
+    iter_client_records,
+    parse_entry,
+    parse_record,
     read,
-    record_of,
 )
-from plait.record.record import Record
-from plait.record.types.kinds import Assistant, Attachment, Other, Progress, Summary, System, User
+from plait.record.types import Assistant, Attachment, Other, Progress, Record, Summary, System, User
 
 __all__ = [
     "Assistant",
@@ -36,10 +35,10 @@ __all__ = [
     "UnknownBlock",
     "Usage",
     "User",
-    "client_record",
-    "client_records",
     "entries",
-    "entry_of",
+    "get_client_record",
+    "iter_client_records",
+    "parse_entry",
+    "parse_record",
     "read",
-    "record_of",
 ]

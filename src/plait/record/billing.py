@@ -1,23 +1,31 @@
-"""Lines of a log to what they say of money: who answered, when, and what it took.
+"""What the lines of a log say about usage and cost, and about what each request contained.
 
-Almost every line takes one typed pass that skips all texts. What does not fit that pass is
+Almost every line is decoded in one typed pass that skips all texts. A line that does not fit is
 read as any record is, and its figures are taken as a person would read them: `"100"` and
-`100.0` are a hundred. A whole record on a broken line was paid for, so it counts too.
+`100.0` are a hundred. A complete record on a broken line was paid for, so it counts too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Raw, Struct, field
+from msgspec.structs import replace
 
 from plait.errors import SourceError
 from plait.line import Line
-from plait.line.split import blocks
-from plait.record.codec import NotAnObject, fitting, lenient, object_of
-from plait.record.model import ForkedFrom
-from plait.record.read import recover
+from plait.line.files import iter_blocks, iter_line_views
+from plait.record.codec import (
+    ForkedFrom,
+    NotAnObject,
+    convert_leniently,
+    convert_or_none,
+    decode_object,
+)
+from plait.record.reader import recover
 
 ASSISTANT = "assistant"
 COST_STATE = "cost-state"
@@ -113,24 +121,26 @@ _decode = msgspec.json.Decoder(Bill).decode
 MISFITS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
-def bills(path: Path) -> Iterator[tuple[int, Bill]]:
-    """Yields the lines of a file that tell of money, with their numbers; none if it has gone.
+def iter_bills(path: Path) -> Iterator[tuple[int, Bill]]:
+    """Yield the lines of a file that tell of money, with their numbers; none if it has gone.
 
     Where notes tell whether its records were copied, one more bill says so: it stands at the
     first note among them.
     """
-    return bills_in(blocks(path))
+    return iter_bills_in_blocks(iter_blocks(path))
 
 
-def bills_in(read: Iterable[tuple[bytes | bytearray, int]]) -> Iterator[tuple[int, Bill]]:
-    """Yields the same of a file that is read block by block, as `blocks` does."""
+def iter_bills_in_blocks(
+    read: Iterable[tuple[bytes | bytearray, int]],
+) -> Iterator[tuple[int, Bill]]:
+    """Yield the same of a file that is read block by block, as `blocks` does."""
     opening = Opening()
     try:
-        for number, view in _telling(read, opening):
+        for number, view in _iter_bill_lines(read, opening):
             try:
                 bill = _decode(view)
             except MISFITS:
-                for bill in odd_bills(bytes(view), number):
+                for bill in parse_irregular_bills(bytes(view), number):
                     yield number, bill
                 continue
             message = bill.message
@@ -146,10 +156,10 @@ def bills_in(read: Iterable[tuple[bytes | bytearray, int]]) -> Iterator[tuple[in
     yield from opening.ended()
 
 
-def _telling(
+def _iter_bill_lines(
     read: Iterable[tuple[bytes | bytearray, int]], opening: "Opening"
 ) -> Iterator[tuple[int, memoryview]]:
-    """Yields the lines that may tell of money, each good until the next is asked for.
+    """Yield the lines that may tell of money, each good until the next is asked for.
 
     What is billed says that it is an answer, whoever wrote it and in whatever order.
     """
@@ -188,7 +198,7 @@ class Opening:
         """How many lines are notes from the first on, and how many there are."""
 
     def passed(self, number: int, bill: Bill, length: int) -> Iterable[tuple[int, Bill]]:
-        """Takes in a line that is no answer; where it is a note among records, that is a bill."""
+        """Take in a line that is no answer; where it is a note among records, that is a bill."""
         if bill.uuid is not None:
             if not self.is_copy:
                 self.is_copy = isinstance(bill.timestamp, str) and self.begun > bill.timestamp
@@ -202,7 +212,7 @@ class Opening:
         return () if self.is_on else ((number, self._bill()),)
 
     def ended(self) -> Iterable[tuple[int, Bill]]:
-        """Returns what is left to say behind the last line of the file."""
+        """Return what is left to say behind the last line of the file."""
         return ((self.last + 1, self._bill()),) if self.is_on and self.begun else ()
 
     def _bill(self) -> Bill:
@@ -223,53 +233,55 @@ def _is_plainly_other(buffer: bytes | bytearray, start: int, stop: int) -> bool:
     return not is_answer and buffer.find(GLUED, at, stop) < 0
 
 
-def odd_bills(data: bytes, number: int) -> Iterator[Bill]:
-    """Yields what a line tells of money that is not written as the client writes it."""
+def parse_irregular_bills(data: bytes, number: int) -> Iterator[Bill]:
+    """Yield what a line tells of money that is not written as the client writes it."""
     try:
-        found = [object_of(data)]
+        found = [decode_object(data)]
     except NotAnObject:
-        whole = recover(Line(number, 0, data, True)) if data.strip() else ()
-        found = [one.fields for one in whole if one.is_whole]
+        recovered = recover(Line(number, 0, data, True)) if data.strip() else ()
+        found = [object_.fields for object_ in recovered if object_.is_whole]
     for value in found:
-        bill = bill_of(value)
+        bill = make_bill(value)
         if bill.figures is not None or bill.type == COST_STATE:
             yield bill
 
 
-def bill_of(value: Mapping[str, Any]) -> Bill:
-    """Returns what an object tells of money, as far as it can be understood."""
+def make_bill(value: Mapping[str, Any]) -> Bill:
+    """Return what an object tells of money, as far as it can be understood."""
     message = value.get("message")
     usage = message.get("usage") if isinstance(message, Mapping) else None
-    plain = {key: one for key, one in value.items() if key != "message"}
+    plain = {key: item for key, item in value.items() if key != "message"}
     for key in ("costUSD", "totalCostUSD"):
         plain[key] = _amount(value.get(key))
     if isinstance(message, Mapping):
         plain["message"] = {
-            "model": fitting(message.get("model"), str),
-            "id": fitting(message.get("id"), str),
-            "requestId": fitting(message.get("requestId"), str),
-            "role": fitting(message.get("role"), str),
-            "usage": _figures_of(usage) if isinstance(usage, Mapping) else None,
+            "model": convert_or_none(message.get("model"), str),
+            "id": convert_or_none(message.get("id"), str),
+            "requestId": convert_or_none(message.get("requestId"), str),
+            "role": convert_or_none(message.get("role"), str),
+            "usage": _make_figures(usage) if isinstance(usage, Mapping) else None,
         }
-    return lenient(plain, Bill)
+    return convert_leniently(plain, Bill)
 
 
-def _figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
+def _make_figures(usage: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for known in msgspec.structs.fields(Figures):
         value = usage.get(known.name)
         if known.name.endswith("_tokens"):
-            found[known.name] = whole(value)
+            found[known.name] = parse_count(value)
         elif known.name in ("server_tool_use", "cache_creation"):
             inner = value.items() if isinstance(value, Mapping) else None
-            found[known.name] = None if inner is None else {key: whole(one) for key, one in inner}
+            found[known.name] = (
+                None if inner is None else {key: parse_count(item) for key, item in inner}
+            )
         else:
-            found[known.name] = fitting(value, str)
+            found[known.name] = convert_or_none(value, str)
     return found
 
 
-def whole(value: object) -> int | None:
-    """Returns the whole number that a value means; None where it means none."""
+def parse_count(value: object) -> int | None:
+    """Return the whole number that a value means; None where it means none."""
     number = _amount(value)
     return int(number) if number is not None and number >= 0 else None
 
@@ -282,3 +294,136 @@ def _amount(value: object) -> float | None:
     except ValueError:
         return None
     return number if -MOST <= number <= MOST else None
+
+
+# What tells which context a request was sent with: ids, times, figures and settings. Again one
+# typed pass that skips all texts; a line that does not fit it is read as any record is.
+
+
+SNAPSHOT = b'"prompt_snapshot"'
+STARTED = b"SessionStart:resume"
+LINEAGE_EDGE = 200
+NOTHING = Raw()
+SEPARATE_TYPES = frozenset({"attachment", "progress"})
+UNREAD = frozenset({"message", "attachment", "data"})
+BOUNDARY, CLEARING = "compact_boundary", "microcompact_boundary"
+
+
+class Thinking(Struct, frozen=True, gc=False, rename="camel"):
+    """How much the model was to think."""
+
+    level: str | None = None
+    disabled: bool | None = None
+    max_thinking_tokens: int | None = None
+
+
+class Preserved(Struct, frozen=True, gc=False, rename="camel"):
+    """What a compaction left as it was."""
+
+    head_uuid: str | None = None
+    tail_uuid: str | None = None
+    uuids: list[str] | None = None
+
+
+class Compaction(Struct, frozen=True, gc=False, rename="camel"):
+    """What a boundary says of itself."""
+
+    preserved_segment: Preserved | None = None
+    preserved_messages: Preserved | None = None
+
+
+class SentMessage(BilledMessage, frozen=True, gc=False):
+    """What a message says of itself, and what it holds, as long as its line is looked at."""
+
+    content: Raw = NOTHING
+
+
+class SentLine(Struct, frozen=True, gc=False, rename="camel"):
+    """One line, as far as it tells what a request held and what could change that."""
+
+    parent_uuid: str | None = None
+    logical_parent_uuid: str | None = None
+    is_sidechain: bool | None = None
+    attachment: Raw = NOTHING
+    agent_id: str | None = None
+    message: SentMessage | None = None
+    request_id: str | None = None
+    effort: str | None = None
+    type: str | None = None
+    subtype: str | None = None
+    data: Raw = NOTHING
+    compact_metadata: Compaction | None = None
+    uuid: str | None = None
+    timestamp: str | int | float | None = None
+    is_compact_summary: bool | None = None
+    thinking_metadata: Thinking | None = None
+    entrypoint: str | None = None
+    session_id: str | None = None
+    version: str | None = None
+    process: str | None = field(default=None, name="session_id")
+    forked_from: ForkedFrom | None = None
+
+    @property
+    def is_boundary(self) -> bool:
+        """Whether a summary stands for what came before."""
+        return self.subtype == BOUNDARY or self.is_compact_summary is True
+
+    @property
+    def ends_process(self) -> bool:
+        """Whether a client writes it when it is left."""
+        return self.type == COST_STATE
+
+    @property
+    def begins_process(self) -> bool:
+        """Whether it is what a client leaves that takes a session up again."""
+        return (
+            STARTED in bytes(self.attachment)[:LINEAGE_EDGE]
+            or STARTED in bytes(self.data)[:LINEAGE_EDGE]
+        )
+
+    @property
+    def prompt(self) -> bytes | None:
+        """A digest of instructions and tools, where the line keeps them."""
+        text = bytes(self.attachment)
+        return blake2b(text, digest_size=8).digest() if SNAPSHOT in text[:LINEAGE_EDGE] else None
+
+
+_decode_sent = msgspec.json.Decoder(SentLine).decode
+
+
+def iter_sent_lines(path: Path) -> Iterator[tuple[int, SentLine]]:
+    """Yield the lines of a file with their numbers; none if it has gone."""
+    with suppress(SourceError):
+        yield from decode_sent_lines(iter_line_views(path))
+
+
+def decode_sent_lines(
+    found: Iterable[tuple[int, bytes | memoryview]],
+) -> Iterator[tuple[int, SentLine]]:
+    """Yield lines that were read, or what was recovered of them, with their numbers."""
+    for number, view in found:
+        try:
+            sent = _decode_sent(view)
+            yield (
+                number,
+                replace(sent, attachment=sent.attachment.copy(), data=sent.data.copy())
+                if sent.type in SEPARATE_TYPES
+                else sent,
+            )
+        except MISFITS:
+            yield from ((number, line) for line in _odd(bytes(view), number))
+
+
+def _odd(data: bytes, number: int) -> Iterator[SentLine]:
+    """Yield what stands on a line that is not written as the client writes it."""
+    try:
+        found = [decode_object(data)]
+    except NotAnObject:
+        recovered = recover(Line(number, 0, data, True)) if data.strip() else ()
+        found = [item.fields for item in recovered if item.is_whole]
+    for value in found:
+        plain = {key: item for key, item in value.items() if key not in UNREAD}
+        sent = convert_leniently(plain, SentLine)
+        message = make_bill(value).message
+        spoken = msgspec.convert(message, SentMessage, from_attributes=True) if message else None
+        yield replace(sent, message=spoken)

@@ -1,9 +1,12 @@
-"""JSON of the log to Python values, and back to the bytes that the client would write.
+"""Decoding and encoding the JSON of the log, and the envelope of a record.
 
-Almost every line takes the first way: one typed pass that skips the long texts. The
-others are the ones of real life: wrong types, lone surrogates, broken UTF-8, a byte
-order mark. They are read as the client's own JSON reader would read them, and what does
-not fit a type is left out, never an error. Raw values are asked in the same spirit.
+The envelope is what can be known of a line without reading its content. It is decoded from every
+line, so it holds what graphs, lists and counts need and skips the long texts.
+
+Almost every line takes that typed pass. The others are those of real life: wrong types, lone
+surrogates, broken UTF-8, a byte order mark. They are read as the client's own JSON reader would
+read them; what does not fit a type is left out and is never an error. Encoding writes the bytes
+that the client would write. Wire names exist only in this package.
 """
 
 import json
@@ -14,9 +17,91 @@ from math import isfinite
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
+from msgspec import Struct, field
 from msgspec.structs import fields as struct_fields
 
-from plait.record.model import Envelope
+
+class BlockHead(Struct, frozen=True, gc=False):
+    """The kind and the ids of one content block."""
+
+    tool_use_id: str | None = None
+    type: str | None = None
+    id: str | None = None
+    name: str | None = None
+
+
+class MessageHead(Struct, frozen=True, gc=False):
+    """What the API message says of itself, with the heads of its blocks."""
+
+    model: str | None = None
+    id: str | None = None
+    role: str | None = None
+    content: str | list[BlockHead] | None = None
+    stop_reason: str | None = None
+    timestamp: str | int | float | None = None
+    request_id: str | None = field(default=None, name="requestId")
+
+
+class KindHead(Struct, frozen=True, gc=False):
+    """The kind of an attachment, of progress, or of an origin."""
+
+    type: str | None = None
+    kind: str | None = None
+    command_mode: str | None = field(default=None, name="commandMode")
+    agent_id: str | None = field(default=None, name="agentId")
+    origin: "KindHead | None" = None
+    is_meta: bool | None = field(default=None, name="isMeta")
+
+
+class ForkedFrom(Struct, frozen=True, gc=False, rename="camel"):
+    """The session and the entry that a copied entry was taken from."""
+
+    session_id: str | None = None
+    message_uuid: str | None = None
+
+
+class Envelope(Struct, frozen=True, gc=False, rename="camel"):
+    """The flat facts of one record; None where the line does not say.
+
+    The fields stand in the order in which the client writes them: a decoder that looks for
+    the next key right after the last one then seldom looks twice.
+    """
+
+    parent_uuid: str | None = None
+    logical_parent_uuid: str | None = None
+    is_sidechain: bool | None = None
+    attachment: KindHead | None = None
+    prompt_id: str | None = None
+    agent_id: str | None = None
+    message: MessageHead | None = None
+    request_id: str | None = None
+    type: str | None = None
+    subtype: str | None = None
+    content: str | list[BlockHead] | None = None
+    data: KindHead | None = None
+    uuid: str | None = None
+    timestamp: str | int | float | None = None
+    is_api_error_message: bool | None = None
+    is_visible_in_transcript_only: bool | None = None
+    is_compact_summary: bool | None = None
+    is_meta: bool | None = None
+    source_tool_assistant_uuid: str | None = field(default=None, name="sourceToolAssistantUUID")
+    source_tool_use_id: str | None = field(default=None, name="sourceToolUseID")
+    origin: KindHead | None = None
+    cwd: str | None = None
+    session_id: str | None = None
+    version: str | None = None
+    git_branch: str | None = None
+    team_name: str | None = None
+    forked_from: ForkedFrom | None = None
+    role: str | None = None
+    leaf_uuid: str | None = None
+    explicit: bool | None = None
+    summary: str | None = None
+    custom_title: str | None = None
+    ai_title: str | None = None
+    last_prompt: str | None = None
+
 
 IRREGULAR = {
     "tool_use_id": "toolUseID",
@@ -25,7 +110,7 @@ IRREGULAR = {
 
 
 def wire_name(name: str) -> str:
-    """Returns the key of the log for an attribute: camel case but for a few."""
+    """Return the key of the log for an attribute: camel case but for a few."""
     if name in IRREGULAR:
         return IRREGULAR[name]
     first, *others = name.split("_")
@@ -36,44 +121,44 @@ T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 
 
-def fitting(value: object, kind: type[T]) -> T | None:
-    """Returns the value as that type, or None where it is something else."""
+def convert_or_none(value: object, kind: type[T]) -> T | None:
+    """Return the value as that type, or None where it is something else."""
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError, UnicodeError):
         return None
 
 
-def lenient(value: Mapping[str, object], kind: type[S]) -> S:
-    """Returns a struct of all fields that fit, the others absent."""
-    whole = fitting(value, kind)
-    if whole is not None:
-        return whole
+def convert_leniently(value: Mapping[str, object], kind: type[S]) -> S:
+    """Return a struct of all fields that fit, the others absent."""
+    converted = convert_or_none(value, kind)
+    if converted is not None:
+        return converted
     fits: dict[str, object] = {}
     for known in struct_fields(kind):
         if known.encode_name in value:
-            fits[known.name] = fitting_field(value[known.encode_name], known.type)
+            fits[known.name] = convert_field(value[known.encode_name], known.type)
     return kind(**{name: fit for name, fit in fits.items() if fit is not None})
 
 
-def fitting_field(value: object, kind: Any) -> Any:
-    """Returns one field's value, itself taken leniently where it is a struct."""
-    fit = fitting(value, kind)
+def convert_field(value: object, kind: Any) -> Any:
+    """Return one field's value, itself taken leniently where it is a struct."""
+    fit = convert_or_none(value, kind)
     if fit is None and isinstance(value, Mapping):
         for choice in getattr(kind, "__args__", (kind,)):
             if isinstance(choice, type) and issubclass(choice, msgspec.Struct):
-                return lenient(value, choice)
+                return convert_leniently(value, choice)
     return fit
 
 
-def by_type(
+def convert_by_type(
     value: object, kinds: Mapping[str, type[msgspec.Struct]]
 ) -> msgspec.Struct | dict[str, Any] | None:
-    """Returns an object in the form that its `type` names, or as it is where none does."""
+    """Return an object in the form that its `type` names, or as it is where none does."""
     if not isinstance(value, Mapping):
         return None
     kind = kinds.get(value["type"]) if isinstance(value.get("type"), str) else None
-    return lenient(value, kind) if kind else dict(value)
+    return convert_leniently(value, kind) if kind else dict(value)
 
 
 TOO_DEEP = "nested too deeply to be read"
@@ -87,16 +172,16 @@ class NotAnObject(ValueError):
     """The bytes are not one JSON object; the text says why, for a finding."""
 
 
-def envelope_of(data: bytes) -> Envelope:
-    """Returns the envelope of a line, or raises NotAnObject."""
+def decode_envelope(data: bytes) -> Envelope:
+    """Return the envelope of a line, or raises NotAnObject."""
     try:
         return _envelope(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return lenient(object_of(data), Envelope)
+        return convert_leniently(decode_object(data), Envelope)
 
 
-def object_of(data: bytes) -> dict[str, Any]:
-    """Returns the JSON object that a line holds, or raises NotAnObject."""
+def decode_object(data: bytes) -> dict[str, Any]:
+    """Return the JSON object that a line holds, or raises NotAnObject."""
     try:
         value = _anything(data)
     except RecursionError:
@@ -130,9 +215,21 @@ LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encode(fields: Mapping[str, Any]) -> bytes:
-    """Returns the compact line of an object, without its newline."""
+    """Return the compact line of an object, without its newline."""
     try:
-        return msgspec.json.encode(_with_plain_numbers(fields))
+        copy = dict(fields)
+        waiting: list[Any] = [copy]
+        while waiting:
+            holder = waiting.pop()
+            places: Iterable[Any] = list(holder) if isinstance(holder, dict) else range(len(holder))
+            for place in places:
+                value = holder[place]
+                if isinstance(value, float):
+                    holder[place] = msgspec.Raw(javascript_number(value).encode())
+                elif isinstance(value, dict | list):
+                    holder[place] = value.copy()
+                    waiting.append(holder[place])
+        return msgspec.json.encode(copy)
     except UnicodeEncodeError:
         text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
         return LONE_SURROGATE.sub(_escaped, text).encode()
@@ -142,24 +239,8 @@ def _escaped(surrogate: re.Match[str]) -> str:
     return f"\\u{ord(surrogate[0]):04x}"
 
 
-def _with_plain_numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
-    copy = dict(fields)
-    waiting: list[Any] = [copy]
-    while waiting:
-        holder = waiting.pop()
-        places: Iterable[Any] = list(holder) if isinstance(holder, dict) else range(len(holder))
-        for place in places:
-            value = holder[place]
-            if isinstance(value, float):
-                holder[place] = msgspec.Raw(javascript_number(value).encode())
-            elif isinstance(value, dict | list):
-                holder[place] = value.copy()
-                waiting.append(holder[place])
-    return copy
-
-
 def javascript_number(number: float) -> str:
-    """Writes a number as `JSON.stringify` does."""
+    """Write a number as `JSON.stringify` does."""
     if not isfinite(number):
         return "null"
     if number == 0:
@@ -170,24 +251,24 @@ def javascript_number(number: float) -> str:
     return f"{mantissa.removesuffix('.0')}e{int(exponent):+d}"
 
 
-def mapping(value: object) -> Mapping[str, Any]:
-    """Returns an object of the log, an empty one in the place of anything else."""
+def as_mapping(value: object) -> Mapping[str, Any]:
+    """Return an object of the log, an empty one in the place of anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
-def said(value: Mapping[str, Any], name: str) -> str | None:
-    """Returns a text of the log, None where it is something else."""
+def get_text(value: Mapping[str, Any], name: str) -> str | None:
+    """Return a text of the log, None where it is something else."""
     found = value.get(name)
     return found if isinstance(found, str) else None
 
 
-def whole_number(value: object) -> int:
-    """Returns a whole number of the log, 0 where it is none."""
+def as_count(value: object) -> int:
+    """Return a whole number of the log, 0 where it is none."""
     return int(value) if isinstance(value, int | float) and abs(value) < 1 << 53 else 0
 
 
-def count_in(value: Mapping[str, Any], name: str) -> int | None:
-    """Returns a whole number of the log, None where it is something else."""
+def get_count(value: Mapping[str, Any], name: str) -> int | None:
+    """Return a whole number of the log, None where it is something else."""
     found = value.get(name)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
@@ -197,19 +278,19 @@ WORDLESS = frozenset(
 )
 
 
-def strings_in(value: Any, untold: Container[str] = WORDLESS) -> Iterator[str]:
-    """Yields the texts in a value of the log, and its plain numbers, in their order.
+def iter_strings(value: Any, untold: Container[str] = WORDLESS) -> Iterator[str]:
+    """Yield the texts in a value of the log, and its plain numbers, in their order.
 
     Fields of the client's own that hold no words are left out; a tool's input has none.
     """
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, Mapping):
-            waiting += [one[key] for key in reversed(one) if key not in untold]
-        elif isinstance(one, list | tuple):
-            waiting += reversed(one)
-        elif isinstance(one, int | float) and not isinstance(one, bool):
-            yield str(one)
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping):
+            waiting += [item[key] for key in reversed(item) if key not in untold]
+        elif isinstance(item, list | tuple):
+            waiting += reversed(item)
+        elif isinstance(item, int | float) and not isinstance(item, bool):
+            yield str(item)

@@ -1,11 +1,138 @@
-"""A text of JSON to the same text with a value in it, or without; every other byte stays."""
+"""Editing JSON as text: the strings in a line, and values added to or removed from a document.
+
+If a line must keep its bytes except for the ids in it, it cannot be decoded and encoded again:
+numbers, escapes and the order of its fields would change.
+"""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-Way: TypeAlias = tuple[str | int, ...]
+import msgspec
+
+from plait.record.codec import encode
+
+TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],]', re.DOTALL)
+OPENING, CLOSING, COMMA, OBJECT = b"{[", b"}]", b",", b"{"
+
+WORDS = frozenset(
+    b"aiTitle command content customTitle description display error errorMessage fullOutput input "
+    b"lastPrompt mcpMeta originalFile output planContent prompt rendered signature stderr stdout "
+    b"summary text thinking title toolUseResult tool_input tool_response userFeedback".split()
+)
+"""What people, the model and tools said: nothing in it names another line."""
+POINTER = re.compile(rb"(?i)uuids?$|message_?ids?$")
+"""The end of the names of fields that hold ids of records."""
+USUAL = tuple(
+    f'{name}":'.encode()
+    for name in ("uuid", "Uuid", "UUID", "essageId", "sessionId", "session_id", "SessionId")
+)
+"""How the names of fields end that hold an id in almost every line, as they are written."""
+SESSION_FIELD = b"sessionId"
+ORIGIN_FIELD = b"forkedFrom"
+PARENT_FIELD = b"parentUuid"
+
+
+class JsonString(NamedTuple):
+    """Where a string stands."""
+
+    start: int
+    stop: int
+    """Of the string with its quotes."""
+    field: bytes
+    """The name of the field that holds it, also as one of a list."""
+    depth: int
+    """1 for a field of the object itself."""
+    is_words: bool
+    """It stands in what somebody said."""
+    is_name: bool
+    """It is the name of a field itself."""
+
+
+def iter_json_strings(data: bytes) -> Iterator[JsonString]:
+    """Yield the strings of a JSON text in their order, names of fields among them."""
+    holders: list[tuple[bytes, bool, bool]] = []
+    field, is_object, is_words, is_name_next = b"", False, False, False
+    for match in TOKEN.finditer(data):
+        token = match[0]
+        if token in OPENING:
+            holders.append((field, is_object, is_words))
+            is_object = is_name_next = token == OBJECT
+            is_words = is_words or field in WORDS
+        elif token in CLOSING:
+            field, is_object, is_words = holders.pop() if holders else (b"", False, False)
+            is_name_next = False
+        elif token == COMMA:
+            is_name_next = is_object
+        else:
+            is_text = is_words or (not is_name_next and field in WORDS)
+            yield JsonString(match.start(), match.end(), field, len(holders), is_text, is_name_next)
+            if is_name_next:
+                field, is_name_next = token[1:-1], False
+
+
+def is_session_field(spot: JsonString) -> bool:
+    """Tells a field that names a session, whatever its name says besides."""
+    return spot.field.lower().replace(b"_", b"").endswith(b"sessionid") and not spot.is_name
+
+
+def is_pointer_field(spot: JsonString) -> bool:
+    """Tells a field that names records."""
+    return POINTER.search(spot.field) is not None and not spot.is_name
+
+
+def decode_string(data: bytes, spot: JsonString) -> str:
+    """Return what a string says."""
+    inner = data[spot.start + 1 : spot.stop - 1]
+    if b"\\" not in inner:
+        return inner.decode("utf-8", "replace")
+    try:
+        return str(json.loads(data[spot.start : spot.stop].decode("utf-8", "replace")))
+    except ValueError:
+        return ""
+
+
+def mentions_any(data: bytes, ids: Container[str]) -> bool:
+    """Return whether a line names one of some records, other than in what somebody said."""
+    return any(
+        decode_string(data, spot) in ids for spot in iter_json_strings(data) if not spot.is_words
+    )
+
+
+def with_origin(data: bytes, session: str, uuid: str) -> bytes:
+    """Return an object that says where it was copied from, in the place of what it said before."""
+    origin = encode({"sessionId": session, "messageUuid": uuid})
+    return with_field(data, ORIGIN_FIELD, origin)
+
+
+def with_parent(data: bytes, uuid: str) -> bytes:
+    """Return an object that hangs on another record."""
+    return with_field(data, PARENT_FIELD, msgspec.json.encode(uuid))
+
+
+def with_field(data: bytes, name: bytes, value: bytes) -> bytes:
+    """Return an object one field of which has another value; it is the last where it is new."""
+    span = _find_span(data, name) if name in data else None
+    if span:
+        return data[: span[0]] + value + data[span[1] :]
+    end = len(data.rstrip()) - 1
+    return b'%b,"%b":%b%b' % (data[:end], name, value, data[end:])
+
+
+def _find_span(data: bytes, name: bytes) -> tuple[int, int] | None:
+    """Return where the value of the field begins and ends, None where there is no such field."""
+    found = None
+    for spot in iter_json_strings(data):
+        is_next = spot.depth == 1 and spot.is_name
+        if found is not None and is_next:
+            return found, data.rindex(b",", 0, spot.start)
+        if is_next and data[spot.start + 1 : spot.stop - 1] == name:
+            found = data.index(b":", spot.stop) + 1
+    return None if found is None else (found, len(data.rstrip()) - 1)
+
+
+JsonPath: TypeAlias = tuple[str | int, ...]
 """The names and numbers that lead to a value."""
 SPACE = re.compile(r"[ \t\r\n]*")
 NEWLINE = re.compile(r"\r?\n")
@@ -32,48 +159,58 @@ class Style(NamedTuple):
     indent: str
 
     def lead(self, depth: int) -> str:
-        """Returns what stands before something at a depth."""
+        """Return what stands before something at a depth."""
         return self.newline + self.indent * depth if self.newline else ""
 
 
-def _style_of(text: str) -> Style:
+def _detect_style(text: str) -> Style:
     newline, indent = NEWLINE.search(text.strip()), INDENT.search(text)
     is_short = bool(_parts_in(text, ())) and newline is None
     return Style("" if is_short else newline[0] if newline else "\n", indent[1] if indent else "  ")
 
 
-def put_in(text: str, way: Way, value: Any, name: str | None = None) -> str:
-    """Returns a text with a value at the end of the object or list that a way leads to.
+def insert_value(text: str, way: JsonPath, value: Any, name: str | None = None) -> str:
+    """Return a text with a value at the end of the object or list that a way leads to.
 
     Into an empty one it goes without line breaks: so it is known later that it was there.
     """
     parts = _parts_in(text, way)
-    style = _style_of(text) if parts else Style("", " ")
-    told = _written(value, style, len(way) + 1)
-    told = f"{json.dumps(name, ensure_ascii=False)}: {told}" if name is not None else told
+    style = _detect_style(text) if parts else Style("", " ")
+    text_of_value = _format_value(value, style, len(way) + 1)
+    text_of_value = (
+        f"{json.dumps(name, ensure_ascii=False)}: {text_of_value}"
+        if name is not None
+        else text_of_value
+    )
     if parts:
         gap = style.lead(len(way) + 1) or " "
-        return f"{text[: parts[-1].end]},{gap}{told}{text[parts[-1].end :]}"
-    start = _start_of(text, way) + 1
-    return text[:start] + told + text[_after_space(text, start) :]
+        return f"{text[: parts[-1].end]},{gap}{text_of_value}{text[parts[-1].end :]}"
+    start = _find_start(text, way) + 1
+    return text[:start] + text_of_value + text[_after_space(text, start) :]
 
 
-def replaced(text: str, way: Way, value: Any) -> str:
-    """Returns a text with another value at the end of a way."""
+def replace_value(text: str, way: JsonPath, value: Any) -> str:
+    """Return a text with another value at the end of a way."""
     part = _part_at(text, way)
-    return text[: part.value] + _written(value, _style_of(text), len(way)) + text[part.end :]
+    return (
+        text[: part.value] + _format_value(value, _detect_style(text), len(way)) + text[part.end :]
+    )
 
 
-def taken_out(text: str, way: Way) -> str:
-    """Returns a text without a value, and without what it leaves empty; an object or list that
+def remove_value(text: str, way: JsonPath) -> str:
+    """Return a text without a value, and without what it leaves empty; an object or list that
     stands without a space before the value was there before it, and stays.
     """
-    while len(way) > 1 and len(_parts_in(text, way[:-1])) == 1 and _is_made(text, way):
+    while (
+        len(way) > 1
+        and len(_parts_in(text, way[:-1])) == 1
+        and text[_part_at(text, way).start - 1].isspace()
+    ):
         way = way[:-1]
     parts, part = _parts_in(text, way[:-1]), _part_at(text, way)
     place = parts.index(part)
     if len(parts) == 1:
-        start = _start_of(text, way[:-1]) + 1
+        start = _find_start(text, way[:-1]) + 1
         end = _after_space(text, part.end)
     elif place:
         start, end = parts[place - 1].end, part.end
@@ -82,27 +219,23 @@ def taken_out(text: str, way: Way) -> str:
     return text[:start] + text[end:]
 
 
-def _is_made(text: str, way: Way) -> bool:
-    return text[_part_at(text, way).start - 1].isspace()
-
-
-def _written(value: Any, style: Style, depth: int) -> str:
-    told = json.dumps(value, ensure_ascii=False, indent=style.indent)
+def _format_value(value: Any, style: Style, depth: int) -> str:
+    text_of_value = json.dumps(value, ensure_ascii=False, indent=style.indent)
     if not style.newline:
-        return re.sub(r"\n *", " ", told)
-    return told.replace("\n", style.lead(depth))
+        return re.sub(r"\n *", " ", text_of_value)
+    return text_of_value.replace("\n", style.lead(depth))
 
 
-def _start_of(text: str, way: Way) -> int:
+def _find_start(text: str, way: JsonPath) -> int:
     return _part_at(text, way).value if way else _after_space(text, 0)
 
 
-def _part_at(text: str, way: Way) -> JsonMember:
+def _part_at(text: str, way: JsonPath) -> JsonMember:
     return next(part for part in reversed(_parts_in(text, way[:-1])) if part.name == way[-1])
 
 
-def _parts_in(text: str, way: Way) -> list[JsonMember]:
-    return list(_parts_from(text, _start_of(text, way)))
+def _parts_in(text: str, way: JsonPath) -> list[JsonMember]:
+    return list(_parts_from(text, _find_start(text, way)))
 
 
 def _parts_from(text: str, start: int) -> Iterator[JsonMember]:

@@ -1,6 +1,6 @@
-"""The `message` of a record to typed blocks, usage and text.
+"""The `message` of a record: typed blocks, usage and text.
 
-Blocks of unknown kinds, and known ones of a wrong form, stay as they were in
+Blocks of unknown kinds, and known ones of an unexpected form, stay as they were in
 `UnknownBlock`; fields beyond the typed ones stay in the record's `fields`.
 """
 
@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import asdict
 
-from plait.record.codec import fitting, lenient
+from plait.record.codec import convert_leniently, convert_or_none
 
 NO_RESPONSE = "No response requested."
 """What the client writes in the place of an answer that nobody waits for any more."""
@@ -204,7 +204,7 @@ class WireLine(Struct, frozen=True, rename="camel"):
     tool_denial_kind: Any = None
 
 
-class Spoken(Struct, frozen=True):
+class MessageLine(Struct, frozen=True):
     """A message with what the client wrote beside it."""
 
     message: Message
@@ -217,8 +217,8 @@ class Spoken(Struct, frozen=True):
 _line = msgspec.json.Decoder(WireLine).decode
 
 
-def spoken_of(raw: bytes) -> Spoken | None:
-    """Returns the message of a line in one typed pass, None where its form is not as expected."""
+def decode_message_line(raw: bytes) -> MessageLine | None:
+    """Return the message of a line in one typed pass, None where its form is not as expected."""
     try:
         line = _line(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -228,7 +228,7 @@ def spoken_of(raw: bytes) -> Spoken | None:
         return None
     content = (Text(wire.content),) if isinstance(wire.content, str) else wire.content or ()
     effort, cost, denial = line.effort, line.cost_usd, line.tool_denial_kind
-    return Spoken(
+    return MessageLine(
         Message(*(*_facts(wire), content, wire.usage)),
         line.tool_use_result,
         effort if isinstance(effort, str) else None,
@@ -240,34 +240,34 @@ def spoken_of(raw: bytes) -> Spoken | None:
 _facts = attrgetter(*MessageFacts.__struct_fields__)
 
 
-def message_of(value: Mapping[str, Any]) -> Message:
-    """Returns the typed message; what does not fit is left out of it."""
-    facts = lenient(value, MessageFacts)
+def make_message(value: Mapping[str, Any]) -> Message:
+    """Return the typed message; what does not fit is left out of it."""
+    facts = convert_leniently(value, MessageFacts)
     usage = value.get("usage")
     return Message(
         **asdict(facts),
-        content=blocks_of(value.get("content")),
-        usage=lenient(usage, Usage) if isinstance(usage, Mapping) else None,
+        content=make_blocks(value.get("content")),
+        usage=convert_leniently(usage, Usage) if isinstance(usage, Mapping) else None,
     )
 
 
-def blocks_of(content: object) -> tuple[Block, ...]:
-    """Returns the blocks of a message or of a tool result."""
+def make_blocks(content: object) -> tuple[Block, ...]:
+    """Return the blocks of a message or of a tool result."""
     match content:
         case None:
             return ()
         case str():
             return (Text(content),)
         case Sequence():
-            return tuple(_block_of(block) for block in content)
+            return tuple(_make_block(block) for block in content)
         case _:
             return (UnknownBlock(None, content),)
 
 
-def _block_of(value: object) -> Block:
+def _make_block(value: object) -> Block:
     if isinstance(value, str):
         return Text(value)
     kind = value.get("type") if isinstance(value, Mapping) else None
     known = BLOCKS.get(kind) if isinstance(kind, str) else None
-    block = fitting(value, known) if known else None
+    block = convert_or_none(value, known) if known else None
     return block or UnknownBlock(kind if isinstance(kind, str) else None, value)  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Timestamps of the log to moments, and to stretches from one to another."""
+"""Timestamps of the log, and the intervals between them."""
 
 import re
 from collections.abc import Iterable
@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 MILLISECONDS_FROM = 1e11
-LENGTH = len("2026-11-15T10:00:00.000Z")
+TIMESTAMP_LENGTH = len("2026-11-15T10:00:00.000Z")
 
 
-def moment(stamp: str | int | float | None) -> datetime | None:
-    """Returns the moment a timestamp names: ISO 8601, or seconds or milliseconds since 1970."""
+def parse_time(stamp: str | int | float | None) -> datetime | None:
+    """Return the moment a timestamp names: ISO 8601, or seconds or milliseconds since 1970."""
     try:
         if isinstance(stamp, str):
             parsed = datetime.fromisoformat(stamp)
@@ -23,15 +23,15 @@ def moment(stamp: str | int | float | None) -> datetime | None:
     return None
 
 
-def sortable(time: str | None) -> str | None:
-    """Returns a time in the one form that sorts as text."""
-    if time is None or (len(time) == LENGTH and time[-1] == "Z" and time[10] == "T"):
+def format_sortable(time: str | None) -> str | None:
+    """Return a time in the one form that sorts as text."""
+    if time is None or (len(time) == TIMESTAMP_LENGTH and time[-1] == "Z" and time[10] == "T"):
         return time
-    return stamp_of(moment(time)) or None
+    return format_timestamp(parse_time(time)) or None
 
 
-def stamp_of(time: datetime | None) -> str:
-    """Returns a moment in the form that the log has, and "" for none."""
+def format_timestamp(time: datetime | None) -> str:
+    """Return a moment in the form that the log has, and "" for none."""
     if time is None:
         return ""
     utc = time.astimezone(UTC)
@@ -46,22 +46,22 @@ class Interval(NamedTuple):
     """Never before the start: clocks step back at times."""
 
 
-def interval(start: str | None, end: str | None) -> Interval:
-    """Returns the stretch between two times."""
-    first, last = moment(start), moment(end)
+def make_interval(start: str | None, end: str | None) -> Interval:
+    """Return the stretch between two times."""
+    first, last = parse_time(start), parse_time(end)
     return Interval(first, max(first, last) if first and last else last)
 
 
-def between(earlier: str | None, later: str | None) -> float | None:
-    """Returns the milliseconds between two times, 0 where the clock stepped back."""
-    first, last = moment(earlier), moment(later)
+def compute_elapsed_ms(earlier: str | None, later: str | None) -> float | None:
+    """Return the milliseconds between two times, 0 where the clock stepped back."""
+    first, last = parse_time(earlier), parse_time(later)
     if first is None or last is None:
         return None
     return max((last - first).total_seconds() * 1000, 0)
 
 
-def covered(stretches: Iterable[tuple[float, float]]) -> float:
-    """Returns how long any of some stretches lasted; side by side counts once."""
+def sum_covered_time(stretches: Iterable[tuple[float, float]]) -> float:
+    """Return how long any of some stretches lasted; side by side counts once."""
     total, until = 0.0, float("-inf")
     for first, last in sorted(stretches):
         total += max(last - max(first, until), 0)
@@ -77,24 +77,20 @@ LOOSE = re.compile(r"(?:[^\W\d_]+[\W_]+)*\d+(?!\d*:)[\s\d:/,.+-]*(?:[AaPp][Mm])?
 """Words, then numbers: what the engine still takes for a date."""
 
 
-def milliseconds(stamp: str | int | float | None) -> float:
-    """Returns a time as a JavaScript `Date` reads it, NO_TIME for none, NONSENSE for no time.
+def parse_javascript_time(stamp: str | int | float | None) -> float:
+    """Return a time as a JavaScript `Date` reads it, NO_TIME for none, NONSENSE for no time.
 
     The client leans on that reader: it decides which leaf can be resumed and which entry is
     near enough to stand in for a missing parent.
     """
     if isinstance(stamp, str):
-        return _of_text(stamp)
+        if ISO.fullmatch(stamp):
+            return _of_iso(stamp)
+        if not LOOSE.fullmatch(stamp):
+            return NONSENSE
+        exact = _of_iso(stamp)
+        return 0.0 if exact != exact else exact
     return NO_TIME if stamp is None else float(stamp)
-
-
-def _of_text(stamp: str) -> float:
-    if ISO.fullmatch(stamp):
-        return _of_iso(stamp)
-    if not LOOSE.fullmatch(stamp):
-        return NONSENSE
-    exact = _of_iso(stamp)
-    return 0.0 if exact != exact else exact
 
 
 def _of_iso(stamp: str) -> float:

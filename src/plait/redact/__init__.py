@@ -1,4 +1,4 @@
-"""Text and records to the same without secrets, with a report.
+"""Redaction of texts and records, with a report of what was found.
 
     plait.redact("export GITHUB_TOKEN=…")        the text, redacted
 
@@ -16,12 +16,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plait.redact.log_text import is_log, redacted_log, restored_log
-    from plait.redact.machine import with_own_names
     from plait.redact.model import GROUPS, Found, Group, Kind, Place, Report
-    from plait.redact.redactor import Redactor
-    from plait.redact.rules import Rules, rules_of
-    from plait.redact.stand_ins import restored
+    from plait.redact.redactor import Redactor, is_log, redact_log, restore_log
+    from plait.redact.rules import Rules, add_own_names, parse_rules
+    from plait.redact.stand_ins import restore_text
 
 __all__ = [
     "GROUPS",
@@ -32,27 +30,35 @@ __all__ = [
     "Redactor",
     "Report",
     "Rules",
+    "add_own_names",
     "is_log",
+    "parse_rules",
     "redact",
-    "redacted_log",
-    "restored",
-    "restored_log",
-    "rules_of",
-    "with_own_names",
+    "redact_log",
+    "restore_log",
+    "restore_text",
 ]
 HOMES = {
-    **dict.fromkeys(("is_log", "redacted_log", "restored_log"), "log_text"),
-    **dict.fromkeys(("GROUPS", "Found", "Group", "Kind", "Place", "Report"), "model"),
-    **dict.fromkeys(("Rules", "rules_of"), "rules"),
-    "Redactor": "redactor",
-    "restored": "stand_ins",
-    "with_own_names": "machine",
+    "GROUPS": "plait.redact.model",
+    "Found": "plait.redact.model",
+    "Group": "plait.redact.model",
+    "Kind": "plait.redact.model",
+    "Place": "plait.redact.model",
+    "Redactor": "plait.redact.redactor",
+    "Report": "plait.redact.model",
+    "Rules": "plait.redact.rules",
+    "is_log": "plait.redact.redactor",
+    "redact_log": "plait.redact.redactor",
+    "restore_text": "plait.redact.stand_ins",
+    "restore_log": "plait.redact.redactor",
+    "parse_rules": "plait.redact.rules",
+    "add_own_names": "plait.redact.rules",
 }
 """Where each name stands: who only asks for a stand-in loads no expressions."""
 
 
 def redact(text: str, rules: "Rules | None" = None) -> str:
-    """Returns a text without secrets, user names, hosts, addresses and accounts."""
+    """Return a text without secrets, user names, hosts, addresses and accounts."""
     from plait.redact.redactor import Redactor
 
     return Redactor(rules).text(text)
@@ -61,7 +67,7 @@ def redact(text: str, rules: "Rules | None" = None) -> str:
 def __getattr__(name: str) -> object:
     if name not in HOMES:
         raise AttributeError(f"module 'plait.redact' has no attribute '{name}'")
-    found = globals()[name] = getattr(import_module(f"plait.redact.{HOMES[name]}"), name)
+    found = globals()[name] = getattr(import_module(HOMES[name]), name)
     return found
 
 

@@ -1,16 +1,994 @@
-"""The secrets that only their surroundings tell: all families of them, the most telling first."""
+"""Secrets that their surroundings reveal: settings, sentences, headers, URLs, config files."""
 
-from plait.redact.addresses import ADDRESSES
-from plait.redact.commands import COMMANDS
-from plait.redact.files import FILES
-from plait.redact.inputs import INPUTS
-from plait.redact.model import Family
-from plait.redact.named import NAMED
-from plait.redact.nouns import NOUNS
-from plait.redact.private_keys import PRIVATE_KEYS
-from plait.redact.sentences import SENTENCES
+import base64
+import binascii
+import re
+from typing import NamedTuple
+
+from plait.redact.command_lines import COMMANDS, INPUTS, line_start
+from plait.redact.likelihood import (
+    ABOUT,
+    BARE,
+    NAME,
+    NOTHING,
+    NOUN,
+    NOUNS,
+    OTHER_KEYS,
+    OTHER_TOKENS,
+    PASSWORDS,
+    PIECE,
+    PROSE,
+    QUOTE,
+    QUOTED,
+    SPACE,
+    SPOKEN,
+    TECHNICAL,
+    WEAK,
+    anywhere,
+    is_at_word_start,
+    is_chosen,
+    is_dotted_name,
+    is_in_stand_in,
+    is_likely,
+    is_mixed,
+    is_passphrase,
+    is_phrase,
+    is_placeholder,
+    is_plain_word,
+    is_random,
+    is_reference,
+    is_weak,
+    is_wordy,
+)
+from plait.redact.model import Family, SecondLook, TextSpan
+from plait.redact.tokens import PRIVATE_KEYS
 
 __all__ = ["CONTEXTS", "NOUNS"]
+
+
+KEY_BEFORE = re.compile(rb"[A-Za-z0-9_.\-]{1,64}\Z")
+KEY = re.compile(rb"[A-Za-z0-9_.\-]+")
+KEY_LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
+OPENING = re.compile(rb"[bfru]?\\{0,7}[\"'`]")
+ESCAPED = re.compile(rb"\\[nrt]")
+CAMEL = re.compile(
+    rb"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+[A-Z]?[0-9]{0,3}|[a-z]+[0-9]{0,2}|[A-Z][a-z]+[0-9]{0,2}"
+)
+MOST_LETTERS = 2048
+ANOTHER = re.compile(rb"(?i)(?:passwo?r?d|token|secret)[=:]|=\{|x86_64|-linux-|aarch64")
+PARAMETER = re.compile(rb"[?&;][A-Za-z0-9_.-]*\Z")
+# Caches, lists and tables have keys too.
+STRONG_KEY = re.compile(
+    rb"(?i)(?:api|secret|access|private|account|encryption|signing|master|license|subscription|shared"
+    rb"|admin|application|auth|preshared|webhook|hmac|fernet|jwt|deploy)[_. -]?keys?"
+)
+CALLS = frozenset(b"([{<")
+CALLABLE = re.compile(rb"[A-Za-z_$&*!@][\w$.:?!>&*-]*")
+
+
+def take_assigned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the value of a setting whose key says that it is secret."""
+    key = key_around(text, match.start)
+    if not is_secret_key(key) and not (
+        key == b"PWD"
+        and (b";" in (text[match.start - 1 : match.start], text[value.end : value.end + 1]))
+    ):
+        return NOTHING
+    span, is_quoted = strip_quote(text, value)
+    if span.end - span.start > MOST_LETTERS:
+        return NOTHING
+    words = {word.lower() for word in PIECE.findall(key)}
+    is_secret = (
+        _is_password
+        if (bool(PASSWORDS & words) or text[match.start : value.start][0] > 127 or not key)
+        else _is_key
+    )
+    return (span,) if is_secret(text, match, span, is_quoted=is_quoted) else NOTHING
+
+
+def strip_quote(text: bytes, value: TextSpan) -> tuple[TextSpan, bool]:
+    """Return a value without its quote, or what ends a sentence after it; whether it had one."""
+    opening = OPENING.match(text, value.start)
+    return (
+        (TextSpan(opening.end(), value.end), True) if opening else (trim_value(text, value), False)
+    )
+
+
+def key_around(text: bytes, start: int) -> bytes:
+    """Return the whole name that a place is in."""
+    start += text[start] not in KEY_LETTERS
+    before = KEY_BEFORE.search(text, max(0, start - 64), start)
+    behind = KEY.match(text, start)
+    key = (before[0] if before else b"") + (behind[0] if behind else b"")
+    first = start - len(before[0]) if before else start
+    if ESCAPED.match(text, first - 1):
+        return key[1:]
+    return key.strip(b"-.")
+
+
+def is_secret_key(key: bytes) -> bool:
+    """Return whether a name is that of a secret rather than of something about one."""
+    words = [word.lower() for word in PIECE.findall(key)]
+    while words and words[-1].isdigit():
+        words = words[:-1]
+    if words and words[-1] in (b"confirmation", b"confirm") and PASSWORDS & set(words):
+        return True
+    if (words and words[-1] in ABOUT) or key in (b"PWD", b"OLDPWD"):
+        return False
+    if words and words[-1] == b"key" and len(words) > 1 and words[-2] in OTHER_KEYS:
+        return False
+    if b"token" in words:
+        place = words.index(b"token")
+        return not (place and words[place - 1] in OTHER_TOKENS) and words[-1] not in OTHER_TOKENS
+    return bool(words) or not key
+
+
+def trim_value(text: bytes, value: TextSpan) -> TextSpan:
+    """Return a value without what follows it in an address or ends a sentence."""
+    found = text[value.start : value.end]
+    for stop in (b"&", b"#L", b"..."):
+        found = found.partition(stop)[0]
+    return TextSpan(value.start, value.start + len(found.rstrip(b".:*?")))
+
+
+def _is_password(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: bool) -> bool:
+    value = text[span.start : span.end]
+    if _is_out_of_question(text, span, value, is_quoted=is_quoted) or len(value) < 6:
+        return False
+    if is_passphrase(value):
+        return True
+    if is_quoted:
+        is_worth = is_mixed(value) or is_random(value)
+        return is_phrase(value) or (b" " not in value and is_worth)
+    if _is_in_environment(text, match, span):
+        return not value.isalpha() or len(value) >= 8
+    if NAME.fullmatch(value) and not _is_literal(text, span.end):
+        is_own = is_chosen(value) and CAMEL.fullmatch(value) is None
+        return is_own or is_random(value) or is_weak(value)
+    return is_mixed(value) or is_random(value)
+
+
+def _is_key(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: bool) -> bool:
+    value = text[span.start : span.end]
+    if _is_out_of_question(text, span, value, is_quoted=is_quoted) or b" " in value:
+        return False
+    if is_passphrase(value):
+        name = text[max(0, match.start - 12) : span.start].lower()
+        is_key = b"key" in name and STRONG_KEY.search(name) is None
+        return not is_key or _is_in_environment(text, match, span)
+    if _is_in_environment(text, match, span):
+        return is_random(value) or is_weak(value) or (len(value) >= 10 and is_mixed(value))
+    if (
+        not is_quoted
+        and NAME.fullmatch(value)
+        and len(value) < 16
+        and not ends_line(text, span.end)
+        and not PARAMETER.search(text, max(0, match.start - 40), match.start)
+    ):
+        return False
+    return is_random(value) or is_weak(value) or _is_chosen_key(value)
+
+
+def _is_chosen_key(value: bytes) -> bool:
+    is_varied = any(65 <= number <= 90 for number in value) and any(
+        97 <= item <= 122 for item in value
+    )
+    return is_varied and is_chosen(value) and CAMEL.fullmatch(value) is None
+
+
+def _is_out_of_question(text: bytes, span: TextSpan, value: bytes, *, is_quoted: bool) -> bool:
+    if is_placeholder(value) or is_reference(value) or is_plain_word(value):
+        return True
+    if (value.strip(b"*_~=").isalpha() and not value.isalpha()) or ANOTHER.search(value):
+        return True
+    if is_quoted:
+        return False
+    follows = text[span.end : span.end + 2]
+    is_open = bool(follows) and follows[0] in CALLS and follows != b"</"
+    is_call = is_open and CALLABLE.fullmatch(value) is not None
+    return is_call or is_dotted_name(value)
+
+
+def _is_in_environment(text: bytes, match: TextSpan, span: TextSpan) -> bool:
+    key = text[match.start : span.start]
+    return key.endswith((b"=", b"='", b'="')) and key.isupper() and b" " not in key
+
+
+def _is_literal(text: bytes, end: int) -> bool:
+    """Return whether a value ends its line or its element, signs that end a sentence aside."""
+    while text[end : end + 1] in (b"*", b"?", b".", b"!"):
+        end += 1
+    return ends_line(text, end) or text[end : end + 2] == b"</"
+
+
+def ends_line(text: bytes, end: int) -> bool:
+    """Return whether a line ends at a place, really or as it is written in JSON."""
+    follows = text[end : end + 2]
+    return (
+        not follows or follows[:1] in (b"\n", b"\r", b"\0", b"\x1f") or follows in (b"\\n", b"\\r")
+    )
+
+
+LEAST_SPOKEN, MIN_STATED = 10, 6
+LEAST_SURE = 6
+ASSIGNS = re.compile(rb"[a-z]=[{(\[]|[{}]")
+TECHNICAL_NAME = re.compile(rb"x86_64|-linux|-gnu|-darwin|aarch64")
+TECHNICAL_WORD = re.compile(
+    rb"[a-z]+(?:[_-][a-z0-9]+)+|[\w.-]+\.[a-z]{2,4}|[A-Z][a-z]+[0-9]{0,2}|[a-z]+[0-9]{0,2}"
+)
+
+
+def take_stated(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what a sentence says that the secret is."""
+    span, _ = strip_quote(text, value)
+    if text.count(b"-", span.start, span.end) > 4 or TECHNICAL_NAME.search(
+        text, span.start, span.end
+    ):
+        return NOTHING
+    is_about = not is_secret_key(key_around(text, match.start))
+    return (
+        (span,) if not is_about and _is_stated(text[span.start : span.end], MIN_STATED) else NOTHING
+    )
+
+
+LAST_WORDS = re.compile(rb"[A-Za-z]+")
+
+
+def take_stated_of(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what a sentence says that a secret of somebody is, and not what is said about it."""
+    words = [word.lower() for word in LAST_WORDS.findall(text, match.start, value.start)]
+    return NOTHING if any(word in ABOUT for word in words[1:]) else take_stated(text, match, value)
+
+
+def _is_stated(found: bytes, least: int) -> bool:
+    if len(found) < least or is_placeholder(found) or is_reference(found) or is_plain_word(found):
+        return False
+    if is_passphrase(found):
+        return True
+    if is_weak(found):
+        return True
+    if ASSIGNS.search(found) or (found.strip(b"*_~").isalpha() and not is_random(found)):
+        return False
+    if b" " in found or TECHNICAL.search(found) or TECHNICAL_WORD.fullmatch(found):
+        return is_random(found) and b" " not in found and not TECHNICAL.search(found)
+    return is_random(found) or is_chosen(found) or is_mixed(found)
+
+
+def take_spoken(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what follows the word itself, if chance made it or nobody would say it otherwise."""
+    span, is_quoted = strip_quote(text, value)
+    found = text[span.start : span.end]
+    if not is_secret_key(key_around(text, match.start)):
+        return NOTHING
+    is_sure = is_weak(found) and (
+        is_quoted or (SURE.search(text, max(0, match.start - 12), value.start) is not None)
+    )
+    if not _is_stated(found, LEAST_SURE if is_quoted or is_sure else LEAST_SPOKEN):
+        return NOTHING
+    is_secret = is_sure or is_random(found) or is_chosen(found) or is_passphrase(found)
+    return (span,) if is_secret else NOTHING
+
+
+# Words that only secrets are called, and names of settings.
+SURE = re.compile(
+    rb"(?i)passw|passphrase|kennwort|contrase|senha|wachtwoord|parola|has[l\xc5]|heslo|salasana|adgangskode|passord"
+    rb"|psk|pwd?\b|[a-z]pass\b|bindpw|rootpw|requirepass|masterauth|community|mot de passe|mdp|[\x80-\xff]"
+    rb"|[A-Z]{2,}_[A-Z_]{2,}[ \t]"
+)
+
+
+BEFORE = re.compile(
+    rb"\\{0,7}[\"'`]?([^\x00-\x20\"'`\\<>(),;{}\[\]|\x7f-\xff]{6,200})\\{0,7}[\"'`]?\Z"
+)
+
+
+def _stated_before(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the word before `as the password`."""
+    if is_in_stand_in(text, match.start):
+        return NOTHING
+    found = BEFORE.search(text, max(0, match.start - 200), match.start)
+    if found is None or not _is_stated(found[1], MIN_STATED):
+        return NOTHING
+    return (TextSpan(*found.span(1)),)
+
+
+def _spoken_login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what is next to a name where somebody tells how to log in."""
+    span, _ = strip_quote(text, value)
+    found = text[span.start : span.end]
+    return (span,) if _is_stated(found, MIN_STATED) and found[:1] != b"/" else NOTHING
+
+
+def _row(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a row of words that make no sentence."""
+    words = text[value.start : value.end].split()
+    return (value,) if sum(word in PROSE for word in words) < 2 else NOTHING
+
+
+def _digits(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match digits that stand alone."""
+    behind = text[value.end : value.end + 2]
+    is_more = behind[:1].isalnum() or re.match(rb"[.:-][0-9A-Za-z]", behind) is not None
+    return NOTHING if is_more or not is_at_word_start(text, match.start) else (value,)
+
+
+ARTICLES = (
+    r"(?:[ ](?:the|my|our|your|a|an|this|its|his|her|new|old|admin|root|db|database|api|master|staging|prod|production|default"
+    r"|das|mein|dem|der|die|le|la|les|mon|ma|el|mi|a|o|minha|meu|il|mia|het|mijn|jako|som)){0,4}[ ]"
+)
+SENTENCES: tuple[Family, ...] = (
+    Family(
+        "said",
+        "secret in a setting",
+        rf"(?:[ ](?:as|for|is|als|ist|come|como|comme|som|jako|như){ARTICLES}"
+        rf"|(?:,|[ ][-–—]|,?[ ]which)(?:[ ](?:is|that's|this is))?[ ](?:the|this|that|my|our|your){ARTICLES}"
+        rf"|[ ]\((?:the|my|our|your|new|old|this){ARTICLES})(?:{SPOKEN}|{NOUNS})",
+        _stated_before,
+    ),
+    Family(
+        "login",
+        "secret in a setting",
+        r"(?:creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|identifiants|Identifiants"
+        r"|credenciales|Credenciales|credenciais|Credenciais|credenziali|inloggegevens|Login-Daten)(?:[ ](?:are|is|with|as|via|:|using)){0,2}[ ]?[:=]?[ ]?"
+        r"[A-Za-z0-9_.@-]{2,40}(?:[ ]?/[ ]?|:[ ]?|[ ](?:and|und|et|y|e|using|with|mit|avec|con)[ ]|,[ ])"
+        rf"(?P<v>{QUOTE}{QUOTED}|{BARE})",
+        _spoken_login,
+        trigger=r"(?:creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|[iI]dentifiants"
+        r"|[cC]redenciales|[cC]redenciais|credenziali|inloggegevens|Login-Daten)[ :=]",
+    ),
+    Family(
+        "seed",
+        "secret in a setting",
+        r"(?:[sS]eed|[rR]ecovery|[mM]nemonic|[bB]ackup)(?:[ _-]?(?:[pP]hrase|[wW]ords))?[^\x00-\x1fa-z0-9]{1,4}(?:is:?[ ])?(?:\\{0,7}[\"'`])?(?P<v>[a-z]{3,8}(?:[ ][a-z]{3,8}){11,23})",
+        _row,
+        trigger=r"(?:[sS]eed|[rR]ecovery|[mM]nemonic|[bB]ackup)(?:[ _-]?(?:[pP]hrase|[wW]ords))?[^\x00-\x1fa-z0-9]+(?:is:?[ ])?(?:\\{0,7}[\"'`])?[a-z]+[ ][a-z]+[ ][a-z]+[ ][a-z]+[ ][a-z]+[ ][a-z]+[ ]",
+    ),
+    Family(
+        "pin",
+        "secret in a setting",
+        r"(?:PIN|[pP]in code|PIN[- ][cC]ode|[mM]y pin|[tT]he pin|CVV|CVC|[oO]ne-time code|[vV]erification code|OTP)(?:[ ](?:for|of|to)[ ][a-z ]{2,30})?(?:[ ]is|:|=)?[ ]?(?P<v>[0-9]{3,8})",
+        _digits,
+    ),
+    Family(
+        "wifi-key",
+        "secret in a setting",
+        rf"[wW][iI]-?[fF][iI][^\x00-\x1f]{{0,40}}[ ,](?:key|pass|code)(?:[ ]is|:)?[ ](?P<v>{QUOTE}{QUOTED}|{BARE})",
+        _spoken_login,
+    ),
+    Family(
+        "set-word",
+        "secret in a setting",
+        r"(?:passwd|add-authtoken|authtoken|auth|login|unseal|unlock)[ \t]"
+        rf"(?:[-A-Za-z0-9_./:@=]{{1,40}}[ \t]){{0,3}}(?P<v>{QUOTE}{QUOTED}|{BARE})",
+        take_spoken,
+        trigger=r"(?:passwd|authtoken|auth|login|unseal|unlock)[ \t][^\x00-\x20]",
+    ),
+)
+
+
+XML_ATTRIBUTES = r"(?:[ \t]+[A-Za-z:]+=\\{0,7}[\"'][^\"'<>\\]{0,60}\\{0,7}[\"']){0,3}"
+OPERATOR = r"(?:::?=?|\|\|=|\?\??=|=>|==?=?|<-|->|→|—|–|：|,|\(|\|\|?|>)"
+EQUALS = (
+    rf"(?:\*{{1,2}}|{QUOTE})?(?:\]|\))?(?:{QUOTE})?{XML_ATTRIBUTES}(?:{SPACE}{OPERATOR}|[ \t](?:is|was|to|BY|by)[ \t:])"
+    rf"(?:\*{{2}})?[ \t]{{0,8}}(?:(?:PASSWORD|password|new )?\(|\[[ \t\r\n]*|\([ \t]*\r?\n[ \t]*|\(sensitive(?: value)?\)[ ]->[ ]|(?:with|value|text):[ ]|\{{|![a-z_]+[ ]|env\({QUOTE}[A-Z_]+{QUOTE},[ ])?"
+)
+CALLED = rf"(?:{QUOTE})?\]?(?:{QUOTE})?\)?(?:\.first\(\))?\.(?:type|fill|send_keys|sendKeys|setValue|val|set|keyboard)\("
+BLOCK = r"(?:\r?\n|\\{1,7}n)[ \t+>:]{0,16}"
+OWN = (
+    r"(?:[ ](?:for|of|on|to|in|from|at|von|für|zu|de|del|du|des|da|do|pour|para|per|van|voor|från|till|til|od|от|для|к"
+    r"|you need|we use|I use)(?:[ ](?:[^\x00-\x20\"'`:=;]{1,40}|{QUOTE}[^\x00-\x1f\"'`]{1,60}{QUOTE})){1,5}"
+    r"|[ ]\([^\x00-\x1f()\"'`]{1,40}\))"
+).replace("{QUOTE}", QUOTE)
+VERBS = (
+    r"is|was|will be|should be|must be|might be|may be|could be|would be|now|are|ist|lautet|war|sei|est|était|es|era|é|è|foi|to|jest|je|on|är|er|este|là"
+    r"|είναι|это|такой|такий|так|має|hier|היא|هي|set to|equals|becomes|changed to|reset to|as|from|below|follows|enter|use|try"
+)
+IS = rf"(?:[ ](?:{VERBS})(?:[ ]?:)?[ ]|'s[ ]|(?:は|が|是：|是|为|是|는|은)[ ]?|[ ]?(?:->|→|—|–|=>)[ ]?|[ ]-[ ]|[ ]\([ ]?)"
+COLON = r"[ ]?(?:[:=：])[ ]?"
+VALUE = rf"(?:「|『|“|„|«|‘|{QUOTE}(?=\\))?(?P<v>[bfru@]?{QUOTE}{QUOTED}|{BARE})"
+STATES = rf"(?P<v>{QUOTE}{QUOTED})"
+TYPE = r"\??:[ ]?[A-Za-z&'<>\[\]?*. ]{2,30}?[ ]?="
+ELSE = r"(?:\|\||\?\?|\?:|:-|or|,|:)"
+ENVIRONMENT = r"(?:env|Env|ENV|config|Config|settings|os\.|\$\{)"
+
+
+class Tail(NamedTuple):
+    """What may follow the name of a secret, and a look at the value in it."""
+
+    expression: re.Pattern[bytes]
+    look: SecondLook
+
+
+def _tail(expression: str, look: SecondLook) -> Tail:
+    return Tail(re.compile(expression.encode()), look)
+
+
+TAILS: tuple[Tail, ...] = (
+    _tail(
+        rf"(?:{QUOTE})?(?:,|>|[ \t]\{{|/?>[ \t\r\n]*</?[a-zA-Z]+|</[a-z]+>)?(?:[ \t\r\n+]|\\{{1,7}}[nrt])*"
+        rf"(?:[a-zA-Z]+={QUOTE}[A-Za-z]+{QUOTE}>?[ \t]*)?"
+        rf"(?:\\{{0,7}}[\"']?[tT]ype\\{{0,7}}[\"']?[ :=\\\"'A-Za-z]{{2,30}},[ \t\\\"']*)?"
+        rf"(?:{QUOTE}|<|--?)?(?:[A-Za-z_]{{0,12}}[vV]alue|default|string|content)(?:{QUOTE})?(?:{SPACE}[:=]|>|[ \t]){SPACE}{VALUE}",
+        take_assigned,
+    ),
+    _tail(rf"{EQUALS}{VALUE}", take_assigned),
+    _tail(rf"{TYPE}[ ]?{STATES}", take_assigned),
+    _tail(
+        rf"(?:{QUOTE})?{SPACE}[:=]{{1,2}}{SPACE}(?:[A-Za-z_.]{{0,30}}{ENVIRONMENT})[^\x00-\x1f;#]{{0,60}}?[ ]?{ELSE}[ ]?{STATES}",
+        take_assigned,
+    ),
+    _tail(
+        rf"</[a-z]{{1,6}}>:?(?:[ \t\r\n]*<[a-z][^<>\x00-\x1f]{{0,40}}>){{1,3}}[ \t\r\n]*{VALUE}",
+        take_assigned,
+    ),
+    _tail(rf"{CALLED}{VALUE}", take_assigned),
+    _tail(
+        rf"(?:{QUOTE})?{SPACE}:?[ \t]?(?:[|>][-+]?)?{BLOCK}(?:{QUOTE})?(?P<v>{BARE})",
+        take_assigned,
+    ),
+    _tail(rf"{IS}{VALUE}", take_stated),
+    _tail(rf"{OWN}(?:{IS}|{COLON}){VALUE}", take_stated),
+    _tail(rf"(?:[ ][^\x00-\x20\"'`:=;,.()]{{1,20}}){{1,3}}(?:{IS}|{COLON}){VALUE}", take_stated_of),
+    _tail(
+        rf"[ ,][^\x00-\x1f:;=.\"'`]{{1,60}}[ ](?:generated|created|again|below|this|use|used)[ ]?:[ ]{VALUE}",
+        take_stated,
+    ),
+    _tail(rf"[ \t]{{1,40}}(?:[0-9][ \t])?{VALUE}", take_spoken),
+)
+
+
+def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the value that the first fitting notation gives the name."""
+    if is_in_stand_in(text, match.start):
+        return NOTHING
+    for tail in TAILS:
+        found = tail.expression.match(text, match.end)
+        if found is None:
+            continue
+        matched = TextSpan(match.start, found.end())
+        if spans := tail.look(text, matched, TextSpan(*found.span("v"))):
+            return (*spans, *_more(text, spans[-1].end))
+    return NOTHING
+
+
+# What goes on in the next string of a list or a sum, or is told as another one.
+MORE = re.compile(
+    rf"{QUOTE}(?:[ \t]*[,+.]?[ \t]*(?:\\{{1,2}})?(?:\r?\n|\\{{1,7}}n)?[ \t+]*|[ ](?:or|and|to|->|=>)[ ]){QUOTE}(?P<v>{QUOTED})"
+    rf"|{QUOTE}?[ ](?:to|or)[ ](?:{QUOTE})?(?P<w>{BARE})|,?[ ](?:and )?(?:the )?new(?: one| password)?(?: is)?:?[ ](?P<x>{BARE})".encode()
+)
+MOST_MORE = 8
+
+
+def _more(text: bytes, place: int) -> tuple[TextSpan, ...]:
+    """Return the strings that are next to a secret and look like another, or like its rest."""
+    found: list[TextSpan] = []
+    while len(found) < MOST_MORE and (more := MORE.match(text, place)):
+        span = trim_value(text, TextSpan(*more.span(more.lastgroup or 0)))
+        value = text[span.start : span.end]
+        if not (is_random(value) or is_passphrase(value)) or is_placeholder(value):
+            break
+        found.append(span)
+        place = span.end
+    return tuple(found)
+
+
+# Texts are searched for a name and for what may lead to its value; what that is, a second look tells.
+LEADS = (
+    rf"(?:{QUOTE})?(?:[\])*]{{1,2}})?(?:{QUOTE})?(?:[ \t]{{0,8}}{OPERATOR}[ \t*]{{0,8}}[^\x00-\x20]{{3}}|[ \t]{{1,8}}[^\x00-\x20]|'s[ ]|は|が|是|为|는|은)"
+    rf"|(?:{QUOTE})?[ \t]?(?:[:,>]|\{{)?[ \t]?[|>]?[-+]?(?:\r?\n|\\{{1,7}}n)[ \t:]|</[a-z]+>|(?:{QUOTE})?\]?{QUOTE}\)\."
+)
+
+NAMED: tuple[Family, ...] = (
+    Family(
+        "named",
+        "secret in a setting",
+        NOUN,
+        _by_name,
+        trigger=rf"{NOUN}(?:{LEADS})",
+        is_many=True,
+    ),
+)
+
+
+SCHEME = re.compile(rb"([A-Za-z-]{2,20})(?:[ \t]+|%20|\+)(?:token=\\{0,7}\"?)?")
+LONGEST_NAME = 60
+"""What has dots and is longer is a token rather than the name of a variable."""
+
+
+def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the credentials of an authorization header, without the name of the scheme."""
+    scheme = SCHEME.match(text, value.start, value.end)
+    span = TextSpan(scheme.end(), value.end) if scheme else value
+    found = text[span.start : span.end].rstrip(b".:,")
+    is_name = len(found) < LONGEST_NAME and is_dotted_name(found)
+    if is_placeholder(found) or is_plain_word(found) or is_name:
+        return NOTHING
+    if scheme and scheme[1].lower() == b"basic":
+        is_secret = _is_basic(found)
+    else:
+        is_secret = (
+            is_random(found)
+            or is_passphrase(found)
+            or is_chosen(found)
+            or is_weak(found)
+            or (len(found) >= 24 and not is_wordy(found))
+        )
+    return (TextSpan(span.start, span.start + len(found)),) if is_secret else NOTHING
+
+
+def _basic(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a name and a password in base64."""
+    return (value,) if _is_basic(text[value.start : value.end]) else NOTHING
+
+
+def _is_basic(value: bytes) -> bool:
+    try:
+        _, colon, password = base64.b64decode(value, validate=True).partition(b":")
+    except (binascii.Error, ValueError):
+        return False
+    return bool(colon) and len(password) >= 3 and not is_placeholder(password)
+
+
+PAIR = re.compile(rb"[ ]*([A-Za-z0-9_.\-]+)=([^;,\x00-\x20\"'\\]*)(?:; ?|\Z)")
+COOKIE_ATTRIBUTES = frozenset(b"path domain expires max-age samesite version priority".split())
+
+
+SESSION = re.compile(rb"(?i)sess|sid\b|auth|token|jwt|csrf|xsrf|remember|login|secret")
+
+
+def _cookies(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the cookies of a header up to their attributes, if one of them is worth it."""
+    end, place, is_secret = value.start, value.start, False
+    while pair := PAIR.match(text, place, value.end):
+        if pair[1].lower() in COOKIE_ATTRIBUTES:
+            break
+        is_worth = is_random(pair[2]) or is_chosen(pair[2])
+        is_worth = is_worth or (SESSION.search(pair[1]) is not None and is_likely(pair[2]))
+        is_secret = is_secret or (is_worth and not is_placeholder(pair[2]))
+        end, place = pair.end(2), pair.end()
+    return (TextSpan(value.start, end),) if is_secret else NOTHING
+
+
+def _credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the password of an address, unless it replaces one or is the well-known one."""
+    found = text[value.start : value.end]
+    user = text[match.start : value.start].rpartition(b"/")[2].rstrip(b":")
+    if found in WEAK or found == user or (found.isdigit() and len(found) < 6):
+        return NOTHING
+    if is_placeholder(found) or is_plain_word(found) or found[:1] in b"${<%[*":
+        return NOTHING
+    if any(sign in found for sign in (b"{", b"}", b"$", b"(", b"|")) and not is_random(found):
+        return NOTHING
+    return (value,)
+
+
+NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.-]{2,40}:([^\x00-\x20\"'`\\<>/@:(){}]{6,80})\Z")
+
+
+def _login_before_at(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the password between a name and a place, where no scheme comes before them."""
+    found = NAME_BEFORE.search(text, max(0, match.start - 130), match.start)
+    return _paired(text, match, TextSpan(*found.span(1))) if found else NOTHING
+
+
+ORACLE_BEFORE = re.compile(
+    rb"(?:thin:|oci:|\A|[\s\"'=])[A-Za-z0-9_]{2,30}/([^\x00-\x20\"'`\\<>/@:(){}]{6,80})\Z"
+)
+
+
+def _oracle(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the password between a name with a slash and a place with a port."""
+    found = ORACLE_BEFORE.search(text, max(0, match.start - 130), match.start)
+    return _paired(text, match, TextSpan(*found.span(1))) if found else NOTHING
+
+
+def _parameter(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the value of a parameter that is worth it."""
+    found = text[value.start : value.end].rstrip(b".,")
+    if is_placeholder(found) or is_plain_word(found) or found.isdigit():
+        return NOTHING
+    name = text[match.start + 1 : value.start - 1].lower()
+    is_worth = is_random(found) or (is_chosen(found) and name in CHOSEN_PARAMETERS)
+    if not is_worth and not (SURE_PARAMETER.search(name) and is_likely(found)):
+        return NOTHING
+    return (TextSpan(value.start, value.start + len(found)),)
+
+
+SURE_PARAMETER = re.compile(rb"pass|pwd|secret|token|auth|key\Z|sess|sid\Z|jwt|ticket|sig|otp")
+CHOSEN_PARAMETERS = frozenset(
+    b"auth pass passwd password pwd secret token session key sid sig signature code ticket".split()
+)
+
+
+def _secret_path(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what is in a path after a word that asks for a secret."""
+    found = text[value.start : value.end]
+    return (
+        (value,)
+        if is_random(found) or (is_chosen(found) and b"://" in text[match.start : value.start])
+        else NOTHING
+    )
+
+
+STEP_NAME = re.compile(rb"bot[0-9]+:|private-")
+
+
+def _secret_step(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the last step of a path in an address, after a word that asks for a secret."""
+    start = text.rfind(b"/", match.start, match.end - 1) + 1
+    name = STEP_NAME.match(text, start)
+    end = match.end - (text[match.end - 1 : match.end] == b"/")
+    span = TextSpan(name.end() if name else start, end)
+    found = text[span.start : span.end]
+    return (span,) if is_random(found) or is_chosen(found) else NOTHING
+
+
+def _signed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a signature."""
+    return NOTHING if is_placeholder(text[value.start : value.end]) else (value,)
+
+
+def _paired(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the second of two quoted words that log somebody in."""
+    found = text[value.start : value.end]
+    if is_placeholder(found) or is_plain_word(found) or found.isdigit():
+        return NOTHING
+    return (value,) if is_likely(found) else NOTHING
+
+
+LOGINS = (
+    r"(?:auth|Auth|login|Login|log_in|signin|sign_in|authenticate|credentials|Credentials|Credential"
+    r"|NetworkCredential|PSCredential|HTTPBasicAuth|BasicAuth|basic_auth|basicAuth|connect|mysqli_connect"
+    r"|[cC]onnection|PDO|begin|createUser|create_user|create_superuser|Twilio|Credential\]?::new)"
+)
+WORD = rf"{QUOTE}[^\x00-\x1f\"'`\\]{{0,80}}{QUOTE}|[A-Za-z_][A-Za-z0-9_.$]{{0,40}}"
+BEFORE_AT = r"[^\x00-\x20\"'`\\<>/@:]"
+
+ADDRESSES: tuple[Family, ...] = (
+    Family(
+        "authorization",
+        "authorization header",
+        rf"(?:[aA]uthorization|AUTHORIZATION|Authentication)(?:{QUOTE})?\]?{SPACE}(?:[:=,]|[ \t]|=>){SPACE}"
+        rf"(?:(?:{QUOTE})?[vV]alue(?:{QUOTE})?{SPACE}[:=]{SPACE})?(?:{QUOTE})?"
+        rf"(?P<v>(?:[A-Za-z-]{{2,20}}[ \t]{{1,4}}(?:token=\\{{0,7}}\"?)?)?[A-Za-z0-9._~+/=:|!#*^-]{{8,}})",
+        _header,
+    ),
+    Family(
+        "bearer",
+        "bearer token",
+        rf"(?:Bearer|bearer|BEARER)(?:[ \t]{{1,4}}|%20|\+|:|,[ \t]?)(?:{QUOTE}[ \t]?[+.][ \t]?{QUOTE})?"
+        r"(?P<v>[A-Za-z0-9._~+/=|!#*^-]{12,})",
+        _header,
+    ),
+    Family(
+        "digest",
+        "authorization header",
+        r"(?:oauth_token|response|[sS]ignature|oauth_signature|mac|nonce)=\\{0,7}\"?(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{10,})",
+        _parameter,
+    ),
+    Family(
+        "cookie",
+        "cookie",
+        rf"(?:[cC]ookie|COOKIE)(?:{QUOTE})?{SPACE}[:=,]{SPACE}(?:{QUOTE})?"
+        r"(?P<v>[A-Za-z0-9_.-]+=[A-Za-z0-9._~%+/=:|!#*^-]{4,}[^\x00-\x1f\"'\\]*)",
+        _cookies,
+    ),
+    Family(
+        "cookie-flag",
+        "cookie",
+        rf"[ \t](?:-b|--cookie)[ \t=](?:{QUOTE})?(?P<v>[A-Za-z0-9_.-]+=[A-Za-z0-9._~%+/=:|!#*^-]{{6,}})",
+        _cookies,
+    ),
+    Family(
+        "url-password",
+        "password in an address",
+        rf"[a-z0-9]:(?:\\{{0,4}}/){{2}}{BEFORE_AT}*:(?P<v>[^\x00-\x20\"'`\\<>/@]{{3,}})@[A-Za-z0-9\[]",
+        _credential,
+    ),
+    Family(
+        "url-token",
+        "token in an address",
+        r"https?:(?:\\{0,4}/){2}(?P<v>[A-Za-z0-9_.!+*~-]{16,})(?::|:x-oauth-basic)?@[A-Za-z0-9]",
+        _secret_path,
+    ),
+    Family(
+        "place-password",
+        "password in an address",
+        r"@(?:tcp|unix|udp)\(",
+        _login_before_at,
+    ),
+    Family(
+        "oracle-password",
+        "password in an address",
+        r"@(?://)?[A-Za-z0-9.-]+:[0-9]{4,5}[/:]",
+        _oracle,
+    ),
+    Family(
+        "azure-sas",
+        "azure signature",
+        r"[?&]sig=(?P<v>[A-Za-z0-9%+/=]{40,})",
+        _signed,
+    ),
+    Family(
+        "url-parameter",
+        "token in an address",
+        r"(?:[?&#](?:[A-Za-z0-9_.-]*(?:[kK]ey|[aA]uth|[sS]ig|[sS]ignature|[sS]ession(?:[_-]?[iI]d)?|[tT]icket|[jJ]wt"
+        r"|[pP]ass|passwd|pwd|otp|sid)|[a-z_]*code|hash|pw|k)|;[a-z]*session[iI]d)=(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{6,})",
+        _parameter,
+    ),
+    Family(
+        "url-path",
+        "token in an address",
+        r"[a-z]://[^\x00-\x20\"'`<>]{1,200}/(?:(?:reset-password|password-reset|reset_password|reset|magic-link|magic|verify|confirm|invite|unsubscribe"
+        r"|activate|webhooks?|hooks?|services|token|tokens|auth|share|s|key)(?:/[A-Za-z0-9_-]{1,40}){0,3}/[A-Za-z0-9_.!+*~-]{8,}"
+        r"|bot[0-9]{5,12}:[A-Za-z0-9_-]{8,}|private-[A-Za-z0-9]{8,}/)",
+        _secret_step,
+    ),
+    Family(
+        "docker-login",
+        "docker login",
+        rf"{QUOTE}auth{QUOTE}{SPACE}:{SPACE}{QUOTE}(?P<v>[A-Za-z0-9+/]{{8,}}={{0,2}})",
+        _basic,
+    ),
+    Family(
+        "auth-pair",
+        "password of a command",
+        rf"{LOGINS}{SPACE}=?{SPACE}\({SPACE}(?:{WORD}){SPACE},{SPACE}"
+        rf"(?:(?:{WORD}){SPACE},{SPACE})?(?:[A-Za-z:]{{1,16}}\()?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
+        _paired,
+        trigger=rf"{LOGINS}[ \t]?=?[ \t]?\([ \t]?[\"'\\A-Za-z_]",
+    ),
+    Family(
+        "auth-words",
+        "password of a command",
+        rf"(?:basic_auth|http_basic|digest_auth)[ \t]{{1,4}}{QUOTE}[^\x00-\x1f\"'`\\]{{1,60}}{QUOTE},{SPACE}{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
+        _paired,
+    ),
+    Family(
+        "signed-header",
+        "authorization header",
+        r"[A-Za-z]-(?:[sS]ignature|SIGNATURE|[sS]ign|SIGN|[sS]ession(?:-[iI]d)?|[fF]unctions-[kK]ey|[aA]uth)(?:-[0-9]{1,3})?"
+        rf"(?:{QUOTE})?[:,=][ ]?(?:{QUOTE})?(?:(?:sha[0-9]{{1,3}}|t)=(?:[0-9]{{1,12}},)?)?(?:v[01]=)?(?P<v>[A-Za-z0-9+/=_.!#*^~-]{{8,}})",
+        _paired,
+    ),
+    Family(
+        "mail-login",
+        "password of a command",
+        r"(?:334 UGFzc3dvcmQ6(?:\r?\n|\\{1,7}n)(?:C:[ ])?|AUTH PLAIN[ ]|AUTH LOGIN[ ])(?P<v>[A-Za-z0-9+/]{6,}={0,2})",
+        _signed,
+    ),
+    Family(
+        "mailbox-login",
+        "password of a command",
+        rf"[ ]LOGIN[ ](?:{QUOTE})?[A-Za-z0-9_.@+-]{{2,60}}(?:{QUOTE})?[ ](?:{QUOTE})?(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
+        _paired,
+    ),
+    Family(
+        "wifi",
+        "secret in a setting",
+        r"WIFI:[^\x00-\x20\"]{0,80};P:(?P<v>[^\x00-\x1f;\"]{6,})",
+        _paired,
+    ),
+    Family(
+        "auth-word",
+        "password of a command",
+        rf"(?:btoa|Buffer|b64encode|Basic|base64){SPACE}\({SPACE}(?:b|f)?{QUOTE}[A-Za-z0-9_.@-]{{1,40}}:"
+        r"(?P<v>[^\x00-\x20\"'`\\]{5,})",
+        _paired,
+    ),
+    Family(
+        "key-argument",
+        "secret in a setting",
+        rf"(?:jwt\.(?:sign|encode|verify|decode)|hmac\.new|createHmac|bcrypt(?:\.\w{{2,12}})?|crypt\.crypt|Fernet|set_password|check_password"
+        rf"|setPassword|withPassword|setApiKey|setToken|setSecret|api_key|apiKey){SPACE}\((?:[A-Za-z0-9_.$'\" {{}}\[\]:]{{1,40}},{SPACE})?"
+        rf"(?:b|f)?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
+        _paired,
+        trigger=r"(?:jwt\.[a-z]+|hmac\.new|createHmac|bcrypt(?:\.[a-zA-Z_]+)?|crypt\.crypt|Fernet|set_password|check_password|setPassword"
+        r"|withPassword|setApiKey|setToken|setSecret|api_key|apiKey)[ \t]?\(",
+    ),
+)
+
+
+BREAK = r"(?:[ \t]*\r?\n(?:[ \t]*[0-9]+(?:\t|→))?[ \t+>|]{0,16}|[ \t]*\\{1,7}n[ \t+>|]{0,16})"
+GAP = rf"(?:[ \t]+|{BREAK})"
+
+
+def _is_worth(found: bytes) -> bool:
+    if len(found) < 5 or is_placeholder(found) or is_reference(found) or is_plain_word(found):
+        return False
+    return is_likely(found)
+
+
+def _value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    return (value,) if _is_worth(text[value.start : value.end]) else NOTHING
+
+
+HEAD = re.compile(
+    rb"(?i)pass|secret|token|api_?key|credential|kennwort|contrase|senha|mot de passe|\bpw\b|\bpwd\b"
+)
+CELL = re.compile(rb"[^,;\t|\n\r\\]+|(?<=[,;\t|])(?=[,;\t|])")
+
+
+def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the cells of a table below the head that says `password`."""
+    sign = text[value.start : value.end]
+    start = line_start(text, match.start)
+    end = _end_of_line(text, match.start)
+    heads = [item.strip(b" \t\"'`*") for item in text[start:end].split(sign)]
+    columns = [n for n, head in enumerate(heads) if HEAD.search(head) and len(head) < 30]
+    found: list[TextSpan] = []
+    for _ in range(50):
+        start = _next_line(text, end)
+        end = _end_of_line(text, start)
+        cells = text[start:end].split(sign)
+        if start >= len(text) or len(cells) != len(heads):
+            break
+        for column in columns:
+            place = start + sum(len(cell) + 1 for cell in cells[:column])
+            cell = cells[column]
+            bare = cell.strip(b" \t\"'`*")
+            place += cell.find(bare)
+            if _is_worth(bare) and b" " not in bare and bare.strip(b"-:"):
+                found.append(TextSpan(place, place + len(bare)))
+    return tuple(found)
+
+
+def _end_of_line(text: bytes, place: int) -> int:
+    ends = [end for sign in (b"\n", b"\\n", b"\0") if (end := text.find(sign, place)) >= 0]
+    return min(ends, default=len(text))
+
+
+def _next_line(text: bytes, end: int) -> int:
+    return end + (2 if text[end : end + 1] == b"\\" else 1)
+
+
+SECTION_LINE = re.compile(
+    rb"(?:\n|\\{1,7}n)(?:[ \t]*[0-9]+(?:\t|\xe2\x86\x92))?[+>|]?([ \t]+)[\"']?[A-Za-z0-9_.-]+[\"']?[ \t]*[:=][ \t]*[\"']?"
+    rb"([^\x00-\x20\"'\\,{}\[\]]{5,400})"
+)
+
+
+def _section(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the values of a section whose name says that all of them are secret."""
+    found: list[TextSpan] = []
+    place, margin = match.end, None
+    while line := SECTION_LINE.match(text, place):
+        margin = margin or line[1]
+        if line[1] != margin:
+            break
+        if (is_random(line[2]) or is_chosen(line[2])) and not is_reference(line[2]):
+            found.append(TextSpan(*line.span(2)))
+        place = line.end()
+        place += 1 if text[place : place + 1] in (b'"', b"'") else 0
+    return tuple(found)
+
+
+COLUMNS = re.compile(
+    rb"\(([^()]{1,400})\)[ \t\n\\]*n?[ \t]*(?:VALUES|values)[ \t\n\\]*n?[ \t]*\(([^()]{1,400})\)"
+)
+QUOTED_CELL = re.compile(rb"[ \t]*\\{0,7}['\"]([^'\"\\]*)\\{0,7}['\"][ \t]*|[^,]*")
+
+
+def _inserted(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the value that a statement writes into a column whose name says that it is secret."""
+    found = COLUMNS.search(text, match.end, match.end + 500)
+    if found is None:
+        return NOTHING
+    heads = found[1].split(b",")
+    place, spans = found.start(2), []
+    for head in heads:
+        cell = QUOTED_CELL.match(text, place, found.end(2))
+        if cell is None:
+            break
+        if cell[1] and HEAD.search(head) and _is_worth(cell[1]):
+            spans.append(TextSpan(*cell.span(1)))
+        place = cell.end() + 1
+    return tuple(spans)
+
+
+def _aligned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the words below a head of a table whose columns stand below each other."""
+    column = value.start - line_start(text, value.start)
+    found: list[TextSpan] = []
+    end = _end_of_line(text, value.end)
+    for _ in range(50):
+        start = _next_line(text, end)
+        end = _end_of_line(text, start)
+        word = re.compile(rb"[^ \t\n\\]{5,}").match(text, start + column, end)
+        if start >= len(text) or word is None or text[word.start() - 1 : word.start()] != b" ":
+            break
+        if _is_worth(word[0]):
+            found.append(TextSpan(*word.span()))
+    return tuple(found)
+
+
+SECRET = r"[^\x00-\x20\"'`\\<>]{5,}"
+FILES: tuple[Family, ...] = (
+    Family(
+        "netrc",
+        "password of netrc",
+        rf"(?:login|account|default login|user){GAP}[^\x00-\x20\"'\\]+{GAP}(?:password|passwd){GAP}(?:{QUOTE})?"
+        rf"(?P<v>{SECRET})",
+        _value,
+        trigger=rf"(?:login|account|user){GAP}[^\x00-\x20\"'\\]+{GAP}passw",
+    ),
+    Family(
+        "pgpass",
+        "secret in a setting",
+        r":(?:[0-9]{2,5}|\*):[A-Za-z0-9_*-]+:[A-Za-z0-9_.-]+:(?P<v>[^\x00-\x20\"'`\\:]{5,})",
+        _value,
+    ),
+    Family(
+        "mail-map",
+        "secret in a setting",
+        rf"\]:[0-9]{{2,5}}[ \t]+[A-Za-z0-9_.@-]+:(?P<v>{SECRET})",
+        _value,
+    ),
+    Family(
+        "hash",
+        "secret in a setting",
+        r":(?P<v>\$(?:1|2[aby]|5|6|7|y|apr1|argon2id?)\$[A-Za-z0-9./$=,+]{20,})",
+        anywhere,
+    ),
+    Family(
+        "acl",
+        "secret in a setting",
+        rf"user[ \t]+[A-Za-z0-9_-]+[ \t]+on[ \t]+>(?P<v>{SECRET})",
+        _value,
+    ),
+    Family(
+        "ppp",
+        "secret in a setting",
+        rf"[ \t]\*[ \t]+{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{5,}}){QUOTE}[ \t]+\*",
+        _value,
+    ),
+    Family(
+        "bundle",
+        "secret in a setting",
+        rf"(?:BUNDLE_[A-Z0-9_]+|npmAuthIdent|rpcauth)(?:{QUOTE})?[ \t]*[:=][ \t]*(?:{QUOTE})?[A-Za-z0-9_.-]+:(?P<v>{SECRET})",
+        _value,
+    ),
+    Family(
+        "oauth-map",
+        "secret in a setting",
+        rf"(?:github-oauth|gitlab-token|bearer|http-bearer){QUOTE}[ \t]*:[ \t]*\{{[ \t]*{QUOTE}[^\"'\\]+{QUOTE}[ \t]*:[ \t]*"
+        rf"{QUOTE}(?P<v>{SECRET})",
+        _value,
+        trigger=rf"(?:github-oauth|gitlab-token|bearer|http-bearer){QUOTE}[ \t]*:[ \t]*\{{",
+    ),
+    Family(
+        "column",
+        "secret in a setting",
+        r"(?P<v>[,;\t|])[ \"'`*]{0,3}(?:[pP]assword|PASSWORD|[pP]asswd|[sS]ecret|[tT]oken|[aA]pi_?[kK]ey|[pP]asswort|[pP]wd|[pP]ass)"
+        r"[ \"'`*]{0,3}(?:[,;\t|][^\x00-\x1f\\]*)?(?:\r?\n|\\{1,7}n)",
+        _column,
+        is_many=True,
+        trigger=r"[,;\t|][ \"'`*]{0,3}(?:[pP]assword|PASSWORD|[pP]asswd|[sS]ecret|[tT]oken|[aA]pi_?[kK]ey|[pP]asswort|[pP]wd|[pP]ass)"
+        r"[ \"'`*]{0,3}(?:[,;\t|]|\r?\n|\\{1,7}n)",
+    ),
+    Family(
+        "inserted",
+        "secret in a setting",
+        r"(?:INSERT INTO|insert into|Insert into)[ \t]",
+        _inserted,
+        is_many=True,
+    ),
+    Family(
+        "aligned",
+        "secret in a setting",
+        r"[ ]{2,}(?P<v>(?:PASSWORD|[pP]assword|[sS]ecret|SECRET|[tT]oken|TOKEN|API KEY|Api key))[ \t]*(?:\r?\n|\\{1,7}n|[ ]{2})",
+        _aligned,
+        is_many=True,
+    ),
+    Family(
+        "section",
+        "secret in a setting",
+        r"(?:[sS]ecrets?|stringData|SECRETS|[cC]redentials|[vV]ault)(?:\"|')?[ \t]*[:\]](?:[ \t]*\{)?",
+        _section,
+        is_many=True,
+    ),
+)
+
 
 CONTEXTS: tuple[tuple[Family, ...], ...] = (
     (*PRIVATE_KEYS, *ADDRESSES, *INPUTS, *COMMANDS, *FILES),

@@ -1,4 +1,4 @@
-"""Families of things to one expression for all of them, and texts to what it finds in them."""
+"""One search expression for many families of secrets, and the hits it finds in a text."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ except ImportError:  # no wheel for this platform: slower, and the same
 
 Engine = Literal["re2", "re"]
 BEST: Engine = "re2" if re2 else "re"
-MEMORY = 128 << 20  # for the states of the automaton; with the usual 8 MB it starts anew too often
+MEMORY = 128 << 20  # for the states of the automaton; with the usual 8 MB it starts again too often
 VALUE = re.compile(r"\(\?P<v>")
 BEGINNING = re.compile(r"(?<!\\)((?:\\\\)*)\\A")
 """The beginning of a text; where texts are joined, it is behind what joins them."""
@@ -37,7 +37,7 @@ class Search:
         self._found: list[TextSpan | None] = [NOT_ASKED] * len(finders)
 
     def next(self, place: int) -> TextSpan | None:
-        """Returns the leftmost match behind a place, which lies behind all that were asked for.
+        """Return the leftmost match after a place, which lies behind all that were asked for.
 
         Of those that begin together it is the one of the first expression. Whoever found something
         further on is not asked again.
@@ -51,8 +51,8 @@ class Search:
                 first = found
         return first
 
-    def those_at(self, place: int) -> list[int]:
-        """Returns the numbers of the expressions whose match begins where the last one found does."""
+    def matches_at(self, place: int) -> list[int]:
+        """Return the numbers of the expressions whose match begins where the last one found does."""
         return [
             n for n, found in enumerate(self._found) if found is not None and found.start == place
         ]
@@ -87,7 +87,7 @@ class Expression:
     @cached_property
     def finders(self) -> list[Any]:
         """The expressions of all rows, compiled."""
-        return [compiled("|".join(row).encode(), self.engine) for row in self.triggers]
+        return [compile_expression("|".join(row).encode(), self.engine) for row in self.triggers]
 
     @cached_property
     def ranges(self) -> list[list[tuple[int, bytes, bytes]]]:
@@ -102,7 +102,7 @@ class Expression:
         ]
 
     def candidates(self, row: int, start: bytes) -> tuple[int, ...]:
-        """Returns the numbers of the families of a row that may begin with two letters, in order."""
+        """Return the numbers of the families of a row that may begin with two letters, in order."""
         found = self._candidates.get((row, start))
         if found is None:
             ranges = self.ranges[row]
@@ -111,11 +111,11 @@ class Expression:
         return found
 
     def hits(self, text: bytes, place: int = 0) -> Iterator[Hit]:
-        """Yields what a text holds behind a place, in order."""
+        """Yield what a text holds after a place, in order."""
         search = Search(self.finders, text)
         patience = PATIENCE * (len(text) + PATIENCE)
         while match := search.next(place):
-            hits = self.second_look(text, match.start, search.those_at(match.start))
+            hits = self.second_look(text, match.start, search.matches_at(match.start))
             yield from hits
             place = _behind(match, hits)
             if place < match.end and patience <= 0:
@@ -123,28 +123,28 @@ class Expression:
             patience -= max(0, match.end - place)
 
     def second_look(self, text: bytes, start: int, rows: Iterable[int] | None = None) -> list[Hit]:
-        """Returns what begins at a place, after the first family of some rows that takes it."""
+        """Return what begins at a place, after the first family of some rows that takes it."""
         letters = text[start : start + 2]
         for row in range(len(self.triggers)) if rows is None else rows:
             for number in self.candidates(row, letters):
-                if hits := _taken(self.families[number], text, start):
+                if hits := _matched_end(self.families[number], text, start):
                     return hits
         return []
 
 
-def _taken(family: Family, text: bytes, start: int) -> list[Hit]:
+def _matched_end(family: Family, text: bytes, start: int) -> list[Hit]:
     match = _pattern(family.expression).match(text, start)
     if match is None or match.end() - start > LONGEST:
         return []
-    whole = TextSpan(*match.span())
-    value = TextSpan(*match.span("v")) if match.re.groups else whole
-    hits = _hits_of(family, text, whole, value)
+    span = TextSpan(*match.span())
+    value = TextSpan(*match.span("v")) if match.re.groups else span
+    hits = _hits_of(family, text, span, value)
     also = ALSO.get(family.name) if hits else None
-    return [*_hits_of(also, text, whole, value), *hits] if also else hits
+    return [*_hits_of(also, text, span, value), *hits] if also else hits
 
 
 def _behind(match: TextSpan, hits: list[Hit]) -> int:
-    """Returns where to go on: behind what was taken, if that was near, or right behind the start."""
+    """Return where to go on: behind what was taken, if that was near, or right after the start."""
     if not hits or hits[0].start - match.start > NEAR:
         return match.start + 1
     is_row = len(hits) > 1 and hits[0].kind == hits[-1].kind
@@ -152,13 +152,13 @@ def _behind(match: TextSpan, hits: list[Hit]) -> int:
 
 
 def _first_letters(trigger: bytes) -> tuple[bytes, bytes]:
-    """Returns the least and the most that a match may begin with."""
+    """Return the least and the most that a match may begin with."""
     if plain := PLAIN.match(trigger) if b"|" not in trigger else None:
         return plain[0], plain[0]
     if re2 is None:
         return ANY
     try:
-        least, most = compiled(trigger, "re2").possiblematchrange(2)
+        least, most = compile_expression(trigger, "re2").possiblematchrange(2)
     except re2.error:  # anything
         return ANY
     return least[:2], most[:2] or ANY[1]
@@ -166,7 +166,7 @@ def _first_letters(trigger: bytes) -> tuple[bytes, bytes]:
 
 ANY = (b"", b"\xff\xff")
 PLAIN = re.compile(rb"[A-Za-z0-9_-]{2}(?![*+?{])")
-"""Two letters that stand for themselves: nobody has to be asked what may begin so."""
+"""Two letters that replace themselves: nobody has to be asked what may begin so."""
 
 
 @cache
@@ -174,7 +174,7 @@ def _pattern(expression: str) -> re.Pattern[bytes]:
     return re.compile(expression.encode())
 
 
-NONE_OR, ONE_OR, SOME_OR = (
+NONE_OR, PLUS, SOME_OR = (
     re.compile(r"\{0,[0-9]+\}"),
     re.compile(r"\{1,[0-9]+\}"),
     re.compile(r"\{([0-9]+),[0-9]+\}"),
@@ -182,8 +182,8 @@ NONE_OR, ONE_OR, SOME_OR = (
 
 
 def _without_limits(expression: str) -> str:
-    """Returns an expression that matches more: every count in it costs the automaton states."""
-    return SOME_OR.sub(r"{\1,}", ONE_OR.sub("+", NONE_OR.sub("*", expression)))
+    """Return an expression that matches more: every count in it costs the automaton states."""
+    return SOME_OR.sub(r"{\1,}", PLUS.sub("+", NONE_OR.sub("*", expression)))
 
 
 def _hits_of(family: Family, text: bytes, match: TextSpan, value: TextSpan) -> list[Hit]:
@@ -191,7 +191,7 @@ def _hits_of(family: Family, text: bytes, match: TextSpan, value: TextSpan) -> l
     if not spans:
         return []
     values = [(span,) for span in spans] if family.is_many else [spans]
-    return [_hit_of(family, text, one) for one in values]
+    return [_hit_of(family, text, span) for span in values]
 
 
 def _hit_of(family: Family, text: bytes, spans: tuple[TextSpan, ...]) -> Hit:
@@ -204,8 +204,8 @@ def _hint_of(family: Family, value: bytes) -> str:
     return head[0][:HINT].decode() if head and len(head[0]) >= HINT - 1 else ""
 
 
-def compiled(expression: bytes, engine: Engine = BEST) -> Any:
-    """Returns an expression that searches bytes."""
+def compile_expression(expression: bytes, engine: Engine = BEST) -> Any:
+    """Return an expression that searches bytes."""
     if engine == "re" or re2 is None:
         return re.compile(expression)
     options = re2.Options()
@@ -213,5 +213,5 @@ def compiled(expression: bytes, engine: Engine = BEST) -> Any:
     options.max_mem = MEMORY
     options.never_capture = True
     found = re2.compile(expression, options)
-    re2.purge()  # else it keeps a hundred of them, also those that nobody asks any more
+    re2.purge()  # else it keeps a hundred of them, also those that nobody asks any longer
     return found

@@ -1,4 +1,4 @@
-"""What is looked for, where it was found and what stands in for it, as plain values."""
+"""Values of redaction: what is looked for, where it was found, what replaces it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ Group = Literal["secrets", "paths", "hosts", "emails", "accounts", "rules"]
 GROUPS: tuple[Group, ...] = ("secrets", "paths", "hosts", "emails", "accounts", "rules")
 
 Kind = Literal["secret", "user", "host", "email", "account", "phone", "word", "field", "file"]
-"""What a stand-in says it stands for."""
+"""What a stand-in says it replaces."""
 
 GROUP_OF: dict[Kind, Group] = {
     "secret": "secrets",
@@ -62,9 +62,9 @@ class Hit(NamedTuple):
         return self.spans[-1].end
 
     def moved(self, by: int) -> "Hit":
-        """Returns the same further on in a longer text."""
+        """Return the same further on in a longer text."""
         return self._replace(
-            spans=tuple(TextSpan(one.start + by, one.end + by) for one in self.spans)
+            spans=tuple(TextSpan(span.start + by, span.end + by) for span in self.spans)
         )
 
 
@@ -110,7 +110,7 @@ MOST_PLACES = 200
 
 @dataclass(slots=True)
 class Found:
-    """All that is told of one value: never the value itself."""
+    """All that is said about one value: never the value itself."""
 
     stand_in: str
     kind: Kind
@@ -121,13 +121,13 @@ class Found:
     """The first two hundred."""
 
     def add(self, place: Place) -> None:
-        """Counts one more, and keeps where it was."""
+        """Count one more, and keep where it was."""
         self.count += 1
         if len(self.places) < MOST_PLACES:
             self.places.append(place)
 
     def join(self, other: "Found") -> None:
-        """Counts what was found of the same value behind it."""
+        """Count what was found of the same value after it."""
         self.count += other.count
         self.places += other.places[: MOST_PLACES - len(self.places)]
 
@@ -148,12 +148,11 @@ class Report:
     @property
     def count(self) -> int:
         """How many stretches of text were found."""
-        return sum(one.count for one in self.found.values())
+        return sum(found.count for found in self.found.values())
 
     @property
     def looked_for(self) -> dict[str, str]:
         """What was looked for, in plain words, by group."""
-        from plait.redact.limits import LOOKED_FOR, STRICTLY
 
         words = {str(group): LOOKED_FOR[group] for group in self.groups}
         return words | ({"strict": STRICTLY} if self.is_strict else {})
@@ -161,7 +160,6 @@ class Report:
     @property
     def not_recognised(self) -> tuple[str, ...]:
         """What cannot be recognised, whatever is looked for, in plain words."""
-        from plait.redact.limits import NOT_RECOGNISED
 
         return NOT_RECOGNISED
 
@@ -169,7 +167,37 @@ class Report:
     def kinds(self) -> dict[str, int]:
         """How many of each kind: a secret by its label."""
         counts: dict[str, int] = {}
-        for one in self.found.values():
-            name = one.label or one.kind
-            counts[name] = counts.get(name, 0) + one.count
+        for found in self.found.values():
+            name = found.label or found.kind
+            counts[name] = counts.get(name, 0) + found.count
         return counts
+
+
+LOOKED_FOR: dict[Group, str] = {
+    "secrets": "keys and tokens by how they begin; passwords and keys by their name, the program that "
+    "takes them, the sentence or the address that tells them; private keys; all of it also in base64, "
+    "hex and codes",
+    "paths": "names of users in home paths, at prompts, in listings, settings and commands, of authors, "
+    "and the names of this machine's user",
+    "hosts": "hosts at prompts, in commands and settings, addresses of the net and of network cards, "
+    "names of internal domains, and this machine's name",
+    "emails": "e-mail addresses of people",
+    "accounts": "ids of accounts, customers and clouds, bank accounts and cards, telephone numbers",
+    "rules": "your own words, expressions, fields and files",
+}
+STRICTLY = (
+    "strictly: also what only may be secret, such as long words of letters and digits, anything unusual "
+    "beside a word like key, id or hash, and hosts that not everybody asks"
+)
+NOT_RECOGNISED = (
+    "what a picture, a sound or a compressed or encrypted file shows",
+    "a password in prose that no word introduces, and one that is a plain word or a row of them there",
+    "a secret that is cut into pieces which stand in several records, and no piece tells what it is",
+    "sentences that tell a secret in a language that is not listed in docs/redaction.md",
+    "encodings other than base64, hex, percent codes, entities, escapes and dumps of them",
+    "tokens of services that are not known, where nothing beside them says what they are",
+    "hashes of passwords, and ids that work as a key though they look like an id",
+    "names of people, customers, firms and projects, postal addresses and other facts that tell who it is",
+    "names of users and hosts that are everyday words, outside of paths and prompts",
+    "what the text says about a secret: its length, its first letters, a hint",
+)

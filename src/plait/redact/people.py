@@ -1,11 +1,11 @@
-"""What tells of people and machines: home paths, logins, hosts, addresses, accounts."""
+"""People and machines: home folders, user names, hosts, addresses, authors, accounts."""
 
 import re
 
-from plait.redact.look_alikes import NOTHING, WORD, is_at_word_start
+from plait.redact.likelihood import NOTHING, QUOTE, WORD, is_at_word_start, is_plain_word
 from plait.redact.model import Family, TextSpan
 
-QUOTE = r"""\\{0,7}["']"""
+QUOTE_MARK = r"""\\{0,7}["']"""
 
 # Names that many machines share tell nothing of anybody.
 NOBODY = frozenset(
@@ -51,7 +51,9 @@ OPEN_ADDRESS = re.compile(
 
 def _home(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     start = match.start
-    if not _is_at_path_start(text, start) and not DRIVE.search(text, max(0, start - 60), start):
+    if not (
+        not (start and text[start - 1] in b".~*-)}]$@?%") and is_at_word_start(text, start)
+    ) and not DRIVE.search(text, max(0, start - 60), start):
         return NOTHING
     spaced = SPACED_NAME.match(text, value.start) if text[value.start - 1] == 0x5C else None
     end = spaced.end() if spaced else value.end
@@ -59,12 +61,6 @@ def _home(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     if len(name) < 2 or name.lower() in NOBODY or SOFTWARE.search(name):
         return NOTHING
     return (TextSpan(value.start, value.start + len(name)),)
-
-
-def _is_at_path_start(text: bytes, start: int) -> bool:
-    if start and text[start - 1] in b".~*-)}]$@?%":
-        return False
-    return is_at_word_start(text, start)
 
 
 def _slug(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -88,7 +84,7 @@ def _user_of_login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextS
     return (span,) if len(name) > 1 and name.lower() not in NOBODY else NOTHING
 
 
-def _host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _user_host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     name = text[value.start : value.end].lower()
     return NOTHING if name in (b"version", b"kernel", b"localhost", b"x86") else (value,)
 
@@ -106,7 +102,9 @@ def _internal(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     if start and text[start - 1] in b"._-/\\" and text[start - 3 : start] != b"://":
         return NOTHING
     is_linked = text[start - 3 : start] == b"://" or text[start - 1 : start] == b"@"
-    is_machine = b"-" in first or any(48 <= one <= 57 for one in first) or name.count(b".") > 1
+    is_machine = (
+        b"-" in first or any(48 <= number <= 57 for number in first) or name.count(b".") > 1
+    )
     if name in PUBLIC_HOSTS or first in CODE or not (is_linked or is_machine):
         return NOTHING
     return (TextSpan(start, match.end),)
@@ -137,7 +135,7 @@ def _behind_escape(text: bytes, start: int) -> int:
     return start + (start > 0 and text[start - 1] == 0x5C and text[start] in b"nrt")
 
 
-def _given(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _any_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     return (value,)
 
 
@@ -196,7 +194,7 @@ PEOPLE: tuple[Family, ...] = (
         _login,
         "host",
     ),
-    Family("uname", "", rf"(?:Linux|Darwin) (?P<v>{HOST}) [0-9]{{1,2}}\.[0-9]", _host, "host"),
+    Family("uname", "", rf"(?:Linux|Darwin) (?P<v>{HOST}) [0-9]{{1,2}}\.[0-9]", _user_host, "host"),
     Family("internal", "", rf"[A-Za-z0-9-]\.{DOMAINS}", _internal, "host"),
     Family(
         "email",
@@ -208,12 +206,444 @@ PEOPLE: tuple[Family, ...] = (
     Family(
         "account",
         "",
-        rf"(?:{'|'.join(ACCOUNT_NAMES)}){QUOTE}[ ]?:[ ]?{QUOTE}"
+        rf"(?:{'|'.join(ACCOUNT_NAMES)}){QUOTE_MARK}[ ]?:[ ]?{QUOTE_MARK}"
         r"(?P<v>[A-Za-z0-9@._ -]{6,64})\\{0,7}\"",
-        _given,
+        _any_value,
         "account",
     ),
-    Family("arn", "", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", _given, "account"),
+    Family(
+        "arn", "", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", _any_value, "account"
+    ),
 )
 ALSO: dict[str, Family] = {"login": USER_OF_LOGIN, "remote": USER_OF_LOGIN}
 """What a match of one family tells besides."""
+
+
+LINE = r"(?:\r?\n|\\{1,7}n)"
+PROGRAM = re.compile(
+    rb"(?i)\bbot\b|\[bot\]|claude|anthropic|github|dependabot|renovate|copilot|noreply|your name"
+    rb"|author|test"
+)
+
+
+def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name of an author, unless a program is one."""
+    name = text[value.start : value.end].strip()
+    if PROGRAM.search(name):
+        return NOTHING
+    return (TextSpan(value.start, value.start + len(name)),) if len(name) > 3 else NOTHING
+
+
+AUTHORS: tuple[Family, ...] = (
+    Family(
+        "author",
+        "",
+        r"(?:(?:Author|Committer|Tagger|Co-[aA]uthored-[bB]y|Signed-off-by|Reviewed-by|From|Commit|To|Cc|Acked-by|Tested-by|Reported-by):|author|committer|tagger)"
+        r"[ ]+(?P<v>[^\x00-\x20<\"\\][^\x00-\x1f<\"\\]*)<",
+        _people,
+        "user",
+        trigger=r"(?:(?:Author|Committer|Tagger|[bB]y|From|Commit|To|Cc):|author|committer|tagger)[ ]+[^\x00-\x20<\"\\][^\x00-\x1f<\"\\]*<",
+    ),
+    Family(
+        "addressee",
+        "",
+        r"(?P<v>[A-Z][a-z]+(?:[ ][A-Z][A-Za-z.'-]*){1,3}[ ])<[A-Za-z0-9_.+-]+@",
+        _people,
+        "user",
+    ),
+    Family(
+        "blamed",
+        "",
+        r"\((?P<v>[A-Z][a-z]+(?:[ ][A-Z][A-Za-z.'-]*){1,3})[ ]+20[0-9]{2}-[0-9]{2}-[0-9]{2}[ ]",
+        _people,
+        "user",
+    ),
+    Family(
+        "full-name",
+        "",
+        rf"{QUOTE}(?:fullName|full_name|displayName|display_name|realName|real_name|givenName|familyName|firstName|lastName|first_name|last_name){QUOTE}"
+        rf"[ ]?:[ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE}",
+        _people,
+        "user",
+    ),
+    Family(
+        "name-and-mail",
+        "",
+        rf"{QUOTE}?name{QUOTE}?[ ]?[:=][ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE},(?:[ \t\r\n]|\\{{1,7}}[nt])*{QUOTE}?e?mail",
+        _people,
+        "user",
+    ),
+    Family(
+        "gecos",
+        "",
+        r":[x*!]:[0-9]{4,6}:[0-9]{1,6}:(?P<v>[A-Z][a-z]+[ ][^\x00-\x1f:,\"\\]{2,40})[,:]",
+        _people,
+        "user",
+    ),
+    Family(
+        "git-variable",
+        "",
+        rf"GIT_(?:AUTHOR|COMMITTER)_NAME=(?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
+        _people,
+        "user",
+    ),
+    Family(
+        "git-section",
+        "",
+        rf"\[user\]{LINE}[ \t\\]*t?name[ ]?=[ ]?(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
+        _people,
+        "user",
+    ),
+    Family(
+        "git-name",
+        "",
+        rf"user\.name[ =](?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
+        _people,
+        "user",
+    ),
+)
+
+
+NAME = r"[A-Za-z_][A-Za-z0-9_.-]{1,31}"
+START = r"(?:\A|\n|\\n|\x00)"
+# Users and groups that systems bring along.
+SYSTEM = frozenset(
+    b"""staff wheel sudo adm users daemon bin sys sync games man lp mail news uucp proxy backup list irc
+    nobody nogroup systemd dbus mysql redis mongodb nginx apache httpd tomcat sshd ntp messagebus syslog
+    everyone operator dialout cdrom audio video plugdev netdev docker kvm lpadmin dip input render users
+    true false null none string int auto always never this that the and for with from who not any all
+    bash zsh sh node npm python python3 java ruby php rust claude anthropic dependabot github-actions
+    service account owner member anonymous unknown system local default value key id password""".split()
+)
+COMMON_HOSTS = frozenset(
+    b"""utf-8 utf8 x86-64 x64 ipv4 ipv6 http2 es6 base64 sha256 md5 localhost key-based re-run config-file
+    real-time built-in read-only opt-in log-in up-to-date client-side server-side end-to-end step1 step2
+    host1 host2 node1 key1 copy-id keyscan keygen agent add""".split()
+)
+
+
+ANY_HOST = frozenset(b"localhost none null example host server unknown true string".split())
+
+
+def is_somebody(name: bytes) -> bool:
+    """Return whether a name is a person's rather than a program's or everybody's."""
+    lower = name.lower()
+    is_common = lower in NOBODY or lower in SYSTEM or is_plain_word(lower)
+    return len(name) > 1 and not is_common and SOFTWARE.search(name) is None and not name.isupper()
+
+
+# A path, a call or an address; a backslash before `n` or a quote is JSON's.
+GOES_ON = re.compile(rb"[@(/]|\\++(?![nrt\"'])")
+
+
+def _user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name of somebody, without what ends a sentence."""
+    name = text[value.start : value.end].rstrip(b".-")
+    goes_on = GOES_ON.match(text, value.end) is not None
+    return _trimmed(value, len(name)) if is_somebody(name) and not goes_on else NOTHING
+
+
+def _rare(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a name that is no everyday word: longer, or with a digit or a dot."""
+    found = _user(text, match, value)
+    name = text[value.start : value.end]
+    is_rare = len(name) >= 5 and (
+        len(name) >= 7 or any(number in b"0123456789._" for number in name)
+    )
+    return found if is_rare and b"-" not in name else NOTHING
+
+
+TWO_NAMES = re.compile(rb"(%s)[ \t]+(%s)" % (NAME.encode(), NAME.encode()))
+
+
+def _listed_owner(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the owner of a listed file, and the group where it is named like somebody."""
+    names = TWO_NAMES.match(text, value.start)
+    groups = (1, 2) if names else ()
+    return tuple(TextSpan(*names.span(n)) for n in groups if names and is_somebody(names[n]))
+
+
+def _pair(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    spans = (value, TextSpan(value.end + 1, match.end))
+    return tuple(span for span in spans if is_somebody(text[span.start : span.end]))
+
+
+BEFORE = re.compile(rb"(%s)\Z" % NAME.encode())
+
+
+def _user_before(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name that comes before a match."""
+    found = BEFORE.search(text, max(0, match.start - 32), match.start)
+    if found is None or not is_at_word_start(text, found.start(1)) or not is_somebody(found[1]):
+        return NOTHING
+    start = found.start(1)
+    start += text[start - 1 : start] == b"\\" and text[start : start + 1] in (b"n", b"r", b"t")
+    return (TextSpan(start, found.end(1)),)
+
+
+def is_machine(name: bytes) -> bool:
+    """Return whether a word looks like the name of a machine rather than any word."""
+    first = name.partition(b".")[0]
+    has_sign = b"-" in first.strip(b"-") or any(48 <= number <= 57 for number in first)
+    is_word = name.lower() in COMMON_HOSTS or SOFTWARE.search(name) is not None
+    is_number = not any(number in WORD and not 48 <= number <= 57 for number in first)
+    return len(first) >= 3 and has_sign and not is_word and not is_number
+
+
+def _login_host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    name = text[value.start : value.end].rstrip(b".")
+    return _trimmed(value, len(name)) if is_machine(name) else NOTHING
+
+
+def _shared(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the machine that shares a folder; a letter written as a code is none."""
+    is_code = re.match(rb"[uUx][0-9A-Fa-f]{2,8}\b", text[value.start : value.end])
+    return NOTHING if is_code else _login_host(text, match, value)
+
+
+def _named_host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what is said to be the name of a machine, unless it is every machine's."""
+    name = text[value.start : value.end].rstrip(b".").lower()
+    return (
+        NOTHING
+        if name in ANY_HOST or len(name) < 3 or is_plain_word(name)
+        else _trimmed(value, len(name))
+    )
+
+
+def _trimmed(value: TextSpan, length: int) -> tuple[TextSpan, ...]:
+    return (TextSpan(value.start, value.start + length),)
+
+
+PLACE = re.compile(rb"[^\n|;&\"\\]{0,120}?[ \t](?:[A-Za-z0-9_.-]+@)?(%s):[/~.]" % HOST.encode())
+
+
+def _copied(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the machine that a file is copied to or from."""
+    found = PLACE.match(text, match.end - 1)
+    return (
+        (TextSpan(*found.span(1)),)
+        if found and len(found[1]) > 2 and not found[1].isdigit()
+        else NOTHING
+    )
+
+
+CALL = re.compile(rb"[(\[{<$]|\.[A-Za-z]|[ \t]*[(=]")
+
+
+def _set(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name that a setting holds, unless it is code."""
+    is_part = match.start > 0 and text[match.start - 1] in b"$.-"
+    return NOTHING if is_part or CALL.match(text, value.end) else _user(text, match, value)
+
+
+OF_THINGS = re.compile(rb"owner|author|userName|assignee|reviewer|actor|[bB]y|uploader")
+
+
+def _field(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name that a field holds; things have owners too, so theirs must be rare."""
+    is_of_thing = OF_THINGS.search(text, match.start, value.start) is not None
+    return _rare(text, match, value) if is_of_thing else _set(text, match, value)
+
+
+def _slugged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name in the folder of a project."""
+    is_start = match.start == 0 or text[match.start - 1] in b"/\\ \"'`\n(:="
+    return _user(text, match, value) if is_start else NOTHING
+
+
+LOGINS: tuple[Family, ...] = (
+    Family(
+        "listed",
+        "",
+        rf"[-dlbcps][r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.+@]?[ \t]+[0-9]+[ \t]+(?P<v>{NAME})[ \t]+{NAME}[ \t]",
+        _listed_owner,
+        "user",
+        trigger=r"[-dlbcps][r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.+@]?[ \t]+[0-9]+[ \t]+[A-Za-z_]",
+        is_many=True,
+    ),
+    Family("asked", "", rf"(?:whoami|id -un|logname){LINE}(?P<v>{NAME})", _user, "user"),
+    Family(
+        "user-setting",
+        "",
+        rf"(?:(?:username|user_name|userName|Username|Login|login_name)(?:[ ]?:[ ]?|=)|(?:USER|LOGNAME|USERNAME|SUDO_USER|USERNAME%)(?:=| is ))(?:{QUOTE})?(?P<v>{NAME})",
+        _set,
+        "user",
+    ),
+    Family(
+        "run-as",
+        "",
+        rf"(?:ssh -l|sudo -u|sudo -iu|su -|su -l|runuser -u|--user=|--username[ =])[ \t]*(?P<v>{NAME})",
+        _user,
+        "user",
+    ),
+    Family("also-uid", "", rf",[0-9]{{4,6}}\((?P<v>{NAME})\)", _user, "user"),
+    Family(
+        "user-field",
+        "",
+        rf"{QUOTE}(?:user|username|login|userName|owner|author|assignee|reviewer|actor|createdBy|created_by|updatedBy|uploader){QUOTE}[ ]?:[ ]?{QUOTE}(?P<v>{NAME}){QUOTE}",
+        _field,
+        "user",
+    ),
+    Family("mailbox", "", rf"/var/(?:spool/)?(?:mail|cron/crontabs)/(?P<v>{NAME})", _user, "user"),
+    Family("folder-slug", "", r"-(?:home|Users)-(?P<v>[A-Za-z0-9]{2,32})-", _slugged, "user"),
+    Family(
+        "local-host",
+        "",
+        r"(?:[hH]ost(?:[ ]?[:=])?|HOST=|ping|PING|-h|nslookup|dig|server_name|ssh|nameserver|telnet)"
+        rf"[ \t]+(?:{QUOTE})?(?P<v>[A-Za-z0-9-]+\.(?:local|lan|home|intra|corp|internal|localdomain))",
+        _named_host,
+        "host",
+    ),
+    Family("uid", "", rf"(?:uid|gid|groups|euid)=[0-9]+\((?P<v>{NAME})\)", _user, "user"),
+    Family(
+        "owner-pair",
+        "",
+        rf"chown(?: -R)?[ \t]+(?P<v>{NAME}):{NAME}",
+        _pair,
+        "user",
+        is_many=True,
+    ),
+    Family(
+        "user-command",
+        "",
+        r"(?:chown(?: -R)?|useradd(?: -[a-z]+)*|adduser|userdel(?: -r)?|passwd|crontab -u|exec -u"
+        r"|usermod -aG [a-z]+|enable-linger|runuser -u|-U|asuser [0-9]+|gpasswd -a|chage -l|deluser)"
+        rf"[ \t=]+(?:{QUOTE})?(?P<v>{NAME})",
+        _rare,
+        "user",
+    ),
+    Family(
+        "user-config",
+        "",
+        rf"{LINE}[ \t]+User[ \t]+(?P<v>{NAME})(?:\r?\n|\\n|\Z)",
+        _user,
+        "user",
+        trigger=rf"{LINE}[ \t]+User[ \t]+[A-Za-z_]",
+    ),
+    Family(
+        "user-told",
+        "",
+        r"(?:Accepted [a-z]+ for|Failed password for(?: invalid user)?|(?:opened|closed) for user|Invalid user|[lL]ogged in(?: to [a-z.]+)? as"
+        r"|[sS]igned in as|[aA]uthenticated as|[rR]un(?:ning)? as user:?|on ttys[0-9]+ as|Switching to user)[ ]"
+        rf"(?P<v>{NAME})",
+        _rare,
+        "user",
+    ),
+    Family(
+        "domain-user",
+        "",
+        rf"[A-Z][A-Z0-9]{{2,14}}\\{{1,4}}(?P<v>{NAME})[ \t](?:logged|signed|has)",
+        _user,
+        "user",
+    ),
+    Family("tilde", "", rf"[ \t\"'=]~(?P<v>{NAME})/", _user, "user"),
+    Family("media", "", rf"/media/(?P<v>{NAME})/", _user, "user"),
+    Family(
+        "denied",
+        "",
+        rf"(?:for user|denied for user|[uU]ser|role)[ ](?:{QUOTE})(?P<v>{NAME})(?:{QUOTE})(?:@| does not| has| cannot| is not)",
+        _user,
+        "user",
+    ),
+    Family("iam-user", "", rf"iam::[0-9]*:user/(?:[A-Za-z0-9_-]+/)*(?P<v>{NAME})", _user, "user"),
+    Family("unit-user", "", rf"{LINE}User=(?P<v>{NAME})", _user, "user"),
+    Family("principal", "", rf"(?:principal:?[ ]|kinit[ ])(?P<v>{NAME})@[A-Z]", _user, "user"),
+    Family(
+        "name-told",
+        "",
+        rf"(?:[mM]y|[tT]he|[yY]our|[oO]ur|[hH]is|[hH]er)[ ](?:username|user name|user|login|handle|account name)[ ]is[ ](?:{QUOTE})?(?P<v>{NAME})",
+        _rare,
+        "user",
+    ),
+    Family(
+        "domain-login",
+        "",
+        rf"(?:/user:|/u:|[ ]-[uU][ ]|[uU]ser(?:name|[ ]?[iI][dD])?[ ]?[:=][ ]?|whoami{LINE})(?:{QUOTE})?[A-Z][A-Z0-9-]{{1,14}}\\{{1,4}}(?P<v>{NAME})",
+        _user,
+        "user",
+    ),
+    Family(
+        "user-option",
+        "",
+        r"(?:mysql|mysqldump|mariadb|psql|pg_dump|pg_restore|createdb|mongosh|mongodump|docker login|podman login|sqlcmd|cqlsh|ldapsearch|smbclient|xfreerdp)"
+        rf"(?:[ \t]+[A-Za-z0-9_./=:-]+){{0,6}}[ \t]+(?:-[uU][ =]?|--user(?:name)?[ =])(?P<v>{NAME})",
+        _rare,
+        "user",
+    ),
+)
+MACHINES: tuple[Family, ...] = (
+    Family("prompt", "", rf"(?P<v>{NAME})[ ]at[ ]{HOST}[ ]in[ ][~/]", _user, "user"),
+    Family(
+        "ssh-user",
+        "",
+        rf"User[ \t]+(?P<v>{NAME}){LINE}[ \t]*(?:IdentityFile|HostName|Hostname|Port|ProxyJump|ForwardAgent|IdentitiesOnly)",
+        _user,
+        "user",
+    ),
+    Family("sudoers-file", "", rf"sudoers\.d/(?P<v>{NAME})", _user, "user"),
+    Family(
+        "user-before",
+        "",
+        r"[ \t]+ALL[ \t]*=[ \t]*\(|:[x*!]:[0-9]{4,6}:[0-9]{1,6}:|[ \t]+[0-9]{1,7}[ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]+"
+        r"|[ \t]+(?:pts/[0-9]|tty[a-z]?[0-9])[ \t]|[ ]:[ ]TTY=",
+        _user_before,
+        "user",
+    ),
+    Family(
+        "remote-host",
+        "",
+        r"(?:\A|[^A-Za-z0-9_.-])(?:ssh|mosh|telnet|ping|ping6|sftp|nc|ncat|traceroute|dig|nslookup|host|tracepath|curl|wget)[ \t]+(?:-[A-Za-z0-9]+[ \t]+(?:[0-9]+[ \t]+)?)*"
+        rf"(?P<v>{HOST})(?:[ \t\n\\\"']|\Z)",
+        _login_host,
+        "host",
+        trigger=r"(?:\A|[^A-Za-z0-9_.-])(?:ssh|mosh|telnet|ping6?|sftp|nc|ncat|traceroute|dig|nslookup|tracepath)[ \t]+[-A-Za-z0-9]",
+    ),
+    Family("copied", "", r"(?:scp|rsync)[ \t]", _copied, "host"),
+    Family(
+        "host-variable",
+        "",
+        rf"(?:HOSTNAME|COMPUTERNAME|[hH]ostname|nodename|NodeName|Node Name|Machine|[sS]erver)(?:=|:[ ]|{LINE})(?P<v>{HOST})",
+        _named_host,
+        "host",
+        trigger=rf"(?:HOSTNAME|COMPUTERNAME|[hH]ostname|nodename|NodeName)(?:=|:[ ]|{LINE})[A-Za-z0-9]",
+    ),
+    Family(
+        "driver-host",
+        "",
+        rf"(?:[sS]erver|SERVER|Data Source|[hH]ost|HOST)=(?:tcp:)?(?P<v>{HOST})(?:\\|,[0-9]|;)",
+        _login_host,
+        "host",
+    ),
+    Family("instance", "", rf"instance=\\{{0,7}}\"(?P<v>{HOST}):[0-9]", _named_host, "host"),
+    Family("host-flag", "", rf"[ \t](?:-h|--host)[ =](?P<v>{HOST})", _login_host, "host"),
+    Family(
+        "syslog",
+        "",
+        rf"[JFMASOND][a-z]{{2}} [ 0-9][0-9] [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}} (?P<v>{HOST}) [a-zA-Z0-9_./-]+(?:\[[0-9]+\])?:",
+        _named_host,
+        "host",
+    ),
+    Family(
+        "share",
+        "",
+        rf"(?:\A|[ \t=])(?:\\{{2}}|\\{{4}}|//)(?P<v>{HOST})[\\/]{{1,2}}[A-Za-z]",
+        _shared,
+        "host",
+        trigger=r"(?:\A|[ \t=])(?:\\{2,4}|//)[A-Za-z0-9]",
+    ),
+    Family(
+        "host-told",
+        "",
+        rf"(?:Connection to|[rR]esolve hostname|host name \"|connect to(?: host)?|PING|Connected to|connecting to|127\.0\.1\.1|{START}Host|HostName)[ \t]*(?P<v>{HOST})",
+        _login_host,
+        "host",
+    ),
+    Family(
+        "named-url",
+        "",
+        r"[a-z]://(?:[A-Za-z0-9_.-]+@)?(?P<v>[A-Za-z0-9][A-Za-z0-9-]*):[0-9]+",
+        _login_host,
+        "host",
+    ),
+)

@@ -1,37 +1,586 @@
-"""Texts, values and records to the same without secrets, and a report of what was there."""
+"""The redactor: finds secrets in texts and records, remembers them, replaces them everywhere.
 
+A value that was recognised once is replaced in all its copies: encoded, cut, broken over lines. A
+few known values are one expression. Where there are many, each text is probed at every seventh
+letter for six letters of a known value, so the time grows with the text alone.
+
+A log on stdin is no plain text: each line is read as a record, as everywhere else.
+"""
+
+import base64
+import html
+import json
+import re
 from array import array
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_right
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple, TypeVar
+from itertools import chain
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from urllib.parse import quote
 
-from plait.record import Record
-from plait.record.codec import envelope_of, object_of
-from plait.redact.expression import BEST, Engine
-from plait.redact.first_look import texts_at_once
-from plait.redact.known_values import KnownValues, is_telling
-from plait.redact.lessons import Lesson, Outcome
-from plait.redact.model import GROUP_OF, Found, Hit, Place, Report, TextSpan
-from plait.redact.owners import Owners
+from plait.record import Record, parse_record
+from plait.record.codec import NotAnObject, decode_envelope, decode_object
+from plait.redact.contexts import CONTEXTS
+from plait.redact.expression import BEST, Engine, Expression, Search, compile_expression
+from plait.redact.likelihood import GAP, STAND_IN, is_behind_stand_in, is_plain_word, is_random
+from plait.redact.model import (
+    GROUP_OF,
+    GROUPS,
+    Family,
+    Found,
+    Group,
+    Hit,
+    Island,
+    Kind,
+    Place,
+    Report,
+    TextSpan,
+)
+from plait.redact.people import AUTHORS, LOGINS, MACHINES, NOBODY, PEOPLE
 from plait.redact.rules import CustomRules, Rules
-from plait.redact.scan import Scanner, apart, stand_ins_in
-from plait.redact.stand_ins import Ledger
-from plait.redact.strict import is_worth_remembering
-from plait.redact.tree import Joined, Tree, holds_more
-from plait.redact.wrapped import is_wrapped, unwrap
+from plait.redact.stand_ins import CheckOutcome, Ledger, Lesson, restore_text
+from plait.redact.strict import STRICT, SUSPECTED, is_worth_remembering
+from plait.redact.texts import WRAPPING, Joined, Tree, collect_texts, holds_more, is_wrapped, unwrap
+from plait.redact.tokens import ENCODED, KEYS, LABEL, NUMBERS, decode_value
+
+LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+LEAST_SECRET, MOST_SECRET = 6, 4096
+LEAST_WORD = 4
+LEAST_CUT, HEAD = 16, 10
+NOT_ALPHANUMERIC = re.compile(rb"[^A-Za-z0-9]")
+ESCAPED = re.compile(rb'[\x00-\x1f"\\]')
+"""What a line of a log writes in another way."""
+# Names that are also words of every log.
+WORDS = frozenset(
+    b"""code main work data home temp dist build claude agent model prompt python java ruby rust
+    docs mark will bill rich sage grant chase drew rose may june april august faith hope joy king
+    page read write edit file line text note list view open close master branch""".split()
+)
+FEW: dict[Engine, int] = {"re2": 2000, "re": 60}
+"""How many strings one expression holds."""
+MOST_LETTERS = 100_000
+"""How long they may be together: the automaton of a longer expression finds no room."""
+RENEWALS = 100
+"""How often the expression is made again before the other way is taken."""
+BEGINNING = 16
+"""Letters that many strings may have in common: what is asked for follows them."""
+SIZES = ((4, 4, 1), (6, 4, 3), (12, 6, 7))
+"""From which length on: how many letters are asked for, at every how many of the text."""
+
+
+class KnownString(NamedTuple):
+    """A string to look for, and the part of it that is the value."""
+
+    hit: Hit
+    part: TextSpan
+    is_word: bool
+    is_head: bool = False
+    """The string is only the beginning of the value."""
+
+
+class KnownValues:
+    """All that was recognised so far."""
+
+    def __init__(self, engine: Engine = BEST) -> None:
+        self.engine = engine
+        self.strings: dict[bytes, KnownString] = {}
+        self._finder: Any = None
+        self._renewed = 0
+        self._samples: list[dict[bytes, list[tuple[bytes, int]]]] | None = None
+        self._added: dict[tuple[Kind, bytes], Hit] = {}
+        self._letters = 0
+        self._has_escapes = False
+        self._is_shared = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_finder": None}  # an expression stays where it was made
+
+    @property
+    def taught_hits(self) -> Iterator[Hit]:
+        """All that something told, in order."""
+        return (hit._replace(spans=()) for hit in self._added.values())
+
+    def copied(self) -> "KnownValues":
+        """Return another that knows the same, and learns for itself alone."""
+        found = copy(self)
+        found.strings, found._added = {**self.strings}, {**self._added}
+        found._is_shared = self._samples is not None
+        return found
+
+    def add(self, hit: Hit) -> None:
+        """Remember a value that something else told."""
+        if (hit.kind, hit.value) in self._added:
+            return
+        self._added[hit.kind, hit.value] = hit
+        match hit.kind:
+            case "secret":
+                if LEAST_SECRET <= len(hit.value) <= MOST_SECRET and b"\n" not in hit.value:
+                    for written in dict.fromkeys(_spellings(hit.value)):
+                        self._add(written, hit, TextSpan(0, len(written)), is_word=False)
+                    if len(hit.value) >= LEAST_CUT and is_random(hit.value):
+                        known = KnownString(hit, TextSpan(0, HEAD), is_word=False, is_head=True)
+                        self._remember(hit.value[:HEAD], known)
+            case "user":
+                name = NOT_ALPHANUMERIC.sub(b"-", hit.value)
+                for folder in (b"-home-", b"-Users-"):
+                    part = TextSpan(len(folder), len(folder) + len(name))
+                    self._add(folder + name, hit, part, is_word=True)
+            case "host" | "email" | "account" | "phone":
+                if is_distinctive(hit.value):
+                    self._add(hit.value, hit, TextSpan(0, len(hit.value)), is_word=True)
+
+    def add_word(self, value: bytes, kind: Kind) -> None:
+        """Remember a word that replaces itself wherever it occurs alone."""
+        hit = Hit(kind, "", value, (TextSpan(0, len(value)),))
+        self._add(value, hit, TextSpan(0, len(value)), is_word=True)
+
+    def _add(self, string: bytes, hit: Hit, part: TextSpan, *, is_word: bool) -> None:
+        self._remember(string, KnownString(hit, part, is_word))
+
+    def _remember(self, string: bytes, known: KnownString) -> None:
+        if string not in self.strings:
+            self.strings[string] = known
+            self._letters += len(string)
+            self._finder = None
+            self._has_escapes = self._has_escapes or ESCAPED.search(string) is not None
+            if self._samples is not None:
+                if self._is_shared and self._samples is not None:
+                    self._samples = [
+                        {gram: [*held] for gram, held in grams.items()} for grams in self._samples
+                    ]
+                    self._is_shared = False
+                self._sample(string)
+
+    def hits(self, text: bytes) -> Iterator[Hit]:
+        """Yield the copies in a text."""
+        if not self.strings:
+            return
+        place = 0
+        while match := self._next(text, place):
+            known = self.strings[text[match.start : match.end]]
+            if known.is_word and not _is_alone(text, match.start, match.end):
+                place = match.start + 1
+                continue
+            spans = _cut(text, match, known) if known.is_head else _part(match, known)
+            place = max(spans[-1].end, match.start + 1)
+            yield known.hit._replace(spans=spans)
+
+    def may_stand_in(self, line: bytes) -> bool:
+        """Return whether a line of a log may hold a copy, without decoding it.
+
+        True where its bytes do not tell: they are escaped otherwise than the values.
+        """
+        if not self.strings:
+            return False
+        is_literal = not (self._has_escapes or b"\\u" in line or b"\\/" in line)
+        return not is_literal or self._next(line, 0) is not None
+
+    def _next(self, text: bytes, place: int) -> TextSpan | None:
+        if self._is_large():
+            return next(self._sampled(text, place), None)
+        found = self.finder.search(text, place)
+        return TextSpan(*found.span()) if found else None
+
+    def _is_large(self) -> bool:
+        if self._samples is None:
+            is_short = self._letters <= MOST_LETTERS
+            if is_short and len(self.strings) <= FEW[self.engine] and self._renewed < RENEWALS:
+                return False
+            self._samples = [{} for _ in SIZES]
+            for string in self.strings:
+                self._sample(string)
+        return True
+
+    def _sample(self, string: bytes) -> None:
+        size = max(n for n, (least, _, _) in enumerate(SIZES) if n == 0 or len(string) >= least)
+        _, width, step = SIZES[size]
+        last = max(0, len(string) - width)
+        first = max(0, min(BEGINNING, last - step + 1))
+        for offset in range(first, min(first + step, last + 1)):
+            gram = string[offset : offset + width]
+            self._samples[size].setdefault(gram, []).append((string, offset))  # type: ignore[index]
+
+    def _sampled(self, text: bytes, place: int) -> Iterator[TextSpan]:
+        """Yield the first of the strings after a place, the longest of those that begin there."""
+        found: list[TextSpan] = []
+        for (_, width, step), grams in zip(SIZES, self._samples or (), strict=True):
+            if grams and (text_span := self._first(text, place, width, step, grams)):
+                found.append(text_span)
+        yield from sorted(found, key=lambda span: (span.start, -span.end))[:1]
+
+    def _first(
+        self,
+        text: bytes,
+        place: int,
+        width: int,
+        step: int,
+        grams: dict[bytes, list[tuple[bytes, int]]],
+    ) -> TextSpan | None:
+        best: TextSpan | None = None
+        for at in range(place, len(text) - width + 1, step):
+            if (gram := text[at : at + width]) not in grams:
+                continue
+            for string, offset in grams[gram]:
+                start = at - offset
+                if start >= place and text.startswith(string, start):
+                    span = TextSpan(start, start + len(string))
+                    if best is None or (span.start, -span.end) < (best.start, -best.end):
+                        best = span
+            if best is not None and at > best.start + BEGINNING + step:
+                break
+        return best
+
+    @property
+    def finder(self) -> Any:
+        """The expression for all strings, the longest first."""
+        if self._finder is None:
+            longest = sorted(self.strings, key=len, reverse=True)
+            self._finder = compile_expression(b"|".join(map(_escaped, longest)), self.engine)
+            self._renewed += 1
+        return self._finder
+
+
+def _part(match: TextSpan, known: KnownString) -> tuple[TextSpan, ...]:
+    return (TextSpan(match.start + known.part.start, match.start + known.part.end),)
+
+
+def _cut(text: bytes, match: TextSpan, known: KnownString) -> tuple[TextSpan, ...]:
+    """Return how far a value goes on after its beginning, over the breaks of lines."""
+    value, spans, place = known.hit.value, [], HEAD
+    start, end = match.start, match.end
+    while place < len(value):
+        while place < len(value) and text[end : end + 1] == value[place : place + 1]:
+            place, end = place + 1, end + 1
+        gap = GAP.match(text, end)
+        if (
+            gap is None
+            or gap.end() == end
+            or text[gap.end() : gap.end() + 1] != value[place : place + 1]
+        ):
+            break
+        spans.append(TextSpan(start, end))
+        start = end = gap.end()
+    spans.append(TextSpan(start, end))
+    return tuple(span for span in spans if span.start < span.end)
+
+
+def _spellings(value: bytes) -> Iterator[bytes]:
+    yield value
+    text = value.decode("utf-8", "replace")
+    yield json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
+    yield quote(text, safe="").encode()
+    yield html.escape(text).encode("utf-8", "replace")
+    if len(value) >= 8:
+        yield value.hex().encode()
+        for shift in range(3):
+            # The letters at both ends also hold bits of what is next to the value.
+            encoded = base64.b64encode(b"\0" * shift + value).rstrip(b"=")
+            inner = encoded[(0, 2, 3)[shift] : len(encoded) - ((shift + len(value)) % 3 != 0)]
+            yield inner
+            yield inner.translate(bytes.maketrans(b"+/", b"-_"))
+    if len(value) >= LEAST_CUT and is_random(value):
+        yield value.upper()
+        yield value.lower()
+
+
+def is_distinctive(name: bytes) -> bool:
+    """Return whether a name is rare enough to be replaced wherever it occurs alone."""
+    lower = name.lower()
+    is_common = lower in NOBODY or lower in WORDS or is_plain_word(lower)
+    return len(name) >= LEAST_WORD and not is_common and not name.isdigit()
+
+
+def _is_alone(text: bytes, start: int, end: int) -> bool:
+    if end < len(text) and text[end] in LETTERS:
+        return False
+    if start == 0 or text[start] not in LETTERS:
+        return True
+    if text[start - 1] not in LETTERS:
+        return not is_behind_stand_in(text, start)
+    return start > 1 and text[start - 2] == 0x5C and text[start - 1] in b"nrt"
+
+
+def _escaped(string: bytes) -> bytes:
+    return b"".join(
+        bytes((number,)) if number in LETTERS else b"\\x%02x" % number for number in string
+    )
+
+
+AROUND = frozenset(((b"/", b"/"), (b"/", b'"'), (b"-", b"-")))
+HOME = re.compile(rb"/(?:home|Users)/(?![A-Z][A-Z0-9-]+\Z)[A-Za-z0-9_][A-Za-z0-9_.-]*")
+"""A home whose owner is the step after it: what is all capitals may be a domain before one."""
+HOME_KEYS = tuple(
+    b'"%b":' % key.encode() for key in "cwd file_path filePath notebook_path path".split()
+)
+BEFORE_HOMES = (*HOME_KEYS, b"{", b"},")
+"""What comes before a path that no word around it makes anything else."""
+
+
+@dataclass
+class Owners:
+    """The users whose logs these are."""
+
+    names: dict[bytes, Hit] = field(default_factory=dict)
+    homes: dict[bytes, Hit] = field(default_factory=dict)
+    """Of those whose names are words of every log."""
+
+    def add(self, hit: Hit, home: bytes, known: KnownValues) -> None:
+        """Remember a user, and the home that told of them."""
+        if is_distinctive(hit.value):
+            known.add_word(hit.value, "user")
+            self.names[hit.value] = hit
+        elif HOME.fullmatch(home):
+            self.homes[home] = hit
+
+    def hits(self) -> Iterator[tuple[bytes, Hit]]:
+        """Yield each user with the home that told of them, or the name."""
+        for found in (self.names, self.homes):
+            yield from ((name, hit._replace(spans=())) for name, hit in found.items())
+
+    def copied(self) -> "Owners":
+        """Return the same, to be added to."""
+        return Owners({**self.names}, {**self.homes})
+
+    def replaced(self, raw: bytes, ledger: Ledger) -> tuple[bytes, list[Hit]]:
+        """Return a line with stand-ins for them in paths, at once, and what was replaced."""
+        hits: list[Hit] = []
+        for name, hit in self.names.items():
+            if name in raw:
+                raw, count = _without_name(raw, name, ledger.stand_in(hit, name).encode())
+                hits += [hit] * count
+        for home, hit in self.homes.items():
+            if home in raw:
+                stand_in = ledger.stand_in(hit, hit.value).encode()
+                raw, count = _without_home(raw, home, hit.value, stand_in)
+                hits += [hit] * count
+        return raw, hits
+
+
+def _without_name(raw: bytes, name: bytes, stand_in: bytes) -> tuple[bytes, int]:
+    """Return a line with something else for a name that is a step of paths, and how often."""
+    parts = raw.split(name)
+    last, count = parts[0], 0
+    found = [last]
+    for part in parts[1:]:
+        is_step = (last[-1:], part[:1]) in AROUND
+        found += (stand_in if is_step else name, part)
+        last, count = part, count + is_step
+    return b"".join(found), count
+
+
+def _without_home(raw: bytes, home: bytes, name: bytes, stand_in: bytes) -> tuple[bytes, int]:
+    """Return a line with another name for the owner of a home where a path begins with it."""
+    parts = raw.split(b'"' + home)
+    last, count = parts[0], 0
+    found = [last]
+    for part in parts[1:]:
+        is_home = part[:1] in (b"/", b'"') and last.endswith(BEFORE_HOMES)
+        found += (b'"', home.removesuffix(name), stand_in if is_home else name, part)
+        last, count = part, count + is_home
+    return b"".join(found), count
+
+
+Rows: TypeAlias = tuple[tuple[Family, ...], ...]
+# What begins at one place is told by the first family of a part that takes it. Each row is an
+# expression of its own: the states of an automaton grow with the product of what it looks for.
+PARTS: tuple[Rows, ...] = (
+    ((*PEOPLE, *KEYS), *CONTEXTS),
+    (LOGINS, (*MACHINES, *AUTHORS), (*NUMBERS, *ENCODED)),
+)
+ROWS: Rows = tuple(chain.from_iterable(PARTS))
+FAMILIES: tuple[Family, ...] = tuple(chain.from_iterable(ROWS))
+MOST_LAYERS = 3
+CONTEXT_LABELS = frozenset((SUSPECTED, *(family.label for family in chain.from_iterable(CONTEXTS))))
+STAND_INS = re.compile(STAND_IN)
+
+
+class Texts(Protocol):
+    """Texts that are joined, and where each of them lies."""
+
+    @property
+    def data(self) -> bytes:
+        """All texts, joined."""
+
+    @property
+    def islands(self) -> Sequence[Island]:
+        """Where they lie."""
+
+
+class Scanner:
+    """Looks for some groups of things."""
+
+    def __init__(
+        self, groups: Collection[Group] = GROUPS, engine: Engine = BEST, *, strict: bool = False
+    ) -> None:
+        kinds = frozenset(kind for kind, group in GROUP_OF.items() if group in groups)
+        self.engine = engine
+        parts = (*PARTS, (STRICT,)) if strict else PARTS
+        expressions = (_expression_of(kinds, engine, part) for part in parts)
+        self.expressions = [expression for expression in expressions if expression.families]
+        self.keys = _keys_of(engine)
+
+    def hits_in(self, source: Texts) -> Iterator[Hit]:
+        """Yield what the stretches of a joined text hold, each read as if it stood alone.
+
+        The whole is searched once for how things begin; a stretch is read from there on.
+        """
+        for expression in self.expressions:
+            for island, place in _touched(source, expression.finders):
+                yield from self._hits_of(expression, source.data, island.span, place)
+                for part in iter_touched_texts(island, place, source.data, expression.finders):
+                    yield from self._hits_of(expression, source.data, part, 0)
+        wrapped = _touched(source, (WRAPPING,)) if is_wrapped(source.data) else ()
+        for (span, parts), _ in wrapped:
+            for start, end in (span, *parts):
+                yield from (hit.moved(start) for hit in self._seen_hits(source.data[start:end]))
+
+    def _hits_of(
+        self, expression: Expression, text: bytes, span: TextSpan, place: int
+    ) -> Iterator[Hit]:
+        inner = text[span.start : span.end]
+        for hit in self._rename_hits(expression.hits(inner, place), inner):
+            yield hit.moved(span.start)
+
+    def hits(self, text: bytes) -> list[Hit]:
+        """Return what a text holds: it may be there twice, as it stands and as it is read."""
+        found = self.named_hits(text)
+        if is_wrapped(text):
+            found += self._seen_hits(text)
+        return found
+
+    def named_hits(self, text: bytes) -> list[Hit]:
+        """Return what a text holds as it stands, each by its most telling name."""
+        found = (self._rename_hits(expression.hits(text), text) for expression in self.expressions)
+        return list(chain.from_iterable(found))
+
+    def _seen_hits(self, text: bytes) -> Iterator[Hit]:
+        seen = unwrap(text)
+        for hit in self.named_hits(seen.text):
+            yield hit._replace(spans=tuple(seen.source(span) for span in hit.spans))
+
+    def _rename_hits(self, hits: Iterable[Hit], text: bytes) -> Iterator[Hit]:
+        for hit in hits:
+            named = self.decode_hit(hit) if hit.label == LABEL else self.renamed(hit, text)
+            if named:
+                yield named
+
+    def renamed(self, hit: Hit, text: bytes) -> Hit:
+        """Return a hit that its surroundings told, by what the value itself tells."""
+        if hit.kind != "secret" or hit.label not in CONTEXT_LABELS:
+            return hit
+        key = next(iter(self.keys.second_look(text, hit.start)), None)
+        return key if key and key.end >= hit.end else hit
+
+    def decode_hit(self, hit: Hit, layers: int = MOST_LAYERS) -> Hit | None:
+        """Return the secret that an encoded text holds, or None where it holds none."""
+        text = decode_value(hit.value)
+        inner = self._secret_in(text, layers) if text else None
+        return hit._replace(label=inner.label, value=inner.value, hint="") if inner else None
+
+    def _secret_in(self, text: bytes, layers: int) -> Hit | None:
+        secrets = _expression_of(frozenset(["secret"]), self.engine, ROWS)
+        texts = (text, unwrap(text).text) if is_wrapped(text) else (text,)
+        for hit in chain.from_iterable(secrets.hits(text) for text in texts):
+            if hit.label != LABEL:
+                return hit
+            if layers and (inner := self.decode_hit(hit, layers - 1)):
+                return inner
+        return None
+
+
+def _touched(source: Texts, finders: Sequence[Any]) -> Iterator[tuple[Island, int]]:
+    """Yield the stretches in which a match begins or ends, and where the first is in them."""
+    search = Search(finders, source.data)
+    match = search.next(0)
+    starts = [island.span.start for island in source.islands] if match else []
+    done = 0
+    while match and done < len(starts):
+        first = max(bisect_right(starts, match.start) - 1, done)
+        last = max(bisect_right(starts, match.end - 1) - 1, first)
+        for number in range(first, last + 1):
+            if match.start < source.islands[number].span.end:
+                yield source.islands[number], max(0, match.start - starts[number])
+        done = last + 1
+        match = search.next(max(source.islands[last].span.end, match.start + 1))
+
+
+def iter_touched_texts(
+    island: Island, place: int, text: bytes, finders: Sequence[Any]
+) -> Iterator[TextSpan]:
+    """Yield the texts of a stretch in which anything may be found that is read alone.
+
+    What begins in such a text begins in the stretch too, or with the break before it.
+    """
+    first, end = island.span
+    if any(part.start > first and text[part.start - 1] not in b"\n\0" for part in island.parts):
+        yield from island.parts
+        return
+    starts = [part.start - first for part in island.parts]
+    search = Search(finders, text[first:end] if starts else b"")
+    while match := search.next(place):
+        part = island.parts[max(0, bisect_right(starts, match.start + 1) - 1)]
+        yield part
+        place = max(match.start + 1, part.end - first)
+
+
+@lru_cache
+def _keys_of(engine: Engine) -> Expression:
+    return Expression(KEYS, engine=engine)
+
+
+@lru_cache
+def _expression_of(kinds: frozenset[Kind], engine: Engine, rows: Rows) -> Expression:
+    chosen = ([family for family in row if family.kind in kinds] for row in rows)
+    return Expression(*chosen, engine=engine)
+
+
+def find_stand_ins(text: bytes) -> list[tuple[int, int]]:
+    """Return where stand-ins of an earlier run stand."""
+    if b"\xe2\x80\xb9" not in text:
+        return []
+    return [match.span() for match in STAND_INS.finditer(text)]
+
+
+def separate_hits(hits: Iterable[Hit], claimed: Iterable[tuple[int, int]] = ()) -> list[Hit]:
+    """Return hits in order: what touches an earlier one is left out, or cut where it goes on."""
+    kept: list[Hit] = []
+    places = deque(sorted(claimed))
+    for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
+        if kept and hit.start < kept[-1].end:
+            place = kept[-1].end
+            length = hit.end - hit.start
+            if hit.end <= place or len(hit.spans) > 1 or len(hit.value) != length:
+                rest = None
+            else:
+                rest = hit._replace(
+                    value=hit.value[place - hit.start :], spans=(TextSpan(place, hit.end),)
+                )
+            if rest is None:
+                continue
+            hit = rest
+        while places and places[0][1] <= hit.start:
+            places.popleft()
+        if not places or places[0][0] >= hit.end:
+            kept.append(hit)
+    return kept
+
 
 R = TypeVar("R", bound=Record)
 NOWHERE = Place()
 MOST_QUIET = 250_000
 
 
-Told = Literal["nothing", "copies", "something"]
+QuickVerdict = Literal["nothing", "copies", "something"]
 """Whether texts hold nothing to hide, only copies of what is known, or perhaps more."""
 
 
 class Cut(NamedTuple):
-    """A stretch of a text and what stands in for it."""
+    """A stretch of a text and what is in for it."""
 
     span: TextSpan
     stand_in: str
@@ -51,7 +600,7 @@ class Redactor:
         self._ledger = Ledger()
         self._known = KnownValues(engine)
         self._custom = CustomRules(self.rules)
-        self._kept = frozenset(one.encode("utf-8", "surrogatepass") for one in self.rules.keep)
+        self._kept = frozenset(item.encode("utf-8", "surrogatepass") for item in self.rules.keep)
         self._seen: set[str] = set()
         self._quiet: set[int] = set()
         """Texts that tell nothing by themselves, by their hash: they are not read twice."""
@@ -64,12 +613,12 @@ class Redactor:
                 self._known.add_word(word.encode("utf-8", "surrogatepass"), "word")
         for kind, name in self.rules.own:
             value = name.encode("utf-8", "surrogatepass")
-            if GROUP_OF[kind] in self.rules.groups and is_telling(value):
+            if GROUP_OF[kind] in self.rules.groups and is_distinctive(value):
                 self._known.add_word(value, kind)
 
     @property
     def key(self) -> dict[str, str]:
-        """What each stand-in stands for: whoever has it can put everything back."""
+        """What each stand-in replaces: whoever has it can put everything back."""
         return self._ledger.key
 
     @property
@@ -98,7 +647,7 @@ class Redactor:
         return bool(self._custom)
 
     def apprentice(self) -> "Redactor":
-        """Returns one with the same rules that knows nothing yet, for a lesson of its own."""
+        """Return one with the same rules that knows nothing yet, for a lesson of its own."""
         found = Redactor(self.rules, engine=self._scanner.engine)
         found._is_numbering = True
         return found
@@ -111,23 +660,23 @@ class Redactor:
             Hit(kind, self._ledger.labels[kind, number], value, ())
             for (kind, value), number in self._ledger.numbers.items()
         )
-        return Lesson(named, tuple(self._known.told), tuple(self._owners.hits()), quiet)
+        return Lesson(named, tuple(self._known.taught_hits), tuple(self._owners.hits()), quiet)
 
     def take(self, lesson: Lesson) -> None:
-        """Learns what another has learnt."""
+        """Learn what another has learnt."""
         for hit in lesson.named:
             self._ledger.number(hit)
-        for hit in lesson.told:
+        for hit in lesson.hits:
             self._known.add(hit)
         for name, hit in lesson.owners:
             self._owners.add(hit, name, self._known)
 
     def settle(self) -> None:
-        """Has all that follows go by what was learnt so far, wherever it is redacted."""
+        """Have all that follows go by what was learnt so far, wherever it is redacted."""
         self._ledger.settle()
 
     def twin(self, lesson: Lesson | None = None) -> "Redactor":
-        """Returns one that knows the same, and tells nothing of what it finds to this one.
+        """Return one that knows the same, and tells nothing of what it finds to this one.
 
         Lines that taught nothing in a lesson are not read a second time.
         """
@@ -142,35 +691,44 @@ class Redactor:
         return found
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> CheckOutcome:
         """What a twin has found, for the one that it was made of."""
-        return Outcome(tuple(self.report.found.values()), tuple(self._ledger.unsettled))
+        return CheckOutcome(tuple(self.report.found.values()), tuple(self._ledger.unsettled))
 
-    def absorb(self, outcome: Outcome) -> bool:
-        """Takes what a twin has found, or declines: it named something as others did before."""
+    def absorb(self, outcome: CheckOutcome) -> bool:
+        """Take what a twin has found, or declines: it named something as others did before."""
         ledger = self._ledger.copied() if outcome.unsettled else self._ledger
         if not ledger.agrees(list(outcome.unsettled)):
             return False
         self._ledger = ledger
-        for one in outcome.found:
-            known = self.report.found.get(one.stand_in)
+        for found in outcome.found:
+            known = self.report.found.get(found.stand_in)
             if known is None:
-                known = self.report.found[one.stand_in] = Found(
-                    one.stand_in, one.kind, one.label, one.hint
+                known = self.report.found[found.stand_in] = Found(
+                    found.stand_in, found.kind, found.label, found.hint
                 )
-            known.join(one)
+            known.join(found)
         return True
 
     def text(self, text: str, place: Place = NOWHERE) -> str:
-        """Returns a text without what should not be shared; the same object if nothing is."""
+        """Return a text without what should not be shared; the same object if nothing is."""
         data = text.encode("utf-8", "surrogatepass")
         hits = self._hits(data)
         if not hits:
             return text
-        return self._replaced(data, hits, place).decode("utf-8", "surrogatepass")
+        cuts: list[Cut] = []
+        line, last = place.line or 1, 0
+        for hit in hits:
+            if place.line is None:
+                line += data.count(b"\n", last, hit.start)
+                last = hit.start
+            self._count(hit, Place(place.file, line, place.uuid))
+            for part, span in enumerate(hit.spans):
+                cuts.append(Cut(span, self._stand_in(hit, data, span, is_rest=part > 0)))
+        return _with_cuts(data, cuts).decode("utf-8", "surrogatepass")
 
     def value(self, value: Any, place: Place = NOWHERE) -> Any:
-        """Returns a value of any shape without what should not be shared in its texts.
+        """Return a value of any shape without what should not be shared in its texts.
 
         What holds nothing of the kind stays the very object it was. Ids, kinds and times of
         records, signatures and pictures are left alone.
@@ -183,11 +741,11 @@ class Redactor:
 
     def _of_tree(self, tree: Tree, place: Place, *, has_only_copies: bool = False) -> Any:
         joined = Joined(tree)
-        texts = self._whole_texts(tree, place)
+        texts = self._hide_full_texts(tree, place)
         cuts: defaultdict[int, list[Cut]] = defaultdict(list)
         hits = self._with_known(joined.data, []) if has_only_copies else self._hits_in(joined)
         for hit in hits:
-            found = [one for span in hit.spans if (one := joined.leaf_at(span))]
+            found = [text_span for span in hit.spans if (text_span := joined.leaf_at(span))]
             if not found or found[0][0] in texts:
                 continue
             leaf = tree.leaves[found[0][0]]
@@ -197,10 +755,10 @@ class Redactor:
                 cuts[number].append(Cut(span, stand_in))
         for number, made in cuts.items():
             texts[number] = _with_cuts(joined.texts[number], made).decode("utf-8", "surrogatepass")
-        return tree.changed(texts) if texts else tree.nodes[0].value
+        return tree.replace(texts) if texts else tree.nodes[0].value
 
     def record(self, record: R, file: str | None = None) -> R:
-        """Returns a record without what should not be shared; the record itself if nothing is.
+        """Return a record without what should not be shared; the record itself if nothing is.
 
         What a text of it becomes is what the text alone becomes, or less where its neighbours or
         its key tell more. The owner's name in paths is replaced in the bytes of the line.
@@ -211,69 +769,59 @@ class Redactor:
         plain = _of_bytes(record, raw) if owners else record
         for hit in owners:
             self._count(hit, place)
-        is_quiet = self._is_quiet(record.raw, raw)
-        told = "nothing" if is_quiet else self._told_at_once(raw, plain.fields)
-        if told == "nothing":
+        is_known = bool(self._quiet_lines) and _mark(record.raw) in self._quiet_lines
+        is_quiet = is_known and not self._known.may_stand_in(raw)
+        verdict = "nothing" if is_quiet else self._classify_quickly(raw, plain.fields)
+        if verdict == "nothing":
             return plain
         tree = Tree(plain.fields)
-        fields = self._of_tree(tree, place, has_only_copies=told == "copies")
+        fields = self._of_tree(tree, place, has_only_copies=verdict == "copies")
         if fields is plain.fields and not holds_more(plain.raw, tree.count_of_keys):
             return plain
         return record.with_fields(fields)
 
     def records(self, records: Iterable[R], file: str | None = None) -> Iterator[R]:
-        """Yields records without what should not be shared, one by one."""
+        """Yield records without what should not be shared, one by one."""
         for record in records:
             yield self.record(record, file)
 
     def learn(self, source: Any) -> None:
-        """Looks for values that are to be replaced wherever they stand; changes nothing.
+        """Look for values that are to be replaced wherever they stand; changes nothing.
 
         The source is a text, a record, any value, or an iterable of them.
         """
         if isinstance(source, str):
-            self._found(source.encode("utf-8", "surrogatepass"))
+            self._find_hits(source.encode("utf-8", "surrogatepass"))
         elif isinstance(source, Record):
             self._learn_owner(source)
             raw, _ = self._without_owners(source.raw)
-            fields = source.fields if raw is source.raw else object_of(raw)
-            if self._told_at_once(raw, fields, learnt=source.raw) == "something":
+            fields = source.fields if raw is source.raw else decode_object(raw)
+            if self._classify_quickly(raw, fields, learnt=source.raw) == "something":
                 self.learn(fields)
         elif isinstance(source, dict):
             tree = Tree(source)
-            self._custom.whole_texts(tree)
-            self._found_in(Joined(tree))
+            self._custom.find_hidden_texts(tree)
+            self._find_hits_in(Joined(tree))
         elif isinstance(source, Iterable):
-            for one in source:
-                self.learn(one)
+            for item in source:
+                self.learn(item)
         else:
             self.learn({"": source})
 
-    def _replaced(self, data: bytes, hits: list[Hit], place: Place) -> bytes:
-        """Returns a text with the stand-ins of what was found in it."""
-        cuts: list[Cut] = []
-        line, last = place.line or 1, 0
-        for hit in hits:
-            if place.line is None:
-                line += data.count(b"\n", last, hit.start)
-                last = hit.start
-            self._count(hit, Place(place.file, line, place.uuid))
-            for part, span in enumerate(hit.spans):
-                cuts.append(Cut(span, self._stand_in(hit, data, span, is_rest=part > 0)))
-        return _with_cuts(data, cuts)
-
     def _hits(self, data: bytes) -> list[Hit]:
-        """Returns what a text holds, in order and nothing twice, and remembers it."""
-        return self._with_known(data, self._found(data) + list(self._custom.hits(data)))
+        """Return what a text holds, in order and nothing twice, and remembers it."""
+        return self._with_known(data, self._find_hits(data) + list(self._custom.hits(data)))
 
     def _hits_in(self, joined: Joined) -> list[Hit]:
-        """Returns what joined texts hold, in order and nothing twice, and remembers it."""
+        """Return what joined texts hold, in order and nothing twice, and remembers it."""
         custom = self._custom.hits_in(joined.data, joined.islands)
-        return self._with_known(joined.data, [*self._found_in(joined), *custom])
+        return self._with_known(joined.data, [*self._find_hits_in(joined), *custom])
 
-    def _told_at_once(self, raw: bytes, fields: Any, *, learnt: bytes | None = None) -> Told:
-        """Tells what is to be hidden in a line, as far as that can be told at once."""
-        texts = None if self._custom else texts_at_once(fields)
+    def _classify_quickly(
+        self, raw: bytes, fields: Any, *, learnt: bytes | None = None
+    ) -> QuickVerdict:
+        """Tell what is to be hidden in a line, as far as that can be told at once."""
+        texts = None if self._custom else collect_texts(fields)
         if texts is None or holds_more(raw, texts.keys):
             return "something"
         data = texts.data
@@ -291,22 +839,17 @@ class Redactor:
         )
         return "copies" if is_known else "nothing"
 
-    def _is_quiet(self, line: bytes, left: bytes) -> bool:
-        """Tells whether a line told nothing when it was learnt, and what is left holds no copy."""
-        is_known = bool(self._quiet_lines) and _mark(line) in self._quiet_lines
-        return is_known and not self._known.may_stand_in(left)
-
     def _with_known(self, data: bytes, found: list[Hit]) -> list[Hit]:
         found += self._known.hits(data)
         if is_wrapped(data):
             found += _as_read(data, self._known)
-        return apart(found, stand_ins_in(data)) if found else found
+        return separate_hits(found, find_stand_ins(data)) if found else found
 
-    def _found(self, data: bytes) -> list[Hit]:
-        """Returns what a text tells by itself, and remembers it."""
+    def _find_hits(self, data: bytes) -> list[Hit]:
+        """Return what a text tells by itself, and remembers it."""
         return self._remembered(data, lambda: self._scanner.hits(data))
 
-    def _found_in(self, joined: Joined) -> list[Hit]:
+    def _find_hits_in(self, joined: Joined) -> list[Hit]:
         return self._remembered(joined.data, lambda: list(self._scanner.hits_in(joined)))
 
     def _remembered(self, data: bytes, look: Callable[[], list[Hit]]) -> list[Hit]:
@@ -319,7 +862,7 @@ class Redactor:
         if self._kept:
             found = [hit for hit in found if hit.value not in self._kept]
         if self._is_numbering:
-            for hit in apart(found, stand_ins_in(data)):
+            for hit in separate_hits(found, find_stand_ins(data)):
                 self._ledger.number(hit)
         for hit in filter(is_worth_remembering, found):
             self._known.add(hit)
@@ -330,7 +873,7 @@ class Redactor:
             self._quiet.add(mark)
 
     def _learn_owner(self, record: Record) -> None:
-        """Remembers the name of the user whose log this is."""
+        """Remember the name of the user whose log this is."""
         cwd = record.cwd
         if cwd and cwd not in self._seen:
             self._seen.add(cwd)
@@ -342,13 +885,13 @@ class Redactor:
     def _without_owners(self, raw: bytes) -> tuple[bytes, list[Hit]]:
         return (raw, []) if self._custom else self._owners.replaced(raw, self._ledger)
 
-    def _whole_texts(self, tree: Tree, place: Place) -> dict[int, str]:
-        """Returns the stand-ins of texts that the user's rules hide as a whole."""
+    def _hide_full_texts(self, tree: Tree, place: Place) -> dict[int, str]:
+        """Return the stand-ins of texts that the user's rules hide as a whole."""
         texts: dict[int, str] = {}
-        for number, kind in self._custom.whole_texts(tree).items() if self._custom else ():
+        for number, kind in self._custom.find_hidden_texts(tree).items() if self._custom else ():
             leaf = tree.leaves[number]
             data = leaf.text.encode("utf-8", "surrogatepass")
-            if data and not stand_ins_in(data):
+            if data and not find_stand_ins(data):
                 hit = Hit(kind, "", data, (TextSpan(0, len(data)),))
                 self._count(hit, _place_in(place, tree.place(leaf)))
                 texts[number] = self._stand_in(hit, data, hit.spans[0])
@@ -358,7 +901,7 @@ class Redactor:
         return self._ledger.stand_in(hit, data[span.start : span.end], is_rest=is_rest)
 
     def _count(self, hit: Hit, place: Place) -> None:
-        """Notes in the report what was found, and where."""
+        """Note in the report what was found, and where."""
         name = self._ledger.name(hit)
         found = self.report.found.get(name)
         if found is None:
@@ -372,19 +915,19 @@ def _place_in(place: Place, field: str) -> Place:
 
 
 def _as_read(data: bytes, known: KnownValues) -> Iterator[Hit]:
-    """Yields the copies that only a reader sees, because letters of them are written as codes."""
+    """Yield the copies that only a reader sees, because letters of them are written as codes."""
     seen = unwrap(data)
     for hit in known.hits(seen.text):
         yield hit._replace(spans=tuple(seen.source(span) for span in hit.spans))
 
 
 def _mark(data: bytes) -> int:
-    """Returns a number for a line that is the same in every process."""
+    """Return a number for a line that is the same in every process."""
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
 def _of_bytes(record: R, raw: bytes) -> R:
-    return type(record)(envelope_of(raw), raw, record.line, record.offset)
+    return type(record)(decode_envelope(raw), raw, record.line, record.offset)
 
 
 def _with_cuts(data: bytes, cuts: list[Cut]) -> bytes:
@@ -395,3 +938,54 @@ def _with_cuts(data: bytes, cuts: list[Cut]) -> bytes:
         last = span.end
     parts.append(data[last:])
     return b"".join(parts)
+
+
+def is_log(text: str) -> bool:
+    """Return whether a text is a log: its first line is an object that says its type."""
+    first = text.lstrip("\ufeff \t\r\n").partition("\n")[0]
+    record = _record_in(first)
+    return record is not None and record.type is not None
+
+
+def redact_log(redactor: Redactor, text: str) -> str:
+    """Return a log without what should not be shared; what one line tells is replaced in all."""
+    redactor.learn(_record_in(line) or line for line in text.split("\n"))
+    return _each(text, redactor.record, redactor.text)
+
+
+def restore_log(text: str, key: dict[str, str]) -> str:
+    """Return a log with the values back instead of their stand-ins."""
+
+    def restore(record: Record) -> Record:
+        tree = Tree(record.fields)
+        found = {n: restore_text(leaf.text, key) for n, leaf in enumerate(tree.leaves)}
+        changed = {n: new for n, new in found.items() if new != tree.leaves[n].text}
+        return record.with_fields(tree.replace(changed)) if changed else record
+
+    return _each(text, restore, lambda line: restore_text(line, key))
+
+
+def _each(text: str, of_record: Callable[[Record], Record], of_text: Callable[[str], str]) -> str:
+    return "\n".join(_lines(text, of_record, of_text))
+
+
+def _lines(
+    text: str, of_record: Callable[[Record], Record], of_text: Callable[[str], str]
+) -> Iterator[str]:
+    for line in text.split("\n"):
+        record = _record_in(line)
+        if record is None:
+            yield of_text(line)
+            continue
+        changed = of_record(record)
+        end = "\r" if line.endswith("\r") else ""
+        yield line if changed is record else changed.raw.decode("utf-8", "surrogateescape") + end
+
+
+def _record_in(line: str) -> Record | None:
+    if not line.lstrip("\ufeff \t").startswith("{"):
+        return None
+    try:
+        return parse_record(line.strip().encode("utf-8", "surrogateescape"))
+    except (NotAnObject, UnicodeEncodeError):
+        return None

@@ -1,15 +1,18 @@
-"""What the user wants hidden, or kept: a table of a file to rules, and rules to hits."""
+"""Rules of the user: what to hide and what to leave, from a table in a file."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import socket
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 from plait.errors import ConfigError
 from plait.redact.model import GROUPS, Group, Hit, Island, Kind, TextSpan
-from plait.redact.tree import Leaf, Tree
+from plait.redact.people import is_somebody
+from plait.redact.texts import Leaf, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +42,28 @@ class Rules:
         return tuple(group for group in GROUPS if group not in self.off)
 
     def only(self, groups: Collection[Group]) -> "Rules":
-        """Returns the same rules for some groups alone."""
+        """Return the same rules for some groups alone."""
         off = tuple(group for group in GROUPS if group not in groups or group in self.off)
         return replace(self, off=off)
 
     def names_file(self, path: str) -> bool:
-        """Tells whether the content of a file is to be hidden."""
+        """Return whether the content of a file is to be hidden."""
         name = path.replace("\\", "/")
         last = name.rpartition("/")[2]
-        return any(fnmatchcase(name, one) or fnmatchcase(last, one) for one in self.files)
+        return any(fnmatchcase(name, file) or fnmatchcase(last, file) for file in self.files)
 
 
 KEYS = ("words", "expressions", "fields", "files", "keep", "off")
 
 
-def rules_of(table: Mapping[str, Any], source: str = "the rules") -> Rules:
-    """Returns the rules that a table holds, or says what is wrong with it."""
+def parse_rules(table: Mapping[str, Any], source: str = "the rules") -> Rules:
+    """Return the rules that a table holds, or says what is wrong with it."""
     for key, value in table.items():
         if key not in KEYS:
             near = get_close_matches(key, KEYS, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(KEYS)}"
             raise ConfigError(f"unknown key '{key}' in {source}", hint)
-        if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             raise ConfigError(f"'{key}' in {source} must be a list of strings")
     for group in table.get("off", ()):
         if group not in GROUPS:
@@ -68,20 +71,16 @@ def rules_of(table: Mapping[str, Any], source: str = "the rules") -> Rules:
                 f"unknown group '{group}' in {source}", f"known are {', '.join(GROUPS)}"
             )
     for expression in table.get("expressions", ()):
-        _check_expression(expression, source)
+        try:
+            is_empty = re.compile(expression).match("") is not None
+        except re.error as error:
+            raise ConfigError(
+                f"cannot read the expression '{expression}' in {source}: {error}"
+            ) from None
+        if is_empty:
+            raise ConfigError(f"the expression '{expression}' in {source} matches the empty string")
     known: dict[str, Any] = {key: tuple(value) for key, value in table.items()}
     return Rules(**known)
-
-
-def _check_expression(expression: str, source: str) -> None:
-    try:
-        is_empty = re.compile(expression).match("") is not None
-    except re.error as error:
-        raise ConfigError(
-            f"cannot read the expression '{expression}' in {source}: {error}"
-        ) from None
-    if is_empty:
-        raise ConfigError(f"the expression '{expression}' in {source} matches an empty text")
 
 
 PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "filename")
@@ -98,7 +97,7 @@ class CustomRules:
     def __init__(self, rules: Rules) -> None:
         is_on = "rules" in rules.groups
         self.rules = rules if is_on else Rules()
-        self.expressions = [re.compile(one) for one in self.rules.expressions]
+        self.expressions = [re.compile(expression) for expression in self.rules.expressions]
         self.fields = frozenset(self.rules.fields)
         self.calls: set[str] = set()
 
@@ -106,7 +105,7 @@ class CustomRules:
         return bool(self.expressions or self.fields or self.rules.files)
 
     def hits(self, data: bytes) -> Iterator[Hit]:
-        """Yields what the expressions match in a text."""
+        """Yield what the expressions match in a text."""
         if not self.expressions:
             return
         text = data.decode("utf-8", "surrogatepass")
@@ -114,22 +113,33 @@ class CustomRules:
             for match in expression.finditer(text):
                 start, end = match.span(1 if expression.groups else 0)
                 if start < end:
-                    yield _hit_at(text, start, end)
+                    first = len(text[:start].encode("utf-8", "surrogatepass"))
+                    value = text[start:end].encode("utf-8", "surrogatepass")
+                    yield Hit("word", "", value, (TextSpan(first, first + len(value)),))
 
     def hits_in(self, data: bytes, islands: Iterable[Island]) -> Iterator[Hit]:
-        """Yields what the expressions match in each stretch of a joined text."""
+        """Yield what the expressions match in each stretch of a joined text."""
         for span, parts in islands if self.expressions else ():
             for start, end in (span, *parts):
                 yield from (hit.moved(start) for hit in self.hits(data[start:end]))
 
-    def whole_texts(self, tree: Tree) -> dict[int, Kind]:
-        """Returns the texts of a tree that are hidden as a whole, by their numbers."""
+    def find_hidden_texts(self, tree: Tree) -> dict[int, Kind]:
+        """Return the texts of a tree that are hidden as a whole, by their numbers."""
         found: dict[int, Kind] = {}
         if self.fields:
             named = (n for n, leaf in enumerate(tree.leaves) if self._is_named(tree, leaf))
             found |= dict.fromkeys(named, "field")
         if self.rules.files:
-            hidden = self._hidden_nodes(tree)
+            hidden: set[int] = set()
+            for number, node in enumerate(tree.nodes):
+                if not isinstance(node.value, dict):
+                    continue
+                if self._is_about(node.value):
+                    hidden.add(number)
+                    self._remember(tree, number)
+                call = node.value.get("tool_use_id")
+                if isinstance(call, str) and call in self.calls:
+                    hidden |= {number, 0}  # the result is in the record a second time
             held = (n for n, leaf in enumerate(tree.leaves) if _is_content(tree, leaf, hidden))
             found |= dict.fromkeys(held, "file")
         return found
@@ -139,20 +149,6 @@ class CustomRules:
             return False
         way = ".".join(key for key in tree.keys(leaf) if isinstance(key, str) and key)
         return way in self.fields or not self.fields.isdisjoint(way.split("."))
-
-    def _hidden_nodes(self, tree: Tree) -> frozenset[int]:
-        """Returns the containers that are about a hidden file, and remembers the calls."""
-        hidden: set[int] = set()
-        for number, node in enumerate(tree.nodes):
-            if not isinstance(node.value, dict):
-                continue
-            if self._is_about(node.value):
-                hidden.add(number)
-                self._remember(tree, number)
-            call = node.value.get("tool_use_id")
-            if isinstance(call, str) and call in self.calls:
-                hidden |= {number, 0}  # the result stands in the record a second time
-        return frozenset(hidden)
 
     def _is_about(self, value: dict[str, Any]) -> bool:
         paths = (value.get(key) for key in PATH_KEYS)
@@ -169,13 +165,7 @@ class CustomRules:
             self.calls.add(call)
 
 
-def _hit_at(text: str, start: int, end: int) -> Hit:
-    first = len(text[:start].encode("utf-8", "surrogatepass"))
-    value = text[start:end].encode("utf-8", "surrogatepass")
-    return Hit("word", "", value, (TextSpan(first, first + len(value)),))
-
-
-def _is_content(tree: Tree, leaf: Leaf, hidden: frozenset[int]) -> bool:
+def _is_content(tree: Tree, leaf: Leaf, hidden: Set[int]) -> bool:
     is_held = leaf.key in CONTENT
     number = leaf.node
     while number >= 0:
@@ -185,3 +175,36 @@ def _is_content(tree: Tree, leaf: Leaf, hidden: frozenset[int]) -> bool:
         is_held = is_held or node.key in CONTENT
         number = node.parent
     return False
+
+
+GIT = (".gitconfig", ".config/git/config")
+SECTION = re.compile(r"\s*\[\s*([\w.-]+)[^\]]*\]")
+SETTING = re.compile(r"\s*(name|email)\s*=\s*\"?([^\"#;\n]+?)\"?\s*(?:[#;].*)?$")
+
+
+def add_own_names(rules: Rules | None, home: Path, host: str | None = None) -> Rules:
+    """Return rules that also know the names of a machine and of whom its home belongs to."""
+    found = names_of(home, socket.gethostname() if host is None else host)
+    return replace(rules or Rules(), own=tuple(dict.fromkeys(found)))
+
+
+def names_of(home: Path, host: str) -> Iterator[tuple[Kind, str]]:
+    """Yield what a home folder and the name of a machine tell of somebody."""
+    if is_somebody(home.name.encode("utf-8", "surrogatepass")):
+        yield "user", home.name
+    yield from (("host", name) for name in (host, host.partition(".")[0]) if name)
+    for file in GIT:
+        yield from _signatures(home / file)
+
+
+def _signatures(path: Path) -> Iterator[tuple[Kind, str]]:
+    section = ""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        if heading := SECTION.match(line):
+            section = heading[1].lower()
+        elif section == "user" and (setting := SETTING.match(line)):
+            yield ("email" if setting[1] == "email" else "user"), setting[2]

@@ -1,18 +1,26 @@
-"""Text to what may be secret, for whoever prefers a false alarm: weak signs are enough here."""
+"""The strict mode: weak signs are enough, at the price of false alarms."""
 
 import re
 from collections.abc import Callable, Iterator
 
-from plait.redact.logins import is_somebody
-from plait.redact.look_alikes import NOTHING, is_at_word_start, is_in_stand_in, is_reference
+from plait.redact.likelihood import (
+    NOTHING,
+    NOUN,
+    is_at_word_start,
+    is_chosen,
+    is_in_stand_in,
+    is_mixed,
+    is_passphrase,
+    is_random,
+    is_reference,
+)
 from plait.redact.model import Family, Hit, TextSpan
-from plait.redact.nouns import NOUN
-from plait.redact.strength import is_chosen, is_mixed, is_passphrase, is_random
+from plait.redact.people import is_somebody
 
 SUSPECTED = "suspected"
 LEAST, LEAST_LONG = 4, 20
 REACH = 120
-"""How far behind the name of a secret a value may stand, in one line."""
+"""How far after the name of a secret a value may stand, in one line."""
 VALUE = r"""[^\x00-\x20"'`\\<>(){}\[\],;|\x7f-\xff]{4,200}"""
 WEAK = (
     "[kK]ey|KEY|[iI]d|ID|[hH]ash|HASH|[aA]uth|AUTH|[cC]ode|CODE|[pP]in|PIN|[sS]alt|SALT|[nN]once|[sS]eed"
@@ -25,7 +33,7 @@ WORDS = re.compile(VALUE.encode())
 PARTS = re.compile(rb"[^:/@=]{4,}(?:@[^:/@.]+)?")
 OPENING = re.compile(rb"[:=*_~.!?(-]+")
 CLOSING = b".:*_~"
-# What stands in every text and is nobody's secret: ids of the format, numbers of versions, times, names of files.
+# What is in every text and is nobody's secret: ids of the format, numbers of versions, times, names of files.
 ORDINARY = re.compile(
     rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
     rb"|(?:toolu|srvtoolu|msg|req|call)_[A-Za-z0-9_-]+|claude-[a-z0-9.-]+|v?[0-9]+(?:\.[0-9]+){1,3}(?:[a-z-][a-z0-9.]*)?"
@@ -41,7 +49,7 @@ def _is_suspect(value: bytes) -> bool:
 
 
 def is_worth_remembering(hit: Hit) -> bool:
-    """Tells whether a value is rare enough to be looked for elsewhere, though weak signs told it."""
+    """Return whether a value is rare enough to be looked for elsewhere, though weak signs told it."""
     return hit.label != SUSPECTED or _is_likely(hit.value)
 
 
@@ -51,8 +59,8 @@ def _bare(text: bytes, start: int, end: int) -> TextSpan:
     return TextSpan(start, start + len(text[start:end].rstrip(CLOSING)))
 
 
-def _beside(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Takes whatever has letters and more behind the name of a secret, in its line."""
+def _near_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match whatever has letters and more after the name of a secret, in its line."""
     if is_in_stand_in(text, match.start):
         return NOTHING
     end = _line_end(text, match.end)
@@ -60,7 +68,7 @@ def _beside(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
 
 
 def _around(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Takes what may be a password on both sides of a word that speaks of logging in."""
+    """Match what may be a password on both sides of a word that speaks of logging in."""
     if is_in_stand_in(text, match.start):
         return NOTHING
     start = max(text.rfind(sign, 0, match.start) for sign in (b"\n", b"\0", b"\\n"))
@@ -75,12 +83,12 @@ def _line_end(text: bytes, place: int) -> int:
 
 
 def _suspects(
-    text: bytes, start: int, end: int, is_one: Callable[[bytes], bool]
+    text: bytes, start: int, end: int, is_single: Callable[[bytes], bool]
 ) -> Iterator[TextSpan]:
     for word in WORDS.finditer(text, start, end):
         for part in PARTS.finditer(text, *word.span()):
             span = _bare(text, *part.span())
-            if is_one(text[span.start : span.end]) and not is_in_stand_in(text, span.start):
+            if is_single(text[span.start : span.end]) and not is_in_stand_in(text, span.start):
                 yield span
 
 
@@ -96,8 +104,8 @@ NO_VALUE = frozenset(
 )
 
 
-def _named(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Takes any value of a setting that is named as a secret, also one that stands for one."""
+def _setting_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match any value of a setting that is named as a secret, also one that replaces one."""
     span = _bare(text, *value)
     found = text[span.start : span.end]
     is_word = found.lower() in NO_VALUE or is_reference(found) or is_in_stand_in(text, match.start)
@@ -109,25 +117,25 @@ def _named(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
 
 
 def _weakly_named(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Takes what looks like a secret where a name says only that it may be one."""
+    """Match what looks like a secret where a name says only that it may be one."""
     span = _bare(text, *value)
     is_known = is_in_stand_in(text, match.start) or not _is_suspect(text[span.start : span.end])
     return NOTHING if is_known else (span,)
 
 
 def _long(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Takes a long word of letters and digits that chance may have drawn."""
+    """Match a long word of letters and digits that chance may have drawn."""
     is_inside = text[match.start - 1 : match.start] in (b"-", b"+", b".", b"=")
     if is_inside or not is_at_word_start(text, match.start) or is_in_stand_in(text, match.start):
         return NOTHING
     found = text[match.start : match.end].rstrip(b"=")
     longest = max(re.split(rb"[/.=_-]", found), key=len) if b"/" in found else found
-    has_both = is_mixed(longest) and any(48 <= one <= 57 for one in longest)
+    has_both = is_mixed(longest) and any(48 <= item <= 57 for item in longest)
     is_suspect = has_both and len(longest) >= LEAST_LONG and is_random(longest)
     return (match,) if is_suspect and not ORDINARY.fullmatch(found) else NOTHING
 
 
-def _given(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _any_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     span = _bare(text, *value)
     return (span,) if _is_suspect(text[span.start : span.end]) else NOTHING
 
@@ -146,7 +154,7 @@ LEAST_HOST = 4
 
 
 def _host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Takes the host of an address that not everybody asks."""
+    """Match the host of an address that not everybody asks."""
     host = text[value.start : value.end].lower().rstrip(b".-")
     labels = host.split(b".")
     is_public = any(b".".join(labels[place:]) in PUBLIC for place in range(len(labels)))
@@ -159,7 +167,7 @@ GOES_ON = re.compile(rb"[A-Za-z0-9_(-]|\.[A-Za-z0-9]")
 
 
 def _domain(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Takes a name that ends as hosts do, where it begins and ends there."""
+    """Match a name that ends as hosts do, where it begins and ends there."""
     is_inside = (
         not is_at_word_start(text, match.start) or text[match.start - 1 : match.start] in DOTS
     )
@@ -171,9 +179,11 @@ DOTS = (b".", b"-", b"@")
 
 def _address(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     found = text[value.start : value.end]
-    is_one = is_at_word_start(text, match.start) and text[match.start - 1 : match.start] not in DOTS
-    is_one = is_one and all(int(part) < 256 for part in found.split(b"."))
-    return (value,) if is_one and found not in EVERYWHERE else NOTHING
+    is_address = (
+        is_at_word_start(text, match.start) and text[match.start - 1 : match.start] not in DOTS
+    )
+    is_address = is_address and all(int(part) < 256 for part in found.split(b"."))
+    return (value,) if is_address and found not in EVERYWHERE else NOTHING
 
 
 def _user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -187,9 +197,9 @@ STRICT: tuple[Family, ...] = (
         "strict-named",
         SUSPECTED,
         rf"{NOUN}\\{{0,7}}[\"'`\])]{{0,3}}[ \t]{{0,4}}(?::=|=>|[:=])[ \t]{{0,4}}\\{{0,7}}[\"'`]?(?P<v>{VALUE})",
-        _named,
+        _setting_value,
     ),
-    Family("strict-beside", SUSPECTED, NOUN, _beside, is_many=True),
+    Family("strict-beside", SUSPECTED, NOUN, _near_name, is_many=True),
     Family(
         "strict-weak",
         SUSPECTED,
@@ -207,7 +217,7 @@ STRICT: tuple[Family, ...] = (
         "strict-flag",
         SUSPECTED,
         rf"[ \t]-(?:p|P|a|w|k|s|t|x|u|U|b)[ \t=]?[\"']?(?P<v>{VALUE})",
-        _given,
+        _any_value,
     ),
     Family("strict-long", SUSPECTED, r"[A-Za-z0-9][A-Za-z0-9_+/=.-]{19,}", _long),
     Family(

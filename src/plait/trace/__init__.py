@@ -1,1 +1,1 @@
-"""Conversations to traces: what they hold (`spans`), how they go out (`send`), when (`hook`)."""
+"""Traces: spans of conversations (`spans`), their delivery, and the hook that sends them."""

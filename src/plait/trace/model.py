@@ -1,4 +1,4 @@
-"""Spans as plain values: what was done, within what, from when to when, at what cost.
+"""Spans as plain values: what was done, as part of what, from when to when, at what cost.
 
 A span knows no wire form. Its ids come from the ids of records, so the same log gives the same
 spans however often it is read.
@@ -25,7 +25,7 @@ Convention: TypeAlias = Literal["langfuse", "genai", "both"]
 
 
 class Span(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One piece of work, and the piece that it is a part of."""
+    """One piece of work, and its place in a trace."""
 
     trace: str
     """32 hexadecimal digits; one trace for each turn."""
@@ -35,16 +35,16 @@ class Span(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: SpanKind
     name: str
     start: int | None = None
-    """Nanoseconds since 1970; None where the log does not say."""
+    """Nanoseconds since 1970; None if the log does not say."""
     end: int | None = None
     near: int | None = None
-    """For the root of a trace in which nothing has a time: when it was, as near as is known."""
+    """For the root of a trace without any time: when it was, as near as is known."""
     session: str
     conversation: str
-    """The DAG-line that it stands on."""
+    """The DAG-line that it is on."""
     project: str = ""
     turn: int
-    """The number of the turn; for an agent's spans that of the turn that sent it out."""
+    """The number of the turn; for an agent's spans, of the turn that started the agent."""
     level: Level = "DEFAULT"
     status: str = ""
     """What went wrong, in a few words."""
@@ -57,19 +57,19 @@ class Span(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The id that the API gave the response."""
     stop_reason: str | None = None
     tokens: Tokens | None = None
-    """Of this response alone; None where the log does not say."""
+    """Of this response alone; None if the log does not say."""
     cost: float | None = None
-    """In dollars; None where it cannot be priced."""
+    """In dollars; None if it cannot be priced."""
     record: str | None = None
     """The record that it begins with."""
     is_abandoned: bool = False
-    """True on a branch that was left, and for what was retracted."""
+    """Whether it is on an abandoned branch, or was retracted."""
 
 
 class Content(Struct, frozen=True):
-    """How much of what was said goes out."""
+    """How much of the text of a session is sent."""
 
     has_content: bool = True
     has_thinking: bool = False
     limit: int = 100_000
-    """The most characters of one input, output or thought; more are cut, and how many is said."""
+    """Characters of one input, output or thinking block; longer ones are cut, and marked."""

@@ -1,1 +1,4 @@
-"""Rows and conversations to text: pure, nothing here opens a file or writes to a screen."""
+"""Shared rendering: formats, passages, transcripts, terminal blocks and pages.
+
+Everything here is pure: nothing opens a file or writes to a screen.
+"""

@@ -1,7 +1,7 @@
-"""Agents of a session to what each was asked, and what it took.
+"""What each agent of a session was asked and what it used.
 
-The figures are those of the session's responses, each counted once: what an agent's log holds of
-the conversation that sent it out is not counted to it.
+The figures are those of the session's responses, each counted once: the part of the parent
+conversation that an agent's log repeats is not counted as the agent's.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,25 +9,38 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from plait.conversation.agent_types import AGENTS, agent_types
-from plait.conversation.model import Called, Conversation, Conversations
-from plait.conversation.usage import NOTHING, Tokens
-from plait.view.amounts import dotted, many, money_in_words, time_in_words
-from plait.view.costs import CostOf, ResponseCost, SessionCost, Who, session_cost, who_asked
-from plait.view.forms import tokens_in, tokens_out
-from plait.view.text import shortened
+from plait.conversation.costs import (
+    CostFunction,
+    Requester,
+    ResponseCost,
+    SessionCost,
+    compute_session_cost,
+    get_requester,
+)
+from plait.conversation.model import Conversation, Conversations, ToolCall
+from plait.conversation.usage import NO_TOKENS, Tokens
+from plait.conversation.walk import AGENTS, find_agent_types
+from plait.view.formats import (
+    format_count,
+    format_duration,
+    format_input_tokens,
+    format_money,
+    format_output_tokens,
+    join_dotted,
+)
+from plait.view.text import shorten
 
-LONGEST = 300
+MAX_AGENT_TITLE = 300
 
 
 class AgentCost(Struct, frozen=True, kw_only=True):
-    """What an agent was, and what it took by itself."""
+    """An agent and its own usage."""
 
     line: str
     type: str
     """As the call says that sent it out; `service` of one that the client sent by itself."""
-    who: Who
-    words: str
+    who: Requester
+    prompt: str
     """What it was asked."""
     models: tuple[str, ...]
     """The one that it began with first."""
@@ -42,86 +55,93 @@ class AgentCost(Struct, frozen=True, kw_only=True):
 
 
 class AgentCosts(Mapping[str, AgentCost]):
-    """The agents of a session by their lines, worked out when the first is asked for."""
+    """The agents of a session by DAG line, computed on first use."""
 
-    def __init__(self, told: Conversations, cost_of: CostOf) -> None:
-        self._told = told
+    def __init__(self, conversations: Conversations, cost_of: CostFunction) -> None:
+        self._conversations = conversations
         self._cost_of = cost_of
 
     @cached_property
-    def spent(self) -> SessionCost:
-        """What the session took, its agents among it."""
-        return session_cost(self._told, self._cost_of)
+    def session_cost(self) -> SessionCost:
+        """The cost of the session, its agents included."""
+        return compute_session_cost(self._conversations, self._cost_of)
 
     @cached_property
-    def _found(self) -> dict[str, AgentCost]:
+    def _costs(self) -> dict[str, AgentCost]:
         by_line: dict[str, list[ResponseCost]] = {}
-        for one in self.spent.responses:
-            by_line.setdefault(one.line, []).append(one)
-        types = agent_types(self._told)
-        agents = [one for one in self._told.by_line.values() if one.kind in AGENTS]
-        return {one.id: _cost_of(one, types[one.id], by_line.get(one.id, [])) for one in agents}
+        for response in self.session_cost.responses:
+            by_line.setdefault(response.line, []).append(response)
+        types = find_agent_types(self._conversations)
+        agents = [
+            response for response in self._conversations.by_line.values() if response.kind in AGENTS
+        ]
+        return {
+            response.id: _compute_agent_cost(
+                response, types[response.id], by_line.get(response.id, [])
+            )
+            for response in agents
+        }
 
     def __getitem__(self, line: str) -> AgentCost:
-        return self._found[line]
+        return self._costs[line]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._costs)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._costs)
 
 
-def _cost_of(agent: Conversation, type_: str, paid: list[ResponseCost]) -> AgentCost:
-    known = [one.cost for one in paid if one.cost is not None]
-    models = dict.fromkeys(one.model for one in paid if one.model)
+def _compute_agent_cost(agent: Conversation, type_: str, paid: list[ResponseCost]) -> AgentCost:
+    costs = [response.cost for response in paid if response.cost is not None]
+    models = dict.fromkeys(response.model for response in paid if response.model)
     return AgentCost(
         line=agent.id,
         type=type_,
-        who=who_asked(agent),
-        words=shortened(agent.label or agent.title or agent.agent or agent.id, LONGEST),
+        who=get_requester(agent),
+        prompt=shorten(agent.label or agent.title or agent.agent or agent.id, MAX_AGENT_TITLE),
         models=tuple(models),
         responses=len(paid),
-        calls=sum(isinstance(i, Called) and not i.is_intermediate for i in agent.items()),
-        tokens=sum((one.tokens for one in paid), NOTHING),
-        cost=sum(known) if known else None,
-        unpriced=sum(one.cost is None and one.tokens.total > 0 for one in paid),
+        calls=sum(isinstance(i, ToolCall) and not i.is_intermediate for i in agent.items()),
+        tokens=sum((response.tokens for response in paid), NO_TOKENS),
+        cost=sum(costs) if costs else None,
+        unpriced=sum(response.cost is None and response.tokens.total > 0 for response in paid),
         duration_ms=agent.duration_ms,
     )
 
 
-def agents_together(agents: Iterable[AgentCost]) -> AgentCost:
-    """Returns what several agents took; their time lies side by side and is not added up."""
-    found = list(agents)
-    known = [one.cost for one in found if one.cost is not None]
+def sum_agent_costs(agents: Iterable[AgentCost]) -> AgentCost:
+    """Return the combined cost of several agents; they run side by side, so times are not added."""
+    agent_list = list(agents)
+    costs = [agent.cost for agent in agent_list if agent.cost is not None]
     return AgentCost(
         line="",
         type="",
         who="agents",
-        words="",
-        models=tuple(dict.fromkeys(model for one in found for model in one.models)),
-        responses=sum(one.responses for one in found),
-        calls=sum(one.calls for one in found),
-        tokens=sum((one.tokens for one in found), NOTHING),
-        cost=sum(known) if known else None,
-        unpriced=sum(one.unpriced for one in found),
+        prompt="",
+        models=tuple(dict.fromkeys(model for agent in agent_list for model in agent.models)),
+        responses=sum(agent.responses for agent in agent_list),
+        calls=sum(agent.calls for agent in agent_list),
+        tokens=sum((agent.tokens for agent in agent_list), NO_TOKENS),
+        cost=sum(costs) if costs else None,
+        unpriced=sum(agent.unpriced for agent in agent_list),
         duration_ms=0,
     )
 
 
-def spent_in_words(one: AgentCost, *, has_time: bool = True) -> str:
-    """Says what an agent took: calls, time, what it read and wrote, money."""
-    tokens = one.tokens
-    return dotted(
-        many(one.calls, "call") if one.calls else "",
-        time_in_words(one.duration_ms) if has_time else "",
-        tokens_in(tokens.total_input),
-        tokens_out(tokens.output),
-        cost_in_words(one),
+def format_agent_usage(agent: AgentCost, *, has_time: bool = True) -> str:
+    """Format an agent's calls, time, tokens and cost."""
+    tokens = agent.tokens
+    return join_dotted(
+        format_count(agent.calls, "call") if agent.calls else "",
+        format_duration(agent.duration_ms) if has_time else "",
+        format_input_tokens(tokens.total_input),
+        format_output_tokens(tokens.output),
+        format_agent_cost(agent),
     )
 
 
-def cost_in_words(one: AgentCost) -> str:
-    """Says what an agent cost; a star where some of it has no price, "" where nothing has."""
-    star = "*" if one.unpriced else ""
-    return f"{money_in_words(one.cost)}{star}" if one.cost is not None else ""
+def format_agent_cost(agent: AgentCost) -> str:
+    """Format an agent's cost; a star says that some of it has no price, "" that nothing has."""
+    star = "*" if agent.unpriced else ""
+    return f"{format_money(agent.cost)}{star}" if agent.cost is not None else ""

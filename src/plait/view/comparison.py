@@ -1,4 +1,4 @@
-"""Two branches of a session to what they share, and what each came to after they part."""
+"""Comparison of two branches of a session: the turns they share, and their totals after that."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,24 +7,24 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from plait.conversation.changes import CHANGING, files_of
-from plait.conversation.model import Conversation, Conversations, Said, Turn
-from plait.conversation.totals import (
+from plait.conversation.costs import (
     Pricing,
     Totals,
-    agents_below,
-    totals_over,
-    with_own_responses,
+    iter_agents_called,
+    keep_responses_on_path,
+    list_descendant_agents,
+    sum_conversations,
 )
-from plait.conversation.walk import path_to
+from plait.conversation.model import AssistantText, Conversation, Conversations, Turn
+from plait.conversation.usage import tokens_to_json
+from plait.conversation.walk import build_path
 from plait.errors import UserError
 from plait.graph.paths import SPOKEN
-from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
-from plait.view.costs import agents_called
-from plait.view.usage import tokens_object
+from plait.view.formats import format_duration, format_money, format_tokens
 
 
 class Side(Struct, frozen=True):
-    """One of two branches, from its root to its end."""
+    """One of the two branches, from its root to its end."""
 
     line: str
     path: Conversation
@@ -36,116 +36,127 @@ class Side(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """Two branches, and how many turns they share."""
+    """Two branches and the number of turns they share."""
 
-    one: Side
-    two: Side
+    first: Side
+    second: Side
     shared: int
     """How many turns stand on both, what comes before the first prompt among them."""
 
     def own_turns(self, side: Side) -> Sequence[Turn]:
-        """Returns the turns of a branch that the other does not have."""
+        """Return the turns that only this branch has."""
         return side.path.turns[self.shared :]
 
 
-def compared(
-    told: Conversations, first: str | None, second: str | None, pricing: Pricing
+def compare_branches(
+    conversations: Conversations, first: str | None, second: str | None, pricing: Pricing
 ) -> Comparison:
-    """Returns two branches beside each other: those that are named, else the last ones."""
-    lines = _branches_in(told, first, second)
-    paths = [path_to(told.by_line[line], told.by_line.get) for line in lines]
-    shared = _shared_turns(*paths)
-    one, two = (
-        _side(told, line, path, shared, pricing) for line, path in zip(lines, paths, strict=True)
+    """Compare two branches, by default the active one and the last other one."""
+    line_ids = _choose_branches(conversations, first, second)
+    paths = [
+        build_path(conversations.by_line[line], conversations.by_line.get) for line in line_ids
+    ]
+    shared = _count_shared_turns(*paths)
+    left, right = (
+        _build_side(conversations, line, path, shared, pricing)
+        for line, path in zip(line_ids, paths, strict=True)
     )
-    return Comparison(one, two, shared)
+    return Comparison(left, right, shared)
 
 
-def _branches_in(told: Conversations, first: str | None, second: str | None) -> tuple[str, str]:
-    ways = [line for line, one in told.by_line.items() if one.kind in SPOKEN and one.turns]
-    if len(ways) < 2:
-        hint = f"it never forked: `plait show {told.session[:8]}` reads it"
+def _choose_branches(
+    conversations: Conversations, first: str | None, second: str | None
+) -> tuple[str, str]:
+    branches = [
+        line for line, left in conversations.by_line.items() if left.kind in SPOKEN and left.turns
+    ]
+    if len(branches) < 2:
+        hint = f"it never forked: `plait show {conversations.session[:8]}` reads it"
         raise UserError("this session has one way only", hint)
-    one = first or told.main
-    two = second or next(line for line in reversed(ways) if line != one)
-    if one == two:
+    left = first or conversations.main
+    right = second or next(line for line in reversed(branches) if line != left)
+    if left == right:
         raise UserError("a branch cannot be compared with itself", "name two of them")
-    for line in (one, two):
-        if line not in ways:
-            hint = f"`plait log {told.session[:8]}` draws the branches there are"
+    for line in (left, right):
+        if line not in branches:
+            hint = f"`plait log {conversations.session[:8]}` draws the branches there are"
             raise UserError(f"this session has no branch '{line[:80]}'", hint)
-    return one, two
+    return left, right
 
 
-def _shared_turns(one: Conversation, two: Conversation) -> int:
+def _count_shared_turns(first: Conversation, second: Conversation) -> int:
     count = 0
-    for left, right in zip(one.turns, two.turns, strict=False):
-        if _records_of(left) != _records_of(right):
+    for left, right in zip(first.turns, second.turns, strict=False):
+        if _list_records(left) != _list_records(right):
             break
         count += 1
     return count
 
 
-def _records_of(turn: Turn) -> list[str]:
+def _list_records(turn: Turn) -> list[str]:
     return [item.uuid for item in turn.items if item.uuid]
 
 
-def _side(
-    told: Conversations, line: str, path: Conversation, shared: int, pricing: Pricing
+def _build_side(
+    conversations: Conversations, line: str, path: Conversation, shared: int, pricing: Pricing
 ) -> Side:
-    own = with_own_responses(replace(path, turns=path.turns[shared:]))
+    own = keep_responses_on_path(replace(path, turns=path.turns[shared:]))
     agents: dict[str, None] = {}
-    for name in agents_called(own.items()):
-        if name in told.by_line:
-            agents.update(dict.fromkeys((name, *agents_below(told, name))))
-    parts = [own, *(told.by_line[name] for name in agents)]
+    for name in iter_agents_called(own.items()):
+        if name in conversations.by_line:
+            agents.update(dict.fromkeys((name, *list_descendant_agents(conversations, name))))
+    parts = [own, *(conversations.by_line[name] for name in agents)]
     changed = {
         file.path: (file.added, file.removed)
         for part in parts
         for file in files_of(part)
         if any(touch.action in CHANGING and touch.outcome == "ok" for touch in file.touches)
     }
-    return Side(line, path, totals_over(parts, pricing), changed)
+    return Side(line, path, sum_conversations(parts, pricing), changed)
 
 
-def sums_of(found: Comparison) -> list[tuple[str, list[str]]]:
-    """Returns what the branches came to after they parted: a name, and a figure for each."""
-    sides = (found.one, found.two)
+def list_comparison_rows(comparison: Comparison) -> list[tuple[str, list[str]]]:
+    """Return the rows of the comparison table: a label and a figure for each branch."""
+    sides = (comparison.first, comparison.second)
     return [
-        ("Turns", [str(len(found.own_turns(side))) for side in sides]),
-        ("Calls", [_calls_in_words(side.totals) for side in sides]),
-        ("Work time", [time_in_words(side.totals.working_ms) or "–" for side in sides]),
-        ("Tokens", [tokens_in_words(side.totals.tokens.total) for side in sides]),
-        ("Cost", [money_in_words(side.totals.cost_usd or 0) for side in sides]),
+        ("Turns", [str(len(comparison.own_turns(side))) for side in sides]),
+        ("Calls", [_format_calls(side.totals) for side in sides]),
+        ("Work time", [format_duration(side.totals.working_ms) or "–" for side in sides]),
+        ("Tokens", [format_tokens(side.totals.tokens.total) for side in sides]),
+        ("Cost", [format_money(side.totals.cost_usd or 0) for side in sides]),
     ]
 
 
-def _calls_in_words(totals: Totals) -> str:
+def _format_calls(totals: Totals) -> str:
     failed = f", {totals.failed} failed" if totals.failed else ""
     return f"{totals.calls}{failed}"
 
 
-def answers_of(turn: Turn) -> list[str]:
-    """Returns what the model said in a turn, in its order."""
-    said = (item for item in turn.items if isinstance(item, Said))
-    return [one.text for one in said if one.text.strip() and not one.is_intermediate]
+def list_answers(turn: Turn) -> list[str]:
+    """Return the texts that the model wrote in a turn."""
+    answers = (item for item in turn.items if isinstance(item, AssistantText))
+    return [answer.text for answer in answers if answer.text.strip() and not answer.is_intermediate]
 
 
-def comparison_object(found: Comparison) -> dict[str, Any]:
-    """Returns a comparison as JSON has it."""
+def comparison_to_json(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as JSON has it."""
     return {
-        "session": found.one.path.session,
-        "shared_turns": sum(turn.number > 0 for turn in found.one.path.turns[: found.shared]),
-        "branches": [_side_object(found, side) for side in (found.one, found.two)],
+        "session": comparison.first.path.session,
+        "shared_turns": sum(
+            turn.number > 0 for turn in comparison.first.path.turns[: comparison.shared]
+        ),
+        "branches": [
+            _side_to_json(comparison, side) for side in (comparison.first, comparison.second)
+        ],
     }
 
 
-def _side_object(found: Comparison, side: Side) -> dict[str, Any]:
-    totals = {**to_builtins(side.totals), "tokens": tokens_object(side.totals.tokens)}
+def _side_to_json(comparison: Comparison, side: Side) -> dict[str, Any]:
+    totals = {**to_builtins(side.totals), "tokens": tokens_to_json(side.totals.tokens)}
     return {
         "branch": side.line,
         "active": side.path.is_active,
-        "turns": [_turn_object(turn) for turn in found.own_turns(side)],
+        "turns": [_turn_to_json(turn) for turn in comparison.own_turns(side)],
         "files": [
             {"path": path, "added": added, "removed": removed}
             for path, (added, removed) in side.files.items()
@@ -154,12 +165,12 @@ def _side_object(found: Comparison, side: Side) -> dict[str, Any]:
     }
 
 
-def _turn_object(turn: Turn) -> dict[str, Any]:
+def _turn_to_json(turn: Turn) -> dict[str, Any]:
     return {
         "turn": turn.number,
         "uuid": turn.opener.uuid if turn.opener else None,
         "time": turn.started,
         "prompt": turn.prompt,
-        "answers": answers_of(turn),
+        "answers": list_answers(turn),
         "calls": len(turn.calls),
     }

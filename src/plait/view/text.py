@@ -1,11 +1,11 @@
-"""Texts of the log to text that is safe and short: no escape sequences, nothing runs backwards."""
+"""Text from logs made safe and short: no escape sequences, nothing that hides or reverses text."""
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from plait.record.time import moment
-from plait.view.forms import second_of
+from plait.record.time import parse_time
+from plait.view.formats import format_second
 
 ESCAPE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # a control sequence, colours among them
@@ -19,59 +19,59 @@ HIDDEN = frozenset({"5", "6", "7", "8"})
 """Blinking, reversed and concealed text may deceive."""
 
 
-def without_escapes(text: str) -> str:
-    """Returns words as they would read on paper: no sequences, every return a new line."""
-    return in_lines(without_sequences(text))
+def strip_escapes(text: str) -> str:
+    """Return text without escape sequences; every carriage return becomes a line break."""
+    return normalize_newlines(strip_sequences(text))
 
 
-def with_colours(text: str) -> str:
-    """Returns what a program printed: its colours, and of a progress bar its last state."""
-    return overwritten(only_colours(text))
+def clean_terminal_output(text: str) -> str:
+    """Return printed text with its colours; progress bars are reduced to their last state."""
+    return apply_carriage_returns(strip_except_colours(text))
 
 
-def without_sequences(text: str) -> str:
-    """Returns a text without escape sequences."""
+def strip_sequences(text: str) -> str:
+    """Return text without escape sequences."""
     return ESCAPE.sub("", text) if "\x1b" in text or "\x9b" in text else text
 
 
-def only_colours(text: str) -> str:
-    """Returns a text whose only sequences are harmless colours."""
+def strip_except_colours(text: str) -> str:
+    """Return text whose only escape sequences are harmless colours."""
     if "\x1b" not in text and "\x9b" not in text:
         return text
-    return ESCAPE.sub(lambda found: _harmless(found[0]), text)
+    return ESCAPE.sub(lambda match: _keep_harmless_colours(match[0]), text)
 
 
-def _harmless(sequence: str) -> str:
-    found = COLOUR.fullmatch(sequence)
-    if not found:
+def _keep_harmless_colours(sequence: str) -> str:
+    match = COLOUR.fullmatch(sequence)
+    if not match:
         return ""
-    codes = list(_harmless_codes(found[1].split(";")))
+    codes = list(_iter_harmless_codes(match[1].split(";")))
     return f"\x1b[{';'.join(codes)}m" if codes else ""
 
 
-def _harmless_codes(codes: Sequence[str]) -> Iterator[str]:
-    place = 0
-    while place < len(codes):
-        is_colour = codes[place] in ("38", "48")
-        length = LENGTHS.get("".join(codes[place + 1 : place + 2]), 1) if is_colour else 1
-        if is_colour or codes[place] not in HIDDEN:
-            yield from codes[place : place + length]
-        place += length
+def _iter_harmless_codes(codes: Sequence[str]) -> Iterator[str]:
+    index = 0
+    while index < len(codes):
+        is_colour = codes[index] in ("38", "48")
+        length = LENGTHS.get("".join(codes[index + 1 : index + 2]), 1) if is_colour else 1
+        if is_colour or codes[index] not in HIDDEN:
+            yield from codes[index : index + length]
+        index += length
 
 
-def in_lines(text: str) -> str:
-    """Returns a text in which every return, with a newline or without, is a newline."""
+def normalize_newlines(text: str) -> str:
+    """Return text with all line endings as newlines."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def overwritten(text: str) -> str:
-    """Returns lines as they stood at last where a progress bar wrote over them."""
+def apply_carriage_returns(text: str) -> str:
+    """Return lines as a terminal shows them in the end, where a progress bar overwrote them."""
     if "\r" not in text:
         return text
-    return "\n".join(map(_last_state, text.replace("\r\n", "\n").split("\n")))
+    return "\n".join(map(_get_last_state, text.replace("\r\n", "\n").split("\n")))
 
 
-def _last_state(line: str) -> str:
+def _get_last_state(line: str) -> str:
     parts = line.split("\r")
     return next((part for part in reversed(parts) if COLOUR.sub("", part)), "")
 
@@ -89,45 +89,45 @@ HARMLESS = bytes([*b"\t\n", *range(0x20, 0x7F)])
 LINE_ENDS = re.compile("\r\n?|[\u2028\u2029]")
 
 
-def clean(text: str) -> str:
-    """Returns a text in which nothing is hidden; every word of it stays.
+def clean_text(text: str) -> str:
+    """Return text in which nothing is hidden, with every word kept.
 
-    Colours are taken out, other control signs are shown as one that cannot be printed.
+    Colours are removed; other control characters become U+FFFD.
     """
-    if _is_clean(text):
+    if _is_clean_text(text):
         return text
     plain = SEQUENCE.sub("", LINE_ENDS.sub("\n", text))
     return UNSAFE.sub("\ufffd", plain)
 
 
-def _is_clean(text: str) -> bool:
+def _is_clean_text(text: str) -> bool:
     data = text.encode("utf-8", "surrogatepass")
     rest = data.translate(None, HARMLESS)
     return not rest or UNSAFE.search(rest.decode("utf-8", "surrogatepass")) is None
 
 
-def when(stamp: str | None) -> str:
-    """Writes a moment of the log in UTC, "" where there is none."""
+def format_log_time(stamp: str | None) -> str:
+    """Format a log timestamp in UTC, "" where there is none."""
     if not stamp:
         return ""
     if len(stamp) == 24 and stamp[10] == "T" and stamp[-1] == "Z":
-        return clean(f"{stamp[:10]} {stamp[11:19]}")
-    time = moment(stamp)
-    return second_of(time) if time else clean(stamp)
+        return clean_text(f"{stamp[:10]} {stamp[11:19]}")
+    time = parse_time(stamp)
+    return format_second(time) if time else clean_text(stamp)
 
 
-def short(text: str, most: int) -> str:
-    """Returns the beginning of a text on one line, cut at a word where that is near."""
-    words = " ".join(clean(text[: most * 4]).split())
+def shorten_clean(text: str, most: int) -> str:
+    """Return the cleaned beginning of a text on one line, cut at a word where one ends nearby."""
+    words = " ".join(clean_text(text[: most * 4]).split())
     if len(words) <= most:
         return words
-    kept = words[: most - 1]
-    whole = kept.rpartition(" ")[0]
-    return (whole if len(whole) > most // 2 else kept).rstrip() + "…"
+    start = words[: most - 1]
+    words_only = start.rpartition(" ")[0]
+    return (words_only if len(words_only) > most // 2 else start).rstrip() + "…"
 
 
-def shortened(text: str, most: int = 160) -> str:
-    """Returns the beginning of a text on one line; no word is cut where it can be helped."""
+def shorten(text: str, most: int = 160) -> str:
+    """Return the beginning of a text on one line, cut between words where possible."""
     words = " ".join(text[: 4 * most].split())
     if len(words) <= most and len(text) <= 4 * most:
         return words
@@ -135,28 +135,28 @@ def shortened(text: str, most: int = 160) -> str:
     return cut.rstrip(" ,;:") + " …"
 
 
-def clipped(text: str, width: int) -> str:
-    """Shortens a text at a word, with an ellipsis, to a number of columns."""
-    if columns(text) <= width:
+def shorten_to_width(text: str, width: int) -> str:
+    """Shorten text to a number of terminal columns, with an ellipsis."""
+    if count_columns(text) <= width:
         return text
-    kept, used = "", 0
+    start, used = "", 0
     for character in text:
-        used += columns(character)
+        used += count_columns(character)
         if used > width - 1:
             break
-        kept += character
-    word = kept.rpartition(" ")[0]
-    return (word if len(word) > len(kept) * 0.6 else kept).rstrip() + "…"
+        start += character
+    word = start.rpartition(" ")[0]
+    return (word if len(word) > len(start) * 0.6 else start).rstrip() + "…"
 
 
-def columns(text: str) -> int:
-    """Returns how many columns of a terminal a text takes."""
+def count_columns(text: str) -> int:
+    """Return the terminal columns that a text takes."""
     if text.isascii():
         return len(text)
-    return sum(map(_letter_columns, text))
+    return sum(map(_count_letter_columns, text))
 
 
-def _letter_columns(letter: str) -> int:
+def _count_letter_columns(letter: str) -> int:
     if unicodedata.combining(letter):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

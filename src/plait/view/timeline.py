@@ -1,7 +1,7 @@
-"""Conversations to bars in time: turns, the responses and calls in them, agents in lanes.
+"""A conversation in time: bars for turns, responses and calls, and lanes for agents.
 
-The times are those of the spans of a trace: of turns from `conversation.timing`, of responses
-and calls from `conversation.spoken`.
+Times equal those of a trace's spans: of turns from `conversation.turns`, of responses and calls
+from their blocks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,26 +11,24 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from plait.conversation.costs import list_descendant_agents
 from plait.conversation.model import (
-    WENT_WELL,
-    Answered,
-    Called,
+    SUCCESSFUL,
     Conversation,
     Conversations,
+    LateResult,
     Outcome,
-    Told,
+    ToolCall,
     Turn,
+    UserMessage,
 )
-from plait.conversation.spoken import SpokenResponse, SpokenResponses
-from plait.conversation.tools import tool_named
-from plait.conversation.totals import agents_below
+from plait.conversation.tools import get_tool
 from plait.conversation.turns import SPOKEN
-from plait.conversation.walk import opened
-from plait.record.time import covered, moment
-from plait.view.passages.call_view import CallView
-from plait.view.passages.tools import call_line
-from plait.view.text import shortened
-from plait.view.words import plain_words
+from plait.conversation.walk import TurnResponse, TurnResponses, unfold_items
+from plait.record.time import parse_time, sum_covered_time
+from plait.view.calls import CallView, format_call_line
+from plait.view.summaries import format_prompt
+from plait.view.text import shorten
 
 BarKind: TypeAlias = Literal[
     "model",  # a response, from its first block until the next begins
@@ -42,7 +40,7 @@ LONGEST = 300
 
 
 class Bar(Struct, frozen=True, kw_only=True):
-    """Something that took time; times are milliseconds since the timeline began."""
+    """Something that took time, in milliseconds since the timeline began."""
 
     kind: BarKind
     name: str
@@ -67,7 +65,7 @@ class Bar(Struct, frozen=True, kw_only=True):
 
 
 class TurnBar(Struct, frozen=True, kw_only=True):
-    """A turn, and what its time went into."""
+    """A turn, and how its time was used."""
 
     number: int
     words: str
@@ -122,199 +120,221 @@ class Timeline(Struct, frozen=True, kw_only=True):
     lanes: tuple[Lane, ...]
 
 
-def timeline_of(told: Conversations, name: str) -> Timeline:
-    """Returns a conversation in time: its turns, and the agents that were at work."""
-    shown = told.by_line[name]
-    zero, spoken = began(shown), SpokenResponses(shown)
-    turns = tuple(_turn_bar(spoken, turn, zero) for turn in shown.turns if turn.started)
-    lanes = tuple(laid_out(_lanes_of(told, shown, zero)))
+def build_timeline(conversations: Conversations, line_id: str) -> Timeline:
+    """Build the timeline of a conversation: its turns, and the agents at work."""
+    conversation = conversations.by_line[line_id]
+    start, responses = find_start_ms(conversation), TurnResponses(conversation)
+    turns = tuple(
+        _create_turn_bar(responses, turn, start) for turn in conversation.turns if turn.started
+    )
+    lanes = tuple(assign_lanes(_iter_lanes(conversations, conversation, start)))
     ends = [*(turn.end for turn in turns), *(lane.end for lane in lanes)]
     return Timeline(
-        line=name, started=shown.started, length=max(ends, default=0.0), turns=turns, lanes=lanes
+        line=line_id,
+        started=conversation.started,
+        length=max(ends, default=0.0),
+        turns=turns,
+        lanes=lanes,
     )
 
 
-def waterfall(
-    told: Conversations, timeline: Timeline, number: int, directory: str | None
+def build_waterfall(
+    conversations: Conversations, timeline: Timeline, number: int, directory: str | None
 ) -> tuple[list[Bar], dict[str, tuple[Lane, list[Bar]]]]:
-    """Returns what took time in a turn, and what did in the agents that it sent out."""
-    line = told.by_line[timeline.line]
-    zero = began(line)
-    bars = bars_of(line, number, directory)
-    wanted = {name for bar in bars for name in bar.agents}
+    """Return the bars of a turn and those of the agents it started."""
+    line = conversations.by_line[timeline.line]
+    start = find_start_ms(line)
+    bars = list_turn_bars(line, number, directory)
+    agent_ids = {name for bar in bars for name in bar.agents}
     agents = {
-        lane.line: (lane, _all_bars(told.by_line[lane.line], zero))
+        lane.line: (lane, _list_all_bars(conversations.by_line[lane.line], start))
         for lane in timeline.lanes
-        if lane.line in wanted
+        if lane.line in agent_ids
     }
     return sorted(bars, key=lambda bar: bar.start), agents
 
 
-def bars_of(line: Conversation, number: int, directory: str | None = None) -> list[Bar]:
-    """Returns the responses and the calls of a turn, each response before its calls."""
-    zero, spoken = began(line), SpokenResponses(line)
+def list_turn_bars(line: Conversation, number: int, directory: str | None = None) -> list[Bar]:
+    """Return the responses and calls of a turn, each response before its calls."""
+    start, responses = find_start_ms(line), TurnResponses(line)
     turns = [turn for turn in line.turns if turn.number == number]
-    return [bar for turn in turns for bar in _turn_bars(spoken, turn, zero, directory)]
+    return [bar for turn in turns for bar in _iter_turn_bars(responses, turn, start, directory)]
 
 
-def _all_bars(one: Conversation, zero: float) -> list[Bar]:
-    spoken = SpokenResponses(one)
-    return [bar for turn in one.turns for bar in _turn_bars(spoken, turn, zero)]
+def _list_all_bars(conversation: Conversation, start: float) -> list[Bar]:
+    responses = TurnResponses(conversation)
+    return [bar for turn in conversation.turns for bar in _iter_turn_bars(responses, turn, start)]
 
 
-def began(conversation: Conversation) -> float:
-    """Returns when a conversation began, in milliseconds since 1970."""
+def find_start_ms(conversation: Conversation) -> float:
+    """Return when a conversation began, in milliseconds since 1970."""
     stamps = [conversation.started, *(turn.started for turn in conversation.turns)]
-    return min((at for at in map(_milliseconds, stamps) if at is not None), default=0.0)
+    return min(
+        (
+            milliseconds
+            for milliseconds in map(_to_milliseconds, stamps)
+            if milliseconds is not None
+        ),
+        default=0.0,
+    )
 
 
-def _milliseconds(time: str | datetime | None) -> float | None:
-    when = time if isinstance(time, datetime) else moment(time)
+def _to_milliseconds(time: str | datetime | None) -> float | None:
+    when = time if isinstance(time, datetime) else parse_time(time)
     return when.timestamp() * 1000 if when else None
 
 
-def _turn_bar(spoken: SpokenResponses, turn: Turn, zero: float) -> TurnBar:
-    bars = list(_turn_bars(spoken, turn, zero))
-    start = (_milliseconds(turn.started) or zero) - zero
-    end = max((_milliseconds(turn.ended) or zero) - zero, start)
+def _create_turn_bar(responses: TurnResponses, turn: Turn, origin: float) -> TurnBar:
+    bars = list(_iter_turn_bars(responses, turn, origin))
+    start = (_to_milliseconds(turn.started) or origin) - origin
+    end = max((_to_milliseconds(turn.ended) or origin) - origin, start)
     calls = [bar for bar in bars if bar.kind != "model"]
-    leave = turn.asking_ms - covered(_within(start, end, _stretches(bars, "person")))
-    tools = covered(_within(start, end, _stretches(bars, "tool")))
+    permission_ms = turn.asking_ms - sum_covered_time(
+        _clip_spans(start, end, _iter_spans(bars, "person"))
+    )
+    tools_ms = sum_covered_time(_clip_spans(start, end, _iter_spans(bars, "tool")))
     return TurnBar(
         number=turn.number,
-        words=shortened(plain_words(turn.opener.text), LONGEST) if turn.opener else "",
+        words=shorten(format_prompt(turn.opener.text), LONGEST) if turn.opener else "",
         uuid=turn.opener.uuid if turn.opener else None,
         started=turn.started,
         start=start,
         end=end,
-        model_ms=covered(_within(start, end, ((one.asked, one.spoken) for one in bars))),
-        tools_ms=max(tools - leave, 0),
+        model_ms=sum_covered_time(
+            _clip_spans(start, end, ((bar.asked, bar.spoken) for bar in bars))
+        ),
+        tools_ms=max(tools_ms - permission_ms, 0),
         asking_ms=turn.asking_ms,
         responses=len(bars) - len(calls),
         calls=len(calls),
-        failed=sum(bar.outcome not in WENT_WELL for bar in bars),
+        failed=sum(bar.outcome not in SUCCESSFUL for bar in bars),
         agents=tuple(agent for bar in calls for agent in bar.agents),
         is_interrupted=turn.is_interrupted,
     )
 
 
-def _stretches(bars: Iterable[Bar], kind: BarKind) -> Iterator[tuple[float, float]]:
+def _iter_spans(bars: Iterable[Bar], kind: BarKind) -> Iterator[tuple[float, float]]:
     return ((bar.start, bar.end) for bar in bars if bar.kind == kind)
 
 
-def _within(
-    start: float, end: float, stretches: Iterable[tuple[float | None, float | None]]
+def _clip_spans(
+    start: float, end: float, spans: Iterable[tuple[float | None, float | None]]
 ) -> Iterator[tuple[float, float]]:
-    """Yields stretches as far as they lie within a turn.
+    """Yield spans cut to a turn.
 
-    A compaction writes records anew, with its own time: they may end after their turn.
+    A compaction writes records anew with its own time, so they may end after their turn.
     """
-    for first, last in stretches:
+    for first, last in spans:
         if first is not None and last is not None:
             yield max(first, start), min(last, end)
 
 
-def _turn_bars(
-    spoken: SpokenResponses, turn: Turn, zero: float, directory: str | None = None
+def _iter_turn_bars(
+    responses: TurnResponses, turn: Turn, start: float, directory: str | None = None
 ) -> Iterator[Bar]:
-    heard = _heard_before(turn)
-    for one in spoken.of(turn):
-        yield from _model_bar(one, heard.get(one.numbers[0]), zero)
-        for called in one.calls:
-            yield from _call_bar(called, zero, directory)
-
-
-def _heard_before(turn: Turn) -> dict[int, float | None]:
-    """Returns when what each response answers stood there: a prompt, or the last result."""
-    heard, found = _milliseconds(turn.started), dict[int, float | None]()
-    for item in opened(turn.items):
-        if isinstance(item, Told | Answered):
-            at = _milliseconds(item.time)
-            heard = at if heard is None else max(heard, at or heard)
+    latest, times = _to_milliseconds(turn.started), dict[int, float | None]()
+    for item in unfold_items(turn.items):
+        if isinstance(item, UserMessage | LateResult):
+            time = _to_milliseconds(item.time)
+            latest = time if latest is None else max(latest, time or latest)
         elif isinstance(item, SPOKEN):
-            found.setdefault(item.response, heard)
-    return found
+            times.setdefault(item.response, latest)
+    input_times = times
+    for response in responses.starting_in(turn):
+        yield from _iter_model_bar(response, input_times.get(response.numbers[0]), start)
+        for call in response.calls:
+            yield from _iter_call_bar(call, start, directory)
 
 
-def _model_bar(one: SpokenResponse, heard: float | None, zero: float) -> Iterator[Bar]:
-    start, end = map(_milliseconds, one.interval)
+def _iter_model_bar(
+    response: TurnResponse, input_time: float | None, origin: float
+) -> Iterator[Bar]:
+    start, end = map(_to_milliseconds, response.interval)
     if start is None:
         return
-    last = _milliseconds(one.spoken_until) or start
+    last = _to_milliseconds(response.spoken_until) or start
     yield Bar(
         kind="model",
-        name=one.response.model or "model",
-        start=start - zero,
-        end=(end or start) - zero,
-        asked=min(start if heard is None else heard, start) - zero,
-        spoken=max(last, start) - zero,
-        outcome="failed" if one.is_error else "ok",
-        uuid=next(iter(one.response.uuids), None),
-        output_tokens=sum(part.tokens.output for part in one.parts),
+        name=response.response.model or "model",
+        start=start - origin,
+        end=(end or start) - origin,
+        asked=min(start if input_time is None else input_time, start) - origin,
+        spoken=max(last, start) - origin,
+        outcome="failed" if response.is_error else "ok",
+        uuid=next(iter(response.response.uuids), None),
+        output_tokens=sum(part.tokens.output for part in response.parts),
     )
 
 
-def _call_bar(called: Called, zero: float, directory: str | None) -> Iterator[Bar]:
-    start, end = map(_milliseconds, called.interval)
+def _iter_call_bar(call: ToolCall, origin: float, directory: str | None) -> Iterator[Bar]:
+    start, end = map(_to_milliseconds, call.interval)
     if start is None:
         return
-    line = call_line(CallView(called, directory))
+    line = format_call_line(CallView(call, directory))
     yield Bar(
-        kind="person" if tool_named(called.name).is_answered_by_person else "tool",
+        kind="person" if get_tool(call.name).is_answered_by_person else "tool",
         name=line.tool,
         words=line.subject[:LONGEST],
-        start=start - zero,
-        end=(end or start) - zero,
-        outcome=called.outcome,
-        uuid=called.uuid,
-        agents=called.agents,
+        start=start - origin,
+        end=(end or start) - origin,
+        outcome=call.outcome,
+        uuid=call.uuid,
+        agents=call.agents,
     )
 
 
-def _lanes_of(told: Conversations, shown: Conversation, zero: float) -> Iterator[Lane]:
-    senders = {
+def _iter_lanes(
+    conversations: Conversations, conversation: Conversation, origin: float
+) -> Iterator[Lane]:
+    launches = {
         name: (turn.number, item.outcome)
-        for turn in shown.turns
+        for turn in conversation.turns
         for item in turn.items
-        if isinstance(item, Called)
+        if isinstance(item, ToolCall)
         for name in item.agents
     }
-    below = agents_below(told, shown.id)
-    if shown.id == told.main:
-        known = {*below, shown.id}
-        lost = [one for one in told.by_line.values() if one.kind in ("agent", "service")]
-        below += [one.id for one in lost if one.id not in known]
-    for name in below:
-        one = told.by_line[name]
-        start, end = map(_milliseconds, one.interval)
+    agents = list_descendant_agents(conversations, conversation.id)
+    if conversation.id == conversations.main:
+        listed = {*agents, conversation.id}
+        others = [
+            agent for agent in conversations.by_line.values() if agent.kind in ("agent", "service")
+        ]
+        agents += [agent.id for agent in others if agent.id not in listed]
+    for name in agents:
+        agent = conversations.by_line[name]
+        start, end = map(_to_milliseconds, agent.interval)
         if start is not None:
-            yield _agent_lane(one, senders, start - zero, max((end or zero) - zero, start - zero))
+            yield _create_lane(
+                agent, launches, start - origin, max((end or origin) - origin, start - origin)
+            )
 
 
-def _agent_lane(
-    one: Conversation, senders: dict[str, tuple[int, Outcome]], start: float, end: float
+def _create_lane(
+    agent: Conversation, launches: dict[str, tuple[int, Outcome]], start: float, end: float
 ) -> Lane:
-    calls = [item for item in one.items() if isinstance(item, Called) and not item.is_intermediate]
-    turn, outcome = senders.get(one.id, (None, "ok"))
-    last = one.responses[-1] if one.responses else None
+    calls = [
+        item for item in agent.items() if isinstance(item, ToolCall) and not item.is_intermediate
+    ]
+    turn, outcome = launches.get(agent.id, (None, "ok"))
+    last = agent.responses[-1] if agent.responses else None
     return Lane(
-        line=one.id,
-        words=shortened(one.label or one.title or one.agent or one.id, LONGEST),
-        kind=one.kind,
-        parent=one.parent,
+        line=agent.id,
+        words=shorten(agent.label or agent.title or agent.agent or agent.id, LONGEST),
+        kind=agent.kind,
+        parent=agent.parent,
         turn=turn,
         start=start,
         end=end,
         calls=len(calls),
-        failed=sum(not call.went_well for call in calls),
-        is_failed=outcome not in WENT_WELL or bool(last and last.is_error),
+        failed=sum(not call.succeeded for call in calls),
+        is_failed=outcome not in SUCCESSFUL or bool(last and last.is_error),
     )
 
 
-def laid_out(lanes: Iterable[Lane]) -> Iterator[Lane]:
-    """Yields agents in the order of time, each in the first lane that is free."""
+def assign_lanes(lanes: Iterable[Lane]) -> Iterator[Lane]:
+    """Yield agents by start time, each in the first lane that is free."""
     busy: list[float] = []
-    for one in sorted(lanes, key=lambda lane: (lane.start, lane.line)):
-        place = next((i for i, until in enumerate(busy) if until <= one.start), len(busy))
-        busy[place : place + 1] = [one.end]
-        yield replace(one, lane=place + 1)
+    for lane in sorted(lanes, key=lambda lane: (lane.start, lane.line)):
+        index = next((i for i, end in enumerate(busy) if end <= lane.start), len(busy))
+        busy[index : index + 1] = [lane.end]
+        yield replace(lane, lane=index + 1)

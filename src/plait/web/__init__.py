@@ -1,1 +1,1 @@
-"""The page: an archive served to one person's browser, on this machine."""
+"""The web server: pages and a JSON API over an archive, for one user's browser."""

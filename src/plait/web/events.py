@@ -1,4 +1,4 @@
-"""What happens in the archive to those who look on: events, each to everybody, bounded."""
+"""Server-sent events: what changes in the archive, for every open page."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -10,7 +10,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from plait.web.answers import troubled
+from plait.web.responses import error_response
 
 MOST_LISTENERS = 64
 MOST_WAITING = 64
@@ -41,19 +41,19 @@ Listener: TypeAlias = "asyncio.Queue[Event | None]"
 
 
 class Hub:
-    """Passes events on to all who listen; may be told of them in any thread."""
+    """Passes events on to all listeners; may be called from any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._listeners: dict[Listener, tuple[asyncio.AbstractEventLoop, str | None]] = {}
         self._is_closed = False
-        self.standing: Event | None = None
+        self.first_event: Event | None = None
         """What who comes is told first."""
         self.command = "plait serve"
         """What starts the server again."""
 
-    def tell(self, events: Iterable[Event]) -> None:
-        """Passes events on."""
+    def publish(self, events: Iterable[Event]) -> None:
+        """Pass events on."""
         with self._lock:
             listeners = list(self._listeners.items())
         for event in events:
@@ -62,24 +62,24 @@ class Hub:
                     loop.call_soon_threadsafe(_put, queue, event)
 
     @property
-    def count(self) -> int:
-        """How many listen."""
+    def listener_count(self) -> int:
+        """How many pages listen."""
         return len(self._listeners)
 
     @property
     def is_full(self) -> bool:
-        """Tells whether nobody else may listen."""
+        """Whether nobody else may listen."""
         return self._is_closed or len(self._listeners) >= MOST_LISTENERS
 
     def close(self) -> None:
-        """Lets all listeners go, and takes no more."""
+        """Let all listeners go, and take no more."""
         with self._lock:
             self._is_closed = True
             for queue, (loop, _) in self._listeners.items():
                 loop.call_soon_threadsafe(_put, queue, None)
 
     async def stream(self, session: str | None) -> AsyncIterator[bytes]:
-        """Yields events as a browser takes them; those of other sessions only as a list's."""
+        """Yield events for a browser; those of other sessions only as changes of the list."""
         queue: Listener = asyncio.Queue(MOST_WAITING)
         with self._lock:
             if self.is_full:  # others came in the meantime: the browser tries again
@@ -87,9 +87,9 @@ class Hub:
             self._listeners[queue] = asyncio.get_running_loop(), session
         try:
             yield b"retry: 2000\n\n"
-            yield _wire_form(Event("beat", words=self.command))
-            if self.standing:
-                yield _wire_form(self.standing)
+            yield _encode(Event("beat", words=self.command))
+            if self.first_event:
+                yield _encode(self.first_event)
             while True:
                 try:
                     event = await asyncio.wait_for(queue.get(), HEARTBEAT)
@@ -97,14 +97,14 @@ class Hub:
                     event = BEAT  # who listens knows by it that somebody speaks
                 if event is None:
                     return
-                yield _wire_form(event)
+                yield _encode(event)
         finally:
             with self._lock:
                 self._listeners.pop(queue, None)
 
 
 def _put(queue: Listener, event: Event | None) -> None:
-    """Puts an event into a queue; into a full one that everything must be looked at anew."""
+    """Put an event into a queue, replacing the events of a full one by `again`."""
     if queue.full():
         while not queue.empty():
             queue.get_nowait()
@@ -112,7 +112,7 @@ def _put(queue: Listener, event: Event | None) -> None:
     queue.put_nowait(event)
 
 
-def _wire_form(event: Event) -> bytes:
+def _encode(event: Event) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (event.kind.encode(), msgspec.json.encode(event))
 
 
@@ -121,13 +121,13 @@ HEADERS = {"Cache-Control": "no-store"}
 
 
 async def serve_events(request: Request) -> Response:
-    """Returns events until the listener goes."""
+    """Serve events until the listener goes."""
     hub: Hub = request.app.state.hub
     if request.method == "HEAD":
         return Response(headers=HEADERS, media_type=KIND)
     if hub.is_full:
-        refused = troubled(request, 503, "too many pages listen already", ())
-        refused.headers["Retry-After"] = "30"
-        return refused
+        response = error_response(request, 503, "too many pages listen already", ())
+        response.headers["Retry-After"] = "30"
+        return response
     stream = hub.stream(request.query_params.get("session"))
     return StreamingResponse(stream, 200, HEADERS, KIND)

@@ -1,7 +1,7 @@
-"""The way in: a ticket or the key for a cookie, and what is told to everybody else.
+"""Access control: tickets and keys, sign-in, and the checks that every request passes.
 
-The secret lies in a file that only its owner may read. Whoever can read it may enter; nobody
-else on the machine can, though all may connect.
+The secret is in a file that only its owner may read. Whoever can read it may sign in; nobody else on
+the machine can, though everybody can connect.
 """
 
 import hmac
@@ -18,11 +18,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from plait.view.page.frame import passing_page, sign_in_page
+from plait.view.page.frame import render_redirect_page, render_sign_in_page
 
 PRIVATE = "This page is private."
 WRONG = "That key is not right, or was used already."
-LIFE = 120
+TICKET_LIFE = 120
 """Seconds for which a ticket is good."""
 OWNER = ""
 """Whose the key is where there is only one."""
@@ -31,118 +31,123 @@ PERSON = "plait.person"
 
 
 class Keys:
-    """Everything that follows from a secret."""
+    """Everything derived from a secret."""
 
-    def __init__(self, secret: str, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, secret: str, clock: Callable[[], float] = time.time) -> None:
         self._secret = secret.encode()
-        self._now = now
+        self._now = clock
         self._used: dict[str, float] = {}
 
     @property
     def cookie(self) -> str:
-        """What the browser shows with each request."""
+        """The cookie of a signed-in browser."""
         return self._sign("cookie")
 
     @property
     def key(self) -> str:
-        """What a person may type who has no ticket."""
+        """The key that a person may type instead of using a ticket."""
         digest = hmac.digest(self._secret, b"key", "sha256")[:15]
         text = b32encode(digest).decode().lower()
         return "-".join(text[at : at + 6] for at in range(0, 24, 6))
 
-    def ticket(self) -> str:
-        """Returns a ticket that lets one browser in, once and soon."""
-        said = f"{int(self._now() + LIFE)}.{secrets.token_urlsafe(12)}"
-        return f"{said}.{self._sign(f'ticket {said}')}"
+    def create_ticket(self) -> str:
+        """Return a ticket that lets one browser in, once and soon."""
+        payload = f"{int(self._now() + TICKET_LIFE)}.{secrets.token_urlsafe(12)}"
+        return f"{payload}.{self._sign(f'ticket {payload}')}"
 
-    def takes(self, given: str) -> bool:
-        """Tells whether a ticket or the key is right; a ticket is worthless afterwards."""
-        if self.is_key(given):
+    def accepts(self, credential: str) -> bool:
+        """Return whether a ticket or the key is right; a ticket is worthless afterwards."""
+        if self.is_key(credential):
             return True
-        said, _, signature = given.rpartition(".")
-        until = said.partition(".")[0]
-        if not equal(signature, self._sign(f"ticket {said}")) or float(until) < self._now():
+        payload, _, signature = credential.rpartition(".")
+        expiry = payload.partition(".")[0]
+        if (
+            not equal_in_constant_time(signature, self._sign(f"ticket {payload}"))
+            or float(expiry) < self._now()
+        ):
             return False
-        self._used = {one: end for one, end in self._used.items() if end >= self._now()}
-        is_first = said not in self._used
-        self._used[said] = float(until)
+        self._used = {
+            payload_used: end for payload_used, end in self._used.items() if end >= self._now()
+        }
+        is_first = payload not in self._used
+        self._used[payload] = float(expiry)
         return is_first
 
-    def is_key(self, given: str) -> bool:
-        """Tells whether the key is right."""
-        return equal(given.strip().lower(), self.key)
+    def is_key(self, text: str) -> bool:
+        """Return whether the key is right."""
+        return equal_in_constant_time(text.strip().lower(), self.key)
 
-    def cookie_for(self, given: str) -> str | None:
-        """Returns the cookie that a ticket or a key is changed for, None where it is not right."""
-        return self.cookie if self.takes(given) else None
+    def exchange_for_cookie(self, credential: str) -> str | None:
+        """Return the cookie for a ticket or key, None where it is wrong."""
+        return self.cookie if self.accepts(credential) else None
 
-    def whose_cookie(self, given: str) -> str | None:
-        """Returns whose a cookie is, None where it is nobody's: here all are the owner's."""
-        return OWNER if equal(given, self.cookie) else None
+    def find_cookie_owner(self, cookie: str) -> str | None:
+        """Return whose a cookie is, None for nobody; here all are the owner's."""
+        return OWNER if equal_in_constant_time(cookie, self.cookie) else None
 
-    def whose_key(self, given: str) -> str | None:
-        """Returns whose a key is, in the same way."""
-        return OWNER if self.is_key(given) else None
+    def find_key_owner(self, key: str) -> str | None:
+        """Return whose a key is, None for nobody."""
+        return OWNER if self.is_key(key) else None
 
-    def proves(self, challenge: str) -> str:
-        """Returns what only this server can answer."""
+    def prove(self, challenge: str) -> str:
+        """Return an answer to a challenge that only this server can give."""
         return self._sign(f"proof {challenge}")
 
-    def signed(self, text: str) -> str:
-        """Returns what only who has the secret can make of a text."""
+    def sign(self, text: str) -> str:
+        """Return a signature that only the holder of the secret can make."""
         return self._sign(f"for {text}")
 
     def _sign(self, text: str) -> str:
         return hmac.new(self._secret, text.encode(), sha256).hexdigest()
 
 
-def equal(one: str, other: str) -> bool:
-    """Compares two texts in a time that tells nothing of where they differ."""
-    return hmac.compare_digest(one.encode(), other.encode())
+def equal_in_constant_time(left: str, right: str) -> bool:
+    """Compare two texts in a time that reveals nothing about where they differ."""
+    return hmac.compare_digest(left.encode(), right.encode())
 
 
 def new_secret() -> str:
-    """Returns a secret that nobody can guess."""
+    """Return a secret that nobody can guess."""
     return secrets.token_hex(32)
 
 
 class Commands(NamedTuple):
-    """What is typed where the server was started."""
+    """The commands that open the page and start the server."""
 
     open: str = "plait open"
     serve: str = "plait serve"
 
     @property
     def hint(self) -> str:
-        """Tells a program how it comes in."""
+        """How a program gets in."""
         if not self.open:
             return "`Authorization: Bearer KEY` with the key that you were given"
         words = self.open.split(" ")
-        at = words.index("open") + 1
-        asked = " ".join([*words[:at], "--print-key", *words[at:]])
-        return f"`{asked}` prints the key for `Authorization: Bearer KEY`"
+        index = words.index("open") + 1
+        command = " ".join([*words[:index], "--print-key", *words[index:]])
+        return f"`{command}` prints the key for `Authorization: Bearer KEY`"
 
 
-USUAL = Commands()
+DEFAULT_COMMANDS = Commands()
 MOST, MOST_FIELDS = 4096, 10
 """Bytes that a request to enter may have."""
 
 
-def refusing(
+def create_refusal(
     status: int, reason: str, commands: Commands
 ) -> Callable[[Any, Any, Any], Awaitable[None]]:
-    """Returns what answers a request that may not pass: the door, where a person asks."""
+    """Create the application that answers a refused request: the sign-in page for people."""
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
-        response = _refusal(status, reason, commands, _asked_for(scope))
+        response = _create_refusal_response(status, reason, commands, _get_requested_page(scope))
         response.headers["Connection"] = "close"
         await response(scope, receive, send)
 
     return answer
 
 
-def _asked_for(scope: Any) -> str | None:
-    """Returns the page that a person has asked for, None where a program asks."""
+def _get_requested_page(scope: Any) -> str | None:
+    """Return the page that a person has asked for, None where a program asks."""
     accepted = dict(scope["headers"]).get(b"accept", b"")
     if b"text/html" not in accepted or scope["path"].startswith("/api/"):
         return None
@@ -150,64 +155,66 @@ def _asked_for(scope: Any) -> str | None:
     return f"{scope['path']}?{query}" if query else str(scope["path"])
 
 
-def _refusal(status: int, reason: str, commands: Commands, page: str | None) -> Response:
+def _create_refusal_response(
+    status: int, reason: str, commands: Commands, page: str | None
+) -> Response:
     if page is not None:
-        to = local_place(page) if status == 401 else None
-        return HTMLResponse(sign_in_page(reason, commands.open, to), status)
-    value = {"error": reason, "hints": [commands.hint] if status == 401 else []}
+        path = to_local_path(page) if status == 401 else None
+        return HTMLResponse(render_sign_in_page(reason, commands.open, path), status)
+    body = {"error": reason, "hints": [commands.hint] if status == 401 else []}
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    return JSONResponse(value, status, headers)
+    return JSONResponse(body, status, headers)
 
 
-class Door:
-    """Changes a ticket or the key for a cookie."""
+class SignIn:
+    """Exchanges a ticket or the key for a cookie."""
 
-    def __init__(self, keys: Keys, cookie: str, commands: Commands = USUAL) -> None:
+    def __init__(self, keys: Keys, cookie: str, commands: Commands = DEFAULT_COMMANDS) -> None:
         self.keys = keys
         self.cookie = cookie
         self.commands = commands
 
     async def enter(self, request: Request) -> Response:
-        """Lets a browser in and leads it on; the next page is asked for by ours.
+        """Let a browser in and lead it on.
 
-        A cookie of this kind is not sent along a way that began on another page, so the
-        answer is a page that goes on by itself.
+        A strict cookie is not sent with a navigation that began on another site, so the response is a
+        page of ours that continues by itself.
         """
         if request.method != "POST":
-            return HTMLResponse(sign_in_page(PRIVATE, self.commands.open, "/"), 401)
-        given = await small_form(request)
-        to = local_place(given.get("to", "/"))
-        cookie = self.keys.cookie_for(given.get("ticket", ""))
+            return HTMLResponse(render_sign_in_page(PRIVATE, self.commands.open, "/"), 401)
+        form = await read_small_form(request)
+        path = to_local_path(form.get("to", "/"))
+        cookie = self.keys.exchange_for_cookie(form.get("ticket", ""))
         if cookie is None:
-            return HTMLResponse(sign_in_page(WRONG, self.commands.open, to), 401)
-        response = HTMLResponse(passing_page(to))
+            return HTMLResponse(render_sign_in_page(WRONG, self.commands.open, path), 401)
+        response = HTMLResponse(render_redirect_page(path))
         response.set_cookie(self.cookie, cookie, httponly=True, samesite="strict")
         return response
 
     async def alive(self, request: Request) -> Response:
-        """Says that a server is here, and proves that it is the one that has the secret."""
+        """Say that a server is here, and prove that it has the secret."""
         challenge = request.query_params.get("challenge", "")[:200]
-        return JSONResponse({"plait": True, "proof": self.keys.proves(challenge)})
+        return JSONResponse({"plait": True, "proof": self.keys.prove(challenge)})
 
 
-async def small_form(request: Request) -> dict[str, str]:
-    """Returns the fields of a form that is as small as it should be."""
+async def read_small_form(request: Request) -> dict[str, str]:
+    """Read the fields of a form, {} where it is too large."""
     body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > MOST:
             return {}
     try:
-        found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+        fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
     except ValueError:
         raise HTTPException(400, f"a form has at most {MOST_FIELDS} fields") from None
-    return {name: values[0] for name, values in found.items()}
+    return {name: values[0] for name, values in fields.items()}
 
 
-def local_place(place: str) -> str:
-    """Returns a place on this server, its first page where another one is named."""
-    is_here = place.startswith("/") and not place.startswith(("//", "/\\"))
-    return place if is_here and place.isprintable() else "/"
+def to_local_path(url: str) -> str:
+    """Return a path on this server, the first page for any other address."""
+    is_local = url.startswith("/") and not url.startswith(("//", "/\\"))
+    return url if is_local and url.isprintable() else "/"
 
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -239,7 +246,7 @@ HEADERS = (
 
 
 class Guard:
-    """Lets pass what may, and sees to it that every answer is a careful one."""
+    """Lets valid requests pass, and adds security headers to every response."""
 
     def __init__(
         self,
@@ -249,18 +256,18 @@ class Guard:
         names: frozenset[str],
         *,
         is_remote: bool = False,
-        commands: Commands = USUAL,
+        commands: Commands = DEFAULT_COMMANDS,
     ) -> None:
         self.commands = commands
         self.app = app
         self.keys = keys
-        self.names = names
-        """Host names that mean this server, in small letters."""
+        self.host_names = names
+        """Host names of this server, in lower case."""
         self.is_remote = is_remote
-        """Other machines may come: it has addresses that it does not know."""
+        """Whether other machines can connect, by addresses that the server does not know."""
         self.cookie = f"plait{port}"
-        self.last = time.monotonic()
-        """When somebody was let pass last."""
+        self.last_request = time.monotonic()
+        """When the last request passed."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -268,19 +275,19 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        refused = self.refusal(scope)
-        if refused is None:
-            self.last = time.monotonic()
-            scope[PERSON] = self.whose(scope["path"], _headers_of(scope))
-        app: App = refusing(*refused, self.commands) if refused else self.app
-        await app(scope, receive, _carefully(send))
+        refusal = self.find_refusal(scope)
+        if refusal is None:
+            self.last_request = time.monotonic()
+            scope[PERSON] = self.find_person(scope["path"], _get_headers(scope))
+        app: App = create_refusal(*refusal, self.commands) if refusal else self.app
+        await app(scope, receive, _add_security_headers(send))
 
-    def refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Returns why a request may not pass, None where it may."""
-        headers = _headers_of(scope)
+    def find_refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """Return why a request may not pass, None where it may."""
+        headers = _get_headers(scope)
         if not self.is_host(headers.get("host", "")):
             return 421, "This server does not go by that name."
-        if not self.is_from_here(scope, headers):
+        if not self.is_same_origin(scope, headers):
             return 403, "Another page has sent this request."
         if len(scope["path"]) > LONGEST_PATH or len(scope["query_string"]) > LONGEST:
             return 414, "The address is too long."
@@ -288,12 +295,12 @@ class Guard:
             return 431, "The request says too much of itself."
         path = scope["path"]
         is_open = path in OPEN or path.startswith(ASSETS)
-        if is_open or self.whose(path, headers) is not None:
+        if is_open or self.find_person(path, headers) is not None:
             return None
         return 401, PRIVATE
 
     def is_host(self, host: str) -> bool:
-        """Tells whether a Host header names this server, by whatever port it is reached."""
+        """Return whether a Host header names this server, whatever the port."""
         try:
             parts = urlsplit(f"//{host}")
             _ = parts.port
@@ -301,18 +308,18 @@ class Guard:
             return False
         name = (parts.hostname or "").lower()
         is_plain = not (parts.path or parts.query or parts.fragment or "@" in host)
-        return is_plain and (name in self.names or self.is_address(name))
+        return is_plain and (name in self.host_names or self.is_address(name))
 
     def is_address(self, name: str) -> bool:
-        """Tells an address in figures, which nobody can make point elsewhere, from a name."""
+        """Return whether a host is an IP address, which nobody can make point elsewhere."""
         try:
             address = ip_address(name)
         except ValueError:
             return False
         return self.is_remote or address.is_loopback
 
-    def is_from_here(self, scope: Scope, headers: dict[str, str]) -> bool:
-        """Tells whether a request comes from a page of ours, or from nobody's."""
+    def is_same_origin(self, scope: Scope, headers: dict[str, str]) -> bool:
+        """Return whether a request comes from a page of ours, or from no page."""
         is_reading = scope["method"] in ("GET", "HEAD")
         origin = headers.get("origin")
         if scope["path"] == "/enter" and origin in (None, "null"):
@@ -324,15 +331,15 @@ class Guard:
             return site == "same-origin" or "sec-fetch-site" not in headers
         return site in ("none", "same-origin") or headers.get("sec-fetch-mode") == "navigate"
 
-    def whose(self, path: str, headers: dict[str, str]) -> str | None:
-        """Returns whose a request is: of a browser that was let in, or of who shows a key."""
+    def find_person(self, path: str, headers: dict[str, str]) -> str | None:
+        """Return who sends a request: a signed-in browser, or a holder of a key."""
         for pair in headers.get("cookie", "").split(";"):
             name, _, value = pair.strip().partition("=")
-            if name == self.cookie and (person := self.keys.whose_cookie(value)) is not None:
+            if name == self.cookie and (person := self.keys.find_cookie_owner(value)) is not None:
                 return person
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        scheme, _, key = headers.get("authorization", "").partition(" ")
         if path.startswith(API) and scheme.lower() == "bearer":
-            return self.keys.whose_key(given)
+            return self.keys.find_key_owner(key)
         return None
 
 
@@ -340,22 +347,22 @@ def _is_origin(origin: str, host: str) -> bool:
     return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
 
 
-def _headers_of(scope: Scope) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _get_headers(scope: Scope) -> dict[str, str]:
+    headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1"), value.decode("latin-1")
-        known = found.get(key)
+        previous = headers.get(key)
         separator = "; " if key == "cookie" else ", "
-        found[key] = text if known is None else f"{known}{separator}{text}"
-    return found
+        headers[key] = text if previous is None else f"{previous}{separator}{text}"
+    return headers
 
 
-def _carefully(send: Send) -> Send:
-    async def sent(message: Message) -> None:
+def _add_security_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            given = {name.lower() for name, _ in message["headers"]}
-            added = [one for one in HEADERS if one[0] not in given]
+            present = {name.lower() for name, _ in message["headers"]}
+            added = [header for header in HEADERS if header[0] not in present]
             message = {**message, "headers": [*message["headers"], *added]}
         await send(message)
 
-    return sent
+    return send_with_headers

@@ -1,4 +1,11 @@
-"""A library to the application that serves it."""
+"""The server: connection limits, the application with its routes, logging, running.
+
+Nobody holds the server by sending nothing, or by never finishing: a client has a few seconds for a
+whole request, and must keep reading the response. Connections beyond the limit are closed at once.
+
+    bytes ── LimitedProtocol ── uvicorn's protocol ── ConnectionLimits ── application
+             keeps the time                           reports requests
+"""
 
 import asyncio
 import logging
@@ -8,9 +15,13 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import Context, ContextVar, copy_context
+from functools import cache
 from traceback import format_exception
+from typing import Any
 
 import uvicorn
+from h11 import LocalProtocolError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -19,33 +30,207 @@ from starlette.routing import Route
 
 from plait.archive.live import LiveArchive
 from plait.errors import PlaitError
-from plait.web.answers import failed, hung_up, refused, serve_asset, unanswered
+from plait.web.address import ServerAddress
 from plait.web.api.edits import HeldPlans
 from plait.web.api.routes import ROUTES as API_ROUTES
-from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol, Bounds
 from plait.web.events import Hub, serve_events
 from plait.web.guard import (
+    DEFAULT_COMMANDS,
     MOST_HEADERS,
-    USUAL,
     App,
     Commands,
-    Door,
     Guard,
     Keys,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    SignIn,
 )
-from plait.web.pages import copies, edits, figures, files, lists, session, session_tabs, share
-from plait.web.place import Place
-from plait.web.watcher import Told, Watcher
+from plait.web.pages import ROUTES as PAGE_ROUTES
+from plait.web.responses import (
+    handle_disconnect,
+    handle_exception,
+    handle_http_error,
+    handle_plait_error,
+    serve_asset,
+)
+from plait.web.watcher import ReadingCallback, Watcher
+
+REQUEST_TIMEOUT = 10.0
+"""Seconds in which a request must have been said."""
+READ_TIMEOUT = 20.0
+"""Seconds in which a client must have taken some of its answer."""
+SOME = 16 << 10
+MOST_CONNECTIONS = 200
+_CONNECTION: ContextVar["LimitedProtocol | None"] = ContextVar("connection", default=None)
+"""By which connection a request came."""
+
+
+class ConnectionLimits:
+    """Runs an application, and tells each connection when requests start and end."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.connections: set[LimitedProtocol] = set()
+        """Those that are open."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        connection = _CONNECTION.get()
+        if scope["type"] != "http" or connection is None:
+            await self.app(scope, receive, send)
+            return
+
+        request = object()
+
+        async def receive_and_note() -> Message:
+            message = await receive()
+            if message["type"] == "http.request" and not message.get("more_body"):
+                connection.start_request(request)
+            return message
+
+        async def send_or_hang_up(message: Message) -> None:
+            try:
+                await send(message)
+            except LocalProtocolError:
+                if not connection.transport.is_closing():
+                    raise
+                await connection.hang_up()
+
+        if not _has_body(scope):
+            connection.start_request(request)
+        try:
+            await self.app(scope, receive_and_note, send_or_hang_up)
+        finally:
+            connection.end_request(request)
+
+
+def _has_body(scope: Scope) -> bool:
+    return any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
+
+
+@cache
+def _load_http_protocol() -> type[asyncio.Protocol]:
+    """Return uvicorn's protocol class for HTTP by its setting's name."""
+    config = uvicorn.Config(ConnectionLimits, http="h11", log_config=None)
+    config.load()
+    return config.http_protocol_class
+
+
+class LimitedProtocol(asyncio.Protocol):
+    """Speaks HTTP with clients that keep to the time limits."""
+
+    transport: asyncio.Transport
+    _context: Context
+
+    def __init__(self, config: uvicorn.Config, **arguments: Any) -> None:
+        assert isinstance(config.app, ConnectionLimits)
+        self._connections = config.app.connections
+        create: Any = _load_http_protocol()
+        self._inner: asyncio.Protocol = create(config=config, **arguments)
+        self._loop = asyncio.get_running_loop()
+        self._is_lost = asyncio.Event()
+        self._open_requests: set[object] = set()
+        self._request_deadline: asyncio.TimerHandle | None = None
+        self._read_deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Give a new client a little time for its first request."""
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self._context = copy_context()
+        self._context.run(_CONNECTION.set, self)
+        self._connections.add(self)
+        self._inner.connection_made(transport)
+        if len(self._connections) > MOST_CONNECTIONS:
+            transport.abort()
+            return
+        self._start_request_deadline()
+
+    def data_received(self, data: bytes) -> None:
+        """Take data; requests are answered in the context of this connection."""
+        if not self._open_requests:
+            self._start_request_deadline()
+        try:
+            self._context.run(self._inner.data_received, data)
+        except LocalProtocolError:  # what cannot be read came where no answer may have words
+            self.transport.abort()
+
+    def eof_received(self) -> bool | None:
+        """Note that the client sends no more."""
+        return self._inner.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget a client."""
+        self._connections.discard(self)
+        self._stop_request_deadline()
+        self._stop_read_deadline()
+        self._inner.connection_lost(exc)
+        self._is_lost.set()
+
+    async def hang_up(self) -> None:
+        """Close a connection whose client can be told nothing more."""
+        self.transport.abort()
+        await self._is_lost.wait()
+
+    def start_request(self, request: object) -> None:
+        """Note that a request was received completely: its deadline is over."""
+        self._open_requests.add(request)
+        self._stop_request_deadline()
+
+    def end_request(self, request: object) -> None:
+        """Note that a request was answered; what comes next is another one."""
+        self._open_requests.discard(request)
+        self._stop_request_deadline()
+
+    def pause_writing(self) -> None:
+        """Start to watch whether the client reads on."""
+        self._inner.pause_writing()
+        self._start_read_deadline(self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """Note that the client has read enough to be sent more."""
+        self._stop_read_deadline()
+        self._inner.resume_writing()
+
+    def _start_request_deadline(self) -> None:
+        if self._request_deadline is None:
+            self._request_deadline = self._loop.call_later(
+                REQUEST_TIMEOUT, self._close_late_request
+            )
+
+    def _close_late_request(self) -> None:
+        """Close a connection whose request is late."""
+        self._request_deadline = None
+        if not self.transport.is_closing():
+            self.transport.abort()
+
+    def _stop_request_deadline(self) -> None:
+        if self._request_deadline is not None:
+            self._request_deadline.cancel()
+            self._request_deadline = None
+
+    def _start_read_deadline(self, buffered: int) -> None:
+        self._stop_read_deadline()
+        self._read_deadline = self._loop.call_later(READ_TIMEOUT, self._check_reading, buffered)
+
+    def _check_reading(self, buffered: int) -> None:
+        """Close a connection whose client has read next to nothing since."""
+        self._read_deadline = None
+        remaining = self.transport.get_write_buffer_size()
+        if remaining > buffered - SOME:
+            self.transport.abort()
+        else:
+            self._start_read_deadline(remaining)
+
+    def _stop_read_deadline(self) -> None:
+        if self._read_deadline is not None:
+            self._read_deadline.cancel()
+            self._read_deadline = None
+
 
 ROUTES = (
-    *lists.ROUTES,
-    *figures.ROUTES,
-    *files.ROUTES,
-    *session.ROUTES,
-    *session_tabs.ROUTES,
-    *copies.ROUTES,
-    *share.ROUTES,
-    *edits.ROUTES,
+    *PAGE_ROUTES,
     *API_ROUTES,
     Route("/events", serve_events),
     Route("/assets/{name}", serve_asset),
@@ -53,51 +238,56 @@ ROUTES = (
 """All addresses behind the door."""
 
 
-def application(
+def create_application(
     library: LiveArchive,
     keys: Keys,
-    place: Place,
+    address: ServerAddress,
     hub: Hub,
     *,
     is_live: bool = True,
-    told: Told = lambda _: None,
+    on_progress: ReadingCallback = lambda _: None,
 ) -> Guard:
-    """Returns the application: the guard, and behind it the pages.
+    """Create the application: the guard, and behind it the pages.
 
     Whoever ends it closes the hub first: its streams go on as long as it is open.
     """
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        watcher = Watcher(library, hub, told) if is_live else None
+        watcher = Watcher(library, hub, on_progress) if is_live else None
         if watcher:
             watcher.start()
         yield
         if watcher:
             watcher.stop()
 
-    hub.command = place.commands.serve
-    door = Door(keys, f"plait{place.port}", place.commands)
+    hub.command = address.commands.serve
+    sign_in = SignIn(keys, f"plait{address.port}", address.commands)
     app = Starlette(
         routes=[
-            Route("/enter", door.enter, methods=["GET", "POST"]),
-            Route("/alive", door.alive),
+            Route("/enter", sign_in.enter, methods=["GET", "POST"]),
+            Route("/alive", sign_in.alive),
             *ROUTES,
         ],
         lifespan=lifespan,
         exception_handlers={
-            PlaitError: refused,
-            HTTPException: unanswered,
-            ClientDisconnect: hung_up,
-            Exception: failed,
+            PlaitError: handle_plait_error,
+            HTTPException: handle_http_error,
+            ClientDisconnect: handle_disconnect,
+            Exception: handle_exception,
         },
     )
     app.state.library, app.state.hub, app.state.plans = library, hub, HeldPlans()
     guarded: App = app
-    if place.is_remote:  # on one machine it would only cost time
+    if address.is_remote:  # on one machine it would only cost time
         guarded = GZipMiddleware(app, minimum_size=2000, compresslevel=4)
     return Guard(
-        guarded, keys, place.port, place.names, is_remote=place.is_remote, commands=place.commands
+        guarded,
+        keys,
+        address.port,
+        address.names,
+        is_remote=address.is_remote,
+        commands=address.commands,
     )
 
 
@@ -107,15 +297,15 @@ MOST_LOGGED = 1 << 20
 TICK = 0.1
 
 
-class Brief(logging.Filter):
-    """Lets a log grow to an end: whoever can make the server fail cannot fill the disk."""
+class LogLimit(logging.Filter):
+    """Bounds a log: whoever can make the server fail cannot fill the disk."""
 
     def __init__(self, most: int = MOST_LOGGED) -> None:
         super().__init__()
         self.left = most
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tells whether a record is still written; the last one says that no more are."""
+        """Return whether a record is still written; the last one says that no more are."""
         if self.left <= 0:
             return False
         trace = "".join(format_exception(record.exc_info[1])) if record.exc_info else ""
@@ -126,7 +316,7 @@ class Brief(logging.Filter):
 
 
 class Server:
-    """Serves until it is told to stop, or until nobody has come for long enough."""
+    """Serves until it is told to stop, or until nobody has asked for long enough."""
 
     def __init__(self, config: uvicorn.Config, guard: Guard, hub: Hub, idle: float | None) -> None:
         self.guard = guard
@@ -137,24 +327,24 @@ class Server:
 
     @property
     def has_started(self) -> bool:
-        """Tells whether it answers by now."""
+        """Whether it answers by now."""
         return self._server.started
 
     def run(self, listener: socket.socket) -> None:
-        """Answers whoever comes, until the end."""
-        with _hang_up(self.end), _briefly():
+        """Serve until the end."""
+        with _stop_on_hangup(self.stop), _limit_logs():
             asyncio.run(self._serve(listener))
 
-    def end(self) -> None:
-        """Tells it to stop; may be called in any thread, and by a signal."""
+    def stop(self) -> None:
+        """Tell it to stop; may be called from any thread, and by a signal."""
         self._server.should_exit = True
 
     @property
-    def is_forgotten(self) -> bool:
-        """Tells whether no page is open and nobody has asked for anything for too long."""
-        if self.idle is None or self.hub.count:
+    def is_idle(self) -> bool:
+        """Whether no page is open and nobody has asked for too long."""
+        if self.idle is None or self.hub.listener_count:
             return False
-        return time.monotonic() - self.guard.last > self.idle
+        return time.monotonic() - self.guard.last_request > self.idle
 
     async def _serve(self, listener: socket.socket) -> None:
         watch = asyncio.create_task(self._watch())
@@ -164,45 +354,45 @@ class Server:
             watch.cancel()
 
     async def _watch(self) -> None:
-        """Waits for the end, and ends the streams, which would go on for ever."""
+        """Wait for the end, and end the streams, which would go on for ever."""
         while not self._server.should_exit:
-            if self.is_forgotten:
-                self.end()
+            if self.is_idle:
+                self.stop()
             await asyncio.sleep(TICK)
         self.hub.close()
 
 
 @contextmanager
-def _briefly() -> Iterator[None]:
-    brief = Brief()
+def _limit_logs() -> Iterator[None]:
+    limit = LogLimit()
     for name in LOGGERS:
-        logging.getLogger(name).addFilter(brief)
+        logging.getLogger(name).addFilter(limit)
     try:
         yield
     finally:
         for name in LOGGERS:
-            logging.getLogger(name).removeFilter(brief)
+            logging.getLogger(name).removeFilter(limit)
 
 
 @contextmanager
-def _hang_up(end: Callable[[], None]) -> Iterator[None]:
-    """Ends in good order where the terminal goes, as where Ctrl-C is pressed."""
+def _stop_on_hangup(end: Callable[[], None]) -> Iterator[None]:
+    """Stop in good order when the terminal closes, as on Ctrl-C."""
     hang_up = getattr(signal, "SIGHUP", None)
     if hang_up is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard: list[int] = []
+    signals: list[int] = []
 
-    def hear(number: int, _: object) -> None:
-        heard.append(number)
+    def handle_signal(number: int, _: object) -> None:
+        signals.append(number)
         end()
 
-    before = signal.signal(hang_up, hear)
+    previous_handler = signal.signal(hang_up, handle_signal)
     try:
         yield
     finally:
-        signal.signal(hang_up, before)
-    for number in heard[:1]:
+        signal.signal(hang_up, previous_handler)
+    for number in signals[:1]:
         signal.raise_signal(number)
 
 
@@ -212,21 +402,21 @@ def run(
     keys: Keys,
     names: frozenset[str],
     idle: float | None = None,
-    told: Told = lambda _: None,
-    commands: Commands = USUAL,
+    on_progress: ReadingCallback = lambda _: None,
+    commands: Commands = DEFAULT_COMMANDS,
 ) -> None:
-    """Serves until a signal ends it, or until it is forgotten; tells what is being read."""
+    """Serve until a signal ends it, or until it is idle for too long."""
     host, port = listener.getsockname()[:2]
-    place, hub = Place(host, port, names | {"localhost"}, commands), Hub()
-    guard = application(library, keys, place, hub, told=told)
-    Server(bounded(Bounds(guard)), guard, hub, idle).run(listener)
+    address, hub = ServerAddress(host, port, names | {"localhost"}, commands), Hub()
+    guard = create_application(library, keys, address, hub, on_progress=on_progress)
+    Server(create_uvicorn_config(ConnectionLimits(guard)), guard, hub, idle).run(listener)
 
 
-def bounded(bounds: Bounds) -> uvicorn.Config:
-    """Returns how a server speaks: in one way, not for ever, and of itself as little as it can."""
+def create_uvicorn_config(application: ConnectionLimits) -> uvicorn.Config:
+    """Return the settings of uvicorn: HTTP alone, limits on everything, no banner."""
     return uvicorn.Config(
-        bounds,
-        http=BoundedProtocol,
+        application,
+        http=LimitedProtocol,
         ws="none",
         log_level="error",
         access_log=False,

@@ -1,7 +1,4 @@
-"""Folders of logs to what pages are told of them: what has changed, what is being read.
-
-Everything is done in threads of their own: who asks for a page is answered meanwhile.
-"""
+"""Threads that watch the log folders: they publish changes, index what is new, read ahead."""
 
 import sys
 from collections.abc import Callable
@@ -10,20 +7,20 @@ from threading import Thread
 from time import monotonic
 from typing import TypeAlias
 
-from plait.archive import Session, changes
+from plait.archive import Session, watch_changes
 from plait.archive.live import (
-    LARGE,
-    PATIENCE,
+    LIST_SECONDS,
+    MIN_BYTES,
     LiveArchive,
-    Progress,
+    ReadingProgress,
     Snapshot,
-    unread_facts,
+    read_unread_facts,
 )
-from plait.conversation.usage import NOTHING
+from plait.conversation.usage import NO_TOKENS
 from plait.errors import PlaitError
-from plait.web.answers import log
 from plait.web.events import Event, Hub
-from plait.web.pages.session import body
+from plait.web.pages.session import render_body
+from plait.web.responses import log
 
 QUIET = 2.0
 """Seconds without a request after which nobody is kept waiting."""
@@ -31,44 +28,44 @@ MOST, MOST_BYTES = 12, 200_000_000
 """Sessions that are read, the newest first, and the bytes of their logs together."""
 
 
-def _read_ahead(library: LiveArchive, stop: Flag) -> None:
+def _prepare_pages(library: LiveArchive, stop: Flag) -> None:
     while not stop.wait(QUIET) and library.reading.is_under_way:
         pass
     if stop.is_set():
         return
-    library.prices.cost("claude", NOTHING, None)  # the list of prices is large as well
-    for name, session in _worth_reading(library):
-        while monotonic() - library.asked < QUIET:
+    library.prices.cost("claude", NO_TOKENS, None)  # the list of prices is large as well
+    for name, session in _choose_sessions(library):
+        while monotonic() - library.last_read < QUIET:
             if stop.wait(QUIET):
                 return
         if stop.wait(0.2):
             return
-        _draw_page(library, name, session)
+        _save_page(library, name, session)
 
 
-def _worth_reading(library: LiveArchive) -> list[tuple[str, Session]]:
-    found: list[tuple[str, Session]] = []
+def _choose_sessions(library: LiveArchive) -> list[tuple[str, Session]]:
+    chosen: list[tuple[str, Session]] = []
     room = MOST_BYTES
-    newest = sorted(library.now.names.items(), key=lambda one: -one[1].modified)
+    newest = sorted(library.snapshot.names.items(), key=lambda item: -item[1].modified)
     for name, session in newest:
         size = sum(file.size for file in session.files)
-        if len(found) < MOST and LARGE <= size <= room:
+        if len(chosen) < MOST and MIN_BYTES <= size <= room:
             room -= size
-            found.append((name, session))
-    return found
+            chosen.append((name, session))
+    return chosen
 
 
-def _draw_page(library: LiveArchive, name: str, session: Session) -> None:
-    if library.kept_page(name, session) is not None:
+def _save_page(library: LiveArchive, name: str, session: Session) -> None:
+    if library.find_cached_page(name, session) is not None:
         return
-    asked = library.asked
+    last_request = library.last_read
     try:
-        one = library.opened(name)
-        library.pages.keep(name, one.mark, body(one))
+        opened = library.open_session(name)
+        library.pages.save(name, opened.fingerprint, render_body(opened))
     except PlaitError:  # gone since
         return
     finally:
-        library.asked = asked
+        library.last_read = last_request
 
 
 SWITCH = 0.001
@@ -77,85 +74,87 @@ REST, LONGEST_REST = 9, 20.0
 """How much longer than it took to index what was new the next time has to wait; seconds at most."""
 MUCH = 8_000_000
 """Bytes to be read from which on it is said that they are."""
-TELL, SHOW = 0.25, 2.0
+PROGRESS_SECONDS, RELOAD_SECONDS = 0.25, 2.0
 """Seconds between two words on how far it has come, and between two looks at what is there."""
 BUSY = 1.0
 """Seconds after which it is tried again, where another process writes the index."""
-Told: TypeAlias = Callable[[Progress | None], None]
+ReadingCallback: TypeAlias = Callable[[ReadingProgress | None], None]
 """Is told how far the reading has come; None where there is nothing to be read."""
 
 
 class StoppedError(Exception):
-    """Nobody needs any more what is being read."""
+    """Reading was stopped because the server ends."""
 
 
 class Watcher:
-    """Looks on in threads of its own until it is stopped.
+    """Watches in threads of its own until it is stopped.
 
-    One tells what has changed as soon as it has. Another reads what is new, the newest first: for
+    One publishes what has changed as soon as it has. Another reads what is new, the newest first: for
     lists, then for the index. The third reads ahead while nobody asks.
     """
 
-    def __init__(self, library: LiveArchive, hub: Hub, told: Told = lambda _: None) -> None:
+    def __init__(
+        self, library: LiveArchive, hub: Hub, on_progress: ReadingCallback = lambda _: None
+    ) -> None:
         self.library = library
         self.hub = hub
-        self._tell_others = told
+        self._on_progress = on_progress
         self._stop = Flag()
-        self._is_behind = Flag()
-        self._told = self._shown = 0.0
-        self._lost = library.lost
+        self._has_work = Flag()
+        self._last_publish = self._last_reload = 0.0
+        self._missing_roots = library.missing_roots
         self._threads = (
             Thread(target=self._watch, name="plait-watcher", daemon=True),
             Thread(target=self._read, name="plait-reader", daemon=True),
             Thread(
-                target=_read_ahead, args=(library, self._stop), name="plait-warmer", daemon=True
+                target=_prepare_pages, args=(library, self._stop), name="plait-warmer", daemon=True
             ),
         )
 
     def start(self) -> None:
-        """Begins to look."""
+        """Start the threads."""
         sys.setswitchinterval(SWITCH)
-        self.library.patience = PATIENCE
-        if not self.library.is_indexed:
-            self.library.reading.begin(Progress())
-            self._tell()
-            self._is_behind.set()
+        self.library.patience = LIST_SECONDS
+        if not self.library.is_index_fresh:
+            self.library.reading.begin(ReadingProgress())
+            self._publish_progress()
+            self._has_work.set()
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """Ends within a moment."""
+        """Stop within a moment."""
         self._stop.set()
-        self._is_behind.set()
+        self._has_work.set()
         for thread in filter(Thread.is_alive, self._threads):
             thread.join(timeout=1)
 
     def _watch(self) -> None:
-        before = self.library.now
-        for _ in changes(self.library.places, stop=self._stop):
+        before = self.library.snapshot
+        for _ in watch_changes(self.library.places, stop=self._stop):
             if self._stop.is_set():
                 return
             try:
-                before = self.look(before)
+                before = self.publish_changes(before)
             except Exception:  # what cannot be looked at now can be later
                 log.exception("looking at what has changed failed")
 
-    def look(self, before: Snapshot) -> Snapshot:
-        """Tells what has changed since; returns how it is now."""
-        self.library.renew()
-        now = self.library.now
-        if self._lost != self.library.lost:
-            self._lost = self.library.lost
-            self._end()
-        changed = now.changed_since(before)
+    def publish_changes(self, before: Snapshot) -> Snapshot:
+        """Publish what has changed since; return the current snapshot."""
+        self.library.refresh()
+        current = self.library.snapshot
+        if self._missing_roots != self.library.missing_roots:
+            self._missing_roots = self.library.missing_roots
+            self._finish()
+        changed = current.changed_since(before)
         events = [Event("session", name, size) for name, size in changed.items()]
-        self.hub.tell([*events, Event("sessions")] if events else ())
-        self._is_behind.set()
-        return now
+        self.hub.publish([*events, Event("sessions")] if events else ())
+        self._has_work.set()
+        return current
 
     def _read(self) -> None:
-        while self._is_behind.wait() and not self._stop.is_set():
-            self._is_behind.clear()
+        while self._has_work.wait() and not self._stop.is_set():
+            self._has_work.clear()
             start = monotonic()
             try:
                 self.read_new()
@@ -163,99 +162,103 @@ class Watcher:
                 return
             except Exception:
                 log.exception("reading what is new failed")
-                self._end("something went wrong in Plait: the terminal says what")
+                self._finish("something went wrong in Plait: the terminal says what")
             self._stop.wait(min(REST * (monotonic() - start), LONGEST_REST))
 
     def read_new(self) -> None:
-        """Reads what is new, and says so: for lists, then for the index."""
+        """Read what is new for lists, then for the index, and publish it."""
         if self.library.reading.is_under_way:
-            archive = self.library.now.archive
+            archive = self.library.snapshot.archive
             total = sum(file.size for file in archive.files)
-            self.library.reading.go_on(Progress(len(archive.sessions), 0, total))
-            self._tell()
-        self._list_unread()
-        while not self.take_in():
+            self.library.reading.update(ReadingProgress(len(archive.sessions), 0, total))
+            self._publish_progress()
+        self._read_unread_facts()
+        while not self.update_index():
             if self._stop.wait(BUSY):
                 return
 
-    def _list_unread(self) -> None:
-        state = self.library.now
+    def _read_unread_facts(self) -> None:
+        state = self.library.snapshot
         if not state.unread:
             return
-        found = {}
-        for session, facts in unread_facts(state):
-            found[session.path] = facts
-            if self._is_time(done=0, total=1):
-                self.library.learn(found)
-                self.hub.tell([Event("sessions")])
-        self.library.learn(found)
-        self.hub.tell([Event("sessions")])
+        facts_by_path = {}
+        for session, facts in read_unread_facts(state):
+            facts_by_path[session.path] = facts
+            if self._is_report_due(done=0, total=1):
+                self.library.add_facts(facts_by_path)
+                self.hub.publish([Event("sessions")])
+        self.library.add_facts(facts_by_path)
+        self.hub.publish([Event("sessions")])
 
-    def take_in(self) -> bool:
-        """Brings the index up to date, and says so; tells whether nobody else was at it."""
-        was_behind = self.library.reading.is_under_way
-        if self.library.lost:
-            self._end()
+    def update_index(self) -> bool:
+        """Update the index and publish that; return whether no other process was at it."""
+        was_reading = self.library.reading.is_under_way
+        if self.library.missing_roots:
+            self._finish()
             return True
         try:
-            report = self.library.now.archive.update_index(wait=0.1, watch=self._meter)
+            report = self.library.snapshot.archive.update_index(
+                wait=0.1, watch=self._report_progress
+            )
         except PlaitError as error:
-            if error.__cause__ is None and was_behind:  # another process makes it
+            if error.__cause__ is None and was_reading:  # another process makes it
                 return False
-            self._end(error.message)
+            self._finish(error.message)
             return True
-        self._end()
-        if was_behind or not report.is_unchanged:
-            self.library.indexed()
-            self.hub.tell([Event("index")])
+        self._finish()
+        if was_reading or not report.is_unchanged:
+            self.library.reload_facts()
+            self.hub.publish([Event("index")])
         return True
 
-    def _meter(self, done: int, total: int) -> None:
+    def _report_progress(self, done: int, total: int) -> None:
         reading = self.library.reading
         if total >= MUCH and not reading.is_under_way:
-            reading.begin(Progress())
-        if not self._is_time(done, total) or not reading.is_under_way:
+            reading.begin(ReadingProgress())
+        if not self._is_report_due(done, total) or not reading.is_under_way:
             return
-        sessions = len(self.library.now.archive.sessions)
-        reading.go_on(Progress(sessions, done, total))
-        self._tell()
-        if monotonic() > self._shown + SHOW:
-            self._shown = monotonic()
-            self.library.indexed()
-            self.hub.tell([Event("index")])
+        sessions = len(self.library.snapshot.archive.sessions)
+        reading.update(ReadingProgress(sessions, done, total))
+        self._publish_progress()
+        if monotonic() > self._last_reload + RELOAD_SECONDS:
+            self._last_reload = monotonic()
+            self.library.reload_facts()
+            self.hub.publish([Event("index")])
 
-    def _is_time(self, done: int, total: int) -> bool:
-        """Tells whether it is time for a word; ends where nobody wants to hear one."""
+    def _is_report_due(self, done: int, total: int) -> bool:
+        """Return whether it is time to report; raise where nobody wants to hear."""
         if self._stop.is_set():
             raise StoppedError
-        if done < total and monotonic() < self._told + TELL:
+        if done < total and monotonic() < self._last_publish + PROGRESS_SECONDS:
             return False
-        self._told = monotonic()
+        self._last_publish = monotonic()
         return True
 
-    def _end(self, problem: str = "") -> None:
-        """Says that nothing is being read, and why; what was said already is not said again."""
+    def _finish(self, problem: str = "") -> None:
+        """Publish that nothing is being read, and why."""
         reading = self.library.reading
-        before = reading.progress
-        reading.end(problem or _lost(self.library))
-        if reading.progress != before:
-            self._tell()
+        previous = reading.progress
+        reading.end(problem or _describe_missing_roots(self.library))
+        if reading.progress != previous:
+            self._publish_progress()
 
-    def _tell(self) -> None:
-        found = self.library.reading.progress
-        event = Event("reading", words=found.words if found else "", share=_share(found))
-        self.hub.standing = event if found else None
-        self.hub.tell([event])
-        self._tell_others(found)
+    def _publish_progress(self) -> None:
+        progress = self.library.reading.progress
+        event = Event(
+            "reading", words=progress.description if progress else "", share=_get_share(progress)
+        )
+        self.hub.first_event = event if progress else None
+        self.hub.publish([event])
+        self._on_progress(progress)
 
 
-def _lost(library: LiveArchive) -> str:
-    if not library.lost:
+def _describe_missing_roots(library: LiveArchive) -> str:
+    if not library.missing_roots:
         return ""
-    places = ", ".join(f"'{path}'" for path in library.lost)
-    are, it = ("are", "they hold") if len(library.lost) > 1 else ("is", "it holds")
-    return f"{places} {are} not there: what {it} is shown when it is"
+    paths = ", ".join(f"'{path}'" for path in library.missing_roots)
+    verb, subject = ("are", "they hold") if len(library.missing_roots) > 1 else ("is", "it holds")
+    return f"{paths} {verb} not there: what {subject} is shown when it is"
 
 
-def _share(found: Progress | None) -> float:
-    return round(found.share, 3) if found else 1.0
+def _get_share(progress: ReadingProgress | None) -> float:
+    return round(progress.share, 3) if progress else 1.0

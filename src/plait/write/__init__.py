@@ -1,14 +1,13 @@
-"""Turns and blocks to new lines of a session, as the client makes them."""
+"""Writing sessions: new lines as the client makes them, added as things happen."""
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from plait.write.agents import AgentWriter
-    from plait.write.response import Response
-    from plait.write.writer import SessionWriter
+    from plait.write.transcript import Response
+    from plait.write.writer import AgentWriter, SessionWriter
 
 __all__ = ["AgentWriter", "Response", "SessionWriter"]
-HOMES = {"AgentWriter": "agents", "Response": "response", "SessionWriter": "writer"}
+HOMES = {"AgentWriter": "writer", "Response": "transcript", "SessionWriter": "writer"}
 
 
 def __getattr__(name: str) -> object:

@@ -1,41 +1,50 @@
-"""Records of a session to where it goes on: the message, the calls, the names it was given."""
+"""Where a session continues when it is resumed, and the first lines of a fork of it."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
-from plait.graph.client import Resumption, resumption
+from plait.graph.client import Resumption, build_resumption
 from plait.record import Record, ToolResult, ToolUse
-from plait.record.codec import mapping, said
-from plait.record.prompt import is_human_prompt
-from plait.write.model import Past, Position, Standing
-from plait.write.prompts import in_short
+from plait.record.codec import as_mapping, get_text
+from plait.record.prompts import is_human_prompt
+from plait.write.lines import Position, ResumedSession, TranscriptState, shorten_prompt
 
 
-def past_of(records: Sequence[Record], size: int) -> Past:
-    """Returns where the client would go on, and what the lines that lead there say."""
-    resumed = resumption(records, size)
+def read_resumed_session(records: Sequence[Record], size: int) -> ResumedSession:
+    """Return where the client would go on, and what the lines that lead there say."""
+    resumed = build_resumption(records, size)
     chain = resumed.chain
     by_uuid = {record.uuid: record for record in records}
     path = [by_uuid[uuid] for uuid in chain if uuid in by_uuid]
     prompts = [record for record in path if is_human_prompt(record)]
     answers = [record for record in path if record.type == "assistant" and record.message]
-    standing = Standing(
+    last = prompts[-1].message if prompts else None
+    waiting: dict[str, str] = {}
+    for record in path:
+        for block in record.message.content if record.message else ():
+            if isinstance(block, ToolUse) and block.id and record.uuid:
+                waiting[block.id] = record.uuid
+            elif isinstance(block, ToolResult) and block.tool_use_id:
+                waiting.pop(block.tool_use_id, None)
+    state = TranscriptState(
         tip=chain[-1] if chain else None,
         positions=_positions(chain, path),
-        calls=_waiting_calls(path),
+        calls=waiting,
         response=answers[-1].message_id if answers else None,
         prompt=prompts[-1].uuid if prompts else None,
-        words=_words(prompts) or _last(records, "lastPrompt"),
+        words=(shorten_prompt(last.text) if last else None) or _last(records, "lastPrompt"),
     )
-    return Past(
-        standing=standing,
+    return ResumedSession(
+        state=state,
         cwd=_last(path, "cwd"),
         git_branch=_last(path, "gitBranch"),
         slug=_last(records, "slug"),
         permission_mode=_last(records, "permissionMode"),
         model=_last_model(answers),
         backups=_backups(records),
-        cost=next((one.fields for one in reversed(records) if one.type == "cost-state"), {}),
+        cost=next(
+            (record.fields for record in reversed(records) if record.type == "cost-state"), {}
+        ),
         cut_off=resumed.open_calls,
         needs_answer=resumed.needs_answer,
         is_led_elsewhere=_is_led_elsewhere(_pointer(records), by_uuid, resumed),
@@ -43,7 +52,7 @@ def past_of(records: Sequence[Record], size: int) -> Past:
 
 
 def _positions(chain: Sequence[str], path: Sequence[Record]) -> dict[str | None, Position]:
-    """Returns how much leads to each message; where one says how many prompts do, it is right.
+    """Return how much leads to each message; where one says how many prompts do, it is right.
 
     What stands before a compaction is not on the way any more, and counts all the same.
     """
@@ -53,33 +62,23 @@ def _positions(chain: Sequence[str], path: Sequence[Record]) -> dict[str | None,
     for uuid in chain:
         record = by_uuid.get(uuid)
         count = position.prompts + (record is not None and is_human_prompt(record))
-        told = _told_position(record) if record else None
-        position = Position(position.messages + 1, count if told is None else told)
+        stated = _read_position(record) if record else None
+        position = Position(position.messages + 1, count if stated is None else stated)
         positions[uuid] = position
     return positions
 
 
-def _told_position(record: Record) -> int | None:
+def _read_position(record: Record) -> int | None:
     if b'"turnPosition"' not in record.raw:
         return None
-    told = mapping(record.fields.get("turnPosition")).get("turnIndex")
-    return told if isinstance(told, int) else None
-
-
-def _words(prompts: Sequence[Record]) -> str | None:
-    """Returns what was typed last, in short; None where all that was asked were commands."""
-    last = prompts[-1].message if prompts else None
-    return in_short(last.text) if last else None
-
-
-def _blocks(record: Record) -> Iterable[object]:
-    return record.message.content if record.message else ()
+    index = as_mapping(record.fields.get("turnPosition")).get("turnIndex")
+    return index if isinstance(index, int) else None
 
 
 def _is_led_elsewhere(
     pointer: str | None, known: Container[str | None], resumed: Resumption
 ) -> bool:
-    """Tells whether a pointer in the log may not be above what is written next.
+    """Return whether a pointer in the log may not be above what is written next.
 
     Results of calls that were cut off hang on their calls, which may stand beside it.
     """
@@ -91,24 +90,13 @@ def _is_led_elsewhere(
 def _pointer(records: Sequence[Record]) -> str | None:
     for record in reversed(records):
         if record.type == "last-prompt":
-            return said(record.fields, "leafUuid")
+            return get_text(record.fields, "leafUuid")
     return None
-
-
-def _waiting_calls(path: Sequence[Record]) -> dict[str, str]:
-    waiting: dict[str, str] = {}
-    for record in path:
-        for block in _blocks(record):
-            if isinstance(block, ToolUse) and block.id and record.uuid:
-                waiting[block.id] = record.uuid
-            elif isinstance(block, ToolResult) and block.tool_use_id:
-                waiting.pop(block.tool_use_id, None)
-    return waiting
 
 
 def _last(records: Sequence[Record], name: str) -> str | None:
     for record in reversed(records):
-        if value := said(record.fields, name):
+        if value := get_text(record.fields, name):
             return value
     return None
 
@@ -122,14 +110,63 @@ def _last_model(answers: Sequence[Record]) -> str | None:
 
 
 def _backups(records: Sequence[Record]) -> dict[str, Any]:
-    """Returns the last backup of each file, as snapshots and deltas tell it."""
+    """Return the last backup of each file, as snapshots and deltas tell it."""
     found: dict[str, Any] = {}
     for record in records:
         if record.type == "file-history-snapshot":
-            tracked = mapping(mapping(record.fields.get("snapshot")).get("trackedFileBackups"))
-            found |= {name: dict(one) for name, one in tracked.items() if isinstance(one, dict)}
+            tracked = as_mapping(
+                as_mapping(record.fields.get("snapshot")).get("trackedFileBackups")
+            )
+            found |= {
+                name: dict(backup) for name, backup in tracked.items() if isinstance(backup, dict)
+            }
         elif record.type == "file-history-delta":
-            name, backup = said(record.fields, "trackingPath"), record.fields.get("backup")
+            name, backup = get_text(record.fields, "trackingPath"), record.fields.get("backup")
             if name and isinstance(backup, dict):
                 found[name] = dict(backup)
     return found
+
+
+# The first lines of a fork: the client keeps the ids of the messages and hangs each on the one
+# before, results on their calls; of the messages before a compaction only the preserved ones go
+# along.
+
+
+NAMES = ("custom-title", "agent-name")
+"""Kinds of lines that name a whole session."""
+
+
+def select_forked_chain(records: Sequence[Record], size: int) -> list[Record]:
+    """Return the messages that a fork takes over."""
+    by_uuid = {record.uuid: record for record in records}
+    return [by_uuid[uuid] for uuid in build_resumption(records, size).chain if uuid in by_uuid]
+
+
+def list_name_lines(records: Sequence[Record], session: str) -> list[bytes]:
+    """Return the lines by which a session has its names, for another one."""
+    last = {record.type: record for record in records if record.type in NAMES}
+    return [last[kind].replace(sessionId=session).raw for kind in NAMES if kind in last]
+
+
+def iter_forked_lines(
+    chain: Sequence[Record], session: str, prompt_id: str | None
+) -> Iterator[bytes]:
+    """Yield the lines of a fork, as those of its first prompt."""
+    known = {record.uuid for record in chain}
+    before: str | None = None
+    for record in chain:
+        parent = before
+        source = get_text(record.fields, "sourceToolAssistantUUID")
+        if source in known and _is_result(record):
+            parent = source
+        changed: dict[str, object] = {"parentUuid": parent, "sessionId": session}
+        if prompt_id and "promptId" in record.fields:
+            changed["promptId"] = prompt_id
+        fields = {name: value for name, value in record.fields.items() if name != "slug"}
+        yield record.with_fields(fields | changed).raw
+        before = record.uuid
+
+
+def _is_result(record: Record) -> bool:
+    blocks = record.message.content if record.message else ()
+    return any(isinstance(block, ToolResult) for block in blocks)

@@ -1,4 +1,4 @@
-"""A session to its log, from its first line or from where the client would go on.
+"""Writing a session, from its first line or from where the client would continue it.
 
     with plait.SessionWriter.new(".claude", cwd="app") as session:
         session.prompt("What is in the README?")
@@ -8,33 +8,132 @@
         session.answer("A title and nothing else.")
         session.turn_ended(duration_ms=5500)
 
-A line is in the file when its verb returns. Several processes may write to one session: their
-lines lie between each other, whole, and each goes on from its own last one.
+A line is in the file when its method returns. Several processes may write to one session: their
+lines are interleaved but complete, and each continues from its own last one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from os.path import normpath
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from plait.errors import UserError
-from plait.line import lines as read_lines
-from plait.line import stamp_of
-from plait.record import Record, client_records
+from plait.errors import SourceError, UserError
+from plait.line import iter_lines as read_lines
+from plait.line import read_file_stamp, read_small
+from plait.line.discovery import find_history_folder, get_session_file, read_git_branch
+from plait.line.output import OutputFolder
+from plait.record import Record, iter_client_records
+from plait.record.codec import encode
 from plait.record.message import NO_RESPONSE
-from plait.write import lines, queued
-from plait.write.history import FileHistory
-from plait.write.ids import Clock, Ids, now
-from plait.write.model import Content, Fields, Past, Setting, wire_fields
-from plait.write.order import NEWEST, VERSIONS, Version
-from plait.write.place import branch_of, history_folder, session_file
-from plait.write.prompts import words_of
-from plait.write.state import StateLog
+from plait.write import lines, transcript
+from plait.write.lines import (
+    NEWEST,
+    VERSIONS,
+    Block,
+    Clock,
+    Content,
+    Fields,
+    IdSource,
+    MessageContext,
+    ResumedSession,
+    Version,
+    get_prompt_text,
+    make_file_delta_line,
+    make_snapshot_line,
+    utc_now,
+    wire_fields,
+)
+from plait.write.transcript import Transcript
 
-if TYPE_CHECKING:
-    from plait.write.agents import AgentWriter
+TRIES = 5
+"""How often a backup is written while another process writes the same."""
+
+
+class FileHistory:
+    """What the files of a session held when its prompts were sent."""
+
+    def __init__(
+        self,
+        folder: Path,
+        setting: MessageContext,
+        ids: IdSource,
+        backups: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._setting = setting
+        self._ids = ids
+        self._root = Path(setting.cwd)
+        self._backups: dict[str, Any] = {
+            name: {**backup} for name, backup in (backups or {}).items()
+        }
+        self._fresh: set[str] = set()
+        """The files whose backups are of the last prompt."""
+
+    def at_prompt(self, prompt: str) -> bytes:
+        """Return the line of a prompt, once the files that have changed since are kept."""
+        for name in self._backups:
+            self._back_up_if_changed(name)
+        self._fresh = set(self._backups)
+        return make_snapshot_line(prompt, self._backups, self._ids.time())
+
+    def before_change(self, path: Path, message: str, prompt: str) -> bytes | None:
+        """Return the line of a file that a call is about to change, None where it is kept."""
+        full_path = Path(normpath(self._root / path))
+        inside = full_path.is_relative_to(self._root)
+        name = str(full_path.relative_to(self._root) if inside else full_path)
+        if name in self._fresh:
+            return None
+        self._back_up_if_changed(name)
+        self._fresh.add(name)
+        if self._setting.is_older:
+            return make_snapshot_line(prompt, self._backups, self._ids.time(), update_of=message)
+        return make_file_delta_line(message, prompt, name, self._backups[name], self._ids.time())
+
+    def _back_up_if_changed(self, name: str) -> None:
+        """Keep what a file holds, where it holds something else than the last backup."""
+        path = self._root / name
+        data = read_small(path)
+        if self._setting.is_older:
+            self._backups[name] = None if data is None else data.decode(errors="replace")
+        elif name not in self._backups or data != self._read_backup(name):
+            self._backups[name] = self._make_backup(
+                path, data, int(self._backups.get(name, {}).get("version", 0)) + 1
+            )
+
+    def _read_backup(self, name: str) -> bytes | None:
+        copy = self._backups[name].get("backupFileName")
+        return read_small(self._folder / copy) if copy else None
+
+    def _store_backup(self, copy: str, data: bytes) -> bool:
+        """Keep data by a name, unless something is kept by it; tells whether that is the data."""
+        place, failure = self._folder / copy, None
+        for _ in range(TRIES):
+            if (there := read_small(place)) is not None:
+                return there == data
+            try:
+                OutputFolder(self._folder).write(copy, data)
+            except SourceError as error:  # another process may have taken the draft away
+                failure = error
+        if failure and read_small(place) is None:
+            raise failure
+        return read_small(place) == data
+
+    def _make_backup(self, path: Path, data: bytes | None, version: int) -> Fields:
+        name = sha256(str(path).encode()).hexdigest()[:16]
+        while data is not None and not self._store_backup(f"{name}@v{version}", data):
+            version += 1  # another process of the session has kept something else by that name
+        copy = f"{name}@v{version}"
+        return {
+            "backupFileName": None if data is None else copy,
+            "version": version,
+            "backupTime": self._ids.time(),
+            "realParentDir": str(path.parent.resolve()),
+        }
+
 
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 CONTINUED = (
@@ -43,31 +142,31 @@ CONTINUED = (
 )
 
 
-class SessionWriter(StateLog):
+class SessionWriter(Transcript):
     """A session that is being written, line by line as it happens."""
 
     def __init__(
         self,
         path: Path,
-        setting: Setting,
-        ids: Ids,
-        past: Past | None = None,
+        setting: MessageContext,
+        ids: IdSource,
+        past: ResumedSession | None = None,
         *,
         has_snapshots: bool = True,
         is_settled: bool = False,
     ) -> None:
         if setting.version not in VERSIONS:
             raise UserError(f"lines of version '{setting.version}' are not written")
-        standing = past.standing if past else None
-        super().__init__(path, setting, ids, standing, is_settled=is_settled)
-        folder = history_folder(path) if has_snapshots else None
+        state = past.state if past else None
+        super().__init__(path, setting, ids, state, is_settled=is_settled)
+        folder = find_history_folder(path) if has_snapshots else None
         backups = past.backups if past else {}
         self._history = FileHistory(folder, setting, ids, backups) if folder else None
         self.has_snapshots = folder is not None
         self._past = past
         self.leading: list[Callable[[], None]] = []
         """Writes what stands before the next prompt."""
-        self._told_leaf = self._resumed_tip = self.tip
+        self._written_leaf = self._resumed_tip = self.tip
         self._is_led_elsewhere = past is not None and past.is_led_elsewhere
         """Whether the client would go on elsewhere, unless it is told."""
         self._is_rewound = False
@@ -87,22 +186,24 @@ class SessionWriter(StateLog):
         entrypoint: str = "cli",
         has_snapshots: bool = True,
         is_settled: bool = False,
-        clock: Clock = now,
+        clock: Clock = utc_now,
         random: Random | None = None,
         uuid: Callable[[], str] | None = None,
     ) -> Self:
-        """Begins a session of a working directory, in a configuration folder of the client.
+        """Begin a session of a working directory, in a configuration folder of the client.
 
         What is not told is made up or looked up: an id, a readable name (an empty one leaves it
         out), the branch of the directory. The file is there with the first line.
         """
-        ids = Ids(random, clock, uuid)
+        ids = IdSource(random, clock, uuid)
         place = Path(cwd).resolve()
         name = session or ids.uuid()
-        path = session_file(Path(folder), place, name)
-        if stamp_of(path):
+        path = get_session_file(Path(folder), place, name)
+        if read_file_stamp(path):
             raise UserError(f"there is a session '{name}' already", "`resume` goes on with it")
-        setting = Setting(name, str(place), git_branch or branch_of(place) or "", version=version)
+        setting = MessageContext(
+            name, str(place), git_branch or read_git_branch(place) or "", version=version
+        )
         if not setting.git_branch and version == NEWEST:
             setting.git_branch = "HEAD"
         setting.slug = ids.name() if slug is None else slug or None
@@ -123,21 +224,21 @@ class SessionWriter(StateLog):
         entrypoint: str = "cli",
         has_snapshots: bool = True,
         is_settled: bool = False,
-        clock: Clock = now,
+        clock: Clock = utc_now,
         random: Random | None = None,
         uuid: Callable[[], str] | None = None,
     ) -> Self:
-        """Goes on with the session of a file, from the message that the client would choose."""
-        from plait.write.resume import past_of
+        """Go on with the session of a file, from the message that the client would choose."""
+        from plait.write.resume import read_resumed_session
 
         log = Path(path)
-        ids = Ids(random, clock, uuid)
-        past = past_of(*_read(log))
+        ids = IdSource(random, clock, uuid)
+        past = read_resumed_session(*_read_log(log))
         place = str(Path(cwd).resolve()) if cwd else past.cwd
         if place is None:
             raise UserError(f"'{log}' does not say its working directory", "`cwd` tells it")
-        branch = git_branch or branch_of(Path(place)) or past.git_branch or ""
-        setting = Setting(log.stem, place, branch, past.slug or ids.name(), version)
+        branch = git_branch or read_git_branch(Path(place)) or past.git_branch or ""
+        setting = MessageContext(log.stem, place, branch, past.slug or ids.name(), version)
         setting.model = model or past.model or setting.model
         setting.permission_mode = permission_mode or past.permission_mode or "default"
         setting.entrypoint = entrypoint
@@ -147,17 +248,17 @@ class SessionWriter(StateLog):
     def fork(
         cls, path: str | Path, folder: str | Path, *, session: str | None = None, **options: Any
     ) -> Self:
-        """Begins a session with the messages of another, in the client's configuration folder.
+        """Begin a session with the messages of another, in the client's configuration folder.
 
         They are copied with the first message that is added; till then there is no file.
         Options are those of `resume`.
         """
-        from plait.write.fork import forked_chain, forked_lines, names_in
+        from plait.write.resume import iter_forked_lines, list_name_lines, select_forked_chain
 
         source = cls.resume(path, **options)
         name = session or source.ids.uuid()
-        place = session_file(Path(folder), Path(source.setting.cwd), name)
-        if stamp_of(place):
+        place = get_session_file(Path(folder), Path(source.setting.cwd), name)
+        if read_file_stamp(place):
             raise UserError(f"there is a session '{name}' already", "a fork is a new one")
         setting = replace(source.setting, session=name, slug=source.ids.name())
         past = source._past and replace(source._past, backups={}, cost={})
@@ -165,57 +266,53 @@ class SessionWriter(StateLog):
         if source._history is None:
             own._history, own.has_snapshots = None, False
         own._is_new = True
-        records, size = _read(Path(path))
-        names, chain = names_in(records, name), forked_chain(records, size)
-        own.held = lambda: [*names, *forked_lines(chain, name, own.prompt_id)]
+        records, size = _read_log(Path(path))
+        names, chain = list_name_lines(records, name), select_forked_chain(records, size)
+        own.held = lambda: [*names, *iter_forked_lines(chain, name, own.prompt_id)]
         return own
 
     def announce(self) -> None:
-        """Gives the next prompt its id, for whoever is told of it before it is logged."""
+        """Give the next prompt its id, for whoever is told of it before it is logged."""
         self.prompt_id, self._is_announced = self.ids.uuid(), True
 
     def _before_prompt(self, uuid: str) -> None:
         if self._past and self.tip == self._resumed_tip:
-            self._close_past(self._past)
+            from plait.graph.client.messages import INTERRUPTED
+
+            denial = {} if self.setting.is_older else {"tool_denial_kind": "interrupted"}
+            for call in dict.fromkeys(self._past.cut_off):  # format: an id may stand twice
+                if call in self._state.calls:
+                    self.result(call, INTERRUPTED, INTERRUPTED, is_error=True, **denial)
+            if self._past.needs_answer:
+                self._synthetic(NO_RESPONSE, {"isApiErrorMessage": False, "madeBy": "other"})
         if self._history:
             self.append(self._history.at_prompt(uuid))
         while self.leading:
             self.leading.pop(0)()
 
-    def _close_past(self, past: Past) -> None:
-        """Writes what the client makes up before it goes on with what was cut off."""
-        from plait.graph.client.speech import INTERRUPTED
-
-        denial = {} if self.setting.is_older else {"tool_denial_kind": "interrupted"}
-        for call in dict.fromkeys(past.cut_off):  # format: an id may stand twice
-            if call in self._standing.calls:
-                self.result(call, INTERRUPTED, INTERRUPTED, is_error=True, **denial)
-        if past.needs_answer:
-            self._synthetic(NO_RESPONSE, {"isApiErrorMessage": False, "madeBy": "other"})
-
     def _after_prompt(self) -> None:
         if self._is_led_elsewhere:
-            self.append(lines.last_prompt(self.session, NOWHERE, is_explicit=True))
+            self.append(lines.make_last_prompt_line(self.session, NOWHERE, is_explicit=True))
         self._is_led_elsewhere = self._is_rewound = False
 
     def before_change(self, path: str | Path, call: str | None = None) -> None:
-        """Keeps a file that a call is about to change, once for each prompt."""
-        prompt, message = self._standing.prompt, self._standing.calls.get(call or "", self.tip)
+        """Keep a file that a call is about to change, once for each prompt."""
+        prompt, message = self._state.prompt, self._state.calls.get(call or "", self.tip)
         if self._history and prompt and message:
             line = self._history.before_change(Path(path), message, prompt)
             if line:
                 self.append(line)
 
     def rewind(self, to: str | None, *, is_kept: bool = False) -> None:
-        """Goes back to a message of this conversation, None for its beginning.
+        """Go back to a message of this conversation, None for its beginning.
 
         Nothing is written yet: the next message shows it, or (`is_kept`) the end.
         """
         self._needs_no_response()
-        if to not in self._standing.positions:
+        if to not in self._state.positions:
             raise UserError(f"no message '{to}' leads to where this session stands")
-        self._standing.tip = to
-        self._standing.calls.clear()
+        self._state.tip = to
+        self._state.calls.clear()
         self._is_led_elsewhere = not self.setting.is_older
         self._is_rewound = is_kept
 
@@ -228,48 +325,48 @@ class SessionWriter(StateLog):
         preserved: Sequence[str] = (),
         **metadata: Any,
     ) -> str:
-        """Writes that a summary stands for what was said, but for messages that are preserved.
+        """Write that a summary stands for what was said, but for messages that are preserved.
 
         They are named in order, the last of them last. Returns the message of the summary.
         """
         if preserved and self.setting.is_older:
             raise UserError(f"version '{self.setting.version}' preserves no messages")
-        if unknown := [uuid for uuid in preserved if uuid not in self._standing.positions]:
+        if unknown := [uuid for uuid in preserved if uuid not in self._state.positions]:
             raise UserError(f"no message '{unknown[0]}' leads to where this session stands")
         anchor = self.ids.uuid()
-        told = {"trigger": trigger, "preTokens": pre_tokens, **wire_fields(metadata)}
+        metadata_fields = {"trigger": trigger, "preTokens": pre_tokens, **wire_fields(metadata)}
         fields: Fields = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
         if not self.setting.is_older:
-            fields |= self._of_a_summary(trigger, preserved)
+            fields |= self._summary_fields(trigger, preserved)
         is_noted = self.setting.is_older or (trigger == "manual" and self.is_unseen)
-        told |= _preserved(preserved, anchor)
-        boundary = self._boundary(summary, {"compactMetadata": told}, is_noted=is_noted)
+        metadata_fields |= _preserved(preserved, anchor)
+        boundary = self._boundary(summary, {"compactMetadata": metadata_fields}, is_noted=is_noted)
         text = summary if summary.startswith(CONTINUED[:40]) else CONTINUED + summary
-        self._standing.calls.clear()
+        self._state.calls.clear()
         # format: as 2.1.29 is described, what follows a boundary has no parent either
         return self._user(text, fields, anchor, parent=None if self.setting.is_older else boundary)
 
-    def _of_a_summary(self, trigger: str, preserved: Sequence[str]) -> Fields:
+    def _summary_fields(self, trigger: str, preserved: Sequence[str]) -> Fields:
         """What a summary says of the turns that it stands for."""
-        before = self._standing.positions[preserved[0]] if preserved else self._standing.position
-        is_prompt = bool(preserved) and preserved[0] == self._standing.prompt
-        told: Fields = {"turnPosition": self._turn_position(before.prompts - is_prompt)}
+        before = self._state.positions[preserved[0]] if preserved else self._state.position
+        is_prompt = bool(preserved) and preserved[0] == self._state.prompt
+        fields: Fields = {"turnPosition": self._turn_position(before.prompts - is_prompt)}
         if trigger == "manual":
             self.prompt_id = self.prompt_id if self._is_announced else self.ids.uuid()
             self._is_announced = False
-        elif self._standing.prompt:
-            told["turnOrigin"] = "sdk" if self.is_unseen else "human"
-            told["summarizedTurnPromptUuids"] = [self._standing.prompt]
-        return told | self._of_a_turn
+        elif self._state.prompt:
+            fields["turnOrigin"] = "sdk" if self.is_unseen else "human"
+            fields["summarizedTurnPromptUuids"] = [self._state.prompt]
+        return fields | self._turn_fields
 
-    def _boundary(self, summary: str, told: Fields, *, is_noted: bool) -> str:
-        """Writes where a compaction begins, as a note where the client does."""
+    def _boundary(self, summary: str, given: Fields, *, is_noted: bool) -> str:
+        """Write where a compaction begins, as a note where the client does."""
         leaf = self.tip
         if self.setting.is_older and leaf:
-            self.append(lines.summary(summary, leaf))
-        told |= {"logicalParentUuid": leaf, **({"isMeta": False} if is_noted else {})}
+            self.append(lines.make_summary_line(summary, leaf))
+        given |= {"logicalParentUuid": leaf, **({"isMeta": False} if is_noted else {})}
         kind = "system" if is_noted else None
-        return self._event("compact_boundary", told, kind, parent=None)
+        return self._event("compact_boundary", given, kind, parent=None)
 
     def agent(
         self,
@@ -280,54 +377,56 @@ class SessionWriter(StateLog):
         agent: str | None = None,
         **meta: Any,
     ) -> "AgentWriter":
-        """Begins the log of the agent that a call sends out."""
-        from plait.write.agents import SUBAGENTS, Errand, sent_out
+        """Begin the log of the agent that a call sends out."""
 
         own = self.path.with_suffix("") / SUBAGENTS
         folder = self.path.parent if self.setting.is_older else own
-        return sent_out(self, folder, Errand(call, kind, description), agent, meta)
+        return start_agent_log(self, folder, AgentTask(call, kind, description), agent, meta)
 
     def queued_prompt(self, content: Content, *, time: str | None = None) -> str:
-        """Writes a prompt that waited in the queue and is told to the model within the turn.
+        """Write a prompt that waited in the queue and is told to the model within the turn.
 
         Both its line and what it says of itself bear the time when it was typed.
         """
-        attachment, words = self._unqueued(content, queued.PROMPT, time), words_of(content)
+        attachment, words = (
+            self._unqueued(content, transcript.PROMPT, time),
+            get_prompt_text(content),
+        )
         attachment["humanTurn"] = True
         stamp = attachment["timestamp"]
         return self.attachment(
-            attachment, queued.prompt_told(words), role="system", timestamp=stamp
+            attachment, transcript.format_queued_prompt(words), role="system", timestamp=stamp
         )
 
-    def queued_news(self, news: queued.News, *, time: str | None = None) -> str:
-        """Writes what ended in the background, and is told to the model within the turn."""
+    def queued_news(self, news: transcript.TaskNotification, *, time: str | None = None) -> str:
+        """Write what ended in the background, and is told to the model within the turn."""
         words, is_older = news.words, self.setting.is_older
-        kind = queued.NEWS if is_older else queued.NEWS | news.fields
+        kind = transcript.NEWS if is_older else transcript.NEWS | news.fields
         attachment = self._unqueued(words, kind, time)
         attachment |= {} if is_older else news.late_fields
-        used = [] if is_older or news.used_told is None else [news.used_told]
-        told = [*used, queued.news_beside_words(words)]
-        beside: Fields = {"rendered_in_human_turn": [{"content": text} for text in told]}
+        used = [] if is_older or news.tools_text is None else [news.tools_text]
+        texts = [*used, transcript.format_notification_after_prompt(words)]
+        rendered: Fields = {"rendered_in_human_turn": [{"content": text} for text in texts]}
         return self.attachment(
             attachment,
-            [*used, queued.news_told(words)],
+            [*used, transcript.format_notification(words)],
             role="system",
             timestamp=attachment["timestamp"],
-            **({} if is_older else beside),
+            **({} if is_older else rendered),
         )
 
     def queued_message(self, words: str, *, time: str | None = None) -> str:
-        """Writes what whoever sent out this agent told it within its turn."""
+        """Write what whoever sent out this agent told it within its turn."""
         kind = {"type": "queued_command", "prompt": words, "source_uuid": self.ids.uuid()}
-        told = queued.message_told(words)
+        text = transcript.format_agent_message(words)
         stamp: Fields = {"timestamp": time} if time else {}
-        return self.attachment(kind | queued.MESSAGE, told, role="system", **stamp)
+        return self.attachment(kind | transcript.MESSAGE, text, role="system", **stamp)
 
     def _unqueued(self, content: Content, kind: Fields, time: str | None) -> Fields:
-        """Writes that something left the queue; returns what its own line says."""
+        """Write that something left the queue; returns what its own line says."""
         command, delivery = self.ids.uuid(), self.ids.uuid()
         reason = {"reason": "absorbed_mid_turn", "command_uuid": command, "delivery_id": delivery}
-        self.queue("remove", words_of(content), **({} if self.setting.is_older else reason))
+        self.queue("remove", get_prompt_text(content), **({} if self.setting.is_older else reason))
         return {
             "type": "queued_command",
             "prompt": content,
@@ -343,18 +442,22 @@ class SessionWriter(StateLog):
         return self._past.cost if self._past else {}
 
     def last_prompt(self) -> None:
-        """Writes where the session goes on, as the client does when a turn is over."""
-        is_back, words = self._is_rewound, self._standing.words
+        """Write where the session goes on, as the client does when a turn is over."""
+        is_back, words = self._is_rewound, self._state.words
         if (self.tip or is_back) and not self.setting.is_older:
-            told = None if is_back else words
-            self.append(lines.last_prompt(self.session, self.tip, told, is_explicit=is_back))
-        self._told_leaf = self.tip
+            words_or_none = None if is_back else words
+            self.append(
+                lines.make_last_prompt_line(
+                    self.session, self.tip, words_or_none, is_explicit=is_back
+                )
+            )
+        self._written_leaf = self.tip
 
     def close(self) -> None:
-        """Writes where the session goes on, unless that was said."""
+        """Write where the session goes on, unless that was said."""
         if self._response:
             self._response.break_off()
-        if self.tip != self._told_leaf:
+        if self.tip != self._written_leaf:
             self.last_prompt()
 
     def __enter__(self) -> Self:
@@ -369,10 +472,10 @@ class SessionWriter(StateLog):
         self.close()
 
 
-def _read(log: Path) -> tuple[list[Record], int]:
-    """Returns what the client reads of a file, and how many bytes it has."""
-    stamp = stamp_of(log)
-    return list(client_records(read_lines(log))), stamp.size if stamp else 0
+def _read_log(log: Path) -> tuple[list[Record], int]:
+    """Return what the client reads of a file, and how many bytes it has."""
+    stamp = read_file_stamp(log)
+    return list(iter_client_records(read_lines(log))), stamp.size if stamp else 0
 
 
 def _preserved(uuids: Sequence[str], anchor: str) -> Fields:
@@ -381,3 +484,131 @@ def _preserved(uuids: Sequence[str], anchor: str) -> Fields:
     ends = {"headUuid": uuids[0], "anchorUuid": anchor, "tailUuid": uuids[-1]}
     named = {"anchorUuid": anchor, "uuids": [*uuids], "allUuids": [*uuids]}
     return {"preservedSegment": ends, "preservedMessages": named}
+
+
+# Agents have logs of their own:
+#
+#     2.1.325  <session>/subagents/agent-<a and 16 hex>.jsonl and .meta.json
+#     2.1.29   agent-<7 hex>.jsonl beside the session
+
+
+SUBAGENTS = "subagents"
+METADATA_FIELDS = """
+    agentType isBuiltIn launchedWithDefaults description toolUseId parentAgentId spawnDepth
+    requestShape requestNonInteractive pickedEffortModel
+""".split()
+"""What is kept beside a log, in the client's order; anything else stands behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTask:
+    """What an agent was sent out for."""
+
+    call: str
+    kind: str
+    description: str
+    depth: int = 1
+    sender: str | None = None
+    """The agent that sent it out; None where the session did."""
+
+    @property
+    def fields(self) -> Fields:
+        """What is kept beside its log."""
+        fields = {
+            "agentType": self.kind,
+            "description": self.description,
+            "toolUseId": self.call,
+            "parentAgentId": self.sender,
+            "spawnDepth": self.depth,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+class AgentWriter(SessionWriter):
+    """The log of an agent: a conversation of its own, of the session that sent it out.
+
+    What an agent has to say of the whole session stands in the session's log.
+    """
+
+    def __init__(self, sender: SessionWriter, log: Path, agent: str, task: AgentTask) -> None:
+        setting = replace(sender.setting, agent=agent)
+        super().__init__(
+            log, setting, sender.ids, has_snapshots=False, is_settled=sender.is_settled
+        )
+        self.task = task
+        self.sender = sender
+        self._metadata = task.fields
+        self.prompt_id = sender.prompt_id
+
+    @property
+    def id(self) -> str:
+        """The id of the agent."""
+        return self.setting.agent or ""
+
+    def say(self, line: bytes) -> None:
+        """Add a line that is said of the whole session."""
+        self.sender.say(line)
+
+    def before_change(self, path: str | Path, call: str | None = None) -> None:
+        """Keep a file that a call is about to change, for the prompt of the session."""
+        self.sender.before_change(path)
+
+    def result(
+        self,
+        call: str,
+        content: str | Sequence[Block],
+        output: Any = None,
+        *,
+        is_error: bool | None = None,
+        **fields: Any,
+    ) -> str:
+        """Write what became of a call; what the client shows of it, 2.1.325 leaves out."""
+        kept = output if self.setting.is_older or isinstance(output, str) else None
+        return super().result(call, content, kept, is_error=is_error, **fields)
+
+    def add_metadata(self, **fields: Any) -> None:
+        """Add to what is kept beside the log; the older version keeps nothing there."""
+        if self.setting.is_older:
+            return
+        self._metadata |= wire_fields(fields)
+        names = (
+            *METADATA_FIELDS,
+            *(name for name in self._metadata if name not in METADATA_FIELDS),
+        )
+        fields = {name: self._metadata[name] for name in names if name in self._metadata}
+        OutputFolder(self.path.parent).write(f"{self.path.stem}.meta.json", encode(fields))
+
+    def last_prompt(self) -> None:
+        """Write nothing: nobody goes on with an agent by a line of its log."""
+
+    def _response_fields(self) -> Fields:
+        return {"attributionAgent": self.task.kind}
+
+    def agent(
+        self,
+        call: str,
+        *,
+        kind: str = "general-purpose",
+        description: str = "",
+        agent: str | None = None,
+        **meta: Any,
+    ) -> "AgentWriter":
+        """Begin the log of an agent that this one sends out."""
+        task = AgentTask(call, kind, description, self.task.depth + 1, self.id)
+        return start_agent_log(self, self.path.parent, task, agent, meta)
+
+
+def start_agent_log(
+    sender: SessionWriter,
+    folder: Path,
+    task: AgentTask,
+    agent: str | None,
+    meta: Mapping[str, Any],
+) -> AgentWriter:
+    """Begin the log of an agent in a folder, with what is known of it beside."""
+    if task.call not in sender.waiting_calls:
+        raise UserError(f"no call '{task.call}' waits for an agent")
+    agent = agent or sender.ids.agent(6 if sender.setting.is_older else 16)
+    writer = AgentWriter(sender, folder / f"agent-{agent}.jsonl", agent, task)
+    writer.add_metadata(**meta)
+    return writer

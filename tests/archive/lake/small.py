@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from plait.archive import Archive
-from plait.archive.lake import Built
-from plait.lake.model import Labels
+from plait.lake.build import BuildResult
+from plait.lake.schema import Labels
 from plait.lake.store import Lake
 
 HERE = Labels("here", "ada", "core")
@@ -53,17 +53,17 @@ def log(root: Path, session: str, project: str = "-home-ada-shop") -> Path:
     return path
 
 
-def built(root: Path, to: Path | str, **how: Any) -> Built:
+def built(root: Path, to: Path | str, **how: Any) -> BuildResult:
     """Builds a lake of what lies below a root."""
     archive = how.pop("archive") if "archive" in how else Archive([root], jobs=1)
-    found: Built = archive.lake.build(str(to), **{"labels": HERE} | how)
+    found: BuildResult = archive.lake.build(str(to), **{"labels": HERE} | how)
     return found
 
 
 def holding(to: Path | str, options: dict[str, str] | None = None) -> dict[str, list[str]]:
     """Returns the rows of a lake that hold, by table, but for what differs by building."""
     lake = Lake(str(to), options)
-    builds = set(lake.known()["build"].to_pylist())
+    builds = set(lake.read_builds()["build"].to_pylist())
     return {
         name: sorted(
             repr({column: value for column, value in row.items() if column not in ONCE})
@@ -74,7 +74,7 @@ def holding(to: Path | str, options: dict[str, str] | None = None) -> dict[str, 
     }
 
 
-def counts(found: Built) -> dict[str, int]:
+def counts(found: BuildResult) -> dict[str, int]:
     """Returns what is not nothing of what a building says, without sizes."""
     said = {
         "unchanged": found.unchanged,

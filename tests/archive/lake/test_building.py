@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plait.archive import Archive
-from plait.archive.lake import LocalEngine
-from plait.archive.lake.engine import I_, Failure, R, attempt
-from plait.archive.lake.work import Chunk
 from plait.conversation.prices import Prices
 from plait.errors import SourceError, UserError
-from plait.lake.model import Labels
+from plait.lake.build import Chunk
+from plait.lake.engine import Failure, ItemT, LocalEngine, ResultT, try_task
+from plait.lake.schema import Labels
 from plait.lake.store import Lake
 from tests.archive.lake.small import HERE, built, counts, holding, lines, log
 
@@ -71,7 +70,7 @@ def test_what_several_sessions_hold_is_counted_once(root: Path, to: Path) -> Non
     built(root, to)
     found = Lake(str(to)).dataset("responses").to_table()
     assert sum(found["input"].to_pylist()) == 10 + 11 + 12 + 13 + 12 + 10 + 11
-    families = Lake(str(to)).known().to_pylist()
+    families = Lake(str(to)).read_builds().to_pylist()
     assert {one["session"]: one["family"] for one in families} == {"a": "a", "b": "a", "c": "c"}
 
 
@@ -106,9 +105,9 @@ def test_a_session_is_built_again_where_anything_it_is_read_from_changes(
 def test_all_is_built_again_where_rows_would_be_others(root: Path, to: Path) -> None:
     built(root, to)
     assert counts(built(root, to, labels=Labels("here", "bob"))) == {"built": 3}
-    from plait.conversation.prices.table import price_file
+    from plait.conversation.prices.table import parse_price_file
 
-    dear = Prices(price_file("[claude-opus-5-5]\ninput = 1000\noutput = 1000", "own"))
+    dear = Prices(parse_price_file("[claude-opus-5-5]\ninput = 1000\noutput = 1000", "own"))
     priced = Archive([root], jobs=1, prices=dear)
     assert counts(built(root, to, archive=priced, labels=Labels("here", "bob"))) == {"built": 3}
     costs = Lake(str(to)).dataset("responses").to_table()["cost_usd"].to_pylist()
@@ -119,7 +118,7 @@ def test_another_source_has_sessions_of_its_own(root: Path, to: Path) -> None:
     built(root, to)
     assert counts(built(root, to, labels=Labels("there"))) == {"built": 3}
     assert counts(built(root, to)) == {"unchanged": 3}
-    assert sorted(Lake(str(to)).known()["source"].to_pylist()) == ["here"] * 3 + ["there"] * 3
+    assert sorted(Lake(str(to)).read_builds()["source"].to_pylist()) == ["here"] * 3 + ["there"] * 3
     with pytest.raises(UserError, match="need a source"):
         built(root, to, labels=Labels(""))
 
@@ -133,7 +132,7 @@ def test_what_is_gone_stays_until_it_is_pruned(root: Path, to: Path) -> None:
     assert counts(built(root, to, prune=True)) == {"unchanged": 2, "gone": 1, "pruned": 1}
     assert counts(built(root, to)) == {"unchanged": 2}
     assert holding(to) == anew(root, to)
-    assert "c" not in {name[:1] for name in Lake(str(to)).kin("here")["session"].to_pylist()}
+    assert "c" not in {name[:1] for name in Lake(str(to)).read_links("here")["session"].to_pylist()}
 
 
 def test_what_may_be_out_of_reach_is_not_pruned(root: Path, to: Path) -> None:
@@ -146,7 +145,7 @@ def test_what_may_be_out_of_reach_is_not_pruned(root: Path, to: Path) -> None:
     with pytest.raises(UserError, match=r"c\.jsonl' cannot be read, .* nothing was pruned"):
         built(root, to, prune=True)
     shutil.rmtree(root / "projects")
-    with pytest.raises(UserError, match="all of 'here' would be taken out: none was"):
+    with pytest.raises(UserError, match="all of 'here' would be removed: nothing was"):
         built(root, to, prune=True)
     assert counts(built(root, to)) == {"gone": 3}
     assert holding(to) == before
@@ -181,14 +180,14 @@ def test_a_session_that_moves_is_one(root: Path, to: Path) -> None:
     (root / "projects/-home-ada-shop").rename(root / "projects/-home-ada-store")
     assert counts(built(root, to)) == {"built": 2, "unchanged": 1}
     assert holding(to) == anew(root, to)
-    assert Lake(str(to)).kin("here").num_rows == 4  # three sessions, and what stands for all
+    assert Lake(str(to)).read_links("here").num_rows == 4  # three sessions, and what stands for all
 
 
 def test_one_id_in_two_folders_is_two_sessions(root: Path, to: Path) -> None:
     log(root, "c", "-home-ada-copy").write_bytes(lines("c", 0, 2))
     assert counts(built(root, to)) == {"built": 4}
     assert counts(built(root, to)) == {"unchanged": 4}
-    assert sorted(Lake(str(to)).known()["session"].to_pylist()) == ["a", "b", "c", "c"]
+    assert sorted(Lake(str(to)).read_builds()["session"].to_pylist()) == ["a", "b", "c", "c"]
 
 
 STEPS = st.lists(
@@ -246,7 +245,7 @@ class Killed(BaseException):
     """The run ends here."""
 
 
-VERBS = ("keep_kin", "write", "commit", "forget")
+VERBS = ("save_links", "write", "commit", "forget")
 
 
 def ends_at(monkeypatch: pytest.MonkeyPatch, step: int, is_after: bool) -> None:
@@ -309,7 +308,9 @@ class Meddling:
     def __init__(self, meddle: Callable[[], object], task: str) -> None:
         self.meddle, self.task = meddle, task
 
-    def each(self, task: Callable[[I_], R], items: Sequence[I_]) -> Iterator[R | Failure[I_]]:
+    def each(
+        self, task: Callable[[ItemT], ResultT], items: Sequence[ItemT]
+    ) -> Iterator[ResultT | Failure[ItemT]]:
         """Yields what is made of each."""
         if task.__name__ == self.task:
             self.meddle()
@@ -319,10 +320,18 @@ class Meddling:
 @pytest.mark.parametrize(
     ("task", "meddle", "said"),
     [
-        ("ties_read", lambda path: path.unlink(), "no such file or directory"),
-        ("rows_written", lambda path: path.unlink(), "no such file or directory"),
-        ("rows_written", lambda path: path.write_bytes(b"{"), "was cut while it was read"),
-        ("rows_written", lambda path: (path.unlink(), path.mkdir()), "cannot read|is a directory"),
+        ("read_links", lambda path: path.unlink(), "no such file or directory"),
+        ("write_rows_of_sessions", lambda path: path.unlink(), "no such file or directory"),
+        (
+            "write_rows_of_sessions",
+            lambda path: path.write_bytes(b"{"),
+            "was cut while it was read",
+        ),
+        (
+            "write_rows_of_sessions",
+            lambda path: (path.unlink(), path.mkdir()),
+            "cannot read|is a directory",
+        ),
     ],
     ids=["vanished early", "vanished", "cut", "a folder"],
 )
@@ -348,7 +357,7 @@ def test_what_is_added_while_it_is_read_comes_the_next_time(root: Path, to: Path
         with log(root, "c", "-home-ada-api").open("ab") as file:
             file.write(lines("c", 2, 3))
 
-    assert counts(built(root, to, engine=Meddling(grow, "rows_written"))) == {"built": 3}
+    assert counts(built(root, to, engine=Meddling(grow, "write_rows_of_sessions"))) == {"built": 3}
     assert len([one for one in holding(to)["records"] if "'session': 'c'" in one]) == 4
     assert counts(built(root, to)) == {"built": 1, "unchanged": 2}
     assert holding(to) == anew(root, to)
@@ -357,7 +366,9 @@ def test_what_is_added_while_it_is_read_comes_the_next_time(root: Path, to: Path
 class Elsewhere:
     """Works where nothing is known but what was sent."""
 
-    def each(self, task: Callable[[I_], R], items: Sequence[I_]) -> Iterator[R | Failure[I_]]:
+    def each(
+        self, task: Callable[[ItemT], ResultT], items: Sequence[ItemT]
+    ) -> Iterator[ResultT | Failure[ItemT]]:
         """Yields what is made of each, sent there and back."""
         for found in LocalEngine(1).each(task, pickle.loads(pickle.dumps(items))):
             yield pickle.loads(pickle.dumps(found))
@@ -375,16 +386,18 @@ class Deadly:
         self.session = session
         self.given: list[list[str]] = []
 
-    def each(self, task: Callable[[I_], R], items: Sequence[I_]) -> Iterator[R | Failure[I_]]:
+    def each(
+        self, task: Callable[[ItemT], ResultT], items: Sequence[ItemT]
+    ) -> Iterator[ResultT | Failure[ItemT]]:
         """Yields what is made of each that is not deadly."""
         for item in items:
             assert isinstance(item, Chunk)
             ids = [one.id for job in item.jobs for one in job.unit.sessions]
             self.given.append(ids)
-            if self.session in ids and task.__name__ == "rows_written":
-                yield Failure(item, "3 processes died while they read it", is_deadly=True)
+            if self.session in ids and task.__name__ == "write_rows_of_sessions":
+                yield Failure(item, "3 processes died while they read it", killed_worker=True)
             else:
-                yield attempt(task, item)
+                yield try_task(task, item)
 
 
 def test_what_kills_who_reads_it_is_found_out_and_named(root: Path, to: Path) -> None:
@@ -402,29 +415,29 @@ def test_a_lake_that_cannot_be_written_to_is_an_error(
     root: Path, to: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
-        raise SourceError(f"no leave to write to '{to}'")
+        raise SourceError(f"no permission to write to '{to}'")
 
     monkeypatch.setattr(Lake, "write", refuse)
-    with pytest.raises(SourceError, match="no leave to write to"):
+    with pytest.raises(SourceError, match="no permission to write to"):
         built(root, to)
 
 
 @pytest.mark.long
 def test_several_processes_build_the_same(root: Path, to: Path) -> None:
-    found = built(root, to, engine=LocalEngine(2, worth=0))
+    found = built(root, to, engine=LocalEngine(2, min_parallel_bytes=0))
     assert counts(found) == {"built": 3}
     assert holding(to) == anew(root, to)
 
 
 def test_a_lake_keeps_its_profile(root: Path, to: Path) -> None:
-    with pytest.raises(UserError, match="a lake of counts needs a key"):
+    with pytest.raises(UserError, match="a lake with the profile 'counts' needs a key"):
         built(root, to, profile="counts")
     built(root, to, profile="counts", key=lambda: b"secret")
     assert counts(built(root, to, key=b"secret")) == {"unchanged": 3}
     with_other = built(root, to, key=b"another")
     assert counts(with_other) == {"built": 3, "gone": 3}  # names that are no ids have other ones
     assert Lake(str(to)).profile == "counts"
-    with pytest.raises(UserError, match="is a lake of counts, not of full"):
+    with pytest.raises(UserError, match="is a lake with the profile 'counts', not 'full'"):
         built(root, to, profile="full")
 
 
@@ -439,6 +452,6 @@ def test_nothing_is_read_where_nothing_has_changed(
     root: Path, to: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(root, to)
-    monkeypatch.setattr(Lake, "keep_kin", None)
+    monkeypatch.setattr(Lake, Lake.save_links.__name__, None)
     assert counts(built(root, to, engine=Deadly("a"))) == {"unchanged": 3}
     assert HERE.source == "here"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.archive.lake.engine import Failure, LocalEngine
+from plait.lake.engine import Failure, LocalEngine
 from tests.archive.lake import tasks
 from tests.archive.lake.tasks import Number
 
@@ -14,13 +14,20 @@ SIX = [Number(number) for number in range(6)]
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_is_made_of_each(jobs: int) -> None:
-    assert [*LocalEngine(jobs, worth=0).each(tasks.doubled, SIX)] == [0, 2, 4, 6, 8, 10]
-    assert [*LocalEngine(jobs, worth=0).each(tasks.doubled, [])] == []
+    assert [*LocalEngine(jobs, min_parallel_bytes=0).each(tasks.doubled, SIX)] == [
+        0,
+        2,
+        4,
+        6,
+        8,
+        10,
+    ]
+    assert [*LocalEngine(jobs, min_parallel_bytes=0).each(tasks.doubled, [])] == []
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_fails_says_why_and_the_others_go_on(jobs: int) -> None:
-    assert [*LocalEngine(jobs, worth=0).each(tasks.uneven, SIX)] == [
+    assert [*LocalEngine(jobs, min_parallel_bytes=0).each(tasks.uneven, SIX)] == [
         0,
         Failure(Number(1), "cannot read '1'"),
         4,
@@ -36,14 +43,14 @@ def test_a_fault_of_ours_is_named() -> None:
 
 
 def test_what_kills_three_processes_fails_and_the_others_go_on() -> None:
-    engine = LocalEngine(2, worth=0)
-    failed = Failure(Number(2), "3 processes died while they read it", is_deadly=True)
+    engine = LocalEngine(2, min_parallel_bytes=0)
+    failed = Failure(Number(2), "3 processes died while they read it", killed_worker=True)
     assert [*engine.each(tasks.deadly, SIX)] == [0, 2, failed, 6, 8, 10]
     assert len(engine.losses) == 3
 
 
 def test_what_kills_one_process_is_done_by_another(tmp_path: Path) -> None:
-    engine = LocalEngine(2, worth=0)
+    engine = LocalEngine(2, min_parallel_bytes=0)
     items = [Number(number, mark=tmp_path / "mark") for number in range(4)]
     assert [*engine.each(tasks.dies_once, items)] == [0, 2, 4, 6]
     assert len(engine.losses) == 1
@@ -51,6 +58,8 @@ def test_what_kills_one_process_is_done_by_another(tmp_path: Path) -> None:
 
 def test_little_is_done_by_this_process(tmp_path: Path) -> None:
     small, large = Number(0, size=99), Number(1, size=1)
-    assert [*LocalEngine(2, worth=101).each(tasks.place, [small, large])] == [os.getpid()] * 2
-    others = [*LocalEngine(2, worth=100).each(tasks.place, [small, large])]
+    assert [*LocalEngine(2, min_parallel_bytes=101).each(tasks.place, [small, large])] == [
+        os.getpid()
+    ] * 2
+    others = [*LocalEngine(2, min_parallel_bytes=100).each(tasks.place, [small, large])]
     assert os.getpid() not in others

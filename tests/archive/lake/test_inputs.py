@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive, StorePlace
-from plait.archive.lake.fetching import ObjectFolder, listed_folder
-from plait.archive.lake.inputs import inputs_of
 from plait.errors import PlaitError, UserError
+from plait.lake.sources import RemoteFolder, list_inputs, list_remote_folder
 from plait.lake.store import Lake
 from tests.archive.lake.small import built, counts, holding, lines, log
 from tests.lake.object_store import BUCKET, ObjectStore, object_store
@@ -70,7 +69,7 @@ def test_a_store_of_another_machine_is_built_whole(root: Path, tmp_path: Path) -
     built(root, tmp_path / "before")
     store = StorePlace(tmp_path / "keep", tmp_path / "shelf")
     Archive([root], jobs=1, store=store).keep.run()
-    whole = StorePlace(store.folder, store.shelf, is_whole=True)  # the sources are still there
+    whole = StorePlace(store.folder, store.cache, includes_all=True)  # the sources are still there
     alone = Archive([], jobs=1, store=whole)
     assert counts(built(root, tmp_path / "after", archive=alone)) == {"built": 2}
     check_same(tmp_path)
@@ -114,20 +113,20 @@ def test_an_object_that_changes_meanwhile_is_named(
 ) -> None:
     url = put(bucket, root, "torn")
 
-    def meddled(archive: Archive, folders: list[ObjectFolder]) -> object:
-        found = inputs_of(archive, folders)
+    def meddled(archive: Archive, folders: list[RemoteFolder]) -> object:
+        found = list_inputs(archive, folders)
         bucket.ask("PUT", "/torn/projects/-home-ada-shop/a.jsonl", b"{}\n")
         return found
 
-    monkeypatch.setattr("plait.archive.lake.building.inputs_of", meddled)
+    monkeypatch.setattr("plait.lake.build.list_inputs", meddled)
     how = {"archive": Archive([], jobs=1), "folders": [url], "options": bucket.options}
     found = built(root, tmp_path / "lake", **how)
     assert counts(found) == {"built": 1, "failed": 1}
-    assert found.failed[0].why == "'a.jsonl' was changed while it was fetched"
+    assert found.failed[0].why == "'a.jsonl' changed while it was fetched"
 
 
 def test_an_address_without_anything_is_an_error(tmp_path: Path, bucket: ObjectStore) -> None:
-    with pytest.raises(UserError, match="nothing lies in"):
-        listed_folder(f"s3://{BUCKET}/nowhere", bucket.options, tmp_path)
-    with pytest.raises(PlaitError, match="no place for a lake"):
-        listed_folder("ftp://x/y", bucket.options, tmp_path)
+    with pytest.raises(UserError, match="there is nothing in"):
+        list_remote_folder(f"s3://{BUCKET}/nowhere", bucket.options, tmp_path)
+    with pytest.raises(PlaitError, match="is not an address for a lake"):
+        list_remote_folder("ftp://x/y", bucket.options, tmp_path)

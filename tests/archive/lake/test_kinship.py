@@ -5,8 +5,8 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.archive.families import families_of, sharing_pairs
-from plait.archive.lake.kinship import families_in, kin_rows
+from plait.lake.build import build_link_rows, find_families
+from plait.sessions.families import find_sharing_pairs, group_by_pairs
 
 TIES = st.lists(st.lists(st.integers(-9, 9) | st.integers(-(2**63), 2**63 - 1), unique=True))
 
@@ -14,6 +14,6 @@ TIES = st.lists(st.lists(st.integers(-9, 9) | st.integers(-(2**63), 2**63 - 1), 
 @given(TIES)
 def test_families_are_those_that_the_index_finds(drawn: list[list[int]]) -> None:
     ties = {number: array("q", one) for number, one in enumerate(drawn)}
-    slowly = families_of(ties, sharing_pairs(ties, {}))
-    rows = kin_rows("here", [(str(number), "", one) for number, one in ties.items()])
-    assert sorted(families_in(rows)) == sorted(slowly)
+    slowly = group_by_pairs(ties, find_sharing_pairs(ties, {}))
+    rows = build_link_rows("here", [(str(number), "", one) for number, one in ties.items()])
+    assert sorted(find_families(rows)) == sorted(slowly)

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from plait.archive.lake.planning import chunks_of
+from plait.lake.build import split_into_chunks
 
 MB = 1_000_000
 
@@ -30,11 +30,11 @@ class Sized:
 )
 def test_how_large_chunks_are(sizes: list[int], chunks: list[int]) -> None:
     jobs = cast(Any, [Sized(size * MB) for size in sizes])
-    found = list(chunks_of(jobs, cast(Any, None)))
+    found = list(split_into_chunks(jobs, cast(Any, None)))
     assert [len(one.jobs) for one in found] == chunks
     assert [job for one in found for job in one.jobs] == jobs
 
 
 def test_many_small_ones_are_not_one_chunk() -> None:
     jobs = cast(Any, [Sized(0)] * 501)
-    assert [len(one.jobs) for one in chunks_of(jobs, cast(Any, None))] == [500, 1]
+    assert [len(one.jobs) for one in split_into_chunks(jobs, cast(Any, None))] == [500, 1]

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from plait.archive import Archive
-from plait.archive.lake import Built, Leaving, Manner
-from plait.archive.lake.engine import Failure, LocalEngine
 from plait.errors import UserError
-from plait.lake.model import PROFILES, Labels, Profile
+from plait.lake.build import BuildOptions, BuildResult
+from plait.lake.engine import Failure, LocalEngine
+from plait.lake.schema import PROFILES, Labels, Profile
+from plait.lake.shipping import Shipment
 from plait.lake.store import Lake
 from plait.redact.rules import Rules
 from tests.archive.lake.small import holding, lines, log
@@ -21,17 +22,17 @@ KEY = b"k" * 32
 SECRET = f"ghp_{sha256(b'another token').hexdigest()[:36]}"
 
 
-def manner(profile: Profile = "counts", **how: Any) -> Manner:
+def manner(profile: Profile = "counts", **how: Any) -> BuildOptions:
     """Returns how sessions are shipped."""
-    return Manner(Labels("desk"), profile, key=b"" if profile == "full" else KEY, **how)
+    return BuildOptions(Labels("desk"), profile, key=b"" if profile == "full" else KEY, **how)
 
 
-def shipped(root: Path, to: Path | str, profile: Profile = "counts", **how: Any) -> Built:
+def shipped(root: Path, to: Path | str, profile: Profile = "counts", **how: Any) -> BuildResult:
     """Ships what lies below a root."""
     return Archive([root], jobs=1).lake.ship(str(to), manner(profile), **how)
 
 
-def rehearsed(root: Path, to: Path | str, profile: Profile = "counts", **how: Any) -> Leaving:
+def rehearsed(root: Path, to: Path | str, profile: Profile = "counts", **how: Any) -> Shipment:
     """Tells what would be shipped of what lies below a root."""
     return Archive([root], jobs=1).lake.rehearse(str(to), manner(profile), **how)
 
@@ -63,9 +64,11 @@ def test_what_is_shipped_is_what_would_leave(root: Path, tmp_path: Path, profile
             if column != "build":
                 assert set(map(repr, values)) <= set(map(repr, known)), (name, column)
                 assert len(values) == min(3, len(known))
-    kin = lake.kin("desk")
+    kin = lake.read_links("desk")
     assert leaving.tables["kin"].rows == kin.num_rows
-    assert {one["session"] for one in leaving.sessions} == set(lake.known()["session"].to_pylist())
+    assert {one["session"] for one in leaving.sessions} == set(
+        lake.read_builds()["session"].to_pylist()
+    )
 
 
 def test_the_bytes_that_would_leave_are_those_of_the_files(root: Path, tmp_path: Path) -> None:
@@ -100,16 +103,16 @@ def test_a_lake_that_has_more_or_less_is_refused(
         with pytest.raises(UserError, match="nothing was") as refused:
             verb(root, lake.url, profile)
         assert f"--profile {there}" in refused.value.hints[0]
-    assert lake.known().num_rows == 0
+    assert lake.read_builds().num_rows == 0
 
 
 @pytest.mark.parametrize("profile", ["counts", "redacted"])
 def test_where_names_are_hidden_a_key_is_needed_and_any_will_do(
     root: Path, tmp_path: Path, profile: Profile
 ) -> None:
-    with pytest.raises(UserError, match=f"a lake of {profile} needs a key"):
-        Manner(Labels("desk"), profile)
-    long = Manner(Labels("desk"), profile, key=b"a long one, " * 20)
+    with pytest.raises(UserError, match=f"a lake with the profile '{profile}' needs a key"):
+        BuildOptions(Labels("desk"), profile)
+    long = BuildOptions(Labels("desk"), profile, key=b"a long one, " * 20)
     assert Archive([root], jobs=1).lake.ship(str(tmp_path / "lake"), long).built == 2
 
 
@@ -120,9 +123,9 @@ def test_where_sessions_lay_cannot_be_tried_without_the_key(
     found = []
     for key in (KEY, b"another key, as long as the first"):
         to = str(tmp_path / key.decode())
-        Archive([root], jobs=1).lake.ship(to, Manner(Labels("desk"), profile, key=key))
+        Archive([root], jobs=1).lake.ship(to, BuildOptions(Labels("desk"), profile, key=key))
         lake = Lake(to)
-        kin, known = lake.kin("desk"), lake.known()
+        kin, known = lake.read_links("desk"), lake.read_builds()
         marks = [*kin["session"].to_pylist(), *kin["fingerprint"].to_pylist()]
         ties = [tie for one in kin["ties"].to_pylist() for tie in one]
         found.append({*filter(None, marks), *ties, *known["fingerprint"].to_pylist()})
@@ -163,8 +166,8 @@ class Mortal:
 def test_what_was_ended_goes_on(
     root: Path, tmp_path: Path, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.archive.lake.planning.CHUNK_BYTES", 1)
-    monkeypatch.setattr("plait.archive.lake.building.COMMIT_BYTES", 1)
+    monkeypatch.setattr("plait.lake.build.CHUNK_BYTES", 1)
+    monkeypatch.setattr("plait.lake.build.COMMIT_BYTES", 1)
     to = tmp_path / "lake"
     with pytest.raises(KeyboardInterrupt):
         shipped(root, to, engine=Mortal(after))

@@ -2,17 +2,17 @@
 
 import pytest
 
-from plait.conversation.versions.carry import carried
-from plait.conversation.versions.model import Mark, Origin
+from plait.files.events import EventOrigin, LineMark
+from plait.files.versions import carry_marks
 
 LONG = {"a": "first = alpha_value()", "b": "second = beta_value()", "c": "third = gamma_value()"}
 LONG["d"] = "fourth = delta_value()"
 
 
-def mark(session: str, certainty: str = "sure") -> Mark:
+def mark(session: str, certainty: str = "sure") -> LineMark:
     if session == "?":
-        return Mark(why="between")
-    return Mark(Origin(session=session, line="l", turn=1), certainty)  # type: ignore[arg-type]
+        return LineMark(why="between")
+    return LineMark(EventOrigin(session=session, line="l", turn=1), certainty)  # type: ignore[arg-type]
 
 
 def line(letter: str) -> str:
@@ -23,7 +23,7 @@ def drawn(old: str, new: str, added: str = "3") -> str:
     """Draws lines by letters, each with its writer: `a1 }1` to `a1 }? c3`."""
     before = [(one[:-1], one[-1]) for one in old.split()]
     after = new.split()
-    marks = carried(
+    marks = carry_marks(
         [line(letter) for letter, _ in before],
         [mark(writer) for _, writer in before],
         [line(letter) for letter in after],
@@ -68,11 +68,13 @@ def test_what_somebody_else_changed_is_known_where_it_stands_as_it_was() -> None
 
 def test_of_one_writer_the_least_certain_mark_stays() -> None:
     marks = [mark("1"), mark("1", "likely")]
-    found = carried(["return x_value", "return x_value"], marks, ["return x_value"], mark("3"))
+    found = carry_marks(["return x_value", "return x_value"], marks, ["return x_value"], mark("3"))
     assert [one.certainty for one in found] == ["likely"]
 
 
 def test_of_one_writer_what_came_again_stays_so() -> None:
-    again = Mark(mark("1").origin, "likely", gone="2026")
-    found = carried(["return x_value"] * 2, [mark("1", "likely"), again], ["return x_value"], again)
+    again = LineMark(mark("1").origin, "likely", gone="2026")
+    found = carry_marks(
+        ["return x_value"] * 2, [mark("1", "likely"), again], ["return x_value"], again
+    )
     assert found == [again]

@@ -1,9 +1,8 @@
 """What became of a file in all."""
 
-from plait.conversation.patches import Hunk, hunks_between
-from plait.conversation.versions.model import FileEvent, NetChange, Origin, Replacement
-from plait.conversation.versions.net import net_changes
-from plait.conversation.versions.text import text_of
+from plait.conversation.patches import Hunk, diff_texts
+from plait.files.events import EventOrigin, FileEvent, NetChange, Replacement, parse_text
+from plait.files.versions import compute_net_changes
 
 ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_value()"
 
@@ -13,13 +12,13 @@ def event(kind: str, time: int, **facts: object) -> FileEvent:
         path="/f",
         kind=kind,  # type: ignore[arg-type]
         time=f"{time:04}",
-        origin=Origin(session="s", line="l", turn=time),
+        origin=EventOrigin(session="s", line="l", turn=time),
         **facts,  # type: ignore[arg-type]
     )
 
 
 def net(*events: FileEvent) -> NetChange:
-    (found,) = net_changes(events).values()
+    (found,) = compute_net_changes(events).values()
     return found
 
 
@@ -32,7 +31,7 @@ def edit(time: int, old: str, new: str, **facts: object) -> FileEvent:
 
 
 def test_two_changes_come_to_one() -> None:
-    before = text_of(f"{ONE}\n{TWO}\n")
+    before = parse_text(f"{ONE}\n{TWO}\n")
     found = net(edit(1, TWO, "x", before=before), edit(2, "x", THREE))
     assert lines(found) == [f" {ONE}", f"-{TWO}", f"+{THREE}"]
     assert (found.changes, found.turns, found.added, found.removed) == (2, (1, 2), 1, 1)
@@ -41,19 +40,19 @@ def test_two_changes_come_to_one() -> None:
 
 
 def test_what_was_taken_back_is_no_change() -> None:
-    before = text_of(f"{ONE}\n")
+    before = parse_text(f"{ONE}\n")
     found = net(edit(1, ONE, TWO, before=before), edit(2, TWO, ONE))
     assert (found.hunks, found.is_known) == ((), True)
 
 
 def test_a_new_file_is_all_added() -> None:
-    found = net(event("created", 1, after=text_of(f"{ONE}\n")), edit(2, ONE, f"{ONE}\n{TWO}"))
+    found = net(event("created", 1, after=parse_text(f"{ONE}\n")), edit(2, ONE, f"{ONE}\n{TWO}"))
     assert (found.is_new, found.added, found.removed) == (True, 2, 0)
 
 
 def test_what_others_did_between_is_among_it_and_said() -> None:
-    seen = event("read", 2, after=text_of(f"{ONE}\nby hand\n"))
-    first = edit(1, "x", ONE, before=text_of("x\n"))
+    seen = event("read", 2, after=parse_text(f"{ONE}\nby hand\n"))
+    first = edit(1, "x", ONE, before=parse_text("x\n"))
     found = net(first, seen, edit(3, ONE, TWO))
     assert found.has_others
     assert lines(found) == ["-x", f"+{TWO}", "+by hand"]
@@ -77,17 +76,17 @@ def test_patches_alone_come_to_one_as_far_as_they_go() -> None:
 def test_what_cannot_be_compared_is_unknown() -> None:
     found = net(edit(1, "a", "b"))
     assert (found.is_known, found.hunks, found.changes) == (False, (), 1)
-    broken = net(edit(1, ONE, TWO, before=text_of(ONE)), edit(2, "gone", "x"))
+    broken = net(edit(1, ONE, TWO, before=parse_text(ONE)), edit(2, "gone", "x"))
     assert not broken.is_known
 
 
 def test_a_file_that_was_only_read_has_none() -> None:
-    assert net_changes([event("read", 1, after=text_of(ONE))]) == {}
+    assert compute_net_changes([event("read", 1, after=parse_text(ONE))]) == {}
 
 
 def test_a_patch_with_tabs_drawn_as_spaces_compares() -> None:
-    hunks = hunks_between("  deep = value_one()\n", "  deep = value_two()\n")
-    whole = event("read", 2, after=text_of("\tdeep = value_two()\nrest\n"))
+    hunks = diff_texts("  deep = value_one()\n", "  deep = value_two()\n")
+    whole = event("read", 2, after=parse_text("\tdeep = value_two()\nrest\n"))
     found = net(event("edited", 1, hunks=hunks), whole, edit(3, "rest", "last"))
     assert lines(found) == [
         "-  deep = value_one()",

@@ -8,18 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plait.conversation.patches import hunks_between
-from plait.conversation.versions.model import FileEvent, Origin, Replacement, Version
-from plait.conversation.versions.story import Stories, Story
-from plait.conversation.versions.text import text_of
+from plait.conversation.patches import diff_texts
+from plait.files.events import EventOrigin, FileEvent, Replacement, Version, parse_text
+from plait.files.versions import FileStories, FileStory
 
 ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_value()"
 Line = tuple[str, str]
 """What it says, and who truly wrote it."""
 
 
-def origin(session: str, time: str = "") -> Origin:
-    return Origin(session=session, line="l", turn=1, time=time)
+def origin(session: str, time: str = "") -> EventOrigin:
+    return EventOrigin(session=session, line="l", turn=1, time=time)
 
 
 def event(kind: str, time: int, by: str = "A", path: str = "/f", **facts: object) -> FileEvent:
@@ -34,12 +33,12 @@ def event(kind: str, time: int, by: str = "A", path: str = "/f", **facts: object
 
 def wrote(time: int, by: str, *lines: str, before: str | None = None) -> FileEvent:
     kind = "created" if before is None else "written"
-    text = text_of(before) if before else None
-    return event(kind, time, by, after=text_of(_joined(lines)), before=text)
+    text = parse_text(before) if before else None
+    return event(kind, time, by, after=parse_text(_joined(lines)), before=text)
 
 
 def saw(time: int, *lines: str, path: str = "/f") -> FileEvent:
-    return event("read", time, "R", path, after=text_of(_joined(lines)))
+    return event("read", time, "R", path, after=parse_text(_joined(lines)))
 
 
 def edited(time: int, by: str, old: str, new: str, path: str = "/f") -> FileEvent:
@@ -50,8 +49,8 @@ def _joined(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def story(*events: FileEvent) -> Story:
-    return Stories().take(events).at("/f")
+def story(*events: FileEvent) -> FileStory:
+    return FileStories().add_events(events).at("/f")
 
 
 def told(version: Version | None) -> list[str]:
@@ -89,7 +88,7 @@ def test_a_text_that_comes_back_is_by_whoever_wrote_it() -> None:
 
 
 def test_a_change_that_does_not_fit_is_not_taken_for_one_that_does() -> None:
-    change = event("edited", 2, "B", hunks=hunks_between(f"{THREE}\nx\n", f"{THREE}\ny = 2\n"))
+    change = event("edited", 2, "B", hunks=diff_texts(f"{THREE}\nx\n", f"{THREE}\ny = 2\n"))
     found = story(wrote(1, "A", ONE, TWO), change)
     assert found.current is not None
     assert found.current.text is not None
@@ -105,20 +104,20 @@ def test_a_replacement_that_fits_nowhere_leaves_the_file_unknown() -> None:
 
 def test_patches_alone_tell_who_wrote_once_the_file_is_seen() -> None:
     before, after = f"0\n{ONE}\n", f"0\n{ONE}\n{TWO}\n"
-    found = story(event("edited", 1, "A", hunks=hunks_between(before, after)))
+    found = story(event("edited", 1, "A", hunks=diff_texts(before, after)))
     assert found.current is not None
-    seen = found.see(text_of(f"{after}{THREE}\n"), "0002")
+    seen = found.observe(parse_text(f"{after}{THREE}\n"), "0002")
     assert told(seen) == ["before", "before", "A sure", "before"]
 
 
 def test_whole_text_of_which_nobody_says_what_was_there_is_no_claim() -> None:
-    write = event("written", 2, "B", after=text_of(_joined((ONE, TWO))))
+    write = event("written", 2, "B", after=parse_text(_joined((ONE, TWO))))
     assert told(story(wrote(1, "A", ONE), write).current) == ["A likely", "between"]
 
 
 def test_what_a_person_put_into_a_proposal_is_unknown() -> None:
-    asked = event("created", 1, "A", after=text_of(_joined((ONE, TWO))))
-    made = event("created", 1, "A", after=text_of(_joined((ONE, THREE))), proposal=asked)
+    asked = event("created", 1, "A", after=parse_text(_joined((ONE, TWO))))
+    made = event("created", 1, "A", after=parse_text(_joined((ONE, THREE))), proposal=asked)
     assert told(story(made).current) == ["A sure", "between"]
     lost = event("edited", 2, "B", replacements=(Replacement("nowhere", TWO),))
     change = event("edited", 2, "B", replacements=(Replacement(ONE, TWO),), proposal=lost)
@@ -142,8 +141,8 @@ def test_a_line_that_went_otherwise_and_comes_again_says_when_it_went() -> None:
 
 
 def test_a_line_that_stands_in_another_worktree_has_not_gone() -> None:
-    stories = Stories().take([wrote(1, "A", ONE, TWO), saw(2, ONE, TWO, path="/tree/f")])
-    stories.take([saw(3, ONE), saw(4, "x", ONE, TWO)])
+    stories = FileStories().add_events([wrote(1, "A", ONE, TWO), saw(2, ONE, TWO, path="/tree/f")])
+    stories.add_events([saw(3, ONE), saw(4, "x", ONE, TWO)])
     assert [mark.gone for mark in stories.at("/f").versions[-1].marks] == [None, None, None]
 
 
@@ -155,16 +154,18 @@ def test_a_text_that_two_have_made_is_nobodys_where_it_comes_back() -> None:
 
 def test_a_line_that_may_be_eithers_is_not_known_again() -> None:
     events = [wrote(1, "A", ONE, TWO), saw(2, ONE, ONE, TWO), edited(3, "B", f"{ONE}\n{TWO}", TWO)]
-    hunks = hunks_between(f"{ONE}\n{TWO}\nx\n", f"{ONE}\n{TWO}\n{THREE}\nx\n")
+    hunks = diff_texts(f"{ONE}\n{TWO}\nx\n", f"{ONE}\n{TWO}\n{THREE}\nx\n")
     found = story(*events, event("edited", 4, "B", hunks=hunks))
     assert told(found.current)[0] == "several"
-    assert told(found.see(text_of(_joined(("y", ONE, TWO, THREE))), "0005"))[1] == "several"
+    assert told(found.observe(parse_text(_joined(("y", ONE, TWO, THREE))), "0005"))[1] == "several"
 
 
 def test_a_file_knows_what_it_was_under_another_name() -> None:
-    old = Stories().take([event("created", 1, "A", "/old", after=text_of(_joined((ONE, TWO))))])
-    old.take([edited(2, "B", ONE, THREE, path="/old")])
-    assert told(old.at("/new").see(text_of(_joined((THREE, TWO, "x"))), "0003")) == [
+    old = FileStories().add_events(
+        [event("created", 1, "A", "/old", after=parse_text(_joined((ONE, TWO))))]
+    )
+    old.add_events([edited(2, "B", ONE, THREE, path="/old")])
+    assert told(old.at("/new").observe(parse_text(_joined((THREE, TWO, "x"))), "0003")) == [
         "B likely",
         "A likely",
         "between",
@@ -172,9 +173,11 @@ def test_a_file_knows_what_it_was_under_another_name() -> None:
 
 
 def test_a_file_goes_on_from_the_nearest_of_its_names() -> None:
-    stories = Stories().take([wrote(1, "A", ONE), saw(2, "nothing", path="/tree/f")])
-    stories.take([event("edited", 3, "B", "/tree/f", replacements=(Replacement("nothing", TWO),))])
-    assert told(stories.at("/f").see(text_of(_joined((ONE, TWO))), "0004")) == [
+    stories = FileStories().add_events([wrote(1, "A", ONE), saw(2, "nothing", path="/tree/f")])
+    stories.add_events(
+        [event("edited", 3, "B", "/tree/f", replacements=(Replacement("nothing", TWO),))]
+    )
+    assert told(stories.at("/f").observe(parse_text(_joined((ONE, TWO))), "0004")) == [
         "A likely",
         "B likely",
     ]
@@ -235,10 +238,10 @@ class Play:
         by, before = f"S{time}", self.text
         new = self.fresh(by, 6) if self.chance.random() < 0.4 else self._swapped(by)
         is_told = self.chance.random() < 0.8
-        made: dict[str, object] = {"after": text_of(_text(new))}
+        made: dict[str, object] = {"after": parse_text(_text(new))}
         if self.is_there:
-            made |= {"before": text_of(before) if is_told else None}
-            made |= {"hunks": hunks_between(before, _text(new))}
+            made |= {"before": parse_text(before) if is_told else None}
+            made |= {"hunks": diff_texts(before, _text(new))}
         kind = "written" if self.is_there else "created"
         self.events.append(event(kind, time, by, "/f", **made))
         self.lines, self.is_there = new, True
@@ -255,8 +258,8 @@ class Play:
         new = [*kept, *self.fresh(by, 3)] or [(f"instead {time} of all that", by)]
         after = _text([*self.lines[:start], *new, *self.lines[end:]])
         facts = {
-            "before": text_of(before) if self.chance.random() < 0.5 else None,
-            "hunks": hunks_between(before, after) if self.chance.random() < 0.8 else (),
+            "before": parse_text(before) if self.chance.random() < 0.5 else None,
+            "hunks": diff_texts(before, after) if self.chance.random() < 0.8 else (),
             "replacements": (Replacement(old, "\n".join(line for line, _ in new)),),
         }
         if after != before:
@@ -282,7 +285,7 @@ def _text(lines: Sequence[Line]) -> str:
 def _play(seed: int) -> tuple[int, int]:
     play = Play(seed)
     play.go(20)
-    seen = Stories().take(play.events).at("/f").see(text_of(play.text), "9999")
+    seen = FileStories().add_events(play.events).at("/f").observe(parse_text(play.text), "9999")
     known = 0
     for (line, truth), mark in zip(play.lines, seen.marks, strict=True):
         assert mark.origin is None or mark.origin.session == truth, line
@@ -320,7 +323,7 @@ class Alike:
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
         self.lines: list[Owned] = []
-        self.events: list[FileEvent] = [event("created", 0, "S0", after=text_of(""))]
+        self.events: list[FileEvent] = [event("created", 0, "S0", after=parse_text(""))]
 
     def go(self, steps: int) -> None:
         for time in range(1, steps + 1):
@@ -338,10 +341,10 @@ class Alike:
 
     def write(self, time: int, by: str) -> None:
         before, new = _joined(self.said), self._changed(self.said)
-        facts: dict[str, Any] = {"hunks": hunks_between(before, _joined(new))}
+        facts: dict[str, Any] = {"hunks": diff_texts(before, _joined(new))}
         if self.chance.random() < 0.6:
-            facts["before"] = text_of(before)
-        self.events.append(event("written", time, by, after=text_of(_joined(new)), **facts))
+            facts["before"] = parse_text(before)
+        self.events.append(event("written", time, by, after=parse_text(_joined(new)), **facts))
         self.lines = _owned(self.lines, new, by)
 
     def edit(self, time: int, by: str) -> None:
@@ -354,9 +357,9 @@ class Alike:
         facts: dict[str, Any] = {"replacements": (Replacement("\n".join(old), "\n".join(new)),)}
         after = [*said[:start], *new, *said[end:]]
         if self.chance.random() < 0.6:
-            facts["before"] = text_of(_joined(said))
+            facts["before"] = parse_text(_joined(said))
         if self.chance.random() < 0.6:
-            facts["hunks"] = hunks_between(_joined(said), _joined(after))
+            facts["hunks"] = diff_texts(_joined(said), _joined(after))
         self.events.append(event("edited", time, by, **facts))
         self.lines[start:end] = _owned(self.lines[start:end], new, by)
 
@@ -379,6 +382,11 @@ def _owned(old: Sequence[Owned], new: Sequence[str], by: str) -> list[Owned]:
 def test_of_lines_that_read_the_same_none_is_said_to_be_anothers(seed: int) -> None:
     play = Alike(seed)
     play.go(12)
-    seen = Stories().take(play.events).at("/f").see(text_of(_joined(play.said)), "9999")
+    seen = (
+        FileStories()
+        .add_events(play.events)
+        .at("/f")
+        .observe(parse_text(_joined(play.said)), "9999")
+    )
     for place, ((line, truth), mark) in enumerate(zip(play.lines, seen.marks, strict=True)):
         assert mark.origin is None or mark.origin.session in truth, (place, line)

@@ -6,23 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.patches import Hunk, hunks_between
-from plait.conversation.versions.model import FileEvent, Origin, Replacement, Text
-from plait.conversation.versions.text import (
-    UNSEEN,
-    Changed,
+from plait.conversation.patches import Hunk, diff_texts
+from plait.files.events import (
+    UNKNOWN_TEXT,
+    ChangedText,
+    EventOrigin,
+    FileEvent,
+    FileText,
     Region,
-    added_lines,
-    before_of,
-    change_in,
-    filled,
-    revealed,
-    text_in,
-    text_of,
-    widened,
+    Replacement,
+    apply_event,
+    decode_text,
+    fits_partial_text,
+    iter_added_lines,
+    parse_text,
+    reconstruct_before,
+    reveal_lines,
+    widen_regions,
 )
 
-ORIGIN = Origin(session="s", line="l", turn=1)
+ORIGIN = EventOrigin(session="s", line="l", turn=1)
 TEXTS = st.lists(st.sampled_from(["a", "b", "", "}", "\tx"]), max_size=8).map("\n".join)
 
 
@@ -31,7 +34,9 @@ def event(**facts: object) -> FileEvent:
 
 
 def replaced(before: str, old: str, new: str, everywhere: bool = False) -> str | None:
-    found = change_in(event(replacements=(Replacement(old, new, everywhere),)), text_of(before))
+    found = apply_event(
+        event(replacements=(Replacement(old, new, everywhere),)), parse_text(before)
+    )
     return str(found.text) if found else None
 
 
@@ -48,16 +53,16 @@ def replaced(before: str, old: str, new: str, everywhere: bool = False) -> str |
     ],
 )
 def test_a_text_is_its_lines(content: str, lines: tuple[str, ...], is_ended: bool) -> None:
-    found = text_of(content)
+    found = parse_text(content)
     assert (found.lines, found.is_ended) == (lines, is_ended)
 
 
 def test_bytes_tell_their_line_ends_and_what_is_no_text() -> None:
-    assert text_in(b"a\r\nb\r\n") == Text(("a", "b"), True, "\r\n")
-    assert text_in(b"a\nb") == Text(("a", "b"), False, "\n")
-    assert text_in(b"a\r\nb\n") == Text(("a", "b"), True, None)
-    assert text_in(b"a\0b") is None
-    assert str(text_in(b"a\r\nb\r\n")) == "a\r\nb\r\n"
+    assert decode_text(b"a\r\nb\r\n") == FileText(("a", "b"), True, "\r\n")
+    assert decode_text(b"a\nb") == FileText(("a", "b"), False, "\n")
+    assert decode_text(b"a\r\nb\n") == FileText(("a", "b"), True, None)
+    assert decode_text(b"a\0b") is None
+    assert str(decode_text(b"a\r\nb\r\n")) == "a\r\nb\r\n"
 
 
 def test_a_text_takes_the_place_of_another_as_the_client_does_it() -> None:
@@ -71,7 +76,7 @@ def test_a_text_takes_the_place_of_another_as_the_client_does_it() -> None:
 
 
 def regions(before: str, old: str, new: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    found = change_in(event(replacements=(Replacement(old, new, True),)), text_of(before))
+    found = apply_event(event(replacements=(Replacement(old, new, True),)), parse_text(before))
     assert found
     return [(one.old, one.new) for one in found.regions]
 
@@ -88,24 +93,24 @@ def test_lines_that_a_replacement_does_not_touch_are_in_no_region() -> None:
 
 @given(TEXTS, TEXTS)
 def test_a_patch_gives_the_text_and_turned_around_the_one_before(old: str, new: str) -> None:
-    before, after, hunks = text_of(old), text_of(new), hunks_between(old, new)
+    before, after, hunks = parse_text(old), parse_text(new), diff_texts(old, new)
     if before.lines == after.lines:
         return
-    found = change_in(event(hunks=hunks), before)
+    found = apply_event(event(hunks=hunks), before)
     assert found
     assert found.text.lines == after.lines
-    back = before_of(event(hunks=hunks, after=after))
+    back = reconstruct_before(event(hunks=hunks, after=after))
     assert back
     assert back.lines == before.lines
 
 
 def test_a_patch_that_stands_elsewhere_does_not_fit() -> None:
-    hunks = hunks_between("a\nb\n", "a\nc\n")
+    hunks = diff_texts("a\nb\n", "a\nc\n")
     edit = event(hunks=hunks, replacements=(Replacement("b", "c"),))
-    assert change_in(edit, text_of("x\nb\n")) is None
-    assert change_in(edit, text_of("  a\nb\n")) is not None  # tabs that were drawn as spaces
-    told = event(hunks=hunks, replacements=edit.replacements, before=text_of("x\nb\n"))
-    assert change_in(told, text_of("x\nb\n")) is not None
+    assert apply_event(edit, parse_text("x\nb\n")) is None
+    assert apply_event(edit, parse_text("  a\nb\n")) is not None  # tabs that were drawn as spaces
+    told = event(hunks=hunks, replacements=edit.replacements, before=parse_text("x\nb\n"))
+    assert apply_event(told, parse_text("x\nb\n")) is not None
 
 
 @pytest.mark.parametrize(
@@ -119,32 +124,32 @@ def test_a_patch_that_stands_elsewhere_does_not_fit() -> None:
 def test_remarks_tell_whether_the_last_line_has_an_end(
     lines: tuple[str, ...], before: str, after: str
 ) -> None:
-    found = change_in(event(hunks=(Hunk(1, 1, 1, 1, lines),)), text_of(before))
+    found = apply_event(event(hunks=(Hunk(1, 1, 1, 1, lines),)), parse_text(before))
     assert found
     assert str(found.text) == after
 
 
 def test_patches_alone_reveal_parts_of_a_file() -> None:
     first = Hunk(3, 1, 3, 2, (" third", "+more"))
-    seen = revealed(UNSEEN, (first,))
+    seen = reveal_lines(UNKNOWN_TEXT, (first,))
     assert seen
     assert [line.startswith("\0") for line in seen.lines] == [True, True, False]
-    found = change_in(event(hunks=(first,)), seen)
+    found = apply_event(event(hunks=(first,)), seen)
     assert found
     assert found.text.lines[2:] == ("third", "more")
     assert not found.text.is_whole
-    assert revealed(found.text, (Hunk(3, 1, 3, 1, ("-other", "+x")),)) is None
-    assert filled(found.text, text_of("1\n2\n\tthird\nmore\nrest\n"))
-    assert not filled(found.text, text_of("1\n2\nother\nmore\n"))
-    assert not filled(found.text, text_of("1\n2\nthird\n"))
-    assert not filled(text_of("1\n"), text_of("1\n2\n"))
+    assert reveal_lines(found.text, (Hunk(3, 1, 3, 1, ("-other", "+x")),)) is None
+    assert fits_partial_text(found.text, parse_text("1\n2\n\tthird\nmore\nrest\n"))
+    assert not fits_partial_text(found.text, parse_text("1\n2\nother\nmore\n"))
+    assert not fits_partial_text(found.text, parse_text("1\n2\nthird\n"))
+    assert not fits_partial_text(parse_text("1\n"), parse_text("1\n2\n"))
 
 
 def test_added_lines_are_those_that_were_not_there_before() -> None:
     hunks = (Hunk(1, 2, 1, 2, (" a", "-b", "+b", "+c")),)
-    assert list(added_lines(event(hunks=hunks))) == ["c"]
+    assert list(iter_added_lines(event(hunks=hunks))) == ["c"]
     given_ = (Replacement("a\nb\nc", "a\nnew\nb\nc"),)
-    assert list(added_lines(event(replacements=given_))) == ["new"]
+    assert list(iter_added_lines(event(replacements=given_))) == ["new"]
 
 
 @pytest.mark.parametrize(
@@ -163,13 +168,13 @@ def test_added_lines_are_those_that_were_not_there_before() -> None:
 def test_a_change_may_be_of_the_lines_beside_it(
     old: str, new: str, region: tuple[Any, Any], wide: tuple[Any, Any]
 ) -> None:
-    before, after = (Text(tuple(one.split())) for one in (old, new))
-    (found,) = widened(Changed(after, (Region(*region),)), before)
+    before, after = (FileText(tuple(one.split())) for one in (old, new))
+    (found,) = widen_regions(ChangedText(after, (Region(*region),)), before)
     assert (found.old, found.new) == wide
 
 
 def test_a_change_is_not_widened_into_the_next() -> None:
-    before, after = Text(("a", "b")), Text(("a", "a", "c"))
-    changed = Changed(after, (Region((0, 0), (0, 1)), Region((0, 2), (1, 3))))
-    first, second = widened(changed, before)
+    before, after = FileText(("a", "b")), FileText(("a", "a", "c"))
+    changed = ChangedText(after, (Region((0, 0), (0, 1)), Region((0, 2), (1, 3))))
+    first, second = widen_regions(changed, before)
     assert (first.old, second.old) == ((0, 0), (0, 2))

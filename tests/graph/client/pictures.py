@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from examples.drawing import draw
-from plait.graph.client import context
-from plait.graph.client.model import Block, Context
-from plait.graph.leaf import leaf_of
-from plait.graph.source import FileFacts, source_file
+from plait.graph.chain import find_leaf
+from plait.graph.client import build_context
+from plait.graph.client.entries import Block, Context
+from plait.graph.facts import FileFacts, make_source_file
 from plait.record import Record, read
 from tests.graph.odd_drawings import ODD
 from tests.graph.sketch import records_of
@@ -35,13 +35,13 @@ def names() -> list[str]:
 def told(name: str) -> str:
     """Returns what is sent, and what is not, in one case."""
     records = _records(name)
-    facts = FileFacts(source_file(f"{name}.jsonl"))
+    facts = FileFacts(make_source_file(f"{name}.jsonl"))
     facts.add(records, 0)
-    lines = [f"{name}: leaf {leaf_of(facts)}"]
+    lines = [f"{name}: leaf {find_leaf(facts)}"]
     found = {
-        "client": context(records, size=0),
-        "large": context(records, size=LARGE),
-        "sdk": context(records, size=0, as_="sdk"),
+        "client": build_context(records, size=0),
+        "large": build_context(records, size=LARGE),
+        "sdk": build_context(records, size=0, as_="sdk"),
     }
     for way, sent in found.items():
         if way != "large" or sent != found["client"]:

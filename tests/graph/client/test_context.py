@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.graph.client import Context, Reason, context
-from plait.graph.client.load import WHOLE_FILE
-from plait.record import Record, record_of
+from plait.graph.client import Context, Reason, build_context
+from plait.graph.client.entries import FULL_READ_LIMIT
+from plait.record import Record, parse_record
 
 TIME = "2026-11-02T09:00:00.000Z"
 NAMES = st.sampled_from(["a", "b", "c", "d", None, ""])
@@ -52,7 +52,7 @@ LINES = st.fixed_dictionaries(
 
 def records(lines: Iterable[dict[str, Any]]) -> list[Record]:
     """Returns the records of some lines."""
-    return [record_of(json.dumps(line).encode(), n) for n, line in enumerate(lines, 1)]
+    return [parse_record(json.dumps(line).encode(), n) for n, line in enumerate(lines, 1)]
 
 
 def line(uuid: str, parent: str | None, kind: str = "user", **fields: Any) -> dict[str, Any]:
@@ -64,21 +64,21 @@ def line(uuid: str, parent: str | None, kind: str = "user", **fields: Any) -> di
 
 def resumed(*lines: dict[str, Any]) -> Context:
     """Returns the context of a small file."""
-    return context(records(lines), size=1000)
+    return build_context(records(lines), size=1000)
 
 
 @given(st.lists(LINES, max_size=12))
 def test_no_content_is_an_error(lines: list[dict[str, Any]]) -> None:
     made = records(lines)
-    found = context(made, size=6_000_000)
+    found = build_context(made, size=6_000_000)
     assert found.resumes or not found.chain
     assert len(set(found.chain)) == len(found.chain)
-    context(made, size=100, as_="sdk")
+    build_context(made, size=100, as_="sdk")
 
 
 @given(st.lists(LINES, max_size=12))
 def test_every_entry_is_shown_or_left_out_for_a_reason(lines: list[dict[str, Any]]) -> None:
-    found = context(records(lines), size=1000)
+    found = build_context(records(lines), size=1000)
     if not found.resumes or found.leaf is None:
         return
     left_out = {one.uuid for one in found.left_out}
@@ -136,8 +136,8 @@ def test_large_files_begin_at_the_last_compaction() -> None:
         line("k", "b", isCompactSummary=True),
         line("u2", "a1"),
     ]
-    small = context(records(lines), size=5_242_880)
-    large = context(records(lines), size=5_242_881)
+    small = build_context(records(lines), size=5_242_880)
+    large = build_context(records(lines), size=5_242_881)
     assert small.chain == ("u1", "a1", "u2")
     assert large.chain == ("b", "u2")  # the first of the newest stands in
 
@@ -165,7 +165,7 @@ def test_a_large_file_whose_compaction_preserved_what_is_gone_goes_on_from_its_s
         "compactMetadata": {"preservedSegment": {"headUuid": "gone", "tailUuid": "u"}},
     }
     lines = [line("u", None), boundary, line("c", "b"), line("a", "c", "assistant")]
-    found = context(records(lines), size=WHOLE_FILE + 1)
+    found = build_context(records(lines), size=FULL_READ_LIMIT + 1)
     assert found.chain == ("b", "c", "a")
     left = {one.uuid: one.reason for one in found.left_out}
     assert left["u"] == Reason.BEFORE_COMPACTION
@@ -192,4 +192,4 @@ def test_an_answer_that_a_compaction_left_behind_and_a_later_line_repeats_is_wal
         boundary("b2", "gone"),
         line("a", "gone", "assistant"),
     ]
-    assert context(records(lines), size=9).resumes
+    assert build_context(records(lines), size=9).resumes

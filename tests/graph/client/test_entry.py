@@ -5,8 +5,8 @@ from math import isnan
 
 import pytest
 
-from plait.graph.client.load import RECORDS
-from plait.record import record_of
+from plait.graph.client.entries import RECORD_ACCESSORS
+from plait.record import parse_record
 
 NINE = 1_793_610_000_000.0
 TIMES = {
@@ -26,7 +26,7 @@ TIMES = {
 
 def time_of(stamp: object) -> float:
     line = {"type": "user", "uuid": "u", "timestamp": stamp}
-    return RECORDS.time(record_of(json.dumps(line).encode()))
+    return RECORD_ACCESSORS.time(parse_record(json.dumps(line).encode()))
 
 
 @pytest.mark.parametrize("why", TIMES)

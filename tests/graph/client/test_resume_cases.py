@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from plait.graph.client import context
-from plait.graph.client.model import Block
+from plait.graph.client import build_context
+from plait.graph.client.entries import Block
 from plait.record import read
 
 OWN = Path(__file__).resolve().parents[3] / "examples" / "resume"
@@ -15,8 +15,8 @@ OWN = Path(__file__).resolve().parents[3] / "examples" / "resume"
 
 def answer(session: Path) -> dict[str, Any]:
     """Returns what this project says of a session file."""
-    client = context(read(session), size=session.stat().st_size)
-    sdk = context(read(session), size=session.stat().st_size, as_="sdk")
+    client = build_context(read(session), size=session.stat().st_size)
+    sdk = build_context(read(session), size=session.stat().st_size, as_="sdk")
     return {
         "resumes": client.resumes,
         "leaf": client.leaf,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.archive.export.transcripts import Family
+from plait.export.transcripts import Family
 from tests.view.interchange.sessions import SAMPLE, families_in
 
 

@@ -7,22 +7,22 @@ from typing import Any
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.export.plan import ExportPlan
-from plait.archive.export.transcripts import Family
-from plait.archive.families import families
 from plait.conversation.prices import Prices
-from plait.view.passages.stream import Manner
+from plait.export.plan import ExportPlan
+from plait.export.transcripts import Family
+from plait.sessions.families import group_families
+from plait.view.passages import RenderOptions
 from tests.graph.generated import lines_of
 from tests.sampling import one_of
 
-ALL, TOOLS = Manner(depth="all"), Manner()
+ALL, TOOLS = RenderOptions(depth="all"), RenderOptions()
 SAMPLE = 7
 """Of so many real sessions one is looked at in an ordinary run."""
 
 
 def families_in(folder: Path, every: int = 1, **changes: Any) -> Iterator[Family]:
     """Yields the families of some sessions below a folder, read."""
-    found = one_of(every, list(families(Archive([folder]).sessions)))
+    found = one_of(every, list(group_families(Archive([folder]).sessions)))
     sessions = tuple(one for members in found for one in members)
     return ExportPlan(sessions, pricing=Prices(), **changes).families()
 

@@ -14,31 +14,29 @@ from hypothesis import given, settings
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.export.plan import ExportPlan, export
-from plait.archive.export.transcripts import Family
+from plait.conversation.costs import keep_responses_on_path, make_cost_function, sum_conversations
 from plait.conversation.model import (
-    Answered,
-    Called,
+    AssistantText,
+    AssistantThinking,
+    BranchPoint,
+    ClientNote,
     Conversation,
     Enclosure,
-    Folded,
+    FoldedItems,
     Item,
-    Left,
-    Noted,
-    Said,
-    Thought,
-    Told,
+    LateResult,
+    ToolCall,
+    UserMessage,
 )
 from plait.conversation.prices import Prices
-from plait.conversation.totals import totals_over, with_own_responses
+from plait.export.atif import build_trajectory
+from plait.export.plan import ExportPlan, export
+from plait.export.steps import Pictures, get_item_kind, iter_items
+from plait.export.transcripts import Family
 from plait.redact import Redactor
-from plait.view.costs import cost_by
-from plait.view.interchange.atif import trajectory_of
-from plait.view.interchange.enclosures import Pictures
-from plait.view.interchange.steps import items_of, kind_of
-from plait.view.passages.stream import Manner
+from plait.view.passages import RenderOptions
 from plait.view.transcript.heading import Transcript
-from plait.view.transcript.json_form import agents_of
+from plait.view.transcript.json_form import list_agents
 from tests.graph.generated import archives
 from tests.view.interchange.sessions import (
     ALL,
@@ -55,18 +53,18 @@ def transcripts(families: Iterable[Family]) -> list[Transcript]:
     return [one for family in families for one in family.transcripts()]
 
 
-def document(transcript: Transcript, manner: Manner = ALL, folder: str | None = None) -> Any:
+def document(transcript: Transcript, manner: RenderOptions = ALL, folder: str | None = None) -> Any:
     """Returns a transcript as who reads the file has it."""
-    made = trajectory_of(transcript, manner, cost_by(Prices()), folder)
+    made = build_trajectory(transcript, manner, make_cost_function(Prices()), folder)
     return json.loads(json.dumps(made.document, default=plain))
 
 
-def check(transcript: Transcript, manner: Manner) -> None:
+def check(transcript: Transcript, manner: RenderOptions) -> None:
     """Every document is valid; what there is, is in it or counted; figures are those of totals."""
     told = document(transcript, manner)
     assert faults(told) == []
     below = {one["trajectory_id"]: one for one in told.get("subagent_trajectories", ())}
-    parts = [transcript.conversation, *agents_of(transcript, manner)]
+    parts = [transcript.conversation, *list_agents(transcript, manner)]
     check_items(transcript.conversation, told)
     for agent in parts[1:]:
         check_items(agent, below[agent.id])
@@ -79,13 +77,15 @@ def check(transcript: Transcript, manner: Manner) -> None:
 
 def check_items(conversation: Conversation, told: Any) -> None:
     account = told["extra"]["account"]
-    items = list(items_of(conversation.items()))
+    items = list(iter_items(conversation.items()))
     assert account["items"] == len(items)
     assert account["held"] + sum(account["left_out"].values()) == len(items)
     held = {name for step in told["steps"] for name in step["extra"].get("records", ())}
     away = [one for one in items if one.uuid and one.uuid not in held]
     assert len(away) <= sum(account["left_out"].values())
-    leaving = [one for turn in conversation.turns for one in turn.items if isinstance(one, Left)]
+    leaving = [
+        one for turn in conversation.turns for one in turn.items if isinstance(one, BranchPoint)
+    ]
     assert len(told["extra"].get("branches", ())) == len(leaving)
 
 
@@ -93,25 +93,29 @@ def check_words(conversation: Conversation, told: Any) -> None:
     """All that was said, thought, called and answered in order stands in the step of its record."""
     steps = {name: one for one in told["steps"] for name in one["extra"].get("records", ())}
     for item in conversation.items():
-        if item.uuid and not isinstance(item, Left | Folded) and kind_of(item) != "again":
+        if (
+            item.uuid
+            and not isinstance(item, BranchPoint | FoldedItems)
+            and get_item_kind(item) != "again"
+        ):
             check_item(item, steps[item.uuid])
 
 
 def check_item(item: Item, step: Any) -> None:
     match item:
-        case Called():
+        case ToolCall():
             assert item.call in [one["tool_call_id"] for one in step["tool_calls"]]
             results = step.get("observation", {"results": ()})["results"]
             given = [(one.get("source_call_id"), words(one.get("content", ""))) for one in results]
             assert item.result is None or (item.call, item.result.text) in given
-        case Said() | Noted():
+        case AssistantText() | ClientNote():
             assert item.text in words(step["message"])
-        case Told() if item.kind != "command":
+        case UserMessage() if item.kind != "command":
             assert item.text in words(step["message"])
-        case Thought():
+        case AssistantThinking():
             told = step.get("reasoning_content") or step["extra"].get("thoughts", "")
             assert item.text in told
-        case Answered(result=result):
+        case LateResult(result=result):
             found = step["observation"]["results"]
             assert result.text in [words(one.get("content", "")) for one in found]
         case _:
@@ -124,7 +128,7 @@ def words(content: Any) -> str:
 
 
 def check_figures(parts: list[Conversation], told: Any) -> None:
-    whole = totals_over([with_own_responses(parts[0]), *parts[1:]], Prices())
+    whole = sum_conversations([keep_responses_on_path(parts[0]), *parts[1:]], Prices())
     found = Counter[str]()
     for one in (told, *told.get("subagent_trajectories", ())):
         final = one["final_metrics"]
@@ -147,8 +151,8 @@ def check_figures(parts: list[Conversation], told: Any) -> None:
     assert found["cached_tokens"] == whole.tokens.cache_read
 
 
-@pytest.mark.parametrize("manner", [ALL, TOOLS, Manner(depth="prompts", has_tools=False)])
-def test_examples_are_valid_and_nothing_is_missing(gallery: Path, manner: Manner) -> None:
+@pytest.mark.parametrize("manner", [ALL, TOOLS, RenderOptions(depth="prompts", has_tools=False)])
+def test_examples_are_valid_and_nothing_is_missing(gallery: Path, manner: RenderOptions) -> None:
     found = transcripts(families_in(gallery))
     assert len(found) == 20
     for transcript in found:
@@ -190,7 +194,7 @@ S1< turn_duration
 """
 
 
-def only(folder: Path, text: str, manner: Manner = TOOLS) -> Any:
+def only(folder: Path, text: str, manner: RenderOptions = TOOLS) -> Any:
     (transcript,) = transcripts(drawn(folder, text))
     return document(transcript, manner)
 
@@ -276,7 +280,9 @@ def test_a_compaction_is_a_step_with_its_summary(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("agents", ["inline", "files"])
 def test_agents_are_trajectories_of_their_own(gallery: Path, agents: Any) -> None:
-    plan = ExportPlan(Archive([gallery / "sub-agent"]).sessions, manner=Manner(agents=agents))
+    plan = ExportPlan(
+        Archive([gallery / "sub-agent"]).sessions, manner=RenderOptions(agents=agents)
+    )
     files = {name: data for name, data in export(plan, "atif") if name.endswith(".atif.json")}
     main = json.loads(files.pop(min(files, key=len)))
     below = {one["trajectory_id"] for one in main.get("subagent_trajectories", ())}
@@ -321,12 +327,12 @@ def test_pictures_lie_beside_a_document_or_are_counted(tmp_path: Path) -> None:
     assert [one["type"] for one in parts] == ["text", "image"]
     assert parts[1]["source"] == {"media_type": "image/png", "path": name}
     assert files[name].startswith(b"\x89PNG")
-    assert "pictures" not in plan.told.left_out
+    assert "pictures" not in plan.summary.left_out
     whole = ExportPlan(Archive([tmp_path]).sessions, is_combined=True)
     alone = json.loads(dict(export(whole, "atif"))["transcripts.atif.json"])
     assert alone["steps"][0]["message"] == "What is this?"
     assert alone["steps"][0]["extra"]["enclosures"][0]["kind"] == "image"
-    assert alone["extra"]["left_out"]["pictures"] == whole.told.left_out["pictures"] == 2
+    assert alone["extra"]["left_out"]["pictures"] == whole.summary.left_out["pictures"] == 2
 
 
 def test_data_that_is_no_picture_is_counted(tmp_path: Path) -> None:
@@ -385,7 +391,7 @@ def test_several_trajectories_in_one_file_are_a_list(gallery: Path) -> None:
 
 
 def test_a_conversation_of_which_nothing_is_told_is_a_valid_document(tmp_path: Path) -> None:
-    told = only(tmp_path, 'file work\nM1 "Mind this."', Manner(depth="prompts"))
+    told = only(tmp_path, 'file work\nM1 "Mind this."', RenderOptions(depth="prompts"))
     assert [one["extra"]["kind"] for one in told["steps"]] == ["empty"]
     assert told["extra"]["left_out"] == {"told": 1}
 
@@ -415,10 +421,10 @@ def test_the_manifest_sums_up_what_is_left_out(gallery: Path) -> None:
 def test_what_broken_lines_hold_is_in_the_document_wherever_agents_are(gallery: Path) -> None:
     for agents in ("inline", "files"):
         (transcript,) = transcripts(families_in(gallery / "glued-lines"))
-        told = document(transcript, Manner(agents=agents))
+        told = document(transcript, RenderOptions(agents=agents))
         (below,) = told["subagent_trajectories"]
         assert below["trajectory_id"].endswith("~recovered")
-    told = document(transcript, Manner(has_tools=False))
+    told = document(transcript, RenderOptions(has_tools=False))
     assert told["extra"]["left_out"]["agents"] == 1
     assert "observation" not in told["steps"][-1]
 

@@ -14,16 +14,23 @@ from hypothesis import given, settings
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.export.formats import Told as ToldSoFar
-from plait.archive.export.formats import graph_of
-from plait.archive.export.plan import ExportPlan, export
-from plait.archive.export.transcripts import Family
-from plait.conversation.model import Called, Conversation, Response, Said, Thought, Told
+from plait.conversation.costs import sum_conversations
+from plait.conversation.model import (
+    AssistantText,
+    AssistantThinking,
+    Conversation,
+    Response,
+    ToolCall,
+    UserMessage,
+)
 from plait.conversation.prices import Prices
-from plait.conversation.totals import totals_over
-from plait.view.interchange.steps import Step, items_of, kind_of
-from plait.view.interchange.toolpath_changes import actor_of, artifact_of, settle_figures
-from plait.view.passages.stream import Manner
+from plait.export.formats import ExportSummary as ToldSoFar
+from plait.export.formats import build_family_graph
+from plait.export.plan import ExportPlan, export
+from plait.export.steps import Step, get_item_kind, iter_items
+from plait.export.toolpath import get_actor, get_artifact_name, move_figures_to_last_step
+from plait.export.transcripts import Family
+from plait.view.passages import RenderOptions
 from tests.graph.generated import archives
 from tests.view.interchange.graph_model import ancestors, faults
 from tests.view.interchange.sessions import (
@@ -36,9 +43,9 @@ from tests.view.interchange.sessions import (
 )
 
 
-def document(family: Family, manner: Manner = ALL) -> Any:
+def document(family: Family, manner: RenderOptions = ALL) -> Any:
     """Returns a family as who reads the file has it."""
-    made = graph_of(family, manner, Prices(), ToldSoFar(), "x", set())
+    made = build_family_graph(family, manner, Prices(), ToldSoFar(), "x", set())
     return json.loads(json.dumps(made.document, default=plain))
 
 
@@ -52,11 +59,11 @@ def turn_of(step: Any) -> Any:
     return next(iter(step["change"].values()))["structural"]
 
 
-def check(family: Family, manner: Manner) -> None:
+def check(family: Family, manner: RenderOptions) -> None:
     """A document is valid; what there is, is in it or counted; figures are those of totals."""
     told = document(family, manner)
     assert faults(told) == []
-    items = [item for one in family.by_line.values() for item in items_of(one.items())]
+    items = [item for one in family.by_line.values() for item in iter_items(one.items())]
     account = told["meta"]["account"]
     assert account["items"] == len(items)
     assert account["held"] + sum(account["left_out"].values()) == len(items)
@@ -64,34 +71,34 @@ def check(family: Family, manner: Manner) -> None:
     for one in steps_in(told):
         for name in one["meta"]["records"]:
             steps.setdefault(name, []).append(turn_of(one))
-    left = Counter(kind_of(one) for one in items if one.uuid and one.uuid not in steps)
+    left = Counter(get_item_kind(one) for one in items if one.uuid and one.uuid not in steps)
     assert left <= Counter(account["left_out"])
     if manner.depth == "all":
         assert set(steps) >= set(family.graph.nodes)
         for item in items:
-            if item.uuid and kind_of(item) != "again":
+            if item.uuid and get_item_kind(item) != "again":
                 check_item(item, steps[item.uuid])
     check_figures(family, told)
 
 
 def check_item(item: Any, found: list[Any]) -> None:
     match item:
-        case Called():
+        case ToolCall():
             uses = [use for one in found for use in one.get("tool_uses", ())]
             given = [(one["id"], one.get("result", {}).get("content")) for one in uses]
             assert (item.call, item.result.text if item.result else None) in given
-        case Said():
+        case AssistantText():
             assert any(item.text in one.get("text", "") for one in found)
-        case Thought():
+        case AssistantThinking():
             assert any(item.text in one.get("thinking", "") for one in found)
-        case Told() if item.kind != "command":
+        case UserMessage() if item.kind != "command":
             assert any(item.text in (one.get("text"), one.get("summary")) for one in found)
         case _:
             assert found
 
 
 def check_figures(family: Family, told: Any) -> None:
-    whole = totals_over(family.by_line.values(), Prices()).tokens
+    whole = sum_conversations(family.by_line.values(), Prices()).tokens
     usages = [turn_of(one).get("token_usage", {}) for one in steps_in(told)]
     sums = Counter[str]()
     for one in usages:
@@ -103,8 +110,8 @@ def check_figures(family: Family, told: Any) -> None:
     assert sums["cache_write_tokens"] + rest["cache_creation_tokens"] == whole.cache_write
 
 
-@pytest.mark.parametrize("manner", [ALL, TOOLS, Manner(depth="prompts")])
-def test_examples_are_valid_and_nothing_is_missing(gallery: Path, manner: Manner) -> None:
+@pytest.mark.parametrize("manner", [ALL, TOOLS, RenderOptions(depth="prompts")])
+def test_examples_are_valid_and_nothing_is_missing(gallery: Path, manner: RenderOptions) -> None:
     found = list(families_in(gallery))
     assert len(found) > 15
     for family in found:
@@ -135,7 +142,7 @@ def test_any_session_is_valid_and_nothing_is_missing(
         check(family, TOOLS)
 
 
-def only(folder: Path, text: str, manner: Manner = TOOLS) -> Any:
+def only(folder: Path, text: str, manner: RenderOptions = TOOLS) -> Any:
     (family,) = drawn(folder, text)
     return document(family, manner)
 
@@ -299,7 +306,7 @@ def test_only_the_ways_that_go_on_are_told_where_that_is_wanted(gallery: Path) -
 
 def test_agents_are_counted_where_tools_are_not_told(gallery: Path) -> None:
     (family,) = families_in(gallery / "sub-agent")
-    told = document(family, Manner(has_tools=False))
+    told = document(family, RenderOptions(has_tools=False))
     assert len(told["paths"]) == 1
     assert told["meta"]["left_out"]["agents"] == 3
 
@@ -337,7 +344,7 @@ def test_pictures_are_counted(tmp_path: Path) -> None:
 def test_files_are_named_from_the_base_of_their_path(
     path: str, directory: str | None, name: str
 ) -> None:
-    assert artifact_of(path, directory) == name
+    assert get_artifact_name(path, directory) == name
 
 
 @pytest.mark.parametrize(
@@ -354,10 +361,10 @@ def test_files_are_named_from_the_base_of_their_path(
 def test_models_are_actors_of_names_that_everybody_reads(
     tmp_path: Path, model: str | None, actor: str
 ) -> None:
-    said = Said(response=0, text="x")
+    said = AssistantText(response=0, text="x")
     response = Response(None, None, model, (), None, None, None, None, model == "<synthetic>")
     told = Conversation("s", "trunk", "s", "p", None, (), (response,), ())
-    assert actor_of(told, Step(1, [said]), is_agent=False) == actor
+    assert get_actor(told, Step(1, [said]), is_agent=False) == actor
 
 
 def test_several_families_in_one_file_are_one_graph(gallery: Path) -> None:
@@ -366,7 +373,7 @@ def test_several_families_in_one_file_are_one_graph(gallery: Path) -> None:
     told = json.loads(files["transcripts.path.json"])
     assert faults(told) == []
     assert len(told["paths"]) > 20
-    assert told["meta"]["left_out"] == dict(plan.told.left_out)
+    assert told["meta"]["left_out"] == dict(plan.summary.left_out)
     assert json.loads(files["manifest.json"])["left_out"] == told["meta"]["left_out"]
 
 
@@ -481,13 +488,13 @@ def answer(group: str | None, output: int | None, cost: float | None = None) -> 
 
 def test_figures_of_an_answer_stand_on_its_last_step() -> None:
     steps = [answer("a", 5, 0.5), answer(None, 3), answer("b", 7), answer("a", None)]
-    settle_figures(steps)
+    move_figures_to_last_step(steps)
     assert steps == [answer("a", None), answer(None, 3), answer("b", 7), answer("a", 5, 0.5)]
 
 
 def test_figures_under_one_name_are_added() -> None:
     steps = [answer("a", 5, 0.5), answer("a", 7, 0.25), answer("a", 1)]
-    settle_figures(steps)
+    move_figures_to_last_step(steps)
     (*others, last) = steps
     assert others == [answer("a", None)] * 2
     told = last["change"]["x"]["structural"]

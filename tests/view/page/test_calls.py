@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from plait.conversation.model import Answered, Called, Enclosure, Outcome, Result
-from plait.view.page.conversation.blocks import Setting
-from plait.view.page.conversation.calls import call, result_apart
+from plait.conversation.model import Enclosure, LateResult, Outcome, Result, ToolCall
+from plait.view.page.blocks import PageOptions
+from plait.view.page.call_entries import render_call, render_detached_result
 
-SETTING = Setting(directory="/home/dev/shop")
+SETTING = PageOptions(directory="/home/dev/shop")
 PICTURE = Enclosure("image", None, "image/png", None, 774)
 
 
@@ -22,7 +22,7 @@ def drawn(
 ) -> str:
     """Returns a call with its result as its page shows it."""
     result = None if answer is None else Result(answer, outcome, detail=detail, **more)
-    called = Called(
+    called = ToolCall(
         response=0,
         call="c1",
         name=name,
@@ -36,7 +36,7 @@ def drawn(
         time="2026-11-02T09:00:00.000Z",
         answered_at="2026-11-02T09:00:05.000Z",
     )
-    return call(called, SETTING, has_result=True)
+    return render_call(called, SETTING, has_result=True)
 
 
 def answered(words: str) -> dict[str, Any]:
@@ -302,8 +302,8 @@ def test_a_call(drawing: str, html: str) -> None:
 
 
 def test_a_result_that_arrived_later_stands_apart() -> None:
-    answered = Answered(call="c1", name="Bash", result=Result("late", "ok"), uuid="u3", line=9)
-    assert result_apart(answered, SETTING) == (
+    answered = LateResult(call="c1", name="Bash", result=Result("late", "ok"), uuid="u3", line=9)
+    assert render_detached_result(answered, SETTING) == (
         '<details class="call ok apart" id="u3" data-l="0.9" data-out="0.9" data-call="c1" open>'
         '<summary class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="res">arrived later</span></summary>'
@@ -312,9 +312,9 @@ def test_a_result_that_arrived_later_stands_apart() -> None:
 
 
 def test_a_call_shows_the_agents_that_it_sent_out() -> None:
-    called = Called(
+    called = ToolCall(
         response=0, call="c1", name="Task", input={"prompt": "x"}, agents=("a",), line=7
     )
-    html = call(called, SETTING, has_result=True, inner="<p>inside</p>")
+    html = render_call(called, SETTING, has_result=True, inner="<p>inside</p>")
     assert html.endswith("<p>inside</p></div></details>")
     assert "task" not in html.partition("body")[2]

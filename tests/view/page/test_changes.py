@@ -1,13 +1,13 @@
 """Patches to tables: numbers, signs, and the words that changed."""
 
-from plait.conversation.patches import Patch, hunks_between
-from plait.view.page.conversation.blocks import Cut
-from plait.view.page.conversation.calls import changes
+from plait.conversation.patches import Patch, diff_texts
+from plait.view.page.blocks import Cut
+from plait.view.page.call_entries import render_patch
 
 
 def table(old: str, new: str, *, lines: int = 100) -> tuple[str, int]:
-    hunks = hunks_between(old, new)
-    return changes(Patch("a.py", hunks, 0, 0), Cut(lines, 10_000))
+    hunks = diff_texts(old, new)
+    return render_patch(Patch("a.py", hunks, 0, 0), Cut(lines, 10_000))
 
 
 def test_a_changed_word_is_marked_within_its_line() -> None:

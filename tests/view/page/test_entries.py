@@ -3,21 +3,21 @@
 import pytest
 
 from plait.conversation.model import (
-    Compacted,
+    AssistantText,
+    AssistantThinking,
+    BranchPoint,
+    ClientNote,
+    CompactionItem,
     Conversation,
     Enclosure,
-    Folded,
+    FoldedItems,
     Item,
-    Left,
-    Noted,
-    Said,
-    Shown,
-    Thought,
-    Told,
+    OtherBlock,
     Turn,
+    UserMessage,
 )
-from plait.view.page.conversation import entries
-from plait.view.page.conversation.blocks import Setting
+from plait.view.page import entries
+from plait.view.page.blocks import PageOptions
 
 TIME = "2026-11-02T09:00:00.000Z"
 PICTURE = Enclosure("image", None, "image/png", None, 774)
@@ -31,33 +31,35 @@ BRANCH = Conversation(
     responses=(),
     files=(),
 )
-SETTING = Setting({"s@1": BRANCH}, page_of={"other": "other.html"}.get)
+SETTING = PageOptions({"s@1": BRANCH}, session_page_url={"other": "other.html"}.get)
 
 
-def told(kind: str, text: str, **more: object) -> Told:
-    return Told(kind=kind, text=text, uuid="u1", file=0, line=7, **more)  # type: ignore[arg-type]
+def told(kind: str, text: str, **more: object) -> UserMessage:
+    return UserMessage(kind=kind, text=text, uuid="u1", file=0, line=7, **more)  # type: ignore[arg-type]
 
 
 def drawn(item: Item) -> str:
     """Returns an item as its page shows it."""
     match item:
-        case Told():
-            return entries.told_entry(item, SETTING)
-        case Said():
+        case UserMessage():
+            return entries.render_user_entry(item, SETTING)
+        case AssistantText():
             is_error = item.text.startswith("API Error")
-            return entries.said(item, SETTING, is_error=is_error, is_synthetic=item.response == 1)
-        case Thought():
-            return entries.thought(item, SETTING)
-        case Compacted():
-            return entries.compacted(item)
-        case Left():
-            return entries.left(item, SETTING)
-        case Folded():
-            return entries.folded(item, SETTING)
-        case Shown():
-            return entries.shown(item)
-        case Noted():
-            return entries.note_row(item)
+            return entries.render_answer(
+                item, SETTING, is_error=is_error, is_synthetic=item.response == 1
+            )
+        case AssistantThinking():
+            return entries.render_thinking(item, SETTING)
+        case CompactionItem():
+            return entries.render_compaction(item)
+        case BranchPoint():
+            return entries.render_branch(item, SETTING)
+        case FoldedItems():
+            return entries.render_fold(item, SETTING)
+        case OtherBlock():
+            return entries.render_block(item)
+        case ClientNote():
+            return entries.render_note(item)
         case _:
             raise AssertionError(item)
 
@@ -85,14 +87,14 @@ CASES = [
     pytest.param(
         told("queued", "and the tests"),
         '<div class="prompt queued" id="u1" data-l="0.7">'
-        '<span class="tag">typed while the model worked</span><div class="prose">'
+        '<span class="tag">sent while Claude was working</span><div class="prose">'
         "<p>and the tests</p></div></div>",
         id="queued prompt",
     ),
     pytest.param(
         told("queued", "wait", is_only_queued=True),
         '<div class="prompt queued" id="u1" data-l="0.7">'
-        '<span class="tag">in the queue, never seen by the model</span>'
+        '<span class="tag">queued, never sent to Claude</span>'
         '<div class="prose"><p>wait</p></div></div>',
         id="prompt that nobody saw",
     ),
@@ -214,11 +216,11 @@ CASES = [
     pytest.param(
         told("meta", "Caveat: these are messages", name="caveat"),
         '<details class="note" id="u1" data-l="0.7"><summary class="line">'
-        '<i class="i i-note"></i><span class="kind">words of the client</span> '
+        '<i class="i i-note"></i><span class="kind">client message</span> '
         '<span class="obj">Caveat: these are messages</span></summary>'
         '<div class="body"><pre class="out words">Caveat: these are messages</pre>'
         "</div></details>",
-        id="words of the client",
+        id="client message",
     ),
     pytest.param(
         told("empty", ""),
@@ -228,29 +230,29 @@ CASES = [
         id="empty",
     ),
     pytest.param(
-        Said(response=0, text="It is `done`.", uuid="u1", line=7),
+        AssistantText(response=0, text="It is `done`.", uuid="u1", line=7),
         '<div class="say prose" id="u1" data-l="0.7"><p>It is <code>done</code>.</p>\n</div>',
         id="answer",
     ),
     pytest.param(
-        Said(response=0, text="It", is_intermediate=True, uuid="u1", line=7),
+        AssistantText(response=0, text="It", is_intermediate=True, uuid="u1", line=7),
         '<span class="again" id="u1" data-l="0.7"></span>',
         id="answer that was said again",
     ),
     pytest.param(
-        Said(response=1, text="No response requested.", uuid="u1", line=7),
-        '<div class="say prose" id="u1" data-l="0.7"><span class="tag">by the client'
+        AssistantText(response=1, text="No response requested.", uuid="u1", line=7),
+        '<div class="say prose" id="u1" data-l="0.7"><span class="tag">by Claude Code'
         "</span><p>No response requested.</p></div>",
         id="words that no model said",
     ),
     pytest.param(
-        Said(response=0, text="API Error: 529 <overloaded>", uuid="u1", line=7),
+        AssistantText(response=0, text="API Error: 529 <overloaded>", uuid="u1", line=7),
         '<div class="event bad" id="u1" data-l="0.7"><i class="i i-warn"></i>'
         "<span>API Error: 529 &lt;overloaded&gt;</span></div>",
         id="error of the API",
     ),
     pytest.param(
-        Thought(response=0, text="Where is it?", uuid="u1", line=7),
+        AssistantThinking(response=0, text="Where is it?", uuid="u1", line=7),
         '<details class="think" id="u1" data-l="0.7"><summary class="line">'
         '<i class="i i-think"></i><span class="kind">thinking</span> '
         '<span class="obj">Where is it?</span></summary><div class="body">'
@@ -258,19 +260,19 @@ CASES = [
         id="thought",
     ),
     pytest.param(
-        Thought(response=0, text="", uuid="u1", line=7),
+        AssistantThinking(response=0, text="", uuid="u1", line=7),
         '<div class="think empty" id="u1" data-l="0.7"><div class="line">'
         '<i class="i i-think"></i>thinking, not recorded</div></div>',
         id="thought that was not recorded",
     ),
     pytest.param(
-        Thought(response=0, text="", is_encrypted=True, uuid="u1", line=7),
+        AssistantThinking(response=0, text="", is_encrypted=True, uuid="u1", line=7),
         '<div class="think empty" id="u1" data-l="0.7"><div class="line">'
         '<i class="i i-think"></i>thinking, encrypted</div></div>',
         id="encrypted thought",
     ),
     pytest.param(
-        Compacted(
+        CompactionItem(
             text="",
             trigger="auto",
             pre_tokens=115_000,
@@ -286,55 +288,55 @@ CASES = [
         id="compaction",
     ),
     pytest.param(
-        Left(to="s@1", kind="branch", label="By the mole", line=7),
+        BranchPoint(to="s@1", kind="branch", label="By the mole", line=7),
         '<div class="crossing"><a class="fork" href="#line-s@1" data-to="s@1">'
-        '<i class="i i-fork"></i><span>Another way from here, abandoned: “By the mole”'
+        '<i class="i i-fork"></i><span>Branch from here, abandoned: “By the mole”'
         "</span><small>1 turn</small></a></div>",
         id="branch",
     ),
     pytest.param(
-        Left(to="other@1", kind="branch", label="By the mole", is_active=True, line=7),
+        BranchPoint(to="other@1", kind="branch", label="By the mole", is_active=True, line=7),
         '<div class="crossing"><a class="fork" href="other.html#line-other@1" data-to="'
         'other@1"><i class="i i-fork"></i><span>Another session from here, goes on: “By'
         " the mole”</span><small></small></a></div>",
         id="branch in another session",
     ),
     pytest.param(
-        Left(to="other", kind="trunk", label="And back", is_active=True, line=7),
+        BranchPoint(to="other", kind="trunk", label="And back", is_active=True, line=7),
         '<div class="crossing"><a class="fork" href="other.html" data-to="other">'
         '<i class="i i-fork"></i><span>Another session from here, goes on: “And back”'
         "</span><small></small></a></div>",
         id="session that goes on",
     ),
     pytest.param(
-        Folded(reason="retracted", under="u2", items=(told("prompt", "fix teh bug"),), line=7),
+        FoldedItems(reason="retracted", under="u2", items=(told("prompt", "fix teh bug"),), line=7),
         '<details class="note folded" data-l="0.7"><summary class="line">'
-        '<i class="i i-back"></i><span class="kind">taken back before any answer'
+        '<i class="i i-back"></i><span class="kind">retracted before an answer'
         '</span> <span class="obj">fix teh bug</span></summary><div class="body">'
         '<div class="prompt prompt" id="u1" data-l="0.7"><div class="prose">'
         "<p>fix teh bug</p></div></div></div></details>",
         id="retracted prompt",
     ),
     pytest.param(
-        Shown(response=0, enclosure=Enclosure("server_thing", {"a": 1}), uuid="u1", line=7),
+        OtherBlock(response=0, enclosure=Enclosure("server_thing", {"a": 1}), uuid="u1", line=7),
         '<div class="note" id="u1" data-l="0.7"><button class="enclosed" data-l="0.7" d'
         'ata-p="raw"><i class="i i-image"></i>server_thing</button></div>',
         id="block of an unknown kind",
     ),
     pytest.param(
-        Noted(kind="system", subtype="local_command", text="ran <it>", uuid="u1", line=7),
+        ClientNote(kind="system", subtype="local_command", text="ran <it>", uuid="u1", line=7),
         '<div class="row" id="u1" data-l="0.7"><b>local_command</b> '
         '<span class="obj">ran &lt;it&gt;</span></div>',
         id="note",
     ),
     pytest.param(
-        Noted(kind="permission-mode", value={"permissionMode": "plan"}, line=7),
+        ClientNote(kind="permission-mode", value={"permissionMode": "plan"}, line=7),
         '<div class="row" data-l="0.7"><b>permission-mode</b> '
         '<span class="obj">permissionMode: plan</span></div>',
         id="note without words",
     ),
     pytest.param(
-        Noted(
+        ClientNote(
             kind="attachment",
             subtype="date_change",
             value={"attachment": {"type": "date_change", "newDate": "2026-11-03"}},
@@ -345,7 +347,7 @@ CASES = [
         id="note of an attachment",
     ),
     pytest.param(
-        Noted(kind="<b>future</b>", uuid="u1", line=7),
+        ClientNote(kind="<b>future</b>", uuid="u1", line=7),
         '<div class="row" id="u1" data-l="0.7"><b>&lt;b&gt;future&lt;/b&gt;</b> '
         '<span class="obj"></span></div>',
         id="unknown record",
@@ -359,27 +361,29 @@ def test_an_entry(item: Item, html: str) -> None:
 
 
 def test_notes_are_told_by_their_kinds() -> None:
-    notes = [Noted(kind="system", subtype=name) for name in ("turn_duration", "b", "b")]
-    html = entries.notes(notes)
+    notes = [ClientNote(kind="system", subtype=name) for name in ("turn_duration", "b", "b")]
+    html = entries.render_notes(notes)
     assert '<span class="kind">3 notes</span>' in html
     assert '<span class="obj">b ×2, turn duration</span>' in html
     assert html.count('class="row"') == 3
 
 
 def test_what_was_thought_and_not_recorded_is_told_on_the_line_of_notes() -> None:
-    thoughts = [Thought(response=0, text="", line=n) for n in (1, 2)]
-    unseen = Thought(response=0, text="", is_encrypted=True)
-    html = entries.notes([*thoughts, Noted(kind="mode"), told("reminder", "Be brief"), unseen])
+    thoughts = [AssistantThinking(response=0, text="", line=n) for n in (1, 2)]
+    unseen = AssistantThinking(response=0, text="", is_encrypted=True)
+    html = entries.render_notes(
+        [*thoughts, ClientNote(kind="mode"), told("reminder", "Be brief"), unseen]
+    )
     head = html[: html.index("</summary>")]
     assert "2 notes · thinking, not recorded ×2 · thinking, encrypted</span>" in head
     assert '<span class="obj">mode, reminder</span>' in head
     assert html.count("think empty") == 3
-    alone = entries.notes(thoughts)
+    alone = entries.render_notes(thoughts)
     assert '<i class="i i-think"></i><span class="kind">thinking, not recorded ×2</span><' in alone
 
 
 def test_a_long_answer_is_cut_and_says_so() -> None:
     text = "\n\n".join(f"paragraph {number}" for number in range(600))
-    html = drawn(Said(response=0, text=text, uuid="u1", line=7))
+    html = drawn(AssistantText(response=0, text=text, uuid="u1", line=7))
     assert "paragraph 599" not in html
     assert '<button class="more" data-l="0.7" data-p="text">Show all: 1 199 lines' in html

@@ -2,9 +2,22 @@
 
 import pytest
 
-from plait.view.page.figures.charts import bar_cell, cells, row, strip, table
-from plait.view.page.markup import asked_in, count_in, hidden, options, select, session_address
-from plait.view.page.tabs.head import paged
+from plait.view.page.charts import (
+    render_bar_cell,
+    render_cells,
+    render_row,
+    render_table,
+    render_totals,
+)
+from plait.view.page.frame import paginate
+from plait.view.page.markup import (
+    read_count,
+    read_query,
+    render_hidden_input,
+    render_options,
+    render_select,
+    session_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,11 +36,11 @@ from plait.view.page.tabs.head import paged
     ],
 )
 def test_how_many_are_asked_for_stays_within_bounds(given: str, count: int) -> None:
-    assert count_in({"n": given}, 20, 400) == count
+    assert read_count({"n": given}, 20, 400) == count
 
 
 def test_what_an_address_says_is_cut() -> None:
-    assert asked_in({"q": "abcdef", "project": "", "else": "x"}, ("q", "project"), 3) == {
+    assert read_query({"q": "abcdef", "project": "", "else": "x"}, ("q", "project"), 3) == {
         "q": "abc"
     }
 
@@ -45,40 +58,42 @@ def test_what_an_address_says_is_cut() -> None:
 def test_a_part_of_many_leads_to_what_stands_before_and_after(
     start: int, shown: list[int], back: bool, on: bool
 ) -> None:
-    found, pages = paged("rows", [1, 2, 3, 4, 5, 6, 7], start, "/x?", 3)
+    found, pages = paginate("rows", [1, 2, 3, 4, 5, 6, 7], start, "/x?", 3)
     assert list(found) == shown
     assert ("Earlier" in pages, "Later" in pages) == (back, on)
 
 
 def test_what_fits_has_no_other_pages() -> None:
-    assert paged("rows", [1, 2, 3], 1, "/x?", 3) == ([1, 2, 3], "")
-    assert paged("rows", [], 1, "/x?", 3) == ([], "")
+    assert paginate("rows", [1, 2, 3], 1, "/x?", 3) == ([1, 2, 3], "")
+    assert paginate("rows", [], 1, "/x?", 3) == ([], "")
 
 
 def test_the_address_of_a_session_names_its_tab() -> None:
-    assert session_address("a b~c") == session_address("a b~c", "read") == "/s/a%20b~c"
-    assert session_address("a", "raw") == "/s/a/raw"
+    assert session_url("a b~c") == session_url("a b~c", "read") == "/s/a%20b~c"
+    assert session_url("a", "raw") == "/s/a/raw"
 
 
 def test_choices_are_never_markup() -> None:
-    drawn = select("project", "Project", "All", {"b": "Zoo", "a<": "<i>ant"}, "a<")
+    drawn = render_select("project", "Project", "All", {"b": "Zoo", "a<": "<i>ant"}, "a<")
     assert "<i>" not in drawn
     assert drawn.index("ant") < drawn.index("Zoo")
     assert drawn.count(" selected") == 1
-    assert options([("1", "one")], None) == '<option value="1">one</option>'
-    assert hidden("sort", "ended", "ended") == ""
-    assert 'value="&quot;"' in hidden("sort", '"')
+    assert render_options([("1", "one")], None) == '<option value="1">one</option>'
+    assert render_hidden_input("sort", "ended", "ended") == ""
+    assert 'value="&quot;"' in render_hidden_input("sort", '"')
 
 
 def test_a_table_names_its_columns_its_rows_and_its_odd_cells() -> None:
-    drawn = table((None, "<Calls>"), [row("Bash", ("bad", "3"))], "figures two", is_silent=True)
+    drawn = render_table(
+        (None, "<Calls>"), [render_row("Bash", ("bad", "3"))], "figures two", is_head_hidden=True
+    )
     assert drawn == (
         '<table class="figures two"><thead class="state"><tr><td></td>'
         '<th scope="col">&lt;Calls&gt;</th></tr></thead>'
         '<tbody><tr><th scope="row">Bash</th><td class="bad">3</td></tr></tbody></table>'
     )
-    assert table((), []) == '<table class="figures"><tbody></tbody></table>'
-    assert cells("1", ("num", "2")) == '<td>1</td><td class="num">2</td>'
+    assert render_table((), []) == '<table class="figures"><tbody></tbody></table>'
+    assert render_cells("1", ("num", "2")) == '<td>1</td><td class="num">2</td>'
 
 
 @pytest.mark.parametrize(
@@ -86,12 +101,12 @@ def test_a_table_names_its_columns_its_rows_and_its_odd_cells() -> None:
     [(0, 10, "0.0"), (1, 0, "0.0"), (0.001, 10, "0.8"), (5, 10, "50.0"), (10, 10, "100.0")],
 )
 def test_something_has_a_bar_and_nothing_has_none(value: float, most: float, wide: str) -> None:
-    assert f'class="c0" width="{wide}"' in bar_cell(value, most)[1]
+    assert f'class="c0" width="{wide}"' in render_bar_cell(value, most)[1]
 
 
 def test_totals_say_that_they_are_still_counted() -> None:
-    assert 'data-counting="1"' in strip([("Cost", "$1", "so far")], is_counting=True)
+    assert 'data-counting="1"' in render_totals([("Cost", "$1", "so far")], is_counting=True)
     linked = '<a href="/x">&lt;1 %</a>'
-    assert strip([("Cost", linked, "")], "cards") == (
+    assert render_totals([("Cost", linked, "")], "cards") == (
         f'<dl class="cards"><div><dt>Cost</dt><dd>{linked}<small></small></dd></div></dl>'
     )

@@ -1,18 +1,18 @@
 """Row shapes to strands in a page."""
 
-from plait.graph.rows import rows
-from plait.view.page.graph_svg import mini, rail
+from plait.graph.layout import iter_rows
+from plait.view.page.graph import render_mini, render_rail
 from tests.graph.sketch import sketch
 
 
 def drawn(text: str) -> str:
-    return rail(list(rows(sketch(text).graph)))
+    return render_rail(list(iter_rows(sketch(text).graph)))
 
 
 def test_each_row_is_a_link_to_its_place_with_its_words() -> None:
     found = sketch("U1 A1< U2< A2<")
-    shapes = list(rows(found.graph))
-    html = rail(shapes)
+    shapes = list(iter_rows(found.graph))
+    html = render_rail(shapes)
     assert html.count('class="node"') == 2
     for row in shapes:
         assert f'href="#{row.head}"' in html
@@ -32,11 +32,11 @@ def test_a_compaction_is_a_knot_and_a_retracted_prompt_a_cross() -> None:
 
 
 def test_an_empty_session_is_an_empty_drawing() -> None:
-    assert "<circle" not in rail([])
-    assert mini([]) == ""
+    assert "<circle" not in render_rail([])
+    assert render_mini([]) == ""
 
 
 def test_a_small_drawing_stays_small() -> None:
     text = "U0 " + " ".join(f"A{n}< U{n}<" for n in range(1, 90))
-    html = mini(list(rows(sketch(text).graph)))
+    html = render_mini(list(iter_rows(sketch(text).graph)))
     assert html.count("<circle") == 15

@@ -11,13 +11,21 @@ from urllib.parse import unquote
 import pytest
 
 from plait import Archive
-from plait.archive.export.site import Site
-from plait.archive.export.transcripts import Family, Names
-from plait.archive.families import families
-from plait.archive.open_session import opened_together
-from plait.conversation.model import Answered, Called, Folded, Item, Said, Thought, Told
+from plait.conversation.model import (
+    AssistantText,
+    AssistantThinking,
+    FoldedItems,
+    Item,
+    LateResult,
+    ToolCall,
+    UserMessage,
+)
 from plait.conversation.walk import Depth
-from plait.view.text import COLOUR, with_colours
+from plait.export.site import Site
+from plait.export.transcripts import Family, Names
+from plait.sessions.families import group_families
+from plait.sessions.open_session import open_sessions
+from plait.view.text import COLOUR, clean_terminal_output
 from tests.sampling import EACH_AND_ALL, one_of
 from tests.view.page.packed import packed_in
 
@@ -63,8 +71,8 @@ class Words(HTMLParser):
 def families_of(root: Path, every: int) -> Iterator[Family]:
     """Yields sessions of an archive as they are exported, nothing redacted."""
     names = Names()
-    for members in one_of(every, list(families(Archive([root]).sessions))):
-        yield Family(opened_together(members), str, names)
+    for members in one_of(every, list(group_families(Archive([root]).sessions))):
+        yield Family(open_sessions(members), str, names)
 
 
 def words_in(html: str) -> str:
@@ -83,13 +91,13 @@ def texts(items: tuple[Item, ...]) -> Iterator[str]:
     """Yields what was asked, said, thought and answered."""
     for item in items:
         match item:
-            case Told() | Said() | Thought():
+            case UserMessage() | AssistantText() | AssistantThinking():
                 yield item.text
-            case Called() if item.result:
+            case ToolCall() if item.result:
                 yield item.result.text
-            case Answered():
+            case LateResult():
                 yield item.result.text
-            case Folded():
+            case FoldedItems():
                 yield from texts(item.items)
             case _:
                 pass
@@ -131,7 +139,7 @@ def test_every_word_is_in_the_pages(corpus: list[Family]) -> None:
 def is_told(text: str, told: str) -> bool:
     """Tells whether a text is there, whole or line by line, as Markdown would write it."""
     is_printed = "\x1b" in text or "\r" in text
-    shown = COLOUR.sub(" ", with_colours(text)) if is_printed else text
+    shown = COLOUR.sub(" ", clean_terminal_output(text)) if is_printed else text
     if letters(shown) in told:
         return True
     return all(any(one in told for one in written(line)) for line in shown.split("\n"))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.view.forms import few_models
-from plait.view.text import shortened
+from plait.view.formats import format_first_models
+from plait.view.text import shorten
 
 
 @pytest.mark.parametrize(
@@ -20,17 +20,17 @@ from plait.view.text import shortened
     ],
 )
 def test_a_text_is_shortened_between_words(text: str, most: int, words: str) -> None:
-    assert shortened(text, most) == words
+    assert shorten(text, most) == words
 
 
 @given(st.text(max_size=200), st.integers(1, 40))
 def test_what_is_shortened_is_short_and_on_one_line(text: str, most: int) -> None:
-    words = shortened(text, most)
+    words = shorten(text, most)
     assert len(words) <= most + 2
     assert words.splitlines() in ([words], [])
 
 
 def test_models_are_told_without_their_days() -> None:
-    assert few_models(("claude-opus-4-5-20251101",)) == "opus-4-5"
-    assert few_models(("a-20250101", "a-20260101", "b", "c")) == "a, b +1"
-    assert few_models(()) == ""
+    assert format_first_models(("claude-opus-4-5-20251101",)) == "opus-4-5"
+    assert format_first_models(("a-20250101", "a-20260101", "b", "c")) == "a, b +1"
+    assert format_first_models(()) == ""

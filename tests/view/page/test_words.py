@@ -6,9 +6,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from plait.conversation.model import Spot
-from plait.view.page.conversation.blocks import Cut, beginning, coloured, printed, prose, typed
-from plait.view.page.markup import clean, esc
+from plait.conversation.model import ItemBase
+from plait.view.page.blocks import (
+    Cut,
+    cut_text,
+    render_coloured,
+    render_output,
+    render_prose,
+    render_typed_text,
+)
+from plait.view.page.markup import esc, replace_deceptive
 
 TAGS = {
     *"p pre code em strong del a ul ol li h1 h2 h3 h4 h5 h6 blockquote hr br".split(),
@@ -59,8 +66,8 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_markdown_stays_words(text: str) -> None:
-    check_harmless(prose(text))
-    check_harmless(typed(text))
+    check_harmless(render_prose(text))
+    check_harmless(render_typed_text(text))
 
 
 @given(
@@ -69,13 +76,13 @@ def test_hostile_markdown_stays_words(text: str) -> None:
     )
 )
 def test_whatever_is_written_stays_words(text: str) -> None:
-    check_harmless(prose(text))
+    check_harmless(render_prose(text))
     assert "<" not in esc(text)
-    clean(text).encode()
+    replace_deceptive(text).encode()
 
 
 def test_pictures_from_elsewhere_become_links() -> None:
-    html = prose("see ![the plan](https://example.com/a.png)")
+    html = render_prose("see ![the plan](https://example.com/a.png)")
     assert "<img" not in html
     assert ">the plan</a>" in html
 
@@ -90,12 +97,12 @@ def test_pictures_from_elsewhere_become_links() -> None:
     ],
 )
 def test_markdown(text: str, html: str) -> None:
-    assert prose(text) == html
+    assert render_prose(text) == html
 
 
 def test_what_a_person_typed_keeps_its_line_breaks() -> None:
-    assert "<br" in typed("one\ntwo")
-    assert "<br" not in prose("one\ntwo")
+    assert "<br" in render_typed_text("one\ntwo")
+    assert "<br" not in render_prose("one\ntwo")
 
 
 @pytest.mark.parametrize(
@@ -115,12 +122,12 @@ def test_what_a_person_typed_keeps_its_line_breaks() -> None:
     ],
 )
 def test_colours_of_a_terminal(text: str, html: str) -> None:
-    assert coloured(text) == html
+    assert render_coloured(text) == html
 
 
 @given(st.text(alphabet=st.sampled_from("ab \x1b[0123456789;mJ]\x07\r\n<&"), max_size=40))
 def test_whatever_is_printed_stays_words(text: str) -> None:
-    html = coloured(text)
+    html = render_coloured(text)
     assert "\x1b" not in html
     for _, name, rest in TAG.findall(html):
         assert name == "span"
@@ -129,23 +136,23 @@ def test_whatever_is_printed_stays_words(text: str) -> None:
 
 def test_a_long_text_is_cut_at_the_end_of_a_line_and_says_how_long_it_is() -> None:
     text = "\n".join(f"line {number}" for number in range(100))
-    shown, hidden = beginning(text, Cut(10, 1000))
+    shown, hidden = cut_text(text, Cut(10, 1000))
     assert shown.endswith("line 9")
     assert hidden == len(text) - len(shown) - 1
-    html = printed(text, Spot(file=2, line=7), "text", Cut(10, 1000))
+    html = render_output(text, ItemBase(file=2, line=7), "text", Cut(10, 1000))
     assert 'data-l="2.7"' in html
     assert "Show all: 100 lines, 789 B" in html
 
 
 def test_a_text_that_is_a_little_too_long_is_not_cut() -> None:
     text = "\n".join(str(number) for number in range(12))
-    assert beginning(text, Cut(10, 1000)) == (text, 0)
+    assert cut_text(text, Cut(10, 1000)) == (text, 0)
 
 
 @given(st.text(max_size=300), st.integers(1, 8), st.integers(1, 80))
 @example("0\n", 1, 1)
 def test_what_is_shown_is_the_beginning(text: str, lines: int, characters: int) -> None:
-    shown, hidden = beginning(text, Cut(lines, characters))
+    shown, hidden = cut_text(text, Cut(lines, characters))
     assert text.startswith(shown)
     assert hidden >= 0
     assert (hidden == 0) == (shown == text)

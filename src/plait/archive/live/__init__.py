@@ -1,20 +1,26 @@
-"""An archive that is looked at for hours: sessions, rows and sums, kept until something changes."""
+"""An archive kept open for hours by the page server: cached until files change."""
 
-from plait.archive.kept_pages import LARGE
-from plait.archive.live.live_archive import PATIENCE, ListedSessions, LiveArchive
-from plait.archive.live.reading import Progress, Reading, unread_facts
+from plait.archive.live.live_archive import (
+    LIST_SECONDS,
+    ListedSessions,
+    LiveArchive,
+    ReadingProgress,
+    ReadingState,
+    read_unread_facts,
+)
 from plait.archive.live.session import LiveSession
-from plait.archive.live.snapshot import Money, Snapshot
+from plait.archive.live.snapshot import Billing, Snapshot
+from plait.sessions.page_cache import MIN_BYTES
 
 __all__ = [
-    "LARGE",
-    "PATIENCE",
+    "LIST_SECONDS",
+    "MIN_BYTES",
+    "Billing",
     "ListedSessions",
     "LiveArchive",
     "LiveSession",
-    "Money",
-    "Progress",
-    "Reading",
+    "ReadingProgress",
+    "ReadingState",
     "Snapshot",
-    "unread_facts",
+    "read_unread_facts",
 ]

@@ -1,71 +1,300 @@
-"""Roots to what the page shows of them: sessions as they are now, each read when asked for.
+"""The archive behind the page: sessions and figures as they are now, cached until files change.
 
-Whoever watches the folders says when something has changed; until then nothing is looked at
-twice. All of it may be asked in any thread.
+Whoever watches the folders calls `refresh` when something has changed; until then nothing is
+looked up twice. Everything may be called from any thread.
 """
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import logging
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from threading import RLock
+from threading import Event, Lock, RLock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from plait.archive.accounting import Why
+from msgspec import Struct
+
 from plait.archive.archive import Archive
-from plait.archive.index.fresh import stamps_of
-from plait.archive.kept_pages import PageFolder, mark_of, pages_beside
-from plait.archive.live.cache import Cache, RunningSum, SumSoFar
-from plait.archive.live.reading import Reading, unread_facts
-from plait.archive.live.session import LiveSession, live_session
-from plait.archive.live.snapshot import Money, Snapshot
-from plait.archive.model import Facts, Session, StorePlace
-from plait.archive.raw_lines import LineSurvey, line_survey
+from plait.archive.live.session import LiveSession, open_live_session
+from plait.archive.live.snapshot import Billing, Snapshot
 from plait.conversation.prices import Prices
-from plait.conversation.waste.findings import Waste
 from plait.errors import SourceError
 from plait.index.catalogue import CATALOGUE
 from plait.index.freshness import is_fresh
-from plait.line import LogFile, root_at
-from plait.line.discover import PROJECTS
-from plait.view.page.lists.rows import ListedSession
+from plait.insights.waste import Waste
+from plait.insights.why import Why
+from plait.line import LogFile, make_root
+from plait.line.discovery import PROJECTS
+from plait.sessions.facts import LogFacts, read_log_facts
+from plait.sessions.fresh_index import scan_library
+from plait.sessions.model import Facts, Session, StorePlace
+from plait.sessions.page_cache import PageCache, fingerprint_session, open_page_cache
+from plait.sessions.raw_lines import LineSurvey, survey_lines
+from plait.sessions.worker_pool import FACTS_PARALLEL_BYTES, map_parallel
+from plait.view.formats import format_bytes, format_count
+from plait.view.page.session_rows import ListedSession
 
 if TYPE_CHECKING:
-    from plait.archive.families import CountedSessions
-    from plait.archive.files.touched import TouchedPath
-    from plait.archive.keeping import KeepStatus
-    from plait.archive.wasting import CountedWaste
-    from plait.conversation.insights.model import Insights
+    from plait.files.touched import TouchedPath
+    from plait.insights.report import Insights
+    from plait.insights.waste import CountedWaste
+    from plait.keep import KeepStatus
     from plait.redact import Rules
+    from plait.sessions.statistics import SessionStatistics
 
-MOST_BYTES = 160_000_000
-"""Of logs whose conversations stay in memory; the one that was asked for always does."""
-MOST_VALUES, MOST_FIGURES = 48, 8
-OFTEN = 1.0
-"""Seconds between two looks for clients that run."""
-PATIENCE = 0.15
-"""Seconds for which a page waits for what lists show, where somebody reads on."""
+
 T = TypeVar("T")
+S = TypeVar("S")
+log = logging.getLogger("plait.web")
+
+
+class CacheEntry(NamedTuple):
+    """A value, and what it was made from."""
+
+    source: object
+    value: Any
+    weight: int
+
+
+class Cache:
+    """Values by name, each right as long as what it was made from is the same.
+
+    Nobody makes what another makes already. What was not asked for lately is let go where all
+    together weigh too much; the last one always stays.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = Lock()
+        self._entries: OrderedDict[Hashable, CacheEntry] = OrderedDict()
+        self._locks: dict[Hashable, Lock] = {}
+
+    def get_or_make(
+        self, name: Hashable, source: object, make: Callable[[], T], weight: int = 1
+    ) -> T:
+        """Return a value, made anew where what it is made from has changed."""
+        known = self.get(name)
+        if known is None or known.source != source:
+            with self._making(name):
+                known = self.get(name)
+                if known is None or known.source != source:
+                    known = CacheEntry(source, make(), weight)
+                    with self._lock:
+                        self._entries[name] = known
+                        self._entries.move_to_end(name)
+                        while len(self._entries) > 1 and self._weight() > self.most:
+                            self._entries.popitem(last=False)
+        found: T = known.value
+        return found
+
+    def get(self, name: Hashable) -> CacheEntry | None:
+        """Return what was last made under a name, whatever has changed since."""
+        with self._lock:
+            known = self._entries.get(name)
+            if known is not None:
+                self._entries.move_to_end(name)
+            return known
+
+    def _weight(self) -> int:
+        return sum(cache_entry.weight for cache_entry in self._entries.values())
+
+    @contextmanager
+    def _making(self, name: Hashable) -> Iterator[None]:
+        with self._lock:
+            turn = self._locks.setdefault(name, Lock())
+        try:
+            with turn:
+                yield
+        finally:
+            with self._lock:
+                if not turn.locked():
+                    self._locks.pop(name, None)
+
+
+FIRST_WAIT, NEXT_WAIT = 0.2, 0.02
+"""Seconds that who asks waits for the first sum, and for a newer one."""
+REST_FACTOR = 4
+"""So many times as long as it took, a sum is left alone after it was counted."""
+
+
+class PartialResult(NamedTuple, Generic[T]):
+    """What was counted; nothing where it is not counted yet, or could not be."""
+
+    value: T | None
+    is_pending: bool
+    """Tells whether a newer one is on its way."""
+
+
+class BackgroundResult(Generic[S, T]):
+    """A sum over something that changes, counted in a thread of its own.
+
+    Who asks waits for a moment only. What takes longer is counted on, and the last sum stands
+    in for it. Nothing is counted before it is ready to be.
+    """
+
+    def __init__(
+        self,
+        now: Callable[[], S],
+        work: Callable[[S], T],
+        is_ready: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._now = now
+        self._work = work
+        self._is_ready = is_ready
+        self._cache = Cache(1)
+        self._lock = Lock()
+        self._thread: Thread | None = None
+        self._failed: S | None = None
+        self._rested = 0.0
+
+    def get(self, timeout: float = FIRST_WAIT) -> PartialResult[T]:
+        """Return the newest sum that there is within a moment."""
+        known = self._cache.get("sum")
+        if not self._is_ready():
+            return PartialResult(known.value if known else None, is_pending=True)
+        with self._lock:
+            now = self._now()
+            is_rested = time.monotonic() >= self._rested
+            if self._thread is None and is_rested and not self._is_counted(now):
+                self._thread = Thread(
+                    target=self._count, args=(now,), name="plait-sums", daemon=True
+                )
+                self._thread.start()
+            thread = self._thread
+        if thread is not None:
+            thread.join(NEXT_WAIT if self._cache.get("sum") else timeout)
+        known = self._cache.get("sum")
+        return PartialResult(known.value if known else None, not self._is_counted(self._now()))
+
+    def wait(self) -> T:
+        """Return the sum of what there is now, however long that takes."""
+        return self._compute(self._now())
+
+    def _compute(self, state: S) -> T:
+        return self._cache.get_or_make("sum", state, partial(self._work, state))
+
+    def _is_counted(self, state: S) -> bool:
+        known = self._cache.get("sum")
+        return self._failed is state or (known is not None and known.source is state)
+
+    def _count(self, state: S) -> None:
+        started = time.monotonic()
+        try:
+            self._compute(state)
+        except Exception:
+            log.exception("counting failed")
+            self._failed = state
+        with self._lock:
+            now = time.monotonic()
+            self._thread, self._rested = None, now + (now - started) * REST_FACTOR
+
+
+FIRST_SECONDS = 0.3
+"""Seconds after the beginning in which one who asks waits: little is read by then."""
+
+
+class ReadingProgress(Struct, frozen=True):
+    """How much of what is new was read."""
+
+    sessions: int = 0
+    """How many there are."""
+    done: int = 0
+    """Bytes; so many of the total."""
+    total: int = 0
+    problem: str = ""
+    """Why it does not go on."""
+
+    @property
+    def share(self) -> float:
+        """How much that is of all, from 0 to 1."""
+        return self.done / self.total if self.total else 0.0
+
+    @property
+    def description(self) -> str:
+        """The same for a reader."""
+        if self.problem:
+            return self.problem[:1].upper() + self.problem[1:]
+        if not self.total:
+            return "Looking through your sessions"
+        so_far, all_ = format_bytes(self.done), format_bytes(self.total)
+        return f"Reading {format_count(self.sessions, 'session')}: {so_far} of {all_}"
+
+
+class ReadingState:
+    """Whether what is new is still being read; what needs all of it waits for the end."""
+
+    def __init__(self) -> None:
+        self.progress: ReadingProgress | None = None
+        """None where there is nothing to be read."""
+        self._is_over = Event()
+        self._is_over.set()
+        self._began = 0.0
+
+    @property
+    def is_under_way(self) -> bool:
+        """Return whether it goes on."""
+        return not self._is_over.is_set()
+
+    def begin(self, progress: ReadingProgress) -> None:
+        """Let others wait."""
+        self.progress, self._began = progress, monotonic()
+        self._is_over.clear()
+
+    def update(self, progress: ReadingProgress) -> None:
+        """Take how far it has come."""
+        if self.is_under_way:
+            self.progress = progress
+
+    def end(self, problem: str = "") -> None:
+        """Let nobody wait any more; where it could not be done, says why."""
+        self.progress = ReadingProgress(problem=problem) if problem else None
+        self._is_over.set()
+
+    def is_over(self) -> bool:
+        """Return whether it is; waits for a moment where it has only begun."""
+        return self._is_over.wait(max(0.0, self._began + FIRST_SECONDS - monotonic()))
+
+
+def read_unread_facts(state: "Snapshot") -> Iterator[tuple[Session, Facts]]:
+    """Yield what lists show of the sessions that they do not show yet, the newest first."""
+    archive = state.archive
+    unread = [session for session in reversed(archive.sessions) if session.path not in state.facts]
+    found = map_parallel(archive.workers, read_log_facts, LogFacts, unread, FACTS_PARALLEL_BYTES)
+    for session, log in zip(unread, found, strict=True):
+        yield session, archive.complete_facts(session, log)
+
+
+# ---------------------------------------------------------------------- the archive
+
+
+MAX_OPEN_BYTES = 160_000_000
+"""Of logs whose conversations stay in memory; the one that was asked for always does."""
+MAX_VALUES, MAX_RESULTS = 48, 8
+RUNNING_CHECK_SECONDS = 1.0
+"""Seconds between two looks for clients that run."""
+LIST_SECONDS = 0.15
+"""Seconds for which a page waits for what lists show, where somebody reads on."""
 
 
 class ListedSessions(NamedTuple):
     """All sessions, the newest first, with what they took."""
 
     sessions: Sequence[ListedSession]
-    money: Money | None
+    billing: Billing | None
     """None where nobody has counted yet."""
-    is_counting: bool
+    is_pending: bool
     unread: int = 0
     """How many there are besides that nobody has read yet."""
 
     @property
-    def places(self) -> Mapping[str, str]:
+    def directories(self) -> Mapping[str, str]:
         """The directory of each project."""
-        return {one.project: one.root for one in reversed(self.sessions)}
+        return {session.project: session.root for session in reversed(self.sessions)}
 
 
 @dataclass
@@ -82,25 +311,25 @@ class LiveArchive:
     """Whether nobody may change its sessions from here."""
     store: StorePlace | None = None
     """Where sessions are kept."""
-    default: Path | None = None
+    client_folder: Path | None = None
     """The client's own folder, which a line that resumes a session need not name."""
     star_file: Path | None = None
     """The file of what the user has starred and pinned."""
     program: str = "plait"
     """What starts this program in any folder, as it is typed."""
-    made: Cache = field(default_factory=lambda: Cache(MOST_VALUES))
+    cache: Cache = field(default_factory=lambda: Cache(MAX_VALUES))
     """What was made of all sessions, or of a file."""
-    _open: Cache = field(default_factory=lambda: Cache(MOST_BYTES))
-    _figures: Cache = field(default_factory=lambda: Cache(MOST_FIGURES))
-    _wasted: Cache = field(default_factory=lambda: Cache(MOST_FIGURES))
+    _open: Cache = field(default_factory=lambda: Cache(MAX_OPEN_BYTES))
+    _figures: Cache = field(default_factory=lambda: Cache(MAX_RESULTS))
+    _wasted: Cache = field(default_factory=lambda: Cache(MAX_RESULTS))
     _state: Snapshot | None = None
     _lock: RLock = field(default_factory=RLock)
     _looked: float = 0.0
-    asked: float = 0.0
+    last_read: float = 0.0
     """When somebody last wanted to read a session."""
-    reading: Reading = field(default_factory=Reading)
+    reading: ReadingState = field(default_factory=ReadingState)
     """Whether what is new is still being read."""
-    lost: tuple[Path, ...] = ()
+    missing_roots: tuple[Path, ...] = ()
     """Roots that are not there now."""
     _configs: set[Path] = field(default_factory=set)
     """Roots that are configuration folders, or were."""
@@ -108,20 +337,20 @@ class LiveArchive:
     """Seconds for which lists wait for what nobody has read; None where nobody reads on."""
 
     @cached_property
-    def pages(self) -> PageFolder:
+    def pages(self) -> PageCache:
         """Pages that were drawn before, beside the index."""
-        return pages_beside(self.index)
+        return open_page_cache(self.index)
 
     @property
-    def now(self) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         """The sessions that there are."""
         with self._lock:
             if self._state is None:
                 self._state = Snapshot(self._archive(), patience=self.patience)
             return self._state
 
-    def renew(self) -> None:
-        """Looks again at once: something has changed."""
+    def refresh(self) -> None:
+        """Look again at once: something has changed."""
         with self._lock:
             known = self._state.known_facts if self._state else {}
             self._state = Snapshot(self._archive(), known, self.patience)
@@ -132,196 +361,202 @@ class LiveArchive:
         return [path / PROJECTS if path in self._configs else path for path in self.roots]
 
     def _archive(self) -> Archive:
-        """Returns what is there now; without an index where a folder is not, lest it forgets it."""
+        """Return what is there now; without an index where a folder is not, lest it forgets it."""
         there = [path for path in self.roots if self._is_there(path)]
-        self.lost = tuple(path for path in self.roots if path not in there)
-        index = None if self.lost else self.index
+        self.missing_roots = tuple(path for path in self.roots if path not in there)
+        index = None if self.missing_roots else self.index
         return Archive(there, index, self.prices, store=self.store, stars=self.star_file)
 
     def _is_there(self, path: Path) -> bool:
-        """Tells whether a root is; one that was a configuration folder has projects in it."""
+        """Return whether a root is; one that was a configuration folder has projects in it."""
         with suppress(SourceError):
-            root = root_at(path)
+            root = make_root(path)
             if root.config == path:
                 self._configs.add(path)
             return root.config is not None or path not in self._configs
         return False
 
     @property
-    def is_indexed(self) -> bool:
-        """Tells whether the index tells what all logs hold."""
+    def is_index_fresh(self) -> bool:
+        """Return whether the index tells what all logs hold."""
         is_there = (self.index / CATALOGUE).exists()  # else there is nothing to compare
-        return is_there and is_fresh(self.index, stamps_of(self.now.archive))
+        return is_there and is_fresh(self.index, scan_library(self.snapshot.archive))
 
-    def indexed(self) -> None:
-        """Takes what lists show from the index again: it has taken in what was new."""
+    def reload_facts(self) -> None:
+        """Take what lists show from the index again: it has taken in what was new."""
         with self._lock:
             if self._state:
-                self._take(self._state.known_facts)
+                self._replace_snapshot(self._state.known_facts)
 
-    def learn(self, found: Mapping[Path, Facts]) -> None:
-        """Takes what lists show of some more sessions."""
+    def add_facts(self, found: Mapping[Path, Facts]) -> None:
+        """Take what lists show of some more sessions."""
         with self._lock:
-            self._take({**self.now.known_facts, **found})
+            self._replace_snapshot({**self.snapshot.known_facts, **found})
 
-    def _take(self, known: dict[Path, Facts]) -> None:
-        self._state = Snapshot(self.now.archive, known, self.patience)
+    def _replace_snapshot(self, known: dict[Path, Facts]) -> None:
+        self._state = Snapshot(self.snapshot.archive, known, self.patience)
 
     @property
-    def whole(self) -> Snapshot:
+    def complete_snapshot(self) -> Snapshot:
         """The sessions that there are, with what lists show of all, however long that takes."""
-        state = self.now
+        state = self.snapshot
         if self.patience is not None and state.unread:
-            self.learn({session.path: facts for session, facts in unread_facts(state)})
-        return self.now
+            self.add_facts({session.path: facts for session, facts in read_unread_facts(state)})
+        return self.snapshot
 
-    def opened(self, name: str) -> LiveSession:
-        """Returns a session with all that was said in it, as its files are now."""
-        session = self.now.session(name)
+    def open_session(self, name: str) -> LiveSession:
+        """Return a session with all that was said in it, as its files are now."""
+        session = self.snapshot.session(name)
 
         def read() -> LiveSession:
-            known = self.held(name)
-            where = self.roots, self.default, self.program
-            return live_session(name, session, self.prices, known, *where)
+            known = self.cached_session(name)
+            where = self.roots, self.client_folder, self.program
+            return open_live_session(name, session, self.prices, known, *where)
 
-        self.asked = monotonic()
+        self.last_read = monotonic()
         size = sum(file.size for file in session.files)
-        return self._open.of(name, session.files, read, size)
+        return self._open.get_or_make(name, session.files, read, size)
 
-    def held(self, name: str) -> LiveSession | None:
-        """Returns a session as it was when it was last read, None where it is not in memory."""
-        self.asked = monotonic()
-        known = self._open.last(name)
+    def cached_session(self, name: str) -> LiveSession | None:
+        """Return a session as it was when it was last read, None where it is not in memory."""
+        self.last_read = monotonic()
+        known = self._open.get(name)
         return known.value if known else None
 
-    def kept_page(self, name: str, session: Session) -> str | None:
-        """Returns the page of a session as it was drawn from these very files."""
-        return self.pages.find(name, mark_of(session))
+    def find_cached_page(self, name: str, session: Session) -> str | None:
+        """Return the page of a session as it was drawn from these very files."""
+        return self.pages.find(name, fingerprint_session(session))
 
-    def survey(self, file: LogFile) -> LineSurvey:
-        """Returns where the lines of a file lie."""
-        return self.made.of(file.path, file, partial(line_survey, file.path, file.size))
+    def survey_lines(self, file: LogFile) -> LineSurvey:
+        """Return where the lines of a file lie."""
+        return self.cache.get_or_make(file.path, file, partial(survey_lines, file.path, file.size))
 
     @cached_property
-    def money(self) -> RunningSum[Snapshot, Money]:
+    def billing(self) -> BackgroundResult[Snapshot, Billing]:
         """All that was paid for."""
-        return self._sum(Snapshot.money)
+        return self._in_background(Snapshot.billing)
 
-    def _sum(self, work: Callable[[Snapshot], T]) -> RunningSum[Snapshot, T]:
-        """Returns a sum that is not begun while the index reads the same logs."""
-        return RunningSum(lambda: self.now, work, self.reading.is_over)
+    def _in_background(self, work: Callable[[Snapshot], T]) -> BackgroundResult[Snapshot, T]:
+        """Return a sum that is not begun while the index reads the same logs."""
+        return BackgroundResult(lambda: self.snapshot, work, self.reading.is_over)
 
     @cached_property
-    def keeping(self) -> RunningSum[Snapshot, "KeepStatus | None"]:
+    def backup_status(self) -> BackgroundResult[Snapshot, "KeepStatus | None"]:
         """What is kept, and what will be lost; None where nothing can be kept."""
-        return self._sum(Snapshot.keeping)
+        return self._in_background(Snapshot.backup_status)
 
     @cached_property
-    def _parents(self) -> RunningSum[Snapshot, Mapping[str, str]]:
-        return self._sum(Snapshot.parents)
+    def _parents(self) -> BackgroundResult[Snapshot, Mapping[str, str]]:
+        return self._in_background(Snapshot.find_parents)
 
     @cached_property
-    def touched(self) -> RunningSum[Snapshot, "list[TouchedPath]"]:
+    def touched_files(self) -> BackgroundResult[Snapshot, "list[TouchedPath]"]:
         """All paths that sessions touched."""
-        return self._sum(Snapshot.touched)
+        return self._in_background(Snapshot.touched_files)
 
     def figures(
         self,
         project: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> RunningSum[Snapshot, "CountedSessions"]:
-        """Returns what was done: in all sessions, in those of a project, in a span of time."""
+    ) -> BackgroundResult[Snapshot, "SessionStatistics"]:
+        """Return what was done: in all sessions, in those of a project, in a span of time."""
         chosen = project, since, until
 
-        def begin() -> RunningSum[Snapshot, "CountedSessions"]:
-            return self._sum(lambda state: state.figures(*chosen))
+        def begin() -> BackgroundResult[Snapshot, "SessionStatistics"]:
+            return self._in_background(lambda state: state.statistics(*chosen))
 
-        return self._figures.of(chosen, None, begin)
+        return self._figures.get_or_make(chosen, None, begin)
 
     def waste(
         self,
         project: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> RunningSum[Snapshot, "CountedWaste"]:
-        """Returns what was paid for in vain: in all sessions, of a project, in a span of time."""
+    ) -> BackgroundResult[Snapshot, "CountedWaste"]:
+        """Return what was paid for in vain: in all sessions, of a project, in a span of time."""
         chosen = project, since, until
 
         def count(state: Snapshot) -> "CountedWaste":
-            return state.waste(self.money.whole().owned, self.prices, *chosen)
+            return state.waste(self.billing.wait().by_file, self.prices, *chosen)
 
-        def begin() -> RunningSum[Snapshot, "CountedWaste"]:
-            return self._sum(count)
+        def begin() -> BackgroundResult[Snapshot, "CountedWaste"]:
+            return self._in_background(count)
 
-        return self._wasted.of(chosen, None, begin)
+        return self._wasted.get_or_make(chosen, None, begin)
 
     def insights(
         self,
         project: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> SumSoFar["Insights"]:
-        """Returns what stands out in what was counted, as far as all of it is."""
-        found, is_counting = self.figures(project, since, until).ask()
-        whole, _ = self.figures(project).ask()
-        money, _ = self.money.ask(patience=0)
-        if found is None or whole is None or money is None:
-            return SumSoFar(None, True)
-        waste, is_weighing = self.waste(project, since, until).ask(patience=0)
+    ) -> PartialResult["Insights"]:
+        """Return what stands out in what was counted, as far as all of it is."""
+        found, is_counting = self.figures(project, since, until).get()
+        all_time, _ = self.figures(project).get()
+        money, _ = self.billing.get(timeout=0)
+        if found is None or all_time is None or money is None:
+            return PartialResult(None, True)
+        waste, is_weighing = self.waste(project, since, until).get(timeout=0)
 
         def make() -> "Insights":
             lost = waste.waste if waste else None
-            return self._standing_out(found, whole, money, lost, (project, since, until))
+            return self._compute_insights(found, all_time, money, lost, (project, since, until))
 
-        source = found, whole, money, waste
-        value = self.made.of(("insights", project, since, until), source, make)
-        return SumSoFar(value, is_counting or is_weighing)
+        source = found, all_time, money, waste
+        value = self.cache.get_or_make(("insights", project, since, until), source, make)
+        return PartialResult(value, is_counting or is_weighing)
 
-    def _standing_out(
+    def _compute_insights(
         self,
-        found: "CountedSessions",
-        whole: "CountedSessions",
-        money: Money,
+        found: "SessionStatistics",
+        all_time: "SessionStatistics",
+        money: Billing,
         waste: Waste | None,
         asked: tuple[str | None, datetime | None, datetime | None],
     ) -> "Insights":
-        from plait.archive.standing_out import CountedBefore, Span, insights_of
+        from plait.insights.report import InsightsInput, Period, compute_insights
 
         project, since, until = asked
-        parts = [(self.now.named(one), part) for one, part in found.parts]
-        chosen = [one for one in money.responses if project in (None, one.project)]
-        counted = CountedBefore(found.figures, parts, whole.figures.days, chosen, waste)
-        return insights_of(counted, Span(since, until, datetime.now(UTC)), self.prices)
+        parts = [(self.snapshot.name_session(session), part) for session, part in found.parts]
+        chosen = [
+            billed_response
+            for billed_response in money.responses
+            if project in (None, billed_response.project)
+        ]
+        counted = InsightsInput(found.figures, parts, all_time.figures.days, chosen, waste)
+        return compute_insights(counted, Period(since, until, datetime.now(UTC)), self.prices)
 
-    def why(self, name: str) -> SumSoFar[Why]:
-        """Returns what the requests of a session cost and why, as far as all is counted."""
-        money, is_counting = self.money.ask()
+    def why(self, name: str) -> PartialResult[Why]:
+        """Return what the requests of a session cost and why, as far as all is counted."""
+        money, is_counting = self.billing.get()
         if money is None:
-            return SumSoFar(None, is_counting)
-        one = self.opened(name)
-        source = one.opened.session.files, money
-        found = self.made.of(("why", name), source, lambda: one.why(money.owned))
-        return SumSoFar(found, is_counting)
+            return PartialResult(None, is_counting)
+        live_session = self.open_session(name)
+        source = live_session.opened.session.files, money
+        found = self.cache.get_or_make(
+            ("why", name), source, lambda: live_session.why(money.by_file)
+        )
+        return PartialResult(found, is_counting)
 
     def rows(self) -> ListedSessions:
-        """Returns all sessions as lists show them."""
-        self._look_for_clients()
-        state = self.now
-        money, is_counting = self.money.ask()
-        parents = self._parents.ask(patience=0).value or {}
-        make = partial(state.rows, money, parents, self.prices)
-        found = self.made.of("rows", (state, money, parents), make)
+        """Return all sessions as lists show them."""
+        self._refresh_running()
+        state = self.snapshot
+        money, is_counting = self.billing.get()
+        parents = self._parents.get(timeout=0).value or {}
+        make = partial(state.list_rows, money, parents, self.prices)
+        found = self.cache.get_or_make("rows", (state, money, parents), make)
         return ListedSessions(found, money, is_counting, state.unread)
 
-    def _look_for_clients(self) -> None:
-        """Looks anew where a client has come or gone: no log tells of that."""
-        state = self.now
-        if monotonic() >= self._looked + OFTEN:
+    def _refresh_running(self) -> None:
+        """Look anew where a client has come or gone: no log tells of that."""
+        state = self.snapshot
+        if monotonic() >= self._looked + RUNNING_CHECK_SECONDS:
             self._looked = monotonic()
-            if self._archive().live != state.archive.live:
-                self.renew()
+            if self._archive().running != state.archive.running:
+                self.refresh()
 
-    def days(self) -> Mapping[date, int]:
-        """Returns how many turns were begun on each day, here."""
-        return Counter(one.time.date() for one in self.now.begun)
+    def count_turns_by_day(self) -> Mapping[date, int]:
+        """Return how many turns were begun on each day, here."""
+        return Counter(started_turn.time.date() for started_turn in self.snapshot.prompted_turns)

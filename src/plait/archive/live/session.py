@@ -1,6 +1,7 @@
-"""A session to everything that its pages are drawn from, read once.
+"""A session behind its pages, read once and kept until its files change.
 
-What is drawn is kept as long as the session is: until its files change.
+A session that is being written to is followed: new lines that continue the last turn, or add
+turns, are read at their cost alone (`SessionFollower`). Otherwise the session is read again.
 """
 
 from collections.abc import Mapping
@@ -8,40 +9,189 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
+from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
-from plait.archive.accounting import Owned, Why, paid_requests, turns_in
 from plait.archive.archive import Archive
-from plait.archive.context_fill import PresetEffect, preset_effects, weighed
-from plait.archive.export.site import Site, conversations_in
-from plait.archive.export.transcripts import Family, Names
-from plait.archive.index_or_logs import without_collector
-from plait.archive.kept_pages import mark_of
-from plait.archive.live.growth import Growing
-from plait.archive.model import Session
-from plait.archive.open_session import OpenSession, opened
-from plait.archive.resume import Resumption, client_line, line_to_turn
-from plait.conversation.model import Conversation, Conversations
+from plait.conversation.build import BranchDetector
+from plait.conversation.costs import SessionCost
+from plait.conversation.model import (
+    BranchPoint,
+    ClientNote,
+    Conversation,
+    Conversations,
+    Item,
+    LateResult,
+    ToolCall,
+)
 from plait.conversation.prices import Prices
-from plait.conversation.xray import XrayColumn, xray
-from plait.errors import NoSuchSession
+from plait.edit.report import PresetEffect, list_preset_effects, weigh_context
+from plait.errors import NoSuchSession, SourceError
+from plait.export.site import Site, find_session_conversations
+from plait.export.transcripts import Family, Names
+from plait.files.touched import ChangedFiles, list_changed_files
 from plait.graph.client import Context
+from plait.graph.facts import make_source
 from plait.graph.paths import SPOKEN
+from plait.insights.why import ResponsesByFile, Why, explain_requests, map_turns
+from plait.insights.xray import XrayColumn, build_xray
+from plait.line.files import Follower
+from plait.record import Record
+from plait.record.reader import Blank, parse_entry
+from plait.sessions.checkpoint import replay, stays_linear
+from plait.sessions.model import Session
+from plait.sessions.open_session import OpenSession, is_record_unchanged, open_session
+from plait.sessions.page_cache import fingerprint_session
+from plait.sessions.resume import Resumption, format_resume_at_turn, format_resume_command
+from plait.sessions.worker_pool import gc_paused
 from plait.view.agents import AgentCosts
-from plait.view.changed_files import ChangedFiles, changed_files
-from plait.view.context_window import Weighed, context_window
-from plait.view.costs import SessionCost
-from plait.view.page.conversation.column import ReadingColumn
-from plait.view.page.conversation.page import PageHeading
-from plait.view.page.conversation.places import Places
-from plait.view.text import shortened
-from plait.view.timeline import Timeline, timeline_of
+from plait.view.context import Weighed, measure_context
+from plait.view.page.column import ReadingColumn, RecordLocator
+from plait.view.page.session import PageHeading
+from plait.view.text import shorten
+from plait.view.timeline import Timeline, build_timeline
 
 if TYPE_CHECKING:
-    from plait.conversation.versions.model import NetChange
+    from plait.files.events import NetChange
+
+
+MAX_FOLLOWED_BYTES = 4 << 20
+"""Bytes of a last turn and what follows beyond which reading anew is as good."""
+
+
+class SessionFollower:
+    """Follows the own file of a session from where it was read to."""
+
+    def __init__(self, opened: OpenSession, conversations: Conversations | None) -> None:
+        self.session = opened.session
+        self.opened = opened
+        self.conversations = conversations
+        self.is_linear = True
+        self._lock = Lock()
+        self._records: list[Record] = []
+        self._foreign_notes: tuple[Item, ...] = ()
+        """Notes of the last turn that stand elsewhere in the log."""
+        self._follower: Follower | None = None
+        self._judge: BranchDetector | None = None
+        self._conversation: Conversation | None = None
+        self._begin()
+
+    def conversation(self) -> Conversation | None:
+        """Return the last turn and all that follows it, None where the log has turned.
+
+        Its turns go on from the first of them: the one that was the last.
+        """
+        with self._lock:
+            if self.is_linear and self._read_new():
+                self._conversation = self._build_conversation()
+            self.is_linear = self.is_linear and self._conversation is not None
+            return self._conversation if self.is_linear else None
+
+    @property
+    def first_turn(self) -> int:
+        """The place of the turn that it begins with."""
+        return len(self.conversations.active.turns) - 1 if self.conversations else 0
+
+    def _begin(self) -> None:
+        """Take the records of the last turn, where nothing but they stand at the end."""
+        conversations, file, graph = self.conversations, self.session.file, self.opened.graph
+        self.is_linear = bool(conversations and file and conversations.active.turns)
+        if conversations is None or file is None or not self.is_linear:
+            return
+        last = conversations.active.turns[-1]
+        held = self.opened.records
+        start = last.opener.line if last.opener else 0
+        self._records = [record for record in held if record.line >= start]
+        self._foreign_notes = tuple(item for item in last.items if item.file or item.line < start)
+        self.is_linear = (
+            graph.files[0].path == str(file.path)
+            and bool(self._records)
+            and all(isinstance(item, ClientNote) for item in self._foreign_notes)
+            and not any(isinstance(item, BranchPoint) for item in last.items)
+            and all(self._is_of_line(record) for record in self._records)
+            and is_record_unchanged(file.path, held[-1])
+        )
+        if held:
+            end = held[-1].offset + len(held[-1].raw) + 1
+            self._follower = Follower(file.path, offset=end, number=held[-1].line + 1)
+            self._conversation = replace(
+                conversations.active, turns=conversations.active.turns[-1:]
+            )
+
+    def _is_of_line(self, record: Record) -> bool:
+        graph, uuid = self.opened.graph, record.uuid
+        is_inline = (
+            self.conversations is not None
+            and graph.line_of.get(uuid or "") == self.conversations.main
+        )
+        return uuid is None or (is_inline and uuid not in graph.folds)
+
+    def _read_new(self) -> bool:
+        """Take in what is new; tells whether anything is."""
+        if self._follower is None:
+            return False
+        try:
+            grown = self._follower.poll()
+        except SourceError:
+            self.is_linear = False
+            return False
+        entries = [parse_entry(line) for line in grown.lines]
+        found = [entry for entry in entries if isinstance(entry, Record)]
+        odd = sum(not isinstance(entry, Record | Blank) for entry in entries)
+        is_other = grown.is_restarted or grown.is_gone or bool(odd)
+        self.is_linear = not is_other and self._stays_linear(found)
+        self._records += found
+        return bool(found) and self.is_linear
+
+    def _stays_linear(self, new: list[Record]) -> bool:
+        if self._judge is None:
+            self._judge = replay(BranchDetector(), self.opened.records)
+        return stays_linear(self._judge, new)
+
+    def _build_conversation(self) -> Conversation | None:
+        """Read the last turn and what follows as a session of its own."""
+        file = self.session.file
+        size = sum(len(record.raw) for record in self._records)
+        if file is None or self.conversations is None or size > MAX_FOLLOWED_BYTES:
+            return None
+        last = OpenSession([make_source(file, self._records)])
+        return self._continued(last.conversations.active) if len(last.graph.lines) == 1 else None
+
+    def _continued(self, found: Conversation) -> Conversation | None:
+        """Return the turns with the numbers that they have in their conversation."""
+        assert self.conversations is not None
+        last = self.conversations.active.turns[-1]
+        step = last.number - found.turns[0].number if found.turns else -1
+        is_late = any(
+            isinstance(item, LateResult) and item.standing != "own" for item in found.items()
+        )
+        if step < 0 or is_late or (last.number and not found.turns[0].number):
+            return None
+        agents = {item.call: item.agents for item in last.items if isinstance(item, ToolCall)}
+        turns = [
+            replace(
+                turn,
+                number=turn.number + step,
+                items=tuple(_with_agents(item, agents) for item in turn.items),
+            )
+            for turn in found.turns
+        ]
+        turns[0] = replace(turns[0], items=(*turns[0].items, *self._foreign_notes))
+        return replace(found, id=self.conversations.main, turns=tuple(turns))
+
+
+def _with_agents(item: Item, agents: dict[str, tuple[str, ...]]) -> Item:
+    if isinstance(item, ToolCall) and agents.get(item.call):
+        return replace(item, agents=agents[item.call])
+    return item
+
+
+# ---------------------------------------------------------------------- a session behind its pages
+
 
 NO_FILE = "it has no file of its own, only its agents are left"
 NO_CONTEXT = Context(False, NO_FILE, None, (), [], [], ())
@@ -54,19 +204,19 @@ class LiveSession:
     name: str
     opened: OpenSession
     prices: Prices = field(default_factory=Prices)
-    took: float = 0.0
+    read_seconds: float = 0.0
     """Seconds that it took to read it."""
     roots: tuple[Path, ...] = ()
     """Those that it was found under."""
-    default: Path | None = None
+    client_folder: Path | None = None
     """The client's own folder, where it is known."""
     program: str = "plait"
     """What starts this program in any folder."""
     _timelines: dict[str, Timeline] = field(default_factory=dict)
     _presets: tuple[PresetEffect, ...] | None = None
 
-    def is_of(self, session: Session) -> bool:
-        """Tells whether the files of a session are still as they were."""
+    def is_current(self, session: Session) -> bool:
+        """Return whether the files of a session are still as they were."""
         return self.opened.session.files == session.files
 
     @property
@@ -75,45 +225,50 @@ class LiveSession:
         return sum(file.size for file in self.opened.session.files)
 
     @cached_property
-    def mark(self) -> str:
+    def fingerprint(self) -> str:
         """What stands for its files as they were."""
-        return mark_of(self.opened.session)
+        return fingerprint_session(self.opened.session)
 
     @cached_property
     def _family(self) -> Family:
         return Family(self.opened, str, Names())
 
     @cached_property
-    def told(self) -> Conversations | None:
+    def conversations_if_any(self) -> Conversations | None:
         """All its conversations, None where it has none."""
         known = self.opened.graph.sessions.get(self.opened.id)
-        return conversations_in(self._family, known, is_active_only=False) if known else None
+        return (
+            find_session_conversations(self._family, known, is_active_only=False) if known else None
+        )
 
     @cached_property
-    def reading(self) -> ReadingColumn | None:
+    def column(self) -> ReadingColumn | None:
         """Its reading column, None where nothing was said."""
-        if self.told is None:
+        if self.conversations_if_any is None:
             return None
         graph = self.opened.graph.sessions[self.opened.id]
-        return ReadingColumn(self.told, Site(self.prices).setting(self._family, graph, self.told))
+        return ReadingColumn(
+            self.conversations_if_any,
+            Site(self.prices).setting(self._family, graph, self.conversations_if_any),
+        )
 
     @cached_property
     def heading(self) -> PageHeading | None:
         """What the head of its pages says."""
-        if self.told is None:
+        if self.conversations_if_any is None:
             return None
         graph = self.opened.graph.sessions[self.opened.id]
-        found = Site(self.prices).heading(self._family, graph, self.told)
+        found = Site(self.prices).heading(self._family, graph, self.conversations_if_any)
         kept = self.opened.session
         if kept.is_kept:
             resume = f"{self.program} resume {quote(kept.id)} --restore"
             found = msgspec.structs.replace(found, mark=kept.mark, resume=resume)
         elif found.resume:
-            resume = client_line(kept, found.directory, self.default)
+            resume = format_resume_command(kept, found.directory, self.client_folder)
             found = msgspec.structs.replace(found, resume=resume)
         again = None
         if found.resume:
-            again = line_to_turn(kept, self.roots, self.default, self.program)
+            again = format_resume_at_turn(kept, self.roots, self.client_folder, self.program)
         return msgspec.structs.replace(found, session=self.name, again=again)
 
     @property
@@ -123,14 +278,14 @@ class LiveSession:
         return place.directory if place else None
 
     @cached_property
-    def places(self) -> Places | None:
+    def places(self) -> RecordLocator | None:
         """Where everything in it is read."""
-        return Places(self.told) if self.told else None
+        return RecordLocator(self.conversations_if_any) if self.conversations_if_any else None
 
     @property
     def shape(self) -> str:
         """What changes when a page must be drawn anew."""
-        return f"{self.opened.epoch}.{self.reading.shape if self.reading else ''}"
+        return f"{self.opened.epoch}.{self.column.shape if self.column else ''}"
 
     @cached_property
     def resumption(self) -> Resumption:
@@ -138,11 +293,11 @@ class LiveSession:
         return self.opened.context()
 
     @cached_property
-    def weighed(self) -> Weighed:
+    def context_window(self) -> Weighed:
         """What Claude will see of it, weighed."""
         if self.opened.session.file is None:
-            return context_window(self.name, NO_CONTEXT, None)
-        return weighed(self.opened, self.name, self.prices, self.resumption)
+            return measure_context(self.name, NO_CONTEXT, None)
+        return weigh_context(self.opened, self.name, self.prices, self.resumption)
 
     @cached_property
     def xray(self) -> tuple[XrayColumn, ...]:
@@ -150,23 +305,23 @@ class LiveSession:
         file = self.opened.session.file
         if file is None:
             return ()
-        return xray(self.opened.sent_lines(file.path), self.resumption.context.chain)
+        return build_xray(self.opened.sent_lines(file.path), self.resumption.context.chain)
 
     def presets(self, archive: Archive) -> tuple[PresetEffect, ...]:
-        """Returns what each preset of a trim would leave, worked out once."""
+        """Return what each preset of a trim would leave, worked out once."""
         if self._presets is None:
-            self._presets = tuple(preset_effects(archive, self.opened.session))
+            self._presets = tuple(list_preset_effects(archive, self.opened.session))
         return self._presets
 
     @property
     def conversations(self) -> Conversations:
         """All its conversations; that it has none is an error."""
-        if self.told is None:
+        if self.conversations_if_any is None:
             raise NoSuchSession("there is nothing in this session")
-        return self.told
+        return self.conversations_if_any
 
     def line(self, name: str | None) -> Conversation:
-        """Returns one of its conversations, the active one where none is named."""
+        """Return one of its conversations, the active one where none is named."""
         if name is None:
             return self.conversations.active
         found = self.conversations.by_line.get(name)
@@ -175,69 +330,75 @@ class LiveSession:
         return found
 
     @property
-    def ways(self) -> dict[str, str]:
+    def branch_names(self) -> dict[str, str]:
         """The conversations that people had, the active one first, and what each is called."""
-        told = self.conversations
-        spoken = [one for one in told.by_line.values() if one.kind in SPOKEN]
-        ordered = sorted(spoken, key=lambda one: one.id != told.main)
-        return {one.id: _way_name(one, told) for one in ordered}
+        conversations = self.conversations
+        spoken = [
+            conversation
+            for conversation in conversations.by_line.values()
+            if conversation.kind in SPOKEN
+        ]
+        ordered = sorted(spoken, key=lambda item: item.id != conversations.main)
+        return {
+            conversation.id: _branch_name(conversation, conversations) for conversation in ordered
+        }
 
     def timeline(self, line: str) -> Timeline:
-        """Returns one of its conversations in time."""
+        """Return one of its conversations in time."""
         if line not in self._timelines:
-            self._timelines[line] = timeline_of(self.conversations, line)
+            self._timelines[line] = build_timeline(self.conversations, line)
         return self._timelines[line]
 
     @cached_property
     def files(self) -> ChangedFiles:
         """What it did to files."""
-        return changed_files(self.conversations, self.net)
+        return list_changed_files(self.conversations, self.net)
 
     @cached_property
     def net(self) -> "Mapping[str, NetChange]":
         """What became of each file that it changed, in all."""
-        from plait.archive.files.reading import session_events
-        from plait.conversation.versions.net import net_changes
+        from plait.files.history import read_session_events
+        from plait.files.versions import compute_net_changes
 
-        return net_changes(session_events(self.opened))
+        return compute_net_changes(read_session_events(self.opened))
 
     @cached_property
-    def spent(self) -> SessionCost:
+    def cost(self) -> SessionCost:
         """What it took."""
-        return self.agents.spent
+        return self.agents.session_cost
 
     @cached_property
     def agents(self) -> AgentCosts:
         """What its agents took, each by itself."""
         return AgentCosts(self.conversations, Site(self.prices).cost_of)
 
-    def why(self, owned: Owned) -> Why:
-        """Returns what its requests cost and why, where responses are counted to files so."""
-        turns = turns_in(self.told) if self.told else {}
+    def why(self, owned: ResponsesByFile) -> Why:
+        """Return what its requests cost and why, where responses are counted to files so."""
+        turns = map_turns(self.conversations_if_any) if self.conversations_if_any else {}
         read = self.opened.sent_lines
-        return paid_requests(owned, self.opened.session, turns, self.prices, read)
+        return explain_requests(owned, self.opened.session, turns, self.prices, read)
 
     @cached_property
-    def growing(self) -> Growing:
+    def follower(self) -> SessionFollower:
         """What is added to its own file from here on."""
-        return Growing(self.opened, self.told)
+        return SessionFollower(self.opened, self.conversations_if_any)
 
-    def piece(self, key: str) -> list[str] | None:
-        """Returns turns of the active line, what was written since among them.
+    def render_turns(self, key: str) -> list[str] | None:
+        """Return turns of the active line, what was written since among them.
 
-        None where that cannot be told without reading the session anew.
+        None where only reading the session again can tell.
         """
-        asked = self.reading.stretch(key) if self.reading else None
-        grown = self.growing.conversation()
-        if self.reading is None or asked is None or grown is None or asked.line != grown.id:
+        asked = self.column.parse_stretch(key) if self.column else None
+        grown = self.follower.conversation()
+        if self.column is None or asked is None or grown is None or asked.line != grown.id:
             return None
-        start = self.growing.first
-        found = self.reading.piece(asked._replace(last=min(asked.last, start)))
+        start = self.follower.first_turn
+        found = self.column.render_stretch(asked._replace(last=min(asked.last, start)))
         first, last = max(asked.first - start, 0), max(asked.last - start, 0)
-        return [*found, *self.reading.drawn(grown, first, last)]
+        return [*found, *self.column.iter_turns(grown, first, last)]
 
 
-def live_session(
+def open_live_session(
     name: str,
     session: Session,
     prices: Prices,
@@ -246,17 +407,19 @@ def live_session(
     default: Path | None = None,
     program: str = "plait",
 ) -> LiveSession:
-    """Reads a session; where it was read before, only what is new."""
+    """Read a session; where it was read before, only what is new."""
     start = perf_counter()
-    with without_collector():
-        found = before.opened.grown(session) if before else opened(session)
-        one = LiveSession(name, found, prices, roots=roots, default=default, program=program)
-        _ = one.told, one.heading
-    one.took = perf_counter() - start
-    return one
+    with gc_paused():
+        found = before.opened.reopen(session) if before else open_session(session)
+        live_session = LiveSession(
+            name, found, prices, roots=roots, client_folder=default, program=program
+        )
+        _ = live_session.conversations_if_any, live_session.heading
+    live_session.read_seconds = perf_counter() - start
+    return live_session
 
 
-def _way_name(one: Conversation, told: Conversations) -> str:
-    if one.id == told.main:
+def _branch_name(conversation: Conversation, conversations: Conversations) -> str:
+    if conversation.id == conversations.main:
         return "active"
-    return shortened(one.label or one.title or one.id, 60)
+    return shorten(conversation.label or conversation.title or conversation.id, 60)

@@ -1,7 +1,6 @@
-"""An archive at one moment to what lists and figures say of it.
+"""The archive at one moment, as lists and figures of the page show it.
 
-Its sessions have names there; the index says how large they are and how they look, and where
-there is none yet, less is said.
+Sessions have names for addresses here. What the index does not know yet is left out.
 """
 
 from collections import Counter
@@ -14,49 +13,50 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from plait.archive.accounting import Owned
 from plait.archive.archive import Archive
-from plait.archive.folding import Folding, archive_folding, refolded
-from plait.archive.index.fresh import key_of, known_facts, listed_facts
-from plait.archive.model import Facts, Session
-from plait.archive.usage import Counted
 from plait.conversation.prices import Prices
-from plait.conversation.spending import BeyondLog, SpendingSum, beyond_log, by_session
-from plait.conversation.usage import BilledResponse, known_time
+from plait.conversation.usage import BilledResponse, parse_known_time
 from plait.errors import NoSuchSession, SourceError
-from plait.index.catalogue import CATALOGUE, Catalogue
-from plait.index.model import LineRow
-from plait.index.rows import (
+from plait.index.catalogue import (
+    CATALOGUE,
+    Catalogue,
     ListedTurn,
-    SessionShape,
-    begun_turns,
-    lines_of_session,
-    session_shapes,
-    turns_in_order,
+    SessionSize,
+    load_prompted_turns,
+    load_session_lines,
+    load_session_sizes,
+    load_turns_by_time,
 )
-from plait.record.time import moment
-from plait.view.page.figures.heat import BegunTurn
-from plait.view.page.lists.rows import ListedSession
-from plait.view.page.small_graph import SmallTurn, side_of, small_graph
+from plait.index.model import LineRow
+from plait.insights.why import ResponsesByFile
+from plait.record.time import parse_time
+from plait.sessions.fresh_index import catalogue_key, read_fresh_facts, read_unchanged_facts
+from plait.sessions.model import Facts, Session
+from plait.sessions.project_folders import ProjectFolders, assign_projects, read_project_folders
+from plait.usage.responses import CountedResponses
+from plait.usage.spending import SpendingSum, UnloggedCost, find_unlogged_costs, sum_by_session
+from plait.view.page.charts import StartedTurn
+from plait.view.page.graph import SmallTurn, get_side, render_small_graph
+from plait.view.page.session_rows import ListedSession
 
 if TYPE_CHECKING:
-    from plait.archive.families import CountedSessions
-    from plait.archive.files.touched import TouchedPath
-    from plait.archive.keeping import KeepStatus
-    from plait.archive.wasting import CountedWaste
-    from plait.index.touches import TouchRow
+    from plait.files.touched import TouchedPath
+    from plait.index.catalogue import TouchRow
+    from plait.insights.waste import CountedWaste
+    from plait.keep import KeepStatus
+    from plait.sessions.statistics import SessionStatistics
 
-NO_SHAPE = SessionShape(0, 0, 0)
+NO_SIZE = SessionSize(0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
-class Money:
+class Billing:
     """All responses, and which of them were answered on branches that were left."""
 
-    counted: Counted
+    counted: CountedResponses
     sessions: Sequence[Session]
-    left: frozenset[str]
-    beyond: Sequence[BeyondLog] = ()
+    abandoned: frozenset[str]
+    unlogged: Sequence[UnloggedCost] = ()
     """What the client counted beyond them."""
 
     @property
@@ -65,9 +65,9 @@ class Money:
         return self.counted.responses
 
     @cached_property
-    def owned(self) -> Owned:
+    def by_file(self) -> ResponsesByFile:
         """The same by the file that each is counted to."""
-        return Owned(self.counted, self.sessions)
+        return ResponsesByFile(self.counted, self.sessions)
 
 
 class Snapshot:
@@ -94,20 +94,24 @@ class Snapshot:
         """
         found, index = None, self.archive.index
         with suppress(SourceError):  # an index that is being made is none yet
-            found = listed_facts(self.archive, index) if index else None
+            found = read_fresh_facts(self.archive, index) if index else None
         if found is not None:
             return found
         sessions = self.archive.sessions
-        found = {one.path: self._known[one.path] for one in sessions if one.path in self._known}
+        found = {
+            session.path: self._known[session.path]
+            for session in sessions
+            if session.path in self._known
+        }
         if len(found) < len(sessions) and index:
-            found = known_facts(self.archive, index) | found
-        found.update(self._read([one for one in sessions if one.path not in found]))
+            found = read_unchanged_facts(self.archive, index) | found
+        found.update(self._read([session for session in sessions if session.path not in found]))
         return found
 
     def _read(self, unread: Sequence[Session]) -> Iterator[tuple[Path, Facts]]:
         end = None if self._patience is None else monotonic() + self._patience
-        for one in reversed(unread):
-            yield one.path, self.archive.read_facts(one)
+        for session in reversed(unread):
+            yield session.path, self.archive.read_facts(session)
             if end is not None and monotonic() > end:
                 return
 
@@ -117,16 +121,16 @@ class Snapshot:
         return len(self.archive.sessions) - len(self.facts)
 
     def facts_of(self, session: Session) -> Facts:
-        """Returns what a list shows of a session, whether one shows it yet or not."""
+        """Return what a list shows of a session, whether one shows it yet or not."""
         return self.facts.get(session.path) or self.archive.read_facts(session)
 
     @cached_property
-    def folding(self) -> Folding:
+    def folding(self) -> ProjectFolders:
         """The projects that folders of sessions belong to, as far as is known."""
-        return archive_folding(self.archive, self.facts)
+        return read_project_folders(self.archive, self.facts)
 
-    def is_of(self, session: Session, project: str | None) -> bool:
-        """Tells whether a session is of a project, by its name or by that of its folder."""
+    def is_in_project(self, session: Session, project: str | None) -> bool:
+        """Return whether a session is of a project, by its name or by that of its folder."""
         return project in (None, session.project, self.folding.project(session.project))
 
     @property
@@ -140,7 +144,7 @@ class Snapshot:
         """All sessions by the names they have in addresses; equal ids get a number."""
         found: dict[str, Session] = {}
         counts: Counter[str] = Counter()
-        for session in sorted(self.archive.sessions, key=lambda one: str(one.path)):
+        for session in sorted(self.archive.sessions, key=lambda session: str(session.path)):
             counts[session.id] += 1
             number = counts[session.id]
             found[session.id if number == 1 else f"{session.id}~{number}"] = session
@@ -150,31 +154,31 @@ class Snapshot:
     def name_of(self) -> dict[str, str]:
         """The name in addresses of the session that each file belongs to, by absolute path."""
         return {
-            key_of(file.path): name
+            catalogue_key(file.path): name
             for name, session in self.names.items()
             for file in session.files
         }
 
-    def named(self, session: Session) -> str:
-        """Returns the name of a session in addresses; its id where it is not here."""
-        return self.name_of.get(key_of(session.path), session.id)
+    def name_session(self, session: Session) -> str:
+        """Return the name of a session in addresses; its id where it is not here."""
+        return self.name_of.get(catalogue_key(session.path), session.id)
 
     def session(self, name: str) -> Session:
-        """Returns the session of a name."""
+        """Return the session of a name."""
         found = self.names.get(name)
         if found is None:
             raise NoSuchSession(f"no session is called '{name[:80]}'")
         return found
 
-    def listed(self) -> Iterable[tuple[str, Facts]]:
-        """Yields all sessions, the newest first."""
+    def iter_listed(self) -> Iterable[tuple[str, Facts]]:
+        """Yield all sessions, the newest first."""
         for session in reversed(self.archive.sessions):
             facts = self.facts.get(session.path)
             if facts is not None:
-                yield self.name_of[key_of(session.path)], facts
+                yield self.name_of[catalogue_key(session.path)], facts
 
     def changed_since(self, before: "Snapshot") -> dict[str, int]:
-        """Returns how large the sessions are that have changed since, 0 where one has gone."""
+        """Return how large the sessions are that have changed since, 0 where one has gone."""
         known = {name: session.files for name, session in before.names.items()}
         sizes = {
             name: sum(file.size for file in session.files)
@@ -185,7 +189,7 @@ class Snapshot:
 
     @contextmanager
     def _catalogue(self) -> Iterator[Catalogue | None]:
-        """Gives the catalogue; None without one, while it is first made, and of another version."""
+        """Give the catalogue; None without one, while it is first made, and of another version."""
         catalogue, index = None, self.archive.index
         with suppress(SourceError):
             catalogue = Catalogue(index) if index and (index / CATALOGUE).exists() else None
@@ -196,64 +200,66 @@ class Snapshot:
             yield catalogue if catalogue.is_current() else None
 
     @cached_property
-    def _shapes(self) -> dict[str, SessionShape]:
+    def _shapes(self) -> dict[str, SessionSize]:
         with self._catalogue() as catalogue:
-            return session_shapes(catalogue) if catalogue else {}
+            return load_session_sizes(catalogue) if catalogue else {}
 
     @cached_property
-    def begun(self) -> Sequence[BegunTurn]:
+    def prompted_turns(self) -> Sequence[StartedTurn]:
         """The turns that people began, by the clock of this machine; nothing without an index."""
         with self._catalogue() as catalogue:
-            found = list(begun_turns(catalogue)) if catalogue else []
+            found = list(load_prompted_turns(catalogue)) if catalogue else []
         return [
-            BegunTurn(self.name_of.get(key, key), time.astimezone(), number, uuid)
+            StartedTurn(self.name_of.get(key, key), time.astimezone(), number, uuid)
             for key, stamp, number, uuid in found
-            if (time := known_time(stamp))
+            if (time := parse_known_time(stamp))
         ]
 
-    def lines(self, name: str) -> list[tuple[LineRow, str | None]]:
-        """Returns the branches and agents of a session, each with the record it begins with."""
-        key = key_of(self.session(name).path)
+    def list_lines(self, name: str) -> list[tuple[LineRow, str | None]]:
+        """Return the branches and agents of a session, each with the record it begins with."""
+        key = catalogue_key(self.session(name).path)
         with self._catalogue() as catalogue:
-            return lines_of_session(catalogue, key) if catalogue else []
+            return load_session_lines(catalogue, key) if catalogue else []
 
-    def drawings(self, rows: Iterable[ListedSession]) -> dict[str, str]:
-        """Returns the drawings of some sessions by name; there is none of what is not indexed."""
-        found = [one.name for one in rows if one.name in self.names]
-        chosen = {key_of(self.names[name].path): name for name in found}
+    def draw_graphs(self, rows: Iterable[ListedSession]) -> dict[str, str]:
+        """Return the drawings of some sessions by name; there is none of what is not indexed."""
+        found = [session.name for session in rows if session.name in self.names]
+        chosen = {catalogue_key(self.names[name].path): name for name in found}
         with self._catalogue() as catalogue:
-            turns = turns_in_order(catalogue, chosen) if catalogue else {}
-        return {chosen[key]: _drawing_of(begun) for key, begun in turns.items()}
+            turns = load_turns_by_time(catalogue, chosen) if catalogue else {}
+        return {chosen[key]: _draw_small_graph(begun) for key, begun in turns.items()}
 
-    def touched(self) -> "list[TouchedPath]":
-        """Returns all paths that sessions touched."""
+    def touched_files(self) -> "list[TouchedPath]":
+        """Return all paths that sessions touched."""
         with self.archive as archive:
             return archive.touched_files()
 
     def touches(self, path: str) -> "list[TouchRow]":
-        """Returns what sessions did to one path."""
+        """Return what sessions did to one path."""
         with self.archive as archive:
             return archive.touches(path)
 
-    def money(self) -> Money:
-        """Returns what was paid for."""
+    def billing(self) -> Billing:
+        """Return what was paid for."""
         with self.archive as archive:
             counted = archive.responses()
-            found = refolded(counted.responses, archive.folding)
+            found = assign_projects(counted.responses, archive.folding)
             counted = counted._replace(responses=found)
-            beyond = beyond_log(found, counted.own_costs, Prices()) if counted.own_costs else ()
-            return Money(counted, archive.sessions, archive.abandoned(found), beyond)
+            beyond = (
+                find_unlogged_costs(found, counted.own_costs, Prices()) if counted.own_costs else ()
+            )
+            return Billing(counted, archive.sessions, archive.abandoned(found), beyond)
 
-    def keeping(self) -> "KeepStatus | None":
-        """Returns what is kept and what will be lost, None where nothing can be kept."""
+    def backup_status(self) -> "KeepStatus | None":
+        """Return what is kept and what will be lost, None where nothing can be kept."""
         archive = self.archive
         if archive.store is None:
             return None
-        archive.remember(self.facts)
+        archive.add_facts(self.facts)
         return archive.keep.status()
 
-    def parents(self) -> Mapping[str, str]:
-        """Returns the session that each goes on from, by id."""
+    def find_parents(self) -> Mapping[str, str]:
+        """Return the session that each goes on from, by id."""
         if not self.archive.sessions:
             return {}
         tree = self.archive.tree(way="few")
@@ -263,54 +269,57 @@ class Snapshot:
             for item in tree.items
             if item.kind == "trunk" and item.parent
         }
-        return {one: parent for one, parent in found.items() if parent not in ("", one)}
+        return {item: parent for item, parent in found.items() if parent not in ("", item)}
 
-    def figures(
+    def statistics(
         self, project: str | None, since: datetime | None, until: datetime | None
-    ) -> "CountedSessions":
-        """Returns what was done: in all sessions, in those of a project, in a span of time."""
+    ) -> "SessionStatistics":
+        """Return what was done: in all sessions, in those of a project, in a span of time."""
         chosen = [
-            one
-            for one in self.archive.sessions
-            if self.is_of(one, project) and self._is_within(one, since, until)
+            session
+            for session in self.archive.sessions
+            if self.is_in_project(session, project) and self._is_within(session, since, until)
         ]
         return self.archive.stats_by_session(chosen, since=since, until=until)
 
     def waste(
         self,
-        owned: Owned,
+        owned: ResponsesByFile,
         prices: Prices,
         project: str | None,
         since: datetime | None,
         until: datetime | None,
     ) -> "CountedWaste":
-        """Returns what was paid for in vain: in all sessions, of a project, in a span of time."""
+        """Return what was paid for in vain: in all sessions, of a project, in a span of time."""
         chosen = [
-            one
-            for one in self.archive.sessions
-            if self.is_of(one, project) and (since is None or _written_since(one, since))
+            session
+            for session in self.archive.sessions
+            if self.is_in_project(session, project)
+            and (since is None or _is_written_since(session, since))
         ]
         with self.archive as archive:
-            from plait.archive.wasting import CountedWaste, summed, wasted_in
+            from plait.insights.waste import CountedWaste, find_session_waste, sum_waste
 
-            each = wasted_in(archive, chosen, prices, since, until, owned)
-            return CountedWaste(summed(each), tuple(zip(chosen, each, strict=True)))
+            each = find_session_waste(archive, chosen, prices, since, until, owned)
+            return CountedWaste(sum_waste(each), tuple(zip(chosen, each, strict=True)))
 
     def _is_within(self, session: Session, since: datetime | None, until: datetime | None) -> bool:
         if since is None and until is None:
             return True
         facts = self.facts.get(session.path)
-        began, ended = (moment(facts.started), moment(facts.ended)) if facts else (None, None)
+        began, ended = (
+            (parse_time(facts.started), parse_time(facts.ended)) if facts else (None, None)
+        )
         is_early = since is not None and not (ended and ended >= since)
         is_late = until is not None and not (began and began < until)
         return not (is_early or is_late)
 
-    def rows(
-        self, money: Money | None, parents: Mapping[str, str], prices: Prices
+    def list_rows(
+        self, money: Billing | None, parents: Mapping[str, str], prices: Prices
     ) -> list[ListedSession]:
-        """Returns all sessions as lists show them, the newest first."""
-        spent = None if money is None else by_session(money.responses, prices)
-        return [self._row(name, facts, spent, parents) for name, facts in self.listed()]
+        """Return all sessions as lists show them, the newest first."""
+        spent = None if money is None else sum_by_session(money.responses, prices)
+        return [self._row(name, facts, spent, parents) for name, facts in self.iter_listed()]
 
     def _row(
         self,
@@ -319,7 +328,7 @@ class Snapshot:
         spent: Mapping[str, SpendingSum] | None,
         parents: Mapping[str, str],
     ) -> ListedSession:
-        shape = self._shapes.get(key_of(facts.path))
+        shape = self._shapes.get(catalogue_key(facts.path))
         total = (spent or {}).get(name)
         return ListedSession(
             name=name,
@@ -333,12 +342,12 @@ class Snapshot:
             started=facts.started,
             ended=facts.ended,
             bytes=facts.bytes,
-            is_live=facts.session in self.archive.live,  # facts may be a moment old
+            is_live=facts.session in self.archive.running,  # facts may be a moment old
             deleted_at=facts.deleted_at,
             mark=facts.mark,
             turns=shape.turns if shape else None,
-            branches=(shape or NO_SHAPE).branches,
-            agents=(shape or NO_SHAPE).agents,
+            branches=(shape or NO_SIZE).branches,
+            agents=(shape or NO_SIZE).agents,
             tokens=None if spent is None else total.tokens.total if total else 0,
             cost=total.known_cost if total else None,
             is_partly_priced=bool(total and total.unpriced),
@@ -346,10 +355,13 @@ class Snapshot:
         )
 
 
-def _written_since(session: Session, since: datetime) -> bool:
+def _is_written_since(session: Session, since: datetime) -> bool:
     return any(file.modified >= since.timestamp() for file in session.files)
 
 
-def _drawing_of(turns: Iterable[ListedTurn]) -> str:
-    sides = ((one.dag, side_of(one.kind, is_abandoned=one.state == "abandoned")) for one in turns)
-    return small_graph(SmallTurn(line, side) for line, side in sides if side)
+def _draw_small_graph(turns: Iterable[ListedTurn]) -> str:
+    sides = (
+        (listed_turn.dag, get_side(listed_turn.kind, is_abandoned=listed_turn.state == "abandoned"))
+        for listed_turn in turns
+    )
+    return render_small_graph(SmallTurn(line, side) for line, side in sides if side)

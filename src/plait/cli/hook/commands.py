@@ -1,112 +1,257 @@
-"""`plait hook`: the commands there are, and the worker that hooks start."""
+"""Hooks of Claude Code that send traces: installing them, their state, and their worker.
+
+`plait trace install`, `uninstall` and `hooks`; `plait hook` is what Claude Code calls.
+"""
 
 import os
+import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
 from plait.cli.app import LazyGroup
+from plait.cli.automation import InstallPlan, confirm_and_install, program_arguments
+from plait.cli.hook.event import FOLDER
+from plait.cli.options import Request, combine_options, command, dry_run_option, json_option
+from plait.cli.registry import subcommands
+from plait.cli.settings import (
+    claude_config_folder,
+    config_file,
+    load_prices,
+    load_settings,
+    trace_target,
+)
 from plait.errors import PlaitError
-from plait.trace.hook.event import EVENTS
+from plait.line import read_small
+from plait.trace.hook_event import EVENTS, SHOWN_EVENT, WORKER_LOG, is_worker_running
+from plait.trace.hook_settings import (
+    list_installed_hooks,
+    list_other_tracing_hooks,
+    plan_install,
+    plan_uninstall,
+)
+from plait.trace.jobs import list_failed_jobs
+from plait.trace.state import import_states
+from plait.view.formats import format_count
 
 if TYPE_CHECKING:
-    from plait.archive import HookManner
-    from plait.conversation.totals import Pricing
+    from plait.archive import HookOptions
+    from plait.conversation.costs import Pricing
 
-SUBCOMMANDS = {
-    "install": (
-        "plait.cli.hook.settings:install_command",
-        "Add the hooks to Claude Code's settings.",
-    ),
-    "uninstall": ("plait.cli.hook.settings:uninstall_command", "Remove them again."),
-    "status": (
-        "plait.cli.hook.settings:status_command",
-        "Show where they are installed, and what they do.",
-    ),
-}
-HIDDEN = {"work": ("plait.cli.hook.commands:work_command", "Do what hooks have left.")}
-MEANINGS = {
-    "stop": "The model has come to rest.",
+SCOPES = ("user", "project", "local")
+CC_LANGFUSE_STATE = Path("state") / "cc-langfuse_state.json"
+EVENT_SUMMARIES = {
+    "stop": "Claude has finished its turn.",
     "session-end": "The session has ended.",
-    "subagent-stop": "An agent is done.",
+    "subagent-stop": "A sub-agent has finished.",
     "pre-compact": "The conversation is about to be compacted.",
 }
+install_options = combine_options(
+    click.option(
+        "--scope",
+        type=click.Choice(SCOPES),
+        default="user",
+        show_default=True,
+        help="Which settings: yours, the project's, or your own for the project.",
+    ),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
+    dry_run_option,
+)
+
+
+@command(
+    "install",
+    install_options,
+    click.option(
+        "--pre-compact",
+        is_flag=True,
+        help="Also before compactions; Claude Code shows this hook to you and the model.",
+    ),
+    examples="plait trace install --dry-run",
+)
+def install_command(
+    request: Request, scope: str, yes: bool, is_dry: bool, pre_compact: bool
+) -> None:
+    """Add hooks to Claude Code's settings that send traces while you work.
+
+    The change is shown and confirmed first, and the old settings are backed up. Other hooks stay
+    as they are. What cc-langfuse has already sent is not sent again.
+    """
+    output, path = request.output, _settings_file(request, scope)
+    plan = plan_install(path, shlex.join(program_arguments()), with_shown_event=pre_compact)
+    if not plan.is_change:
+        output.print(f"the hooks are already in {path}")
+    elif _confirm(request, plan, is_sure=yes, is_dry=is_dry):
+        output.print(f"added the hooks to {path}")
+    else:
+        return
+    for other in list_other_tracing_hooks(path):
+        output.note(f"another hook sends traces too, and stays: {other}")
+    data = read_small(claude_config_folder() / CC_LANGFUSE_STATE)
+    count = import_states(request.settings.state / FOLDER, data) if data else 0
+    if count:
+        sessions = format_count(count, "session")
+        output.print(f"what cc-langfuse has sent is not sent again: {sessions}")
+    target = trace_target(request.settings.hook_collector)
+    if target:
+        output.print(f"traces go to {target.url}")
+        return
+    output.print(f"no target for traces yet; set one in {config_file()}:")
+    output.print('  otlp_endpoint = "http://localhost:4318"')
+    output.print("or the two keys of a Langfuse project:")
+    output.print('  langfuse_public_key = "pk-…"')
+    output.print('  langfuse_secret_key = "sk-…"')
+
+
+@command("uninstall", install_options, examples="plait trace uninstall")
+def uninstall_command(request: Request, scope: str, yes: bool, is_dry: bool) -> None:
+    """Remove these hooks from Claude Code's settings, and nothing else.
+
+    What is waiting to be sent stays; `plait trace flush` sends it.
+    """
+    path = _settings_file(request, scope)
+    plan = plan_uninstall(path)
+    if not plan.is_change:
+        request.output.print(f"no hooks of Plait in {path}")
+    elif _confirm(request, plan, is_sure=yes, is_dry=is_dry):
+        request.output.print(f"removed the hooks from {path}")
+
+
+def _settings_file(request: Request, scope: str) -> Path:
+    if scope == "user":
+        return claude_config_folder() / "settings.json"
+    name = "settings.json" if scope == "project" else "settings.local.json"
+    return request.settings.directory / ".claude" / name
+
+
+def _confirm(request: Request, plan: Any, *, is_sure: bool, is_dry: bool) -> bool:
+    files = InstallPlan("hook", (plan,))
+    return confirm_and_install(request, files, is_sure=is_sure, is_dry=is_dry, is_quiet=False)
+
+
+@command("hooks", json_option, examples="plait trace hooks")
+def hooks_command(request: Request, as_json: bool) -> None:
+    """Show where hooks are installed, where traces go, and whether the worker is running."""
+    output, folder = request.output, request.settings.state / FOLDER
+    installed = [_describe_scope(request, scope) for scope in SCOPES]
+    target = trace_target(request.settings.hook_collector)
+    failed = list_failed_jobs(folder)
+    is_running = folder.exists() and is_worker_running(folder)
+    if as_json:
+        output.json(
+            {
+                "installed": installed,
+                "target": target.url if target else None,
+                "content": request.settings.hook_collector.content,
+                "is_worker_running": is_running,
+                "aside": [to_builtins(job) for job in failed],
+                "log": str(folder / WORKER_LOG),
+            }
+        )
+        return
+    for scope in installed:
+        state = f"not installed in {scope['path']}"
+        if scope["error"]:
+            state = scope["error"]
+        elif scope["events"]:
+            missing = f", {', '.join(scope['missing'])} missing" if scope["missing"] else ""
+            state = f"installed in {scope['path']}{missing}"
+        output.print(f"{scope['scope']}: {state}")
+    output.print_message(f"target: {target.url if target else 'none yet, see `plait config`'}")
+    output.print(f"content: {request.settings.hook_collector.content}")
+    output.print(f"worker: {'running' if is_running else 'idle; the next hook starts it'}")
+    if failed:
+        jobs, last = format_count(len(failed), "job"), failed[-1]
+        output.print(f"failed: {jobs}, the last {last.job}: {last.reason}")
+    output.print(f"log: {folder / WORKER_LOG}")
+
+
+def _describe_scope(request: Request, scope: str) -> dict[str, Any]:
+    path = _settings_file(request, scope)
+    try:
+        events, error = list_installed_hooks(path), None
+    except PlaitError as problem:
+        events, error = {}, problem.message
+    usual = [name for event, name in EVENTS.items() if event != SHOWN_EVENT]
+    return {
+        "scope": scope,
+        "path": str(path),
+        "events": list(events),
+        "missing": [name for name in usual if name not in events] if events else [],
+        "command": next(iter(events.values()), None),
+        "error": error,
+    }
 
 
 @click.command("work", hidden=True)
-@click.option("--folder", type=Path, required=True, help="Where the jobs are.")
+@click.option("--folder", type=Path, required=True, help="The folder of the jobs.")
 @click.option("--idle", type=float, help="Seconds after which a silent turn is complete.")
-@click.option("--life", type=float, help="Seconds to try a target that fails.")
-def work_command(folder: Path, idle: float | None, life: float | None) -> None:
-    """Do what hooks have left to do. Hooks start this; nobody else needs to."""
-    work(folder, **{name: one for name, one in (("idle", idle), ("life", life)) if one is not None})
+@click.option("--life", type=float, help="Seconds for which a failing target is tried.")
+def work_command(folder: Path, **limits: float | None) -> None:
+    """Process the jobs that hooks have left; started by the hooks themselves."""
+    run_worker(folder, **{name: value for name, value in limits.items() if value is not None})
 
 
-def work(folder: Path, **limits: float) -> None:
-    """Does what hooks have left to do; what goes wrong stands in the log."""
-    from plait.trace.hook.jobs import WorkerLog
+def run_worker(folder: Path, **limits: float) -> None:
+    """Process the jobs that hooks have left; errors go to the worker's log."""
+    from plait.archive import HookLimits, HookWorker
+    from plait.trace.jobs import WorkerLog, iter_jobs
 
+    log = WorkerLog(folder)
     try:
         with suppress(OSError):
-            os.chdir(folder)  # the project's folder may go
-        _work_with_settings(folder, limits)
+            os.chdir(folder)  # the project's own folder may be deleted meanwhile
+        settings = load_settings()
+        target = trace_target(settings.hook_collector)
+        if target is None:
+            dropped = sum(1 for _ in iter_jobs(folder))
+            log.write(f"no target for traces: {dropped} jobs dropped")
+            return
+        options = _hook_options(settings.hook_collector.content, load_prices(settings.prices))
+        HookWorker(folder, target, options, HookLimits(**limits)).run()
     except PlaitError as error:
-        WorkerLog(folder).note("; ".join((error.message, *error.hints)))
+        log.write("; ".join((error.message, *error.hints)))
 
 
-def _work_with_settings(folder: Path, limits: dict[str, float]) -> None:
-    from plait.archive import HookLimits, HookWorker
-    from plait.cli.collector import target_in
-    from plait.cli.settings import load_settings, prices_with
-    from plait.trace.hook.jobs import WorkerLog, take_jobs
-
-    settings = load_settings()
-    target = target_in(settings.hook_collector)
-    if target is None:
-        dropped = sum(1 for _ in take_jobs(folder))
-        WorkerLog(folder).note(f"nobody has said where traces go: {dropped} jobs dropped")
-        return
-    manner = _manner_of(settings.hook_collector.content, prices_with(settings.prices))
-    HookWorker(folder, target, manner, HookLimits(**limits)).run()
-
-
-def _manner_of(content: str, prices: "Pricing") -> "HookManner":
-    from plait.archive import HookManner
-    from plait.cli.redact import redactor_with
+def _hook_options(content: str, prices: "Pricing") -> "HookOptions":
+    from plait.archive import HookOptions
+    from plait.cli.redact import load_redactor
     from plait.trace.model import Content
 
     if content in ("redacted", "strict"):
         is_strict = content == "strict"
-        return HookManner(Content(), lambda: redactor_with(None, strict=is_strict), prices)
-    return HookManner(Content(has_content=content == "all"), None, prices)
+        return HookOptions(Content(), lambda: load_redactor(None, strict=is_strict), prices)
+    return HookOptions(Content(has_content=content == "all"), None, prices)
 
 
 class HookGroup(LazyGroup):
-    """What people call, and what Claude Code does."""
+    """What people call, and the events that Claude Code calls."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*SUBCOMMANDS, *EVENTS]
+        return [*super().list_commands(ctx), *EVENTS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in EVENTS:
-            return _event_command(cmd_name)
-        return super().get_command(ctx, cmd_name)
+        return (
+            _event_command(cmd_name) if cmd_name in EVENTS else super().get_command(ctx, cmd_name)
+        )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, help_) for name, (_, help_) in SUBCOMMANDS.items()])
+            rows = [(name, self.table[name].summary) for name in super().list_commands(ctx)]
+            formatter.write_dl(rows)
         with formatter.section("Called by Claude Code"):
-            formatter.write_dl([(name, MEANINGS[name]) for name in EVENTS])
+            formatter.write_dl([(name, EVENT_SUMMARIES[name]) for name in EVENTS])
 
 
-@click.group("hook", cls=HookGroup, table=SUBCOMMANDS | HIDDEN)
-def command() -> None:
-    """Send traces as you work: Claude Code calls Plait whenever a turn ends.
+@click.group("hook", cls=HookGroup, table=subcommands("hook"))
+def hook_command() -> None:
+    """Send traces while you work: Claude Code calls this after every turn.
 
-    Sent is what is new and complete, to the target that `config.toml` names. Claude Code is
-    never held up: the hook leaves a job and ends, and a process in the background does it.
+    Whatever is new and complete is sent to the target in `config.toml`. Claude Code never waits
+    for it: the hook leaves a job and exits, and a process in the background does the work.
     """
 
 
@@ -114,12 +259,14 @@ def _event_command(name: str) -> click.Command:
     def run(verbose: bool, wait: bool) -> None:
         from plait.cli.hook.event import run_event
 
-        flags = ["--verbose"] * verbose + ["--wait"] * wait
-        run_event([name, *flags])
+        run_event([name, *["--verbose"] * verbose, *["--wait"] * wait])
 
-    options = [
-        click.Option(["-v", "--verbose"], is_flag=True, help="Say on stderr what was done."),
-        click.Option(["--wait"], is_flag=True, help="Do the work here, and wait for it."),
-    ]
-    help_ = f"Take in what Claude Code says on stdin at {EVENTS[name]}. The exit code is always 0."
-    return click.Command(name, callback=run, params=list(options), help=help_)
+    return click.Command(
+        name,
+        callback=run,
+        params=[
+            click.Option(["-v", "--verbose"], is_flag=True, help="Say on stderr what was done."),
+            click.Option(["--wait"], is_flag=True, help="Do the work here, and wait for it."),
+        ],
+        help=f"Read what Claude Code says on stdin at {EVENTS[name]}; always exits with 0.",
+    )

@@ -8,7 +8,13 @@ import os
 import sys
 
 from plait.errors import PlaitError
-from plait.trace.hook.event import EVENTS, hook_input, is_worker_there, leave_job, start_worker
+from plait.trace.hook_event import (
+    EVENTS,
+    is_worker_running,
+    read_hook_input,
+    start_worker,
+    write_job,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ LIMIT = 2.0
 
 
 def is_event(arguments: "Sequence[str]") -> bool:
-    """Tells whether Claude Code calls; somebody who wants help is a person.
+    """Return whether Claude Code calls; somebody who wants help is a person.
 
     An event that this version does not know is one, too, unless a person has typed it: an exit
     code of 2 would stop Claude Code.
@@ -36,12 +42,12 @@ def is_event(arguments: "Sequence[str]") -> bool:
 
 
 def run_event(arguments: "Sequence[str]") -> "NoReturn":
-    """Does what a hook has to do, and ends well whatever happens."""
+    """Do what a hook has to do, and ends well whatever happens."""
     is_verbose = bool({"-v", "--verbose"} & set(arguments))
     is_waiting = "--wait" in arguments
     said = ""
     try:
-        said = _hooked(arguments[0], is_waiting=is_waiting)
+        said = _handle_event(arguments[0], is_waiting=is_waiting)
     except BaseException as error:
         said = error.message if isinstance(error, PlaitError) else repr(error)
     if is_verbose:
@@ -50,36 +56,36 @@ def run_event(arguments: "Sequence[str]") -> "NoReturn":
     os._exit(0)  # the interpreter would take its time to clean up
 
 
-def _hooked(event: str, *, is_waiting: bool = False) -> str:
+def _handle_event(event: str, *, is_waiting: bool = False) -> str:
     if event not in EVENTS:
         return "there is no such event"
     if os.isatty(0):
         return "Claude Code calls this with JSON on stdin"
     folder = trace_folder()
-    data = hook_input(0, None if is_waiting else LIMIT)
+    data = read_hook_input(0, None if is_waiting else LIMIT)
     if not data.strip():
         return "nothing on stdin"
-    leave_job(folder, event, data)
+    write_job(folder, event, data)
     if is_waiting:
         from pathlib import Path
 
-        from plait.cli.hook.commands import work
+        from plait.cli.hook.commands import run_worker
 
-        work(Path(folder))
+        run_worker(Path(folder))
         return "done"
-    if is_worker_there(folder):
-        return "a worker runs"
+    if is_worker_running(folder):
+        return "a worker is running"
     start_worker(folder, ["hook", "work", "--folder", folder])
     return "a worker was started"
 
 
 def trace_folder() -> str:
-    """Returns where traces wait, also where the settings cannot be read."""
-    return os.path.join(state_folder_now(), FOLDER)
+    """Return where traces wait, also where the settings cannot be read."""
+    return os.path.join(find_state_folder(), FOLDER)
 
 
-def state_folder_now() -> str:
-    """Returns where Plait keeps its state, the quick way where there is one."""
+def find_state_folder() -> str:
+    """Return where Plait keeps its state, the quick way where there is one."""
     from plait.cli.state_folder import quick_state_folder
 
     return quick_state_folder() or _state_folder()

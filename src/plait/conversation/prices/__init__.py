@@ -1,21 +1,31 @@
-"""A response's tokens to dollars, by the prices of its day.
+"""The cost of responses in dollars, by the prices of their day.
 
 Each response is priced by itself: a long one costs more a token, and a sum would look long.
 What no list has a price for is not priced at all, never at nothing: an unknown model, a
 service tier or a speed that the data does not cover.
 """
 
+import re
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.json import encode
 
-from plait.conversation.prices.table import TABLE, ModelPrices, PriceList, Rate, model_prices
+from plait.conversation.prices.table import (
+    TABLE,
+    ModelPrices,
+    PriceList,
+    Rate,
+    find_model_prices,
+    iter_references,
+    load_price_table,
+)
 from plait.conversation.usage import Tokens
 
 if TYPE_CHECKING:
     from plait.conversation.prices.table import PriceFile
+
 
 MILLION, THOUSAND = 1_000_000, 1_000
 ELSEWHERE = {"us": 1.1}
@@ -24,7 +34,7 @@ OWN_LISTS = frozenset({"anthropic"})
 CASES = {"batch": {"processing": "batch"}}
 
 
-class Unit(NamedTuple):
+class UnitPrices(NamedTuple):
     """Dollars for a million of each, and for a thousand searches."""
 
     input: float
@@ -37,7 +47,7 @@ class Unit(NamedTuple):
     """What has no price."""
 
     def cost(self, tokens: Tokens) -> float | None:
-        """Returns what tokens cost; None where one that was used has no price."""
+        """Return what tokens cost; None where one that was used has no price."""
         if self.unknown and any(getattr(tokens, name) for name in self.unknown):
             return None
         paid = (
@@ -57,15 +67,15 @@ class Prices:
         self.own = own
         self.cards: dict[str, ModelPrices | None] = {}
         """What is known of models by now, and of which ones there is nothing to know."""
-        self._units: dict[tuple[object, ...], list[tuple[int, Unit]]] = {}
+        self._units: dict[tuple[object, ...], list[tuple[int, UnitPrices]]] = {}
 
     @cached_property
     def fingerprint(self) -> str:
         """What stands for these prices today: what has no time is priced by the day."""
-        return f"{self.lists}-{datetime.now(UTC).toordinal()}"
+        return f"{self.list_digest}-{datetime.now(UTC).toordinal()}"
 
     @cached_property
-    def lists(self) -> str:
+    def list_digest(self) -> str:
         """What stands for these prices whatever the day."""
         from hashlib import blake2b
 
@@ -73,12 +83,12 @@ class Prices:
         return blake2b(TABLE.read_bytes() + own, digest_size=8).hexdigest()
 
     def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
-        """Returns the dollars of one response, None where it cannot be priced."""
+        """Return the dollars of one response, None where it cannot be priced."""
         unit = self.unit(model, tokens, when)
         return unit.cost(tokens) if unit else None
 
-    def unit(self, model: str | None, tokens: Tokens, when: datetime | None) -> Unit | None:
-        """Returns what each kind of token costs in a response, None where nothing says."""
+    def unit(self, model: str | None, tokens: Tokens, when: datetime | None) -> UnitPrices | None:
+        """Return what each kind of token costs in a response, None where nothing says."""
         time = when or datetime.now(UTC)
         key = (model, time.toordinal(), tokens.tier, tokens.speed, tokens.geo)
         units = self._units.get(key)
@@ -94,28 +104,25 @@ class Prices:
 
     def _steps(
         self, model: str | None, tokens: Tokens, time: datetime
-    ) -> tuple[list[tuple[int, Unit]], bool]:
-        """Returns the units by the input they begin above, and whether they hold all day."""
+    ) -> tuple[list[tuple[int, UnitPrices]], bool]:
+        """Return the units by the input they begin above, and whether they hold all day."""
         if model is None:
             return [], True
-        own = self.own.find(name_of(model, tokens)) if self.own else None
+        own = self.own.find(format_unpriced_model(model, tokens)) if self.own else None
         if own is not None:
             return _steps_of(own, 1.0), True
         factor = 1.0 if tokens.geo is None else ELSEWHERE.get(tokens.geo)
-        card = self._card(model)
+        if model not in self.cards:
+            self.cards[model] = find_model_prices(model)
+        card = self.cards[model]
         if card is None or factor is None or (factor != 1 and card.provider not in OWN_LISTS):
             return [], True
         listed = card.prices(time, _case_of(tokens))
         return _steps_of(listed, factor) if listed else [], not card.is_by_hour
 
-    def _card(self, model: str) -> ModelPrices | None:
-        if model not in self.cards:
-            self.cards[model] = model_prices(model)
-        return self.cards[model]
 
-
-def name_of(model: str | None, tokens: Tokens) -> str:
-    """Returns what a model is called where it has no price: with what is special of its use."""
+def format_unpriced_model(model: str | None, tokens: Tokens) -> str:
+    """Return what a model is called where it has no price: with what is special of its use."""
     special = [word for word in (tokens.tier, tokens.speed, tokens.geo) if word]
     if tokens.geo in ELSEWHERE:
         special.remove(tokens.geo or "")
@@ -131,14 +138,14 @@ def _case_of(tokens: Tokens) -> dict[str, str]:
     return case
 
 
-def _steps_of(listed: PriceList, factor: float) -> list[tuple[int, Unit]]:
+def _steps_of(listed: PriceList, factor: float) -> list[tuple[int, UnitPrices]]:
     starts = {start for rate in _rates_of(listed) if rate for start, _ in rate.steps}
     ordered = [*sorted(starts, reverse=True), -1]
     return [(start, _unit_at(listed, start + 1, factor)) for start in ordered]
 
 
 def _rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
-    """Returns the rates of a list in the order of a unit, each by the nearest that is known.
+    """Return the rates of a list in the order of a unit, each by the nearest that is known.
 
     What has no price of its own costs what the wider kind does: a write to the cache for an
     hour as any write, and a cached token as a plain one.
@@ -154,8 +161,54 @@ def _rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
     )
 
 
-def _unit_at(listed: PriceList, total_input: int, factor: float) -> Unit:
+def _unit_at(listed: PriceList, total_input: int, factor: float) -> UnitPrices:
     rates = _rates_of(listed)
     *paid, searches = [rate.at(total_input) if rate else 0.0 for rate in rates]
-    unknown = [name for name, rate in zip(Unit._fields, rates, strict=False) if rate is None]
-    return Unit._make([*[rate * factor for rate in paid], searches, tuple(unknown)])
+    unknown = [name for name, rate in zip(UnitPrices._fields, rates, strict=False) if rate is None]
+    return UnitPrices._make([*[rate * factor for rate in paid], searches, tuple(unknown)])
+
+
+# A model to the small one of its day: the newest Haiku of no later generation.
+#
+# Prices do not say from when on a model could be had; a generation that had come by then does.
+
+
+SELLER, SMALL = "anthropic", "haiku"
+VERSION = r"\d{1,2}(?:[-.]\d{1,2}(?!\d))?"
+MODEL_NAME = re.compile(
+    rf"claude-(?:(?P<early>{VERSION})-(?P<old>[a-z]+)|(?P<new>[a-z]+)-(?P<late>{VERSION}))(?!\d)"
+)
+
+
+@lru_cache(maxsize=256)
+def find_smaller_model(model: str) -> str | None:
+    """Return a name that the small model of a model's day has in the list of its seller.
+
+    None where it is small itself, where none was there, or where the name says no generation.
+    """
+    found = _parse_family(model.lower())
+    known = (load_price_table().card(name, provider) for name, provider in iter_references(model))
+    card = next((one for one in known if one), None)
+    if found is None or card is None or card.provider != SELLER or found[0] == SMALL:
+        return None
+    fitting = [pair for pair in _small_models() if pair[0] <= found[1]]
+    return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
+
+
+@lru_cache(maxsize=1)
+def _small_models() -> tuple[tuple[tuple[int, ...], str], ...]:
+    """Return the small models that are listed, each by its generation."""
+    seller = next(provider for provider in load_price_table().providers if provider.id == SELLER)
+    names = (way[1:] for one in seller.listed for way in one.names if way[0] in "=^")
+    told = ((_parse_family(name), name) for name in names)
+    return tuple((found[1], name) for found, name in told if found and found[0] == SMALL)
+
+
+def _parse_family(model: str) -> tuple[str, tuple[int, ...]] | None:
+    """Return the family and the generation that a name tells."""
+    found = MODEL_NAME.search(model)
+    if found is None:
+        return None
+    version = found["early"] or found["late"]
+    numbers = tuple(int(part) for part in re.split("[-.]", version))
+    return found["old"] or found["new"], (*numbers, 0)[:2]

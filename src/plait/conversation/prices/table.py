@@ -1,4 +1,4 @@
-"""A model's name to its card: what the model costs, from which day, in which case.
+"""The price table of models: what each costs, from which day, under which conditions.
 
 The prices are a table that comes with the package (`tools/prices.py` makes it). Only the
 part of the provider that is asked for is decoded.
@@ -42,7 +42,7 @@ class Rate(Struct, frozen=True, array_like=True):
     """From more than so many input tokens on, the price of all."""
 
     def at(self, total_input: int) -> float:
-        """Returns the price in a response that read so many tokens."""
+        """Return the price in a response that read so many tokens."""
         price = self.plain
         for start, above in self.steps:
             if total_input > start:
@@ -68,7 +68,7 @@ class PriceList(Struct, frozen=True, omit_defaults=True):
     """What must be so for them to hold, such as `processing: batch`."""
 
     def hold(self, time: datetime) -> bool:
-        """Tells whether they hold at a moment, given in UTC."""
+        """Return whether they hold at a moment, given in UTC."""
         if self.since is not None and time.date() < self.since:
             return False
         if self.hours is None:
@@ -89,12 +89,15 @@ class ModelPrices(Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_by_hour(self) -> bool:
-        """Tells whether the time of day makes a difference."""
+        """Return whether the time of day makes a difference."""
         return any(one.hours for one in (*self.lists, *self.variants))
 
     def prices(self, time: datetime, case: dict[str, str]) -> PriceList | None:
-        """Returns the rates at a moment in a case, None where the case has no price."""
-        chosen = next((one for one in reversed(self.lists) if one.hold(time)), self.lists[0])
+        """Return the rates at a moment in a case, None where the case has no price."""
+        chosen = next(
+            (price_list for price_list in reversed(self.lists) if price_list.hold(time)),
+            self.lists[0],
+        )
         if not case:
             return chosen
         fitting = [one for one in self.variants if one.hold(time) and one.case == case]
@@ -104,7 +107,7 @@ class ModelPrices(Struct, frozen=True, omit_defaults=True):
         return PriceList(**rates) if fitting else None
 
 
-class Listed(Struct, frozen=True, array_like=True, omit_defaults=True):
+class ListedModel(Struct, frozen=True, array_like=True, omit_defaults=True):
     """A model of a provider: the names it goes by, and its prices."""
 
     names: tuple[str, ...]
@@ -128,16 +131,16 @@ class Provider(Struct, frozen=True, omit_defaults=True, dict=True):
     """Whose models it has at their prices."""
 
     @cached_property
-    def listed(self) -> tuple[Listed, ...]:
+    def listed(self) -> tuple[ListedModel, ...]:
         """The models in the order in which they are tried."""
-        return decode(self.models, type=tuple[Listed, ...])
+        return decode(self.models, type=tuple[ListedModel, ...])
 
-    def find(self, name: str) -> Listed | None:
-        """Returns the first model that goes by a name."""
+    def find(self, name: str) -> ListedModel | None:
+        """Return the first model that goes by a name."""
         return next((one for one in self.listed if _is_named(name, one.names)), None)
 
 
-class Table(Struct, frozen=True):
+class PriceTable(Struct, frozen=True):
     """All prices, and where they are from."""
 
     source: str
@@ -146,7 +149,7 @@ class Table(Struct, frozen=True):
     providers: tuple[Provider, ...]
 
     def card(self, model: str, provider: str | None) -> ModelPrices | None:
-        """Returns the card of a model in a provider's list, else in that of who is known by it."""
+        """Return the card of a model in a provider's list, else in that of who is known by it."""
         name = model.lower()
         seller = self._known_by(name) if provider is None else self._called(provider.lower())
         if seller is None:
@@ -155,15 +158,22 @@ class Table(Struct, frozen=True):
         return ModelPrices(seller.id, listed.lists, listed.variants) if listed else None
 
     def _known_by(self, model: str) -> Provider | None:
-        return next((one for one in self.providers if _is_named(model, one.known_by)), None)
+        return next(
+            (provider for provider in self.providers if _is_named(model, provider.known_by)), None
+        )
 
     def _called(self, name: str) -> Provider | None:
-        exact = (one for one in self.providers if one.id == name)
-        called = (one for one in self.providers if _is_named(name, one.called))
+        exact = (provider for provider in self.providers if provider.id == name)
+        called = (provider for provider in self.providers if _is_named(name, provider.called))
         return next(exact, None) or next(called, None)
 
-    def _sold_by(self, seller: Provider, model: str) -> Listed | None:
-        makers = (one for name in seller.resells for one in self.providers if one.id == name)
+    def _sold_by(self, seller: Provider, model: str) -> ListedModel | None:
+        makers = (
+            provider
+            for name in seller.resells
+            for provider in self.providers
+            if provider.id == name
+        )
         found = (one.find(model) for one in (seller, *makers))
         return next((one for one in found if one), None)
 
@@ -190,19 +200,19 @@ def _dashed(match: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=1)
-def price_table() -> Table:
-    """Returns the prices that come with the package."""
-    return decode(TABLE.read_bytes(), type=Table)
+def load_price_table() -> PriceTable:
+    """Return the prices that come with the package."""
+    return decode(TABLE.read_bytes(), type=PriceTable)
 
 
-def model_prices(model: str) -> ModelPrices | None:
-    """Looks a model up in the price table; None where it is not there."""
-    found = (price_table().card(name, provider) for name, provider in references(model))
+def find_model_prices(model: str) -> ModelPrices | None:
+    """Look a model up in the price table; None where it is not there."""
+    found = (load_price_table().card(name, provider) for name, provider in iter_references(model))
     return next((card for card in found if card), None)
 
 
-def references(model: str) -> Iterator[tuple[str, str | None]]:
-    """Yields the names under which a model may be listed, with whose list it is.
+def iter_references(model: str) -> Iterator[tuple[str, str | None]]:
+    """Yield the names under which a model may be listed, with whose list it is.
 
     Bedrock writes `us.anthropic.claude-…`, Vertex `claude-…@2025…`, gateways a path before it.
     """
@@ -234,15 +244,15 @@ class PriceFile:
     prices: Mapping[str, PriceList]
 
     def find(self, model: str) -> PriceList | None:
-        """Returns the prices of a model: under its own name, else under the first that fits."""
+        """Return the prices of a model: under its own name, else under the first that fits."""
         exact = self.prices.get(model)
         if exact is not None:
             return exact
         return next((one for name, one in self.prices.items() if fnmatchcase(model, name)), None)
 
 
-def price_file(text: str, name: str) -> PriceFile:
-    """Reads a price file, TOML or JSON, or says what is wrong with it."""
+def parse_price_file(text: str, name: str) -> PriceFile:
+    """Read a price file, TOML or JSON, or say what is wrong with it."""
     table = _parsed(text, name)
     return PriceFile({model: _prices_of(entry, model, name) for model, entry in table.items()})
 

@@ -1,16 +1,16 @@
-"""Records of a session file to what the real client sends when it resumes that file."""
+"""What Claude Code sends when it resumes a session: the chain it loads, and its messages."""
 
 from plait.graph.client.context import (
-    chain_at,
-    context,
-    contributions,
-    last_answer,
-    refusal,
-    resumed_leaf,
-    resumption,
-    stands_at,
+    build_chain,
+    build_context,
+    build_resumption,
+    find_last_answer,
+    find_refusal,
+    find_resumed_leaf,
+    list_contributions,
+    resumes_at,
 )
-from plait.graph.client.model import Context, LeftOut, Message, Reason, Resumption
+from plait.graph.client.entries import Context, LeftOut, Message, Reason, Resumption
 
 __all__ = [
     "Context",
@@ -18,12 +18,12 @@ __all__ = [
     "Message",
     "Reason",
     "Resumption",
-    "chain_at",
-    "context",
-    "contributions",
-    "last_answer",
-    "refusal",
-    "resumed_leaf",
-    "resumption",
-    "stands_at",
+    "build_chain",
+    "build_context",
+    "build_resumption",
+    "find_last_answer",
+    "find_refusal",
+    "find_resumed_leaf",
+    "list_contributions",
+    "resumes_at",
 ]

@@ -1,26 +1,68 @@
-"""A walk from the leaf to the whole chain: with what parallel calls left aside.
+"""The chain of messages that the client builds from a leaf, and the one that the SDK returns.
 
-Each result hangs on its own call, so a walk by parents meets one of several; the
-others are put back:
+Each result hangs on its own call, so walking up by parents meets one of several parallel results;
+the others are put back:
 
-    c₁ ── c₂ ── r₂          the walk from a: c₁ r₁ a
-     └─── r₁ ── a           the chain:       c₁ c₂ r₁ r₂ a
+    c₁ ── c₂ ── r₂          walked up from a:  c₁ r₁ a
+     └─── r₁ ── a           the chain:         c₁ c₂ r₁ r₂ a
+
+Which attachments the client takes into its chain was learnt by asking it with each field left
+out, empty, or of another kind.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import Any, TypeAlias
 
-from plait.graph.client.load import (
-    call_ids,
+from plait.graph.chain import CHAIN_TYPES, MISSING, ROOT, Entries, list_ancestors
+from plait.graph.client.entries import (
+    RECORD_ACCESSORS,
+    LoadedEntries,
+    get_call_ids,
+    get_result_ids,
     has_calls,
     is_boundary,
     is_note,
     is_result,
-    result_ids,
 )
-from plait.graph.client.model import Loaded
 from plait.record import Record
+from plait.record.codec import BYTE_ORDER_MARK
+
+GONE = frozenset({"companion_intro"})
+"""Kinds that the client once wrote and now drops."""
+
+
+def is_accepted_attachment(record: Record) -> bool:
+    """Return whether the client takes an attachment into its chain."""
+    head = record.envelope.attachment
+    kind = head.type if head else None
+    if not kind or kind in GONE:
+        return False
+    has_form = FORMS.get(kind)
+    return has_form is None or has_form(record.fields["attachment"])
+
+
+def _is_hook_with_words(fields: dict[str, Any]) -> bool:
+    """Return whether a hook that ran well left any words."""
+    content = fields.get("content")
+    printed = (str(fields.get(name) or "").strip() for name in ("stdout", "stderr"))
+    return isinstance(content, str) and bool(content or any(printed))
+
+
+def _is(kind: type, name: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda fields: isinstance(fields.get(name), kind)
+
+
+FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "file": _is(dict, "content"),
+    "hook_additional_context": _is(list, "content"),
+    "hook_success": _is_hook_with_words,
+    "invoked_skills": _is(list, "skills"),
+    "task_reminder": _is(list, "content"),
+    "todo_reminder": _is(list, "content"),
+}
+"""Kinds that are dropped where what they carry is not there, or of another form."""
 
 
 @dataclass(slots=True)
@@ -34,8 +76,8 @@ class ChainResponse:
     """Those of them that hang elsewhere, or under one that does."""
 
 
-def with_parallel(loaded: Loaded, walked: list[int]) -> list[int]:
-    """Returns the chain with the missed entries of its responses and their results."""
+def add_parallel_entries(loaded: LoadedEntries, walked: list[int]) -> list[int]:
+    """Return the chain with the missed entries of its responses and their results."""
     gathering = Gathering(loaded, walked)
     responses = [gathering.response(members) for members in gathering.overlapping()]
     chain = _results_after_calls(loaded, walked, responses)
@@ -48,23 +90,28 @@ def with_parallel(loaded: Loaded, walked: list[int]) -> list[int]:
 class Gathering:
     """Finds what belongs to the responses of a walk."""
 
-    def __init__(self, loaded: Loaded, walked: list[int]) -> None:
+    def __init__(self, loaded: LoadedEntries, walked: list[int]) -> None:
         self.loaded = loaded
         self.records = loaded.records
         self.walked = walked
         self.on_walk = frozenset(walked)
         self.members = loaded.members()
         self.children = loaded.children()
-        self.taken: set[int] = set()
+        self.used: set[int] = set()
         self.harmless: set[int] = set()
-        self.owners = owners_of_calls(loaded, self.members)
-        self.results = self.results_of_calls()
+        self.owners = find_call_owners(loaded, self.members)
+        results: dict[str, list[int]] = {}
+        for number, record in enumerate(self.records):
+            if self.loaded.is_read[number] and record.type == "user":
+                for call in get_result_ids(record):
+                    results.setdefault(call, []).append(number)
+        self.results = results
         answers = (n for n in walked if self.records[n].type == "assistant")
         self.answers = {number for number in answers if self.records[number].message_id}
-        self.answered = {call for number in walked for call in result_ids(self.records[number])}
+        self.answered = {call for number in walked for call in get_result_ids(self.records[number])}
 
     def overlapping(self) -> list[list[int]]:
-        """Returns the entries of each response of the walk, those within another as one with it.
+        """Return the entries of each response of the walk, those within another as one with it.
 
         A prompt between them, and they are two.
         """
@@ -88,17 +135,8 @@ class Gathering:
         met = (members for members in found if not self.on_walk.isdisjoint(members))
         return [sorted(members) for members in met]
 
-    def results_of_calls(self) -> dict[str, list[int]]:
-        """Returns the entries that answer each call, in file order."""
-        results: dict[str, list[int]] = {}
-        for number, record in enumerate(self.records):
-            if self.loaded.is_read[number] and record.type == "user":
-                for call in result_ids(record):
-                    results.setdefault(call, []).append(number)
-        return results
-
     def response(self, members: list[int]) -> ChainResponse:
-        """Returns a response with all that follows its calls."""
+        """Return a response with all that follows its calls."""
         response = ChainResponse(members)
         self.harmless.clear()
         # format: without a call only results come along, notes stay where they are
@@ -106,18 +144,18 @@ class Gathering:
         self.take_below(response, members, with_notes=has_call)
         near = set(response.followers)
         self.take_below(response, self.strays(response), with_notes=has_call)
-        taken = {n for n in response.followers if self.loaded.parents[n] in self.answers}
-        response.strays = response.followers - near - taken
-        self.taken |= response.followers
+        claimed = {n for n in response.followers if self.loaded.parents[n] in self.answers}
+        response.strays = response.followers - near - claimed
+        self.used |= response.followers
         return response
 
     def take_below(self, response: ChainResponse, starts: list[int], *, with_notes: bool) -> None:
-        """Takes the results and notes that hang on some of its entries."""
+        """Take the results and notes that hang on some of its entries."""
         members = frozenset(response.members)
         queue = list(starts)
         for current in queue:
             for child in self.children[current]:
-                if child in self.taken or child in response.followers or child in members:
+                if child in self.used or child in response.followers or child in members:
                     continue
                 if not with_notes and not is_result(self.records[child]):
                     continue
@@ -126,24 +164,24 @@ class Gathering:
                     queue.append(child)
 
     def is_follower(self, child: int, parent: int, members: frozenset[int]) -> bool:
-        """Whether an entry under a response or its followers belongs to it."""
+        """Return whether an entry under a response or its followers belongs to it."""
         record = self.records[child]
         if is_result(record):
-            is_taken = parent in self.on_walk and self.is_claimed(child, members)
-            return parent in members and not is_taken
+            is_claimed = parent in self.on_walk and self.is_claimed(child, members)
+            return parent in members and not is_claimed
         if not is_note(record) or child in self.on_walk:
             return is_note(record)
-        is_aside = record.is_sidechain != self.records[parent].is_sidechain
-        return not is_aside and not self.leads_away(child, members)
+        is_other_chain = record.is_sidechain != self.records[parent].is_sidechain
+        return not is_other_chain and not self.leads_away(child, members)
 
     def leads_away(self, note: int, members: frozenset[int]) -> bool:
-        """Whether a note is the first step of another branch: a prompt or answer below it."""
+        """Return whether a note is the first step of another branch: a prompt or answer below it."""
         if note in self.harmless:
             return False
         queue = [note]
         for current in queue:
             for child in self.children[current]:
-                if child in members or self.answers_one_of(child, members):
+                if child in members or self.answers_any(child, members):
                     continue
                 if not is_note(self.records[child]):
                     return True
@@ -152,15 +190,15 @@ class Gathering:
         return False
 
     def is_claimed(self, number: int, members: frozenset[int]) -> bool:
-        """Whether a result is for calls of other entries on the walk alone."""
-        owners = [(call, self.owners.get(call)) for call in result_ids(self.records[number])]
+        """Return whether a result is for calls of other entries on the walk alone."""
+        owners = [(call, self.owners.get(call)) for call in get_result_ids(self.records[number])]
         return bool(owners) and all(
-            one is not None and one not in members and self.may_claim(one, call, number)
-            for call, one in owners
+            owner is not None and owner not in members and self.may_claim(owner, call, number)
+            for call, owner in owners
         )
 
     def may_claim(self, owner: int, call: str, number: int) -> bool:
-        """Whether a call on the walk takes a result from the entry that it hangs on.
+        """Return whether a call on the walk takes a result from the entry that it hangs on.
 
         Its first one; any other stays where it is.
         """
@@ -171,68 +209,62 @@ class Gathering:
         is_same = is_same_writer(self.records[owner], record)
         return owner in self.on_walk and (is_free or is_same)
 
-    def answers_one_of(self, number: int, members: frozenset[int]) -> bool:
-        """Whether an entry is the result of a call that one of some entries makes."""
-        calls = (self.owners.get(call) for call in result_ids(self.records[number]))
+    def answers_any(self, number: int, members: frozenset[int]) -> bool:
+        """Return whether an entry is the result of a call that one of some entries makes."""
+        calls = (self.owners.get(call) for call in get_result_ids(self.records[number]))
         return any(owner in members for owner in calls if owner is not None)
 
     def strays(self, response: ChainResponse) -> list[int]:
-        """Takes results that hang elsewhere, for calls that nothing else answers."""
-        answered = self.answered | self.answers_of(response)
+        """Take results that hang elsewhere, for calls that nothing else answers."""
+        answered = self.answered | {
+            call
+            for follower in response.followers
+            for call in get_result_ids(self.records[follower])
+        }
         found: list[int] = []
         for member in response.members:
-            for call in call_ids(self.records[member]):
+            for call in get_call_ids(self.records[member]):
                 if self.owners.get(call) is None:
                     continue
                 for number in self.results.get(call, ()):
                     record = self.records[number]
-                    if self.is_at_its_call(number, call, response):
+                    parent = self.loaded.parents[number]
+                    is_other = parent >= 0 and parent not in response.members
+                    if is_other and call in get_call_ids(self.records[parent]):
                         continue
                     is_open = call not in answered and is_same_writer(record, self.records[member])
-                    is_claimed = self.hangs_on_answer(number) and self.may_claim(
+                    is_claimed = (self.loaded.parents[number] in self.answers) and self.may_claim(
                         member, call, number
                     )
                     if number in self.on_walk or is_open or is_claimed:
                         found.append(number)
-                        answered |= set(result_ids(record))
+                        answered |= set(get_result_ids(record))
         response.followers.update(found)
         return found
 
-    def hangs_on_answer(self, number: int) -> bool:
-        """Whether a result hangs on a response of the walk."""
-        return self.loaded.parents[number] in self.answers
 
-    def is_at_its_call(self, number: int, call: str, response: ChainResponse) -> bool:
-        """Whether a result hangs on an entry of no response that made the same call."""
-        parent = self.loaded.parents[number]
-        is_other = parent >= 0 and parent not in response.members
-        return is_other and call in call_ids(self.records[parent])
-
-    def answers_of(self, response: ChainResponse) -> set[str]:
-        """Returns the calls that its followers answer."""
-        return {call for one in response.followers for call in result_ids(self.records[one])}
-
-
-def owners_of_calls(loaded: Loaded, members: Mapping[str, list[int]]) -> dict[str, int | None]:
-    """Returns the last entry that made each call, None where two responses claim it."""
+def find_call_owners(
+    loaded: LoadedEntries, members: Mapping[str, list[int]]
+) -> dict[str, int | None]:
+    """Return the last entry that made each call, None where two responses claim it."""
     records = loaded.records
     owners: dict[str, int | None] = {}
     for response, numbers in members.items():
         for number in numbers:
-            for call in call_ids(records[number]):
+            for call in get_call_ids(records[number]):
                 known = owners.setdefault(call, number)
                 is_claimed = known is None or records[known].message_id != response
                 owners[call] = None if is_claimed else number
     return owners
 
 
-def is_same_writer(one: Record, other: Record) -> bool:
-    """Whether the main conversation, or the same agent, wrote both."""
-    return one.is_sidechain == other.is_sidechain and one.agent_id == other.agent_id
+def is_same_writer(record: Record, other: Record) -> bool:
+    """Return whether the main conversation, or the same agent, wrote both."""
+    return record.is_sidechain == other.is_sidechain and record.agent_id == other.agent_id
 
 
 def _results_after_calls(
-    loaded: Loaded, walked: list[int], responses: list[ChainResponse]
+    loaded: LoadedEntries, walked: list[int], responses: list[ChainResponse]
 ) -> list[int]:
     place = {number: position for position, number in enumerate(walked)}
     early: set[int] = set()
@@ -245,7 +277,7 @@ def _results_after_calls(
 class Insertion:
     """Puts missed entries where the client does: in file order among those of the walk."""
 
-    def __init__(self, loaded: Loaded, chain: list[int]) -> None:
+    def __init__(self, loaded: LoadedEntries, chain: list[int]) -> None:
         self.loaded = loaded
         self.chain = chain
         self.place_of = {number: place for place, number in enumerate(chain)}
@@ -254,52 +286,46 @@ class Insertion:
         self.strays: set[int] = set()
 
     def place(self, response: ChainResponse) -> None:
-        """Finds a place for what the walk missed of a response."""
+        """Find a place for what the walk missed of a response."""
         places = [self.place_of[number] for number in response.members if number in self.place_of]
         first, last = min(places), max(places)
         self.strays |= response.strays
         for number in self.missed(sorted({*response.members, *response.followers})):
             start = last if number in response.strays else first
-            before = self.chain[self.in_file_order(number, start, last, response.followers)]
+            place = start
+            chain, records = self.chain, self.loaded.records
+            while place + 1 < len(chain) and chain[place + 1] < number:
+                following = chain[place + 1]
+                is_passed = is_note(records[following]) or _is_quiet(records[following])
+                if place >= last and following not in response.followers and not is_passed:
+                    break
+                place += 1
+            before = self.chain[place]
             self.after.setdefault(before, []).append(number)
 
-    def in_file_order(self, number: int, place: int, last: int, own: set[int]) -> int:
-        """Returns the place up to which only earlier lines stand.
-
-        It lies within the response, or behind it among its results and notes.
-        """
-        chain, records = self.chain, self.loaded.records
-        while place + 1 < len(chain) and chain[place + 1] < number:
-            following = chain[place + 1]
-            is_passed = is_note(records[following]) or _is_quiet(records[following])
-            if place >= last and following not in own and not is_passed:
-                break
-            place += 1
-        return place
-
     def missed(self, numbers: list[int]) -> list[int]:
-        """Returns the entries that no place has been found for, now taken."""
+        """Return the entries that no place has been found for, now taken."""
         new = [number for number in numbers if number not in self.placed]
         self.placed.update(new)
         return new
 
     def in_order(self, missed: list[int]) -> list[int]:
-        """Returns missed entries in file order, results from elsewhere behind all answers."""
-        answers = [one for one in missed if self.loaded.records[one].type == "assistant"]
+        """Return missed entries in file order, results from elsewhere behind all answers."""
+        answers = [number for number in missed if self.loaded.records[number].type == "assistant"]
         last = max(answers, default=-1)
-        return sorted(missed, key=lambda one: (one > last or one in self.strays, one))
+        return sorted(missed, key=lambda number: (number > last or number in self.strays, number))
 
     def result(self) -> list[int]:
-        """Returns the whole chain."""
-        whole: list[int] = []
+        """Return the whole chain."""
+        result: list[int] = []
         for number in self.chain:
-            whole.append(number)
-            whole.extend(self.in_order(self.after.get(number, [])))
-        return whole
+            result.append(number)
+            result.extend(self.in_order(self.after.get(number, [])))
+        return result
 
 
-def _answers_first(loaded: Loaded, chain: list[int]) -> list[int]:
-    """Returns the chain with the entries of a response before the notes between them.
+def _answers_first(loaded: LoadedEntries, chain: list[int]) -> list[int]:
+    """Return the chain with the entries of a response before the notes between them.
 
     Only where nothing but notes and results lies between the first and the last of them:
 
@@ -310,8 +336,8 @@ def _answers_first(loaded: Loaded, chain: list[int]) -> list[int]:
     found = list(chain)
     for members in places.values():
         first, last = members[0], members[-1]
-        is_whole = spoken[last + 1] - spoken[first] == len(members)
-        if not is_whole:
+        is_together = spoken[last + 1] - spoken[first] == len(members)
+        if not is_together:
             continue
         own = {chain[place] for place in members}
         between = [number for number in chain[first : last + 1] if number not in own]
@@ -320,7 +346,7 @@ def _answers_first(loaded: Loaded, chain: list[int]) -> list[int]:
     return found
 
 
-def _places_of_responses(loaded: Loaded, chain: list[int]) -> dict[str, list[int]]:
+def _places_of_responses(loaded: LoadedEntries, chain: list[int]) -> dict[str, list[int]]:
     places: dict[str, list[int]] = {}
     for place, number in enumerate(chain):
         record = loaded.records[number]
@@ -334,3 +360,170 @@ def _is_quiet(record: Record) -> bool:
     if record.type == "system":
         return not is_boundary(record) and record.subtype != "local_command"
     return record.type == "attachment" or is_result(record)
+
+
+TYPES = CHAIN_TYPES | {"progress"}
+SPEAKERS = ("user", "assistant")
+
+Line: TypeAlias = tuple[int, Record]
+"""An entry's number, and its record as it stands on one line."""
+
+
+def build_sdk_chain(records: Iterable[Record]) -> list[Record]:
+    """Return the user and assistant records of the SDK's chain."""
+    loaded, lines = _load_entries(records)
+    leaf = _best_leaf(loaded, lines)
+    if leaf is None:
+        return []
+    number, record = leaf
+    # format: a leaf whose uuid comes again is read from its first line
+    loaded.records[number], loaded.parents[number] = record, _get_parent(loaded, record)
+    chain = list(list_ancestors(loaded, number))[::-1]
+    recovery = Recovery(loaded, chain)
+    anchors = recovery.anchors()
+    after = {anchor: recovery.missed(message_id) for message_id, anchor in anchors.items()}
+    result = [entry for number in chain for entry in (number, *after.get(number, ()))]
+    return [record for number in result if _is_visible(record := loaded.records[number])]
+
+
+def _load_entries(records: Iterable[Record]) -> tuple[LoadedEntries, list[Line]]:
+    loaded: LoadedEntries = Entries(RECORD_ACCESSORS)
+    lines: list[Line] = []
+    for record in records:
+        # format: the SDK cannot read a line that begins with a byte order mark
+        if (
+            record.type not in TYPES
+            or record.uuid is None
+            or record.raw.startswith(BYTE_ORDER_MARK)
+        ):
+            continue
+        number = loaded.index.setdefault(record.uuid, len(loaded.records))
+        if number == len(loaded.records):
+            loaded.records.append(record)
+        loaded.records[number] = record
+        lines.append((number, record))
+    loaded.is_read = [True] * len(loaded.records)
+    loaded.parents = [_get_parent(loaded, record) for record in loaded.records]
+    return loaded, lines
+
+
+def _get_parent(loaded: LoadedEntries, record: Record) -> int:
+    return loaded.index.get(record.parent_uuid, MISSING) if record.parent_uuid else ROOT
+
+
+def _best_leaf(loaded: LoadedEntries, lines: list[Line]) -> Line | None:
+    places = {number: place for place, (number, _) in enumerate(lines)}
+    named = {record.parent_uuid for _, record in lines}
+    looked_at: set[int] = set()
+    leaves: list[Line] = []
+    for number, record in lines:
+        if record.uuid not in named:
+            leaves.extend(_nearest_speaker(loaded, number, record, looked_at))
+    main = [leaf for leaf in leaves if _is_main(leaf[1])]
+    return max(main or leaves, key=lambda leaf: places[leaf[0]], default=None)
+
+
+def _nearest_speaker(
+    loaded: LoadedEntries, number: int, record: Record, looked_at: set[int]
+) -> list[Line]:
+    while record.type not in SPEAKERS:
+        number = _get_parent(loaded, record)
+        if number < 0 or number in looked_at:
+            return []
+        looked_at.add(number)
+        record = loaded.records[number]
+    return [(number, record)]
+
+
+def _is_main(record: Record) -> bool:
+    return not (record.is_sidechain or record.team_name or record.is_meta)
+
+
+def _is_visible(record: Record) -> bool:
+    return record.type in SPEAKERS and _is_main(record)
+
+
+@dataclass(slots=True)
+class Missed:
+    """What belongs to a response and is not on the chain."""
+
+    results: list[int] = field(default_factory=list)
+    strays: list[int] = field(default_factory=list)
+    """Results that hang elsewhere: they count only for calls still open."""
+
+
+class Recovery:
+    """Finds the missed entries of one response after another."""
+
+    def __init__(self, loaded: LoadedEntries, chain: list[int]) -> None:
+        self.records = loaded.records
+        self.parents = loaded.parents
+        self.chain = chain
+        self.seen = set(chain)
+        self.members = loaded.members()
+        self.owners = find_call_owners(loaded, self.members)
+        found: dict[int, list[int]] = {}
+        for number, record in enumerate(self.records):
+            if is_result(record) and record.parent_uuid:
+                source = loaded.index.get(record.source_tool_assistant_uuid or "")
+                claimed = [source, *(self.owners.get(call) for call in get_result_ids(record))]
+                near = [
+                    number
+                    for number in claimed
+                    if number is not None and is_same_writer(record, self.records[number])
+                ]
+                for answer in [self.parents[number], *near]:
+                    found.setdefault(answer, []).append(number)
+        self.results = found
+        self.answered = {call for number in chain for call in get_result_ids(self.records[number])}
+
+    def anchors(self) -> dict[str, int]:
+        """Return the last entry of each response on the chain, in the order of the chain."""
+        anchors: dict[str, int] = {}
+        for number in self.chain:
+            record = self.records[number]
+            if record.type == "assistant" and record.message_id:
+                anchors[record.message_id] = number
+        return anchors
+
+    def missed(self, message_id: str) -> list[int]:
+        """Return what the chain lacks of a response: its entries, then its results."""
+        group = self.members[message_id]
+        siblings = [number for number in group if number not in self.seen]
+        missed = self.missed_results(group)
+        members = frozenset(group)
+        answered = {
+            call for result in missed.results for call in get_result_ids(self.records[result])
+        }
+        found: list[int] = []
+        for number in sorted(missed.strays):
+            calls = get_result_ids(self.records[number])
+            if any(self.is_open(call, answered, members) for call in calls):
+                answered.update(calls)
+                found.append(number)
+        results = [*missed.results, *found]
+        found = [*self.by_time(siblings), *self.by_time(results)]
+        self.seen.update(found)
+        return found
+
+    def missed_results(self, group: list[int]) -> Missed:
+        """Part the missed results into those that hang on the response and strays."""
+        missed, members, used = Missed(), frozenset(group), set[int]()
+        for member in group:
+            for number in self.results.get(member, ()):
+                if number in self.seen or number in used:
+                    continue
+                used.add(number)
+                hangs = self.parents[number] in members
+                (missed.results if hangs else missed.strays).append(number)
+        return missed
+
+    def is_open(self, call: str, answered: set[str], members: frozenset[int]) -> bool:
+        """Return whether a call of some answers has no result yet."""
+        return (
+            call not in answered and call not in self.answered and self.owners.get(call) in members
+        )
+
+    def by_time(self, numbers: list[int]) -> list[int]:
+        """Return entries in the order of their timestamps."""
+        return sorted(numbers, key=lambda number: self.records[number].timestamp or "")

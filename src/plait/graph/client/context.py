@@ -1,23 +1,41 @@
-"""Records of a session file, in order, to what Claude will see when it is resumed."""
+"""What Claude will see when a session is resumed: the messages, and what is left out and why."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Literal
 
-from plait.graph.ascent import walk
-from plait.graph.client.chain import with_parallel
-from plait.graph.client.load import block_heads, load
-from plait.graph.client.model import Block, Context, LeftOut, Loaded, Message, Resumption, Said
-from plait.graph.client.prune import prune, reasons
-from plait.graph.client.sdk import sdk_chain
-from plait.graph.client.speech import needs_closing, since_boundary, speech, with_closing
-from plait.graph.client.turns import Turn, repaired, system_text, turns
-from plait.graph.entries import ROOT
-from plait.graph.leaf import leaf as leaf_of
-from plait.graph.leaf import path_to_message, trailing_notes
+from plait.graph.chain import ROOT, find_path_to_message, list_trailing_notes, walk_up
+from plait.graph.chain import choose_leaf as leaf_of
+from plait.graph.client.chain import add_parallel_entries, build_sdk_chain
+from plait.graph.client.entries import (
+    Block,
+    Context,
+    LeftOut,
+    LoadedEntries,
+    Message,
+    OutgoingEntry,
+    Reason,
+    Resumption,
+    get_block_heads,
+    load_session,
+)
+from plait.graph.client.messages import (
+    Turn,
+    add_closing,
+    build_outgoing,
+    cut_before_boundary,
+    iter_left_out,
+    join_system_texts,
+    merge_turns,
+    needs_closing,
+    prune,
+    repair_turns,
+)
+from plait.graph.model import SessionGraph
 from plait.record import Record
-from plait.record.record import content_blocks
-from plait.record.time import NO_TIME, milliseconds
+from plait.record.time import NO_TIME, parse_javascript_time
+from plait.record.types import get_content_blocks
 
 NO_CONVERSATION = "no conversation in the file"
 NEXT_PROMPT = "\0next prompt\0"
@@ -25,83 +43,89 @@ INTRODUCTION = "remote_session_change"
 """The attachment whose text the client sends once, before a prompt."""
 
 
-def context(
+def build_context(
     records: Iterable[Record], *, size: int, as_: Literal["client", "sdk"] = "client"
 ) -> Context:
-    """Returns what the client sends for a file of that many bytes, or what the SDK returns."""
+    """Return what the client sends for a file of that many bytes, or what the SDK returns."""
     return _as_sdk(records) if as_ == "sdk" else _as_client(records, size)
 
 
 def _as_client(records: Iterable[Record], size: int) -> Context:
-    loaded, left_out = load(records, size)
+    loaded, left_out = load_session(records, size)
     if loaded.is_cleared:
         return Context(True, None, None, (), [], [], tuple(left_out))
-    chain = _chain_of(loaded)
+    chain = _find_chain(loaded)
     return (
-        _refused(chain, left_out) if isinstance(chain, str) else _resumed(loaded, chain, left_out)
+        Context(False, chain, None, (), [], [], tuple(left_out))
+        if isinstance(chain, str)
+        else _resumed(loaded, chain, left_out)
     )
 
 
-def resumed_leaf(records: Iterable[Record], size: int) -> str | None:
-    """Returns the record that the client goes on from, without what it would send."""
-    uuids = resumption(records, size).chain
+def find_resumed_leaf(records: Iterable[Record], size: int) -> str | None:
+    """Return the record that the client goes on from, without what it would send."""
+    uuids = build_resumption(records, size).chain
     return uuids[-1] if uuids else None
 
 
-def resumption(records: Iterable[Record], size: int) -> Resumption:
-    """Returns what leads to where the client goes on, and what it has to make up there."""
-    loaded, _ = load(records, size)
-    chain = "cleared" if loaded.is_cleared else _chain_of(loaded)
+def build_resumption(records: Iterable[Record], size: int) -> Resumption:
+    """Return what leads to where the client goes on, and what it has to make up there."""
+    loaded, _ = load_session(records, size)
+    chain = "cleared" if loaded.is_cleared else _find_chain(loaded)
     if isinstance(chain, str):
         return Resumption()
     pruned = prune(loaded, chain)
     needs_answer = needs_closing(loaded.records, pruned)
-    return Resumption(_written(loaded, pruned.kept), tuple(pruned.open_calls), needs_answer)
+    return Resumption(
+        _list_written_uuids(loaded, pruned.kept), tuple(pruned.open_calls), needs_answer
+    )
 
 
-def contributions(records: Iterable[Record], size: int) -> list[tuple[Record, list[Block]]]:
-    """Returns the records of the chain since its last compaction, with what each has sent.
+def list_contributions(records: Iterable[Record], size: int) -> list[tuple[Record, list[Block]]]:
+    """Return the records of the chain since its last compaction, with what each has sent.
 
     A record that is silent has no blocks; where the client would not resume, there are none.
     """
-    loaded, _ = load(records, size)
-    chain = "cleared" if loaded.is_cleared else _chain_of(loaded)
+    loaded, _ = load_session(records, size)
+    chain = "cleared" if loaded.is_cleared else _find_chain(loaded)
     if isinstance(chain, str):
         return []
     kept = prune(loaded, chain).kept
-    added: dict[int, list[Block]] = {number: [] for number in since_boundary(loaded.records, kept)}
-    for one in speech(loaded, kept):
-        added[one.number].extend(one.blocks)
+    added: dict[int, list[Block]] = {
+        number: [] for number in cut_before_boundary(loaded.records, kept)
+    }
+    for entry in build_outgoing(loaded, kept):
+        added[entry.number].extend(entry.blocks)
     return [(loaded.records[number], blocks) for number, blocks in added.items()]
 
 
-def stands_at(records: Iterable[Record], size: int, uuid: str) -> bool:
-    """Tells whether the client goes on from a record, whatever it then leaves out."""
-    loaded, _ = load(records, size)
+def resumes_at(records: Iterable[Record], size: int, uuid: str) -> bool:
+    """Return whether the client goes on from a record, whatever it then leaves out."""
+    loaded, _ = load_session(records, size)
     end = None if loaded.is_cleared else leaf_of(loaded)
     meant = loaded.readable(uuid)
     if end is None or meant is None:
         return False
-    return chain_at(loaded, end) == chain_at(loaded, meant)
+    return build_chain(loaded, end) == build_chain(loaded, meant)
 
 
-def refusal(records: Iterable[Record], size: int) -> str | None:
-    """Says why the client would not resume a file, None where it would; without what it sends."""
-    loaded, _ = load(records, size)
+def find_refusal(records: Iterable[Record], size: int) -> str | None:
+    """Return why the client would not resume a file, None where it would; without what it sends."""
+    loaded, _ = load_session(records, size)
     if loaded.is_cleared:
         return None
-    message = last_message(loaded)
+    message = get_last_message(loaded)
     return NO_CONVERSATION if message is None else _refusal(message)
 
 
-def last_message(loaded: Loaded) -> Record | None:
-    """Returns the prompt or answer that the client goes on from."""
+def get_last_message(loaded: LoadedEntries) -> Record | None:
+    """Return the prompt or answer that the client goes on from."""
     found = leaf_of(loaded)
-    return None if found is None else loaded.records[path_to_message(loaded, found)[0]]
+    return None if found is None else loaded.records[find_path_to_message(loaded, found)[0]]
 
 
-def last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
-    """Returns the last answer of a chain that says what it cost."""
+def find_last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
+    """Return the last answer of a chain that says what it cost."""
     by_uuid = {record.uuid: record for record in records if record.kind == "assistant"}
     for uuid in reversed(tuple(chain)):
         record = by_uuid.get(uuid)
@@ -111,46 +135,41 @@ def last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | Non
     return None
 
 
-def _chain_of(loaded: Loaded) -> list[int] | str:
-    """Returns the entries that the client goes on from, or why it would not."""
+def _find_chain(loaded: LoadedEntries) -> list[int] | str:
+    """Return the entries that the client goes on from, or why it would not."""
     leaf = leaf_of(loaded)
     if leaf is None:
         return NO_CONVERSATION
-    if why_not := _refusal(loaded.records[path_to_message(loaded, leaf)[0]]):
+    if why_not := _refusal(loaded.records[find_path_to_message(loaded, leaf)[0]]):
         return why_not
-    return chain_at(loaded, leaf)
+    return build_chain(loaded, leaf)
 
 
-def chain_at(loaded: Loaded, leaf: int) -> list[int]:
-    """Returns the entries that the client goes on from where it stands at a leaf."""
-    path = path_to_message(loaded, leaf)
-    chain = with_parallel(loaded, walk(loaded, path[0]))
+def build_chain(loaded: LoadedEntries, leaf: int) -> list[int]:
+    """Return the entries that the client goes on from where it stands at a leaf."""
+    path = find_path_to_message(loaded, leaf)
+    chain = add_parallel_entries(loaded, walk_up(loaded, path[0]))
     known = frozenset(chain)
-    notes = [number for number in trailing_notes(loaded, path) if number not in known]
+    notes = [number for number in list_trailing_notes(loaded, path) if number not in known]
     return [*chain, *notes]
 
 
-def _refused(why_not: str, left_out: list[LeftOut]) -> Context:
-    """Returns the context of a file that the client would not resume."""
-    return Context(False, why_not, None, (), [], [], tuple(left_out))
-
-
 def _refusal(message: Record) -> str | None:
-    """Says why the client would not go on from a message, None where it would."""
+    """Return why the client would not go on from a message, None where it would."""
     if message.is_sidechain:
         return "the last message is of a sidechain"
-    time = milliseconds(message.envelope.timestamp)
+    time = parse_javascript_time(message.envelope.timestamp)
     if time == NO_TIME:
         return "the last message has no timestamp"
     return "the timestamp of the last message is no time" if time != time else None
 
 
-def _resumed(loaded: Loaded, chain: list[int], left_out: list[LeftOut]) -> Context:
+def _resumed(loaded: LoadedEntries, chain: list[int], left_out: list[LeftOut]) -> Context:
     pruned = prune(loaded, chain)
     kept = pruned.kept
-    said = with_closing(loaded.records, pruned, speech(loaded, kept))
-    request = _before_next_prompt(said, _reminders(loaded, kept))
-    uuids = _written(loaded, kept)
+    entries = add_closing(loaded.records, pruned, build_outgoing(loaded, kept))
+    request = _before_next_prompt(entries, _reminders(loaded, kept))
+    uuids = _list_written_uuids(loaded, kept)
     return Context(
         resumes=True,
         why_not=None,
@@ -158,39 +177,46 @@ def _resumed(loaded: Loaded, chain: list[int], left_out: list[LeftOut]) -> Conte
         chain=uuids,
         messages=_comparable(request),
         request=request,
-        left_out=(*left_out, *reasons(loaded, chain, pruned.dropped, said)),
+        left_out=(*left_out, *iter_left_out(loaded, chain, pruned.dropped, entries)),
     )
 
 
-def _written(loaded: Loaded, chain: list[int]) -> tuple[str, ...]:
-    return tuple(uuid for number in chain if (uuid := _written_uuid(loaded.records[number])))
+def _list_written_uuids(loaded: LoadedEntries, chain: list[int]) -> tuple[str, ...]:
+    return tuple(uuid for number in chain if (uuid := _get_written_uuid(loaded.records[number])))
 
 
-def _written_uuid(record: Record) -> str | None:
+def _get_written_uuid(record: Record) -> str | None:
     message = record.envelope.message
     is_spoken = record.type in ("user", "assistant")
-    if is_spoken and message and not isinstance(message.content, str) and not block_heads(record):
+    if (
+        is_spoken
+        and message
+        and not isinstance(message.content, str)
+        and not get_block_heads(record)
+    ):
         return None
     return record.uuid
 
 
-def _reminders(loaded: Loaded, chain: list[int]) -> list[Said]:
-    """Returns the reminder that the client puts before a new prompt, unless it stands already."""
-    for number in since_boundary(loaded.records, chain):
+def _reminders(loaded: LoadedEntries, chain: list[int]) -> list[OutgoingEntry]:
+    """Return the reminder that the client puts before a new prompt, unless it stands already."""
+    for number in cut_before_boundary(loaded.records, chain):
         attachment = loaded.records[number].envelope.attachment
         if attachment and attachment.type == INTRODUCTION:
             return []
-    return [Said(ROOT, "user", [{"type": NEXT_PROMPT}], is_note=True)]
+    return [OutgoingEntry(ROOT, "user", [{"type": NEXT_PROMPT}], is_note=True)]
 
 
-def _before_next_prompt(said: list[Said], reminders: list[Said]) -> list[Message]:
-    """Returns the messages as they are when a prompt follows, without that prompt.
+def _before_next_prompt(
+    entries: list[OutgoingEntry], reminders: list[OutgoingEntry]
+) -> list[Message]:
+    """Return the messages as they are when a prompt follows, without that prompt.
 
     The line break between two texts of a user is there only then. The client's own
     reminders stand at the head of the new prompt's turn.
     """
-    prompt = Said(ROOT, "user", [_text(NEXT_PROMPT)])
-    request = messages(repaired(turns([*said, *reminders, prompt])))
+    prompt = OutgoingEntry(ROOT, "user", [_text(NEXT_PROMPT)])
+    request = build_messages(repair_turns(merge_turns([*entries, *reminders, prompt])))
     shown = [
         (role, [block for block in blocks if NEXT_PROMPT not in (block["type"], block.get("text"))])
         for role, blocks in request
@@ -202,21 +228,21 @@ def _text(words: str) -> dict[str, str]:
     return {"type": "text", "text": words}
 
 
-def messages(spoken: list[Turn]) -> list[Message]:
-    """Returns the turns as the API takes them, system texts as messages of their own."""
+def build_messages(spoken: list[Turn]) -> list[Message]:
+    """Return the turns as the API takes them, system texts as messages of their own."""
     found: list[Message] = []
     for turn in spoken:
         found.append((turn.role, turn.blocks))
         if turn.system:
             added = [block for blocks in turn.system for block in blocks[1:]]
-            found.append(("system", [_text(system_text(turn.system)), *added]))
+            found.append(("system", [_text(join_system_texts(turn.system)), *added]))
     return found
 
 
 def _as_sdk(records: Iterable[Record]) -> Context:
-    chain = sdk_chain(records)
+    chain = build_sdk_chain(records)
     uuids = tuple(record.uuid for record in chain if record.uuid)
-    request: list[Message] = [(record.kind, content_blocks(record)) for record in chain]
+    request: list[Message] = [(record.kind, get_content_blocks(record)) for record in chain]
     return Context(
         resumes=bool(chain),
         why_not=None if chain else NO_CONVERSATION,
@@ -247,3 +273,52 @@ def _without_reminders(block: Block) -> Block:
     if block.get("type") != "text" or "<system-reminder>" not in block["text"]:
         return block
     return {**block, "text": REMINDER.sub("", block["text"])}
+
+
+# By itself the client knows what is on its chain and what is not. The graph knows what left it: a
+# branch, a compaction, a cleared context, another session's records, or nothing that anyone did.
+
+
+OFF_CHAIN = frozenset({Reason.ABANDONED, Reason.BEFORE_COMPACTION})
+
+
+def align_reasons(graph: SessionGraph, session: str, found: Context) -> Context:
+    """Return the context with reasons that agree with how the session is drawn."""
+    known = graph.sessions.get(session)
+    line = graph.lines.get(known.trunk or "") if known else None
+    if line is None or not any(
+        left_out_record.reason in OFF_CHAIN for left_out_record in found.left_out
+    ):
+        return found
+    inline = _reasons_inline(graph, line.nodes)
+    inline.update(dict.fromkeys(known.unseen if known else (), Reason.UNSEEN))
+    left_out = tuple(
+        _align_reason(graph, session, inline, left_out_record) for left_out_record in found.left_out
+    )
+    return replace(found, left_out=left_out)
+
+
+def _reasons_inline(graph: SessionGraph, nodes: tuple[str, ...]) -> dict[str, Reason]:
+    """Return why each record of the line that goes on can be missing."""
+    reason = Reason.UNSEEN
+    found: dict[str, Reason] = {}
+    for uuid in reversed(nodes):
+        edge = graph.edges.get(uuid)
+        found[uuid] = reason
+        if graph.nodes[uuid].is_boundary:
+            reason = Reason.BEFORE_COMPACTION
+        elif edge and edge.kind == "restart" and reason is Reason.UNSEEN:
+            reason = Reason.CLEARED
+    return found
+
+
+def _align_reason(
+    graph: SessionGraph, session: str, inline: Mapping[str, Reason], left_out: LeftOut
+) -> LeftOut:
+    node = graph.nodes.get(left_out.uuid)
+    if left_out.reason not in OFF_CHAIN or node is None:
+        return left_out
+    if left_out.uuid in inline:
+        return replace(left_out, reason=inline[left_out.uuid])
+    is_own = node.session == session
+    return replace(left_out, reason=Reason.ABANDONED if is_own else Reason.OTHER_SESSION)

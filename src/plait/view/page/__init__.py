@@ -1,1 +1,1 @@
-"""Conversations to pages: plain values to HTML in which nothing of a log is ever markup."""
+"""Shared parts of HTML pages. Nothing from a log is ever markup."""

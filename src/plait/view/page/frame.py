@@ -1,22 +1,31 @@
-"""A body to a whole page: its head, its policy, its bar; who is not let in, what went wrong."""
+"""Whole pages: head, security policy, top bar, session header, sign-in and error pages, scripts."""
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
+from urllib.parse import quote
 
 from msgspec import Struct
 
-from plait.view.page.markup import PATHS, attribute, esc, icon, icon_address, with_code
+from plait.view.page.markup import (
+    PATHS,
+    attribute,
+    esc,
+    icon,
+    icon_url,
+    render_code_spans,
+    session_url,
+)
 
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; {more}"
     "base-uri 'none'; form-action 'none'"
 )
-ICON = f'<link rel="icon" href="{icon_address(PATHS["plait"], "%230b6e7d")}">'
+ICON = f'<link rel="icon" href="{icon_url(PATHS["plait"], "%230b6e7d")}">'
 Here: TypeAlias = Literal["home", "sessions", "search", "files", "usage", "insights"]
 PLACES: tuple[tuple[Here, str, str], ...] = (
     ("home", "/", "Home"),
@@ -30,14 +39,14 @@ ASKING = "Search everything"
 
 
 class Assets(Struct, frozen=True):
-    """What a page is drawn and moved with, as texts."""
+    """Style sheet and scripts of a page, as text."""
 
     style: str
     script: str
     highlighter: str
 
 
-def page(
+def render_page(
     title: str,
     body: str,
     *,
@@ -47,29 +56,29 @@ def page(
     head: str = "",
     script: str = "app.js",
 ) -> str:
-    """Returns a whole page; with its assets inside where one file should do.
+    """Render a whole page, with its assets inside where `inlined` gives them.
 
-    One that is served has its policy from the server, which knows more of it.
+    A served page gets its policy as a header from the server, which knows more about it.
     """
     scripts = styles = "'self'"
-    more = "connect-src 'self'; "
+    connect_rule = "connect-src 'self'; "
     script = script if is_served else "plait.js"
     links = (
         f'<link rel="stylesheet" href="{root}assets/plait.css">'
         f'<script src="{root}assets/{script}" defer></script>'
     )
     if inlined:
-        scripts = " ".join(_digest(text) for text in (inlined.script, inlined.highlighter))
-        styles, more = _digest(inlined.style), ""
+        scripts = " ".join(_hash_source(text) for text in (inlined.script, inlined.highlighter))
+        styles, connect_rule = _hash_source(inlined.style), ""
         links = f"<style>{inlined.style}</style>"
         body += f"<script>{inlined.highlighter}</script><script>{inlined.script}</script>"
-    policy = POLICY.format(scripts=scripts, styles=styles, more=more)
-    rule = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    policy = POLICY.format(scripts=scripts, styles=styles, more=connect_rule)
+    head_start = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     if is_served:
-        rule = head + ICON
+        head_start = head + ICON
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"{rule}"
+        f"{head_start}"
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
         '<meta name="color-scheme" content="light dark">'
@@ -78,29 +87,29 @@ def page(
     )
 
 
-def _digest(text: str) -> str:
+def _hash_source(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def framed(
+def render_framed_page(
     title: str,
     main: str,
     *,
     here: Here | None = None,
     query: str = "",
-    side: str | None = None,
+    session: str | None = None,
     is_asking: bool = False,
 ) -> str:
-    """Returns a whole page in its frame.
+    """Render a whole page in its frame.
 
-    With the name of a session at its side, the page stands beside the column of sessions. One
-    that is asking has the box to search in focus.
+    With `session`, the page stands beside the sidebar of sessions. With `is_asking`, the search
+    box has the focus.
     """
     name = title if title == "Plait" else f"{title} · Plait"
-    body = main if side is None else _beside(side, main)
-    kind = "bar" if side is None else "bar in-session"
-    bar = top_bar(PLACES, here, query, kind, _KEYS, _PALETTE, is_asking=is_asking)
-    return page(name, f"{bar}{body}", root="/", is_served=True)
+    body = main if session is None else _render_with_sidebar(session, main)
+    kind = "bar" if session is None else "bar in-session"
+    bar = render_top_bar(PLACES, here, query, kind, _KEYS, _PALETTE, is_asking=is_asking)
+    return render_page(name, f"{bar}{body}", root="/", is_served=True)
 
 
 _PALETTE = (
@@ -114,37 +123,37 @@ _KEYS = (
 )
 
 
-def top_bar(
+def render_top_bar(
     places: Iterable[tuple[str, str, str]],
     here: str | None,
     query: str,
     kind: str,
-    own: str = "",
+    actions: str = "",
     opener: str = "",
     *,
     is_asking: bool = False,
 ) -> str:
-    """Returns the bar of a page: its places, what is searched, and what else a server offers."""
-    links = "".join(_link(name, href, words, here) for name, href, words in places)
+    """Render the bar of a page: its places, the search box, and further actions."""
+    links = "".join(_render_place_link(name, href, words, here) for name, href, words in places)
     focus = " autofocus" if is_asking else ""
     return (
-        '<a class="skip" href="#main">To the content</a>'
+        '<a class="skip" href="#main">Skip to content</a>'
         f'<header class="{kind}"><a class="brand" href="/">{icon("plait")}<b>Plait</b></a>'
         f'<nav class="places" aria-label="Places">{links}</nav>'
         '<form class="asking" action="/search" role="search">'
         f'{icon("find")}<input type="search" name="q" placeholder="{ASKING}" autocomplete="off" '
         f'spellcheck="false" aria-label="{ASKING}" value="{esc(query)}"{focus}>{opener}</form>'
         '<div class="actions"><button data-do="theme" title="Light or dark (t)" '
-        f'aria-label="Light or dark">{icon("moon")}</button>{own}</div></header>'
+        f'aria-label="Light or dark">{icon("moon")}</button>{actions}</div></header>'
     )
 
 
-def _link(name: str, href: str, words: str, here: str | None) -> str:
+def _render_place_link(name: str, href: str, words: str, here: str | None) -> str:
     current = ' aria-current="page"' if name == here else ""
     return f'<a href="{href}"{current}>{words}</a>'
 
 
-def _beside(session: str, main: str) -> str:
+def _render_with_sidebar(session: str, main: str) -> str:
     return (
         '<div class="besides"><aside class="side" aria-label="Sessions" data-side'
         f"{attribute('data-here', session)}></aside>"
@@ -154,56 +163,60 @@ def _beside(session: str, main: str) -> str:
     )
 
 
-def error_page(message: str, hints: Iterable[str]) -> str:
-    """Returns the page of an error."""
-    told = message[:1].upper() + message[1:]
-    help_ = "".join(f"<li>{with_code(hint)}</li>" for hint in hints)
+def render_error_page(message: str, hints: Iterable[str]) -> str:
+    """Render the page of an error."""
+    title = message[:1].upper() + message[1:]
+    hint_items = "".join(f"<li>{render_code_spans(hint)}</li>" for hint in hints)
     main = (
-        f'<main class="trouble"><h1>{esc(told)}</h1>{f"<ul>{help_}</ul>" if help_ else ""}'
+        f'<main class="trouble"><h1>{esc(title)}</h1>{f"<ul>{hint_items}</ul>" if hint_items else ""}'
         '<p><a href="/">All sessions</a></p></main>'
     )
-    return framed(told, main)
+    return render_framed_page(title, main)
 
 
-def sign_in_page(reason: str, command: str = "plait open", to: str | None = "/") -> str:
-    """Returns the page that says how to come in, and leads on to a place; None: by another way."""
+def render_sign_in_page(reason: str, command: str = "plait open", to: str | None = "/") -> str:
+    """Render the page that asks for a key; without `to` it only says where to get in."""
     if to is None:
-        return _door(f'<p class="reason">{esc(reason)}</p><p>Open the address Plait printed.</p>')
-    return _door(
+        return _render_sign_in_frame(
+            f'<p class="reason">{esc(reason)}</p><p>Open the address Plait printed.</p>'
+        )
+    return _render_sign_in_frame(
         f'<p class="reason">{esc(reason)} Your sessions are shown to you alone.</p>'
         '<form method="post" action="/enter"><label for="ticket">Key</label>'
         '<input id="ticket" name="ticket" autocomplete="off" autocapitalize="off" autofocus '
         f'spellcheck="false" required><input type="hidden" name="to" value="{esc(to)}">'
-        f"<button>Enter</button></form>{_without_key(command)}"
+        f"<button>Enter</button></form>{_render_key_help(command)}"
     )
 
 
-def _without_key(command: str) -> str:
-    """Returns how to come in without a key; nobody does where no command opens the page."""
+def _render_key_help(command: str) -> str:
+    """Explain how to get in without a key."""
     if not command:
-        return "<p>Whoever started Plait here has it, and gives each person their own.</p>"
+        return "<p>Ask whoever started Plait for your own key.</p>"
     return (
-        "<p>It was printed where Plait was started. No key at hand? This opens the page without "
+        "<p>The key was printed in the terminal that started Plait. This command opens the page without "
         f'one:</p><p><button class="resume" data-copy="{esc(command)}" title="Copy">{icon("copy")}'
         f"<code>{esc(command)}</code></button></p>"
     )
 
 
-def _door(inner: str) -> str:
+def _render_sign_in_frame(inner: str) -> str:
     head = f"<h1>{icon('plait')}Plait</h1>"
-    return page("Plait", f'<main class="door">{head}{inner}</main>', root="/", is_served=True)
+    return render_page(
+        "Plait", f'<main class="door">{head}{inner}</main>', root="/", is_served=True
+    )
 
 
-def passing_page(to: str) -> str:
-    """Returns the page that goes on to another by itself."""
+def render_redirect_page(to: str) -> str:
+    """Render a page that continues to another by itself."""
     head = f'<meta http-equiv="refresh" content="0;url={esc(to)}">'
     inner = f'<h1>{icon("plait")}Plait</h1><p><a href="{esc(to)}">Go on</a></p>'
     body = f'<main class="door">{inner}</main>'
-    return page("Plait", body, root="/", is_served=True, head=head)
+    return render_page("Plait", body, root="/", is_served=True, head=head)
 
 
-def opening_page(address: str, ticket: str, to: str) -> str:
-    """Returns a page for the disk that shows its ticket to the server and is gone.
+def render_opening_page(address: str, ticket: str, to: str) -> str:
+    """Render a page for the disk that sends its ticket to the server at once.
 
     It is no page of the server: a script of its own sends the form.
     """
@@ -225,31 +238,31 @@ GAP = re.compile(r"\n{2,}")
 
 
 @lru_cache
-def modules() -> Mapping[str, str]:
-    """Returns the texts of all modules by their names."""
+def load_script_modules() -> Mapping[str, str]:
+    """Return the texts of all script modules by name."""
     folder = files("plait.view.page").joinpath("assets", "script")
     paths = sorted(folder.iterdir(), key=lambda path: path.name)
     return {path.name: path.read_text(encoding="utf-8") for path in paths}
 
 
 @lru_cache
-def script(entry: str) -> str:
-    """Returns what a page runs: `plait.js` on a disk, `app.js` and `tabs.js` when served."""
-    return joined(entry, modules())
+def bundle_script(entry: str) -> str:
+    """Return what a page runs: `plait.js` from disk, `app.js` and `tabs.js` when served."""
+    return bundle_modules(entry, load_script_modules())
 
 
-def joined(entry: str, texts: Mapping[str, str]) -> str:
-    """Returns a module and all that it imports as one script that imports nothing.
+def bundle_modules(entry: str, texts: Mapping[str, str]) -> str:
+    """Return a module and everything it imports as one script.
 
-    Each module stands after those it imports, as browsers run them; their names are
-    unique among all modules, so that one scope can hold them.
+    Each module stands after those it imports, as browsers run them; names are unique among all
+    modules, so that one scope can hold them.
     """
-    parts = (bare(texts[name]) for name in ordered(entry, texts))
+    parts = (strip_module(texts[name]) for name in sort_modules(entry, texts))
     return '(() => {\n"use strict";\n' + "".join(parts) + "})();\n"
 
 
-def ordered(entry: str, texts: Mapping[str, str]) -> list[str]:
-    """Returns the names of a module and all that it imports, in the order they run.
+def sort_modules(entry: str, texts: Mapping[str, str]) -> list[str]:
+    """Return a module and everything it imports, in the order they run.
 
     Raises ValueError where modules import each other in a circle.
     """
@@ -266,7 +279,138 @@ def ordered(entry: str, texts: Mapping[str, str]) -> list[str]:
     return done
 
 
-def bare(text: str) -> str:
-    """Returns a module without imports, exports, comments and empty lines."""
+def strip_module(text: str) -> str:
+    """Return a module without imports, exports, comments and blank lines."""
     text = COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text)))
     return GAP.sub("\n", text).lstrip("\n")
+
+
+T = TypeVar("T")
+TABS: tuple[tuple[str, str], ...] = (
+    ("read", "Read"),
+    ("context", "Context"),
+    ("timeline", "Timeline"),
+    ("files", "Files"),
+    ("usage", "Usage"),
+    ("raw", "Raw"),
+)
+
+
+class SessionHeader(Struct, frozen=True, kw_only=True):
+    """The header above each tab of a session."""
+
+    name: str
+    """In addresses."""
+    title: str
+    facts: str = ""
+    """What the session came to, as HTML."""
+    is_kept: bool = False
+    """It is only kept, and nothing of it can be changed."""
+
+    def tab_url(self, tab: str = "read") -> str:
+        """Return the URL of one of the tabs."""
+        return session_url(self.name, tab)
+
+    def record_url(self, uuid: str | None) -> str:
+        """Return the URL of a record in the conversation."""
+        return f"{self.tab_url()}#{quote(uuid)}" if uuid else self.tab_url()
+
+
+STAR_BUTTON = (
+    '<button class="marking star" data-star="" aria-pressed="false" '
+    'title="Star, to find this session again" aria-label="Star this session">'
+    f"{icon('star')}</button>"
+)
+
+
+def render_tab_page(head: SessionHeader, here: str, body: str) -> str:
+    """Render a whole page with a tab of a session."""
+    words = dict(TABS)[here]
+    facts = f'<div class="facts">{head.facts}</div>'
+    main = (
+        f"{render_header_start(head.title)}{_render_tab_header_end(facts, head, here)}"
+        f'<main id="main" class="tab tab-{here}" data-of="{esc(head.name)}"'
+        f'{" data-kept" if head.is_kept else ""} tabindex="-1">'
+        f'<h2 class="hidden">{words}</h2>{body}</main>'
+        '<script src="/assets/tabs.js" defer></script>'
+    )
+    return render_framed_page(f"{words}: {head.title}", main, session=head.name)
+
+
+def _render_tab_header_end(facts: str, head: SessionHeader, here: str) -> str:
+    actions = f'<div class="actions">{STAR_BUTTON}</div>'
+    return render_header_end(facts, render_tabs(head.name, here), dict(TABS)[here], actions)
+
+
+def render_header_start(title: str, before: str = "") -> str:
+    """Render the start of a session's header: its title."""
+    escaped = esc(title)
+    return (
+        f'<section class="top" aria-label="This session">{before}<div class="called">'
+        f'<h1 title="{escaped}">{escaped}</h1><div class="under">'
+    )
+
+
+def render_header_end(details: str, links: str, label_here: str = "More", actions: str = "") -> str:
+    """Render the rest of the header: details under the title, links, actions.
+
+    On a narrow screen all of it is behind one button.
+    """
+    label = f"{label_here}: more of this session" if links else f"{label_here} of this session"
+    return (
+        f'{details}</div></div><button class="head-opener" data-do="head" aria-expanded="false" '
+        f'aria-label="{label}">{label_here}</button>{links}{actions}</section>'
+    )
+
+
+def render_tabs(name: str, here: str) -> str:
+    """Render the tabs of a session."""
+    links = "".join(_render_tab(name, tab, words, here) for tab, words in TABS)
+    return f'<nav class="tabs" aria-label="Views of this session">{links}</nav>'
+
+
+def _render_tab(name: str, tab: str, words: str, here: str) -> str:
+    current = ' aria-current="page"' if tab == here else ""
+    return f'<a href="{esc(session_url(name, tab))}"{current}>{words}</a>'
+
+
+def render_fetched_details(address: str, summary: str, kind: str = "") -> str:
+    """Render details that are fetched when unfolded; without scripts they are a link."""
+    return (
+        f'<details class="fetched {kind}" data-src="{esc(address)}"><summary>{summary}</summary>'
+        f'<div class="inner"><a href="{esc(address)}">Show it</a></div></details>'
+    )
+
+
+def render_choice(label: str, options: Iterable[tuple[str, str, bool]]) -> str:
+    """Render a row of links of which one is current: label, URL, whether it is."""
+    links = "".join(
+        f'<a href="{esc(href)}"{" aria-current=true" if is_here else ""}>{esc(words)}</a>'
+        for words, href, is_here in options
+    )
+    return f'<nav class="choice" aria-label="{esc(label)}">{links}</nav>'
+
+
+def paginate(
+    label: str, items: Sequence[T], start: int, address: str, step: int
+) -> tuple[Sequence[T], str]:
+    """Return the items of one page, and the links to the pages around it."""
+    first = min(max(start, 1), max(len(items), 1))
+    shown = items[first - 1 : first - 1 + step]
+    return shown, render_pager(label, first, first - 1 + len(shown), len(items), address, step)
+
+
+def render_pager(label: str, first: int, last: int, total: int, address: str, step: int) -> str:
+    """Render links to the pages around, nothing where all is shown."""
+    if last - first + 1 >= total:
+        return ""
+    previous_start, next_start = max(first - step, 1), last + 1
+    previous_link = (
+        f'<a href="{esc(address)}from={previous_start}" rel="prev">Earlier</a>' if first > 1 else ""
+    )
+    next_link = (
+        f'<a href="{esc(address)}from={next_start}" rel="next">Later</a>' if last < total else ""
+    )
+    range_label = f"{esc(label)} {first:,}–{last:,} of {total:,}".replace(",", " ")
+    inner = f"{previous_link}<span>{range_label}</span>{next_link}"
+    return f'<nav class="pager" aria-label="Pages of {esc(label)}">{inner}</nav>'

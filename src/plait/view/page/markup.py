@@ -1,4 +1,4 @@
-"""Texts and names of drawings to markup: what the log says never is any."""
+"""HTML building blocks: escaping, icons, links, form fields."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,8 +8,8 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
-from plait.conversation.tools import ToolKind, tool_named
-from plait.view.text import shortened
+from plait.conversation.tools import ToolKind, get_tool
+from plait.view.text import shorten
 
 DECEIVING = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -66,51 +66,51 @@ TOOLS: dict[ToolKind, str] = {"read": "file", "edit": "pen", "mcp": "plug", "oth
 
 
 def esc(text: str) -> str:
-    """Returns a text as it stands in a page or in an attribute."""
-    return escape(clean(text)) if ODD.search(text) else text
+    """Return text escaped for content and attributes."""
+    return escape(replace_deceptive(text)) if ODD.search(text) else text
 
 
-def clean(text: str) -> str:
-    """Returns a text without what would deceive its reader or break its encoding."""
+def replace_deceptive(text: str) -> str:
+    """Return text without characters that would deceive a reader or break the encoding."""
     return DECEIVING.sub(STAND_IN, text)
 
 
-def with_breaks(path: str) -> str:
-    """Returns a path that may be broken behind its slashes."""
+def break_path(path: str) -> str:
+    """Return an escaped path that may be wrapped after its slashes."""
     return esc(path).replace("/", "/<wbr>")
 
 
-def with_code(text: str) -> str:
-    """Returns a text in which what stands between backticks is code."""
+def render_code_spans(text: str) -> str:
+    """Return escaped text in which parts between backticks are code."""
     parts = esc(text).split("`")
-    return "".join(f"<code>{one}</code>" if at % 2 else one for at, one in enumerate(parts))
+    return "".join(
+        f"<code>{part}</code>" if index % 2 else part for index, part in enumerate(parts)
+    )
 
 
 def attribute(name: str, value: str | None) -> str:
-    """Returns an attribute with a space before it, nothing where there is no value."""
+    """Return an attribute with a space before it, "" where there is no value."""
     return f' {name}="{esc(value)}"' if value else ""
 
 
 def icon(name: str) -> str:
-    """Returns a drawing; what it means stands in words beside it."""
+    """Return an icon; its meaning is in the words beside it."""
     return f'<i class="i i-{name}"></i>'
 
 
 def tool_icon(tool: str) -> str:
-    """Returns the drawing for a tool."""
-    kind = tool_named(tool).kind
+    """Return the icon of a tool."""
+    kind = get_tool(tool).kind
     return icon(TOOLS.get(kind, kind))
 
 
 def icon_rules() -> str:
-    """Returns all drawings as rules of a style sheet: masks, in the colour of the text."""
-    return "".join(
-        f'.i-{name}{{--i:url("{icon_address(path)}")}}\n' for name, path in PATHS.items()
-    )
+    """Return the style sheet rules of all icons: masks in the colour of the text."""
+    return "".join(f'.i-{name}{{--i:url("{icon_url(path)}")}}\n' for name, path in PATHS.items())
 
 
-def icon_address(path: str, colour: str = "black") -> str:
-    """Returns one drawing as an address that holds it."""
+def icon_url(path: str, colour: str = "black") -> str:
+    """Return an icon as a data URL."""
     svg = (
         "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16' fill='none' "
         f"stroke='{colour}' stroke-width='1.4' stroke-linecap='round' stroke-linejoin='round'>"
@@ -119,69 +119,73 @@ def icon_address(path: str, colour: str = "black") -> str:
     return "data:image/svg+xml," + svg.replace("<", "%3C").replace(">", "%3E")
 
 
-CHOSEN = ' aria-current="true"'
+CURRENT = ' aria-current="true"'
 
 
-def address(path: str, asked: Struct, **changes: object) -> str:
-    """Returns the address that asks for something, with some things changed."""
-    told = msgspec.to_builtins(msgspec.structs.replace(asked, **changes))
-    return f"{path}?{urlencode(told)}" if told else path
+def build_url(path: str, query: Struct, **changes: object) -> str:
+    """Return the URL of a query, with some of its fields changed."""
+    fields = msgspec.to_builtins(msgspec.structs.replace(query, **changes))
+    return f"{path}?{urlencode(fields)}" if fields else path
 
 
-def session_address(name: str, tab: str = "read") -> str:
-    """Returns the address of a session, in one of its tabs."""
+def session_url(name: str, tab: str = "read") -> str:
+    """Return the URL of a session's tab."""
     page = f"/s/{quote(name, safe='~')}"
     return page if tab == "read" else f"{page}/{tab}"
 
 
-def asked_in(query: Mapping[str, str], names: Iterable[str], most: int) -> dict[str, str]:
-    """Returns what an address says of some things, cut where it is long."""
+def read_query(query: Mapping[str, str], names: Iterable[str], most: int) -> dict[str, str]:
+    """Return the named fields of a query, cut to a length."""
     return {name: query[name][:most] for name in names if query.get(name)}
 
 
-def count_in(query: Mapping[str, str], least: int, most: int) -> int:
-    """Returns how many an address asks for, within bounds."""
-    given = query.get("n", "")
-    count = int(given) if given.isdecimal() and len(given) < 6 else least
-    return min(max(count, least), most)
+def read_count(query: Mapping[str, str], minimum: int, maximum: int) -> int:
+    """Return the number of rows that a query asks for, within bounds."""
+    text = query.get("n", "")
+    count = int(text) if text.isdecimal() and len(text) < 6 else minimum
+    return min(max(count, minimum), maximum)
 
 
-def switch(name: str, ways: Iterable[tuple[str, str, bool]]) -> str:
-    """Returns a few ways of which one is chosen: its address, its name, whether it is."""
+def render_switch(name: str, choices: Iterable[tuple[str, str, bool]]) -> str:
+    """Render a few links of which one is current: URL, label, whether it is."""
     links = "".join(
-        f'<a href="{esc(href)}"{CHOSEN if is_chosen else ""}>{esc(words)}</a>'
-        for href, words, is_chosen in ways
+        f'<a href="{esc(href)}"{CURRENT if is_current else ""}>{esc(words)}</a>'
+        for href, words, is_current in choices
     )
     return f'<div class="switch" role="group" aria-label="{esc(name)}">{links}</div>'
 
 
-def options(ways: Iterable[tuple[str, str]], chosen: str | None) -> str:
-    """Returns what can be chosen in a list: its value, its name."""
+def render_options(choices: Iterable[tuple[str, str]], chosen: str | None) -> str:
+    """Render the options of a list: value, label."""
     return "".join(
         f'<option value="{esc(value)}"{" selected" if value == chosen else ""}>'
         f"{esc(words)}</option>"
-        for value, words in ways
+        for value, words in choices
     )
 
 
-def select(name: str, label: str, everything: str, ways: Mapping[str, str], chosen: str) -> str:
-    """Returns a choice among names, in their order, or all of them."""
-    ordered = sorted(ways.items(), key=lambda way: way[1].casefold())
-    listed = options(((value, shortened(words, 60)) for value, words in ordered), chosen)
+def render_select(
+    name: str, label: str, all_label: str, choices: Mapping[str, str], chosen: str
+) -> str:
+    """Render a select field, sorted by label, with an option for all."""
+    sorted_choices = sorted(choices.items(), key=lambda choice: choice[1].casefold())
+    options = render_options(
+        ((value, shorten(words, 60)) for value, words in sorted_choices), chosen
+    )
     return (
-        f'<select name="{name}" aria-label="{label}"><option value="">{everything}</option>'
-        f"{listed}</select>"
+        f'<select name="{name}" aria-label="{label}"><option value="">{all_label}</option>'
+        f"{options}</select>"
     )
 
 
-def day(name: str, words: str, value: str) -> str:
-    """Returns a choice of a day."""
+def render_date_input(name: str, words: str, value: str) -> str:
+    """Render a date field."""
     field = f'<input type="date" name="{name}" value="{esc(value)}">'
     return f'<label class="day">{words} {field}</label>'
 
 
-def toggle(name: str, words: str, value: str) -> str:
-    """Returns something that is asked or not."""
+def render_checkbox(name: str, words: str, value: str) -> str:
+    """Render a checkbox."""
     checked = " checked" if value else ""
     return (
         f'<label class="toggle"><input type="checkbox" name="{name}" value="1"{checked}>'
@@ -189,17 +193,17 @@ def toggle(name: str, words: str, value: str) -> str:
     )
 
 
-def hidden(name: str, value: str, usual: str = "") -> str:
-    """Returns what a form keeps of its address."""
-    return f'<input type="hidden" name="{name}" value="{esc(value)}">' if value != usual else ""
+def render_hidden_input(name: str, value: str, default: str = "") -> str:
+    """Render a hidden field, nothing for the default value."""
+    return f'<input type="hidden" name="{name}" value="{esc(value)}">' if value != default else ""
 
 
-MARKS = {
-    "kept": "No longer at its source: Plait has kept it",
-    "incomplete": "Put together from what was left of it",
+KEPT_TITLES = {
+    "kept": "Deleted at its source; Plait has a backup",
+    "incomplete": "Recovered in part",
 }
 
 
-def kept_badge(mark: str) -> str:
-    """Returns the mark of a session that is only kept, nothing of others."""
-    return f'<span class="kept" title="{MARKS[mark]}">{mark}</span>' if mark else ""
+def render_kept_badge(mark: str) -> str:
+    """Render the badge of a session that only the backup has, nothing for others."""
+    return f'<span class="kept" title="{KEPT_TITLES[mark]}">{mark}</span>' if mark else ""

@@ -1,30 +1,81 @@
-"""What a transcript is: one conversation from its root to its end, with what it says of itself."""
+"""Transcripts: one path through a session, what it says of itself, and the index of many."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from operator import add
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from plait.conversation.model import Compacted, Conversation, Left, Turn
-from plait.conversation.totals import Totals
+from plait.conversation.costs import Totals
+from plait.conversation.model import BranchPoint, CompactionItem, Conversation, Turn
 from plait.graph.paths import Status
-from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
-from plait.view.forms import CACHE_READ, model_names, tokens_in, tokens_out
-from plait.view.passages.stream import (
-    AnyPassage,
-    Manner,
-    Stream,
-    agent_words,
-    compaction_words,
-    told_items,
-    turn_words,
+from plait.view.formats import (
+    CACHE_READ,
+    format_count,
+    format_count_of,
+    format_duration,
+    format_input_tokens,
+    format_models,
+    format_money,
+    format_output_tokens,
+    format_tokens,
 )
-from plait.view.text import clean, short, when
-from plait.view.transcript.coverage import Coverage
-from plait.view.transcript.markdown_text import anchor, code, phrase
+from plait.view.passages import (
+    AnyPassage,
+    PassageStream,
+    RenderOptions,
+    filter_items,
+    format_agent,
+    format_compaction,
+    format_turn_title,
+)
+from plait.view.text import clean_text, format_log_time, shorten_clean
+from plait.view.transcript.markdown_text import escape_phrase, format_code_span, make_anchor
+
+
+class Coverage(NamedTuple):
+    """How an export covers the sessions it was made of."""
+
+    exported: int = 0
+    """By a path of their own."""
+    alone: int = 0
+    """By their agents, which is all that is left of them."""
+    carried: int = 0
+    """By another session that carries them on or holds all that they hold."""
+    silent: int = 0
+    """Not at all: there is no conversation in them."""
+    inside: int = 0
+    """Sessions besides, inside the files of others."""
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions there are."""
+        return self.exported + self.alone + self.carried + self.silent
+
+    def plus(self, other: "Coverage") -> "Coverage":
+        """Return the sum of both."""
+        return Coverage(*map(add, self, other))
+
+    def list_counts(self) -> list[str]:
+        """Return how many sessions are exported, and what became of the others."""
+        others = (
+            (self.alone, "of which only agents are left"),
+            (self.carried, "told with others"),
+            (self.silent, "without a conversation"),
+            (self.inside, "more inside others' files"),
+        )
+        covered = format_count_of(self.exported, self.sessions, "session")
+        return [
+            covered,
+            *(
+                f"{format_count(count, 'session')} {description}"
+                for count, description in others
+                if count
+            ),
+        ]
 
 
 class Heading(Struct, frozen=True, kw_only=True):
@@ -67,7 +118,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
     """All conversations of the session, and of those that it shares records with."""
     names: Mapping[str, str]
     """By DAG-line: the transcript that reads it to its end."""
-    way: frozenset[str]
+    path_lines: frozenset[str]
     """The DAG-lines that the path goes along."""
     unnamed: tuple[str, ...] = ()
     """Agents that no call names, and what broken lines hold; they stand at the end."""
@@ -75,17 +126,17 @@ class Transcript(Struct, frozen=True, kw_only=True):
     """The DAG-line of the agent that it is about, None for a path."""
 
 
-def stream_of(transcript: Transcript, manner: Manner) -> Stream:
-    """Returns what tells a transcript."""
-    return Stream(transcript.by_line, manner, transcript.names)
+def create_stream(transcript: Transcript, options: RenderOptions) -> PassageStream:
+    """Create the passage stream of a transcript."""
+    return PassageStream(transcript.by_line, options, transcript.names)
 
 
-def passages_of(transcript: Transcript, stream: Stream) -> Iterator[AnyPassage]:
-    """Yields all passages of a transcript, agents that no call names at the end."""
-    own = transcript.conversation
-    for turn in own.turns:
-        yield from stream.turn(own, turn)
-    yield from stream.unnamed(own, transcript.unnamed)
+def iter_passages(transcript: Transcript, stream: PassageStream) -> Iterator[AnyPassage]:
+    """Yield all passages of a transcript, agents that no call names at the end."""
+    conversation = transcript.conversation
+    for turn in conversation.turns:
+        yield from stream.iter_turn(conversation, turn)
+    yield from stream.iter_unnamed_agents(conversation, transcript.unnamed)
 
 
 COMPACTED = "{0}Contains Compact Operation(s){0} - Full conversation including compacted segments"
@@ -97,188 +148,204 @@ LinkTo: TypeAlias = Callable[[str, str | None], str]
 
 
 class Fact(NamedTuple):
-    """Something that is known of a transcript, "" where it is not."""
+    """Something known of a transcript, "" where it is not."""
 
     name: str
     value: str
     is_code: bool = False
 
 
-def heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]:
-    """Yields the title, the header and a table of facts in Markdown."""
-    head = transcript.heading
-    yield f"# {phrase(short(head.title or '', TITLE_LENGTH) or f'Session {head.session}')}"
+def iter_heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]:
+    """Yield the title, the header and a table of facts in Markdown."""
+    heading = transcript.heading
+    yield f"# {escape_phrase(shorten_clean(heading.title or '', TITLE_LENGTH) or f'Session {heading.session}')}"
     yield "## CLAUDE CODE SESSION TRANSCRIPT"
-    yield "\n".join([f"Session ID: {phrase(head.session)}", *path_lines(head, phrase, "**")])
-    rows = [(fact.name, _cell(fact)) for fact in facts_of(head) if fact.name != TITLE]
-    rows.insert(-1, ("Branch", _backlink(transcript, link_to)))
-    yield _table(rows)
+    yield "\n".join(
+        [
+            f"Session ID: {escape_phrase(heading.session)}",
+            *list_path_lines(heading, escape_phrase, "**"),
+        ]
+    )
+    rows = [(fact.name, _render_cell(fact)) for fact in iter_facts(heading) if fact.name != TITLE]
+    rows.insert(-1, ("Branch", _render_backlink(transcript, link_to)))
+    yield _render_table(rows)
 
 
-def path_lines(head: Heading, written: Callable[[str], str] = str, strong: str = "") -> list[str]:
-    """Returns the lines that say which path this is."""
-    if head.status is None:
+def list_path_lines(
+    heading: Heading, escape: Callable[[str], str] = str, strong: str = ""
+) -> list[str]:
+    """Return the lines that say which path this is."""
+    if heading.status is None:
         return [AGENTS_ONLY]
-    lines = [f"Path: {head.path} of {head.of}", f"Status: {head.status}"]
-    if head.status == "ABANDONED" and head.fork_point:
-        lines.append(f"Fork Point: {written(head.fork_point)}")
-    if head.compactions:
+    lines = [f"Path: {heading.path} of {heading.of}", f"Status: {heading.status}"]
+    if heading.status == "ABANDONED" and heading.fork_point:
+        lines.append(f"Fork Point: {escape(heading.fork_point)}")
+    if heading.compactions:
         lines.append(COMPACTED.format(strong))
-    return [*lines, f"Total Messages: {head.messages}"]
+    return [*lines, f"Total Messages: {heading.messages}"]
 
 
-def facts_of(head: Heading) -> Iterator[Fact]:
-    """Yields what else is known of a path."""
-    yield Fact(TITLE, head.title or "")
-    yield Fact("Project", head.project or "")
-    yield Fact("Directory", head.directory or "", is_code=True)
-    yield Fact("Git branch", head.branch or "", is_code=True)
-    yield Fact("Models", model_names(head.models))
-    yield Fact("Claude Code", ", ".join(head.versions))
-    yield Fact("Time", _span(head))
-    yield Fact("Turns", _counts(head))
-    yield Fact("Tokens", _tokens(head.totals))
-    yield Fact("Cost", _cost(head.totals))
-    yield Fact("Resume", head.resume or "", is_code=True)
+def iter_facts(heading: Heading) -> Iterator[Fact]:
+    """Yield what else is known of a path."""
+    yield Fact(TITLE, heading.title or "")
+    yield Fact("Project", heading.project or "")
+    yield Fact("Directory", heading.directory or "", is_code=True)
+    yield Fact("Git branch", heading.branch or "", is_code=True)
+    yield Fact("Models", format_models(heading.models))
+    yield Fact("Claude Code", ", ".join(heading.versions))
+    yield Fact("Time", _format_time_span(heading))
+    yield Fact("Turns", _format_counts(heading))
+    yield Fact("Tokens", _format_tokens_line(heading.totals))
+    yield Fact("Cost", _format_cost(heading.totals))
+    yield Fact("Resume", heading.resume or "", is_code=True)
 
 
-def _table(rows: Iterable[tuple[str, str]]) -> str:
+def _render_table(rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join(
         ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows if value)]
     )
 
 
-def _cell(fact: Fact) -> str:
+def _render_cell(fact: Fact) -> str:
     if not fact.is_code:
-        return phrase(fact.value)
-    return code(clean(fact.value)).replace("|", "\\|") if fact.value else ""
+        return escape_phrase(fact.value)
+    return format_code_span(clean_text(fact.value)).replace("|", "\\|") if fact.value else ""
 
 
-def _span(head: Heading) -> str:
-    first, last = when(head.started), when(head.ended)
+def _format_time_span(heading: Heading) -> str:
+    first, last = format_log_time(heading.started), format_log_time(heading.ended)
     if not first:
         return ""
     return f"{first} UTC" if first == last else f"{first} to {last} UTC"
 
 
-def _counts(head: Heading) -> str:
-    totals = head.totals
-    parts = [many(head.turns, "turn"), many(totals.responses, "answer")]
-    parts += [many(totals.calls, "call")] if totals.calls else []
+def _format_counts(heading: Heading) -> str:
+    totals = heading.totals
+    parts = [format_count(heading.turns, "turn"), format_count(totals.responses, "answer")]
+    parts += [format_count(totals.calls, "call")] if totals.calls else []
     agents = totals.conversations - 1
-    parts += [many(agents, "agent")] if agents > 0 else []
-    took = time_in_words(totals.working_ms)
-    return ", ".join(parts) + (f"; {took} of work" if took else "")
+    parts += [format_count(agents, "agent")] if agents > 0 else []
+    duration = format_duration(totals.working_ms)
+    return ", ".join(parts) + (f"; {duration} of work" if duration else "")
 
 
-def _tokens(totals: Totals) -> str:
+def _format_tokens_line(totals: Totals) -> str:
     if not totals.tokens.total:
         return ""
-    read, cached = totals.tokens.total_input, totals.tokens.cache_read
-    share = f" ({tokens_in_words(cached)} {CACHE_READ})" if cached else ""
-    return f"{tokens_in(read)}{share}, {tokens_out(totals.tokens.output)}"
+    sent, cached = totals.tokens.total_input, totals.tokens.cache_read
+    share = f" ({format_tokens(cached)} {CACHE_READ})" if cached else ""
+    return f"{format_input_tokens(sent)}{share}, {format_output_tokens(totals.tokens.output)}"
 
 
-def _cost(totals: Totals) -> str:
+def _format_cost(totals: Totals) -> str:
     if totals.cost_usd is None or not totals.tokens.total:
         return ""
     unpriced = ", ".join(totals.unpriced)
     if unpriced and not totals.cost_usd:
         return f"no price is known for {unpriced}"
     rest = f", without {unpriced}" if unpriced else ""
-    return f"{money_in_words(totals.cost_usd)} by list prices{rest}"
+    return f"{format_money(totals.cost_usd)} by list prices{rest}"
 
 
-def _backlink(transcript: Transcript, link_to: LinkTo) -> str:
+def _render_backlink(transcript: Transcript, link_to: LinkTo) -> str:
     conversation = transcript.conversation
-    above = transcript.by_line.get(conversation.parent or "")
-    if above is None or not conversation.attachment or conversation.kind in ("agent", "service"):
+    parent = transcript.by_line.get(conversation.parent or "")
+    if parent is None or not conversation.attachment or conversation.kind in ("agent", "service"):
         return ""
-    at = f"message {code(clean(conversation.attachment))}"
-    name = transcript.names.get(above.id)
+    message = f"message {format_code_span(clean_text(conversation.attachment))}"
+    name = transcript.names.get(parent.id)
     link = None
     if name and name != transcript.name:
-        link = f"[{phrase(name)}]({link_to(name, conversation.attachment)})"
-    if above.session == conversation.session:
-        return f"leaves {link or 'the other path'} at {at}"
-    session = f"session {phrase(above.session)}"
-    return f"continues from {at} in {session}" + (f": {link}" if link else "")
+        link = f"[{escape_phrase(name)}]({link_to(name, conversation.attachment)})"
+    if parent.session == conversation.session:
+        return f"leaves {link or 'the other path'} at {message}"
+    session = f"session {escape_phrase(parent.session)}"
+    return f"continues from {message} in {session}" + (f": {link}" if link else "")
 
 
-def contents(transcript: Transcript, manner: Manner) -> Iterator[str]:
-    """Yields the list of turns with their landmarks, folded."""
+def iter_contents(transcript: Transcript, options: RenderOptions) -> Iterator[str]:
+    """Yield the list of turns with their landmarks, folded."""
     turns = [turn for turn in transcript.conversation.turns if turn.number]
     if len(turns) < 2:
         return
-    lines = [line for turn in turns for line in _content_lines(turn, manner, transcript.way)]
-    yield f"<details>\n<summary>Contents: {many(len(turns), 'turn')}</summary>"
+    lines = [
+        line for turn in turns for line in _iter_content_lines(turn, options, transcript.path_lines)
+    ]
+    yield f"<details>\n<summary>Contents: {format_count(len(turns), 'turn')}</summary>"
     yield "\n".join(lines)
     yield "</details>"
 
 
-def _content_lines(turn: Turn, manner: Manner, way: Collection[str]) -> Iterator[str]:
-    if not any(told_items((item,), manner) for item in turn.items):
+def _iter_content_lines(
+    turn: Turn, options: RenderOptions, path_lines: Collection[str]
+) -> Iterator[str]:
+    if not any(filter_items((item,), options) for item in turn.items):
         return
-    yield f"- [{turn.number} · {phrase(short(turn_words(turn), TITLE_LENGTH))}](#{turn_name(turn)})"
+    yield f"- [{turn.number} · {escape_phrase(shorten_clean(format_turn_title(turn), TITLE_LENGTH))}](#{make_turn_anchor(turn)})"
     for item in turn.items:
-        if isinstance(item, Compacted):
-            words = f"📦 {phrase(compaction_words(item))}"
-            yield f"  - [{words}](#{anchor(item.uuid)})" if item.uuid else f"  - {words}"
-        elif isinstance(item, Left) and item.to not in way:
-            yield f"  - ↳ {phrase(short(item.label or item.to, TITLE_LENGTH))}"
+        if isinstance(item, CompactionItem):
+            label = f"📦 {escape_phrase(format_compaction(item))}"
+            yield f"  - [{label}](#{make_anchor(item.uuid)})" if item.uuid else f"  - {label}"
+        elif isinstance(item, BranchPoint) and item.to not in path_lines:
+            yield f"  - ↳ {escape_phrase(shorten_clean(item.label or item.to, TITLE_LENGTH))}"
 
 
-def turn_name(turn: Turn) -> str:
-    """Returns the anchor of a turn."""
+def make_turn_anchor(turn: Turn) -> str:
+    """Return the anchor of a turn."""
     return f"turn-{turn.number}"
 
 
-def agent_heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]:
-    """Yields the header of an agent's own file."""
-    head, agent = transcript.heading, transcript.conversation
+def iter_agent_heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]:
+    """Yield the header of an agent's own file."""
+    heading, agent = transcript.heading, transcript.conversation
     yield "# CLAUDE CODE AGENT TRANSCRIPT"
-    yield f"Session ID: {phrase(head.session)}\nAgent: {phrase(agent_words(agent))}"
-    above = transcript.names.get(agent.parent or "")
-    yield _table(
+    yield f"Session ID: {escape_phrase(heading.session)}\nAgent: {escape_phrase(format_agent(agent))}"
+    parent = transcript.names.get(agent.parent or "")
+    yield _render_table(
         [
-            ("Sent out by", f"[{phrase(above)}]({link_to(above, None)})" if above else ""),
-            ("Time", phrase(_span(head))),
-            ("Turns", phrase(_counts(head))),
-            ("Tokens", phrase(_tokens(head.totals))),
+            (
+                "Sent out by",
+                f"[{escape_phrase(parent)}]({link_to(parent, None)})" if parent else "",
+            ),
+            ("Time", escape_phrase(_format_time_span(heading))),
+            ("Turns", escape_phrase(_format_counts(heading))),
+            ("Tokens", escape_phrase(_format_tokens_line(heading.totals))),
         ]
     )
 
 
-def front_matter(transcript: Transcript) -> str:
-    """Returns the facts as YAML, for programs that keep notes."""
-    head = transcript.heading
+def render_front_matter(transcript: Transcript) -> str:
+    """Return the facts as YAML, for note-taking programs."""
+    heading = transcript.heading
     values: dict[str, object] = {
-        "title": head.title or head.session,
-        "session": head.session,
-        "path": head.path,
-        "of": head.of,
-        "status": head.status.lower() if head.status else None,
-        "project": head.project,
-        "date": when(head.started)[:10] or None,
-        "started": head.started,
-        "ended": head.ended,
-        "messages": head.messages,
-        "models": list(head.models),
-        "cost_usd": None if head.totals.cost_usd is None else round(head.totals.cost_usd, 4),
+        "title": heading.title or heading.session,
+        "session": heading.session,
+        "path": heading.path,
+        "of": heading.of,
+        "status": heading.status.lower() if heading.status else None,
+        "project": heading.project,
+        "date": format_log_time(heading.started)[:10] or None,
+        "started": heading.started,
+        "ended": heading.ended,
+        "messages": heading.messages,
+        "models": list(heading.models),
+        "cost_usd": None if heading.totals.cost_usd is None else round(heading.totals.cost_usd, 4),
         "tags": ["claude-code"],
     }
-    lines = [f"{name}: {json.dumps(_scrubbed(value))}" for name, value in values.items() if value]
+    lines = [
+        f"{name}: {json.dumps(_clean_value(value))}" for name, value in values.items() if value
+    ]
     return "\n".join(["---", *lines, "---"])
 
 
-def _scrubbed(value: object) -> object:
+def _clean_value(value: object) -> object:
     if isinstance(value, list):
-        return [_scrubbed(one) for one in value]
-    return clean(value) if isinstance(value, str) else value
+        return [_clean_value(item) for item in value]
+    return clean_text(value) if isinstance(value, str) else value
 
 
-class Entry(Struct, frozen=True, kw_only=True):
-    """What is told of a transcript once it is written."""
+class IndexEntry(Struct, frozen=True, kw_only=True):
+    """A written transcript, as the index lists it."""
 
     name: str
     session: str
@@ -300,24 +367,24 @@ class Entry(Struct, frozen=True, kw_only=True):
     cost_usd: float | None
 
 
-def entry_of(transcript: Transcript) -> Entry:
-    """Returns what is told of a transcript."""
-    head, totals = transcript.heading, transcript.heading.totals
-    return Entry(
+def create_index_entry(transcript: Transcript) -> IndexEntry:
+    """Create the index entry of a transcript."""
+    heading, totals = transcript.heading, transcript.heading.totals
+    return IndexEntry(
         name=transcript.name,
-        session=head.session,
-        project=head.project,
-        title=head.title,
-        path=head.path,
-        of=head.of,
-        status=head.status,
-        fork_point=head.fork_point,
+        session=heading.session,
+        project=heading.project,
+        title=heading.title,
+        path=heading.path,
+        of=heading.of,
+        status=heading.status,
+        fork_point=heading.fork_point,
         agent=transcript.conversation.agent if transcript.agent else None,
-        started=head.started,
-        ended=head.ended,
-        messages=head.messages,
-        compactions=head.compactions,
-        turns=head.turns,
+        started=heading.started,
+        ended=heading.ended,
+        messages=heading.messages,
+        compactions=heading.compactions,
+        turns=heading.turns,
         calls=totals.calls,
         agents=max(totals.conversations - 1, 0),
         tokens=totals.tokens.total,
@@ -325,47 +392,58 @@ def entry_of(transcript: Transcript) -> Entry:
     )
 
 
-def index_of(
-    entries: Sequence[Entry],
-    unspoken: Sequence[str] = (),
+def render_index(
+    entries: Sequence[IndexEntry],
+    silent: Sequence[str] = (),
     coverage: Coverage | None = None,
     *,
     is_redacted: bool,
 ) -> str:
-    """Returns the index as Markdown; sessions without a conversation stand at its end."""
+    """Render the index as Markdown; sessions without a conversation are at its end."""
     paths = [entry for entry in entries if entry.agent is None]
-    covered = coverage or Coverage(len({(entry.project, entry.session) for entry in paths}))
-    blocks = ["# Claude Code transcripts", _counted(entries, covered, is_redacted=is_redacted)]
+    coverage_or_default = coverage or Coverage(
+        len({(entry.project, entry.session) for entry in paths})
+    )
+    blocks = [
+        "# Claude Code transcripts",
+        _format_index_counts(entries, coverage_or_default, is_redacted=is_redacted),
+    ]
     by_project = sorted(paths, key=lambda entry: entry.project or "")
-    for project, found in groupby(by_project, key=lambda entry: entry.project or ""):
-        blocks.append(f"## {phrase(project) or '(no project)'}")
-        blocks.append("\n".join(_rows(found)))
-    if unspoken:
+    for project, group in groupby(by_project, key=lambda entry: entry.project or ""):
+        blocks.append(f"## {escape_phrase(project) or '(no project)'}")
+        blocks.append("\n".join(_iter_rows(group)))
+    if silent:
         blocks.append("## Without a conversation")
-        blocks.append("\n".join(f"- {phrase(short(one, TITLE_LENGTH * 2))}" for one in unspoken))
+        blocks.append(
+            "\n".join(
+                f"- {escape_phrase(shorten_clean(session, TITLE_LENGTH * 2))}" for session in silent
+            )
+        )
     return "\n\n".join(blocks) + "\n"
 
 
-def _counted(entries: Sequence[Entry], coverage: Coverage, *, is_redacted: bool) -> str:
+def _format_index_counts(
+    entries: Sequence[IndexEntry], coverage: Coverage, *, is_redacted: bool
+) -> str:
     paths = [entry for entry in entries if entry.agent is None]
-    ways = sum(entry.status is not None for entry in paths)
-    sessions, *others = coverage.in_words()
-    parts = [sessions, many(ways, "path"), *others]
+    path_count = sum(entry.status is not None for entry in paths)
+    sessions, *rest = coverage.list_counts()
+    parts = [sessions, format_count(path_count, "path"), *rest]
     agents = len(entries) - len(paths)
-    parts += [f"{many(agents, 'agent')} in files of their own"] if agents else []
+    parts += [f"{format_count(agents, 'agent')} in files of their own"] if agents else []
     note = "" if is_redacted else " **Nothing was redacted.**"
     return f"{', '.join(parts)}. Times are UTC.{note}"
 
 
-def _rows(entries: Iterable[Entry]) -> Iterator[str]:
+def _iter_rows(entries: Iterable[IndexEntry]) -> Iterator[str]:
     yield "| when | transcript | path | messages | cost |"
     yield "|---|---|---|---:|---:|"
     newest = sorted(entries, key=lambda entry: entry.started or "", reverse=True)
     for entry in newest:
-        title = phrase(short(entry.title or entry.session, TITLE_LENGTH))
+        title = escape_phrase(shorten_clean(entry.title or entry.session, TITLE_LENGTH))
         path = f"{entry.path} of {entry.of}" if entry.of > 1 else ""
         path += ", abandoned" if entry.status == "ABANDONED" else ""
         path = path if entry.status else "only agents"
-        cost = money_in_words(entry.cost_usd) if entry.cost_usd else ""
+        cost = format_money(entry.cost_usd) if entry.cost_usd else ""
         link = f"[{title}]({quote(entry.name)}.md)"
-        yield f"| {when(entry.started)[:16]} | {link} | {path} | {entry.messages} | {cost} |"
+        yield f"| {format_log_time(entry.started)[:16]} | {link} | {path} | {entry.messages} | {cost} |"

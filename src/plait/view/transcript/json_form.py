@@ -1,6 +1,6 @@
-"""A transcript to JSON: the documented, versioned form for programs.
+"""Transcripts as JSON: the documented, versioned form for programs.
 
-A call carries its result, unless the model went on before it arrived: then `answered` stands at
+A call carries its result, unless the model continued before it arrived: then the result stands at
 its own place and the call names it. What a depth does not show is left out.
 """
 
@@ -13,21 +13,20 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from plait.conversation.costs import Totals, iter_agents_launched
 from plait.conversation.model import (
-    Answered,
-    Called,
     Conversation,
     Conversations,
-    Folded,
+    FoldedItems,
     Item,
+    LateResult,
+    ToolCall,
     Turn,
 )
-from plait.conversation.totals import Totals
-from plait.view.costs import agents_sent
-from plait.view.passages.call_view import without_surrogates
-from plait.view.passages.stream import Ends, Entry, FoldBegins, Manner, Stream
+from plait.conversation.usage import tokens_to_json
+from plait.view.calls import escape_surrogates
+from plait.view.passages import FoldStart, ItemPassage, PassageStream, RenderOptions, SectionEnd
 from plait.view.transcript.heading import Heading, Transcript
-from plait.view.usage import tokens_object
 
 FORMAT = "plait-conversation/1"
 LONG = 200
@@ -49,168 +48,172 @@ class TranscriptForm(Struct, frozen=True):
     agents: list[dict[str, Any]]
 
 
-def json_of(transcript: Transcript, manner: Manner) -> bytes:
-    """Returns a transcript as one line of JSON."""
-    stream = Stream(transcript.by_line, replace(manner, agents="apart"))
-    found = TranscriptForm(
+def encode_transcript(transcript: Transcript, options: RenderOptions) -> bytes:
+    """Encode a transcript as one line of JSON."""
+    stream = PassageStream(transcript.by_line, replace(options, agents="apart"))
+    form = TranscriptForm(
         FORMAT,
         transcript.name,
         transcript.heading,
-        _conversation_form(transcript.conversation, stream),
-        [_conversation_form(one, stream) for one in agents_of(transcript, manner)],
+        _build_conversation(transcript.conversation, stream),
+        [_build_conversation(agent, stream) for agent in list_agents(transcript, options)],
     )
-    return encoded(found)
+    return encode_json(form)
 
 
-def encoded(value: object) -> bytes:
-    """Returns a value as one line of JSON, lone surrogates as their escapes."""
+def encode_json(value: object) -> bytes:
+    """Encode a value as one line of JSON, with lone surrogates as escapes."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
         plain = msgspec.to_builtins(value)
         text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
-        return without_surrogates(text).encode()
+        return escape_surrogates(text).encode()
 
 
-def _conversation_form(told: Conversation, stream: Stream) -> dict[str, Any]:
+def _build_conversation(conversation: Conversation, stream: PassageStream) -> dict[str, Any]:
     return {
-        **{name: getattr(told, name) for name in OF_CONVERSATION},
-        "files": [PurePath(file).name for file in told.files],
-        "turns": [_turn_form(told, turn, stream) for turn in told.turns],
-        "responses": told.responses,
+        **{name: getattr(conversation, name) for name in OF_CONVERSATION},
+        "files": [PurePath(file).name for file in conversation.files],
+        "turns": [_build_turn(conversation, turn, stream) for turn in conversation.turns],
+        "responses": conversation.responses,
     }
 
 
-def _turn_form(told: Conversation, turn: Turn, stream: Stream) -> dict[str, Any]:
+def _build_turn(conversation: Conversation, turn: Turn, stream: PassageStream) -> dict[str, Any]:
     return {
         **{name: getattr(turn, name) for name in OF_TURN},
         "opener": turn.opener.uuid if turn.opener else None,
-        "items": _items_form(told, turn, stream),
+        "items": _list_items(conversation, turn, stream),
     }
 
 
-def _items_form(told: Conversation, turn: Turn, stream: Stream) -> list[Item]:
-    """Returns items, each result once; the client's own view of it where all is wanted."""
-    has_detail = stream.manner.depth == "all"
-    folds: list[Folded] = []
-    found: list[list[Item]] = [[]]
-    for passage in stream.turn(told, turn):
-        if isinstance(passage, Entry):
-            found[-1].append(_item_form(passage, has_detail=has_detail))
-        elif isinstance(passage, FoldBegins):
+def _list_items(conversation: Conversation, turn: Turn, stream: PassageStream) -> list[Item]:
+    """Return items, each result once; the client's own result record only at depth "all"."""
+    has_detail = stream.options.depth == "all"
+    folds: list[FoldedItems] = []
+    stack: list[list[Item]] = [[]]
+    for passage in stream.iter_turn(conversation, turn):
+        if isinstance(passage, ItemPassage):
+            stack[-1].append(_build_item(passage, has_detail=has_detail))
+        elif isinstance(passage, FoldStart):
             folds.append(passage.fold)
-            found.append([])
-        elif isinstance(passage, Ends):
-            inner = tuple(found.pop())
-            found[-1].append(replace(folds.pop(), items=inner))
-    return found[0]
+            stack.append([])
+        elif isinstance(passage, SectionEnd):
+            inner = tuple(stack.pop())
+            stack[-1].append(replace(folds.pop(), items=inner))
+    return stack[0]
 
 
-def _item_form(entry: Entry, *, has_detail: bool) -> Item:
-    match entry.item:
-        case Called(result=result) as called if result is not None:
+def _build_item(passage: ItemPassage, *, has_detail: bool) -> Item:
+    match passage.item:
+        case ToolCall(result=result) as call if result is not None:
             kept = result if has_detail else replace(result, detail=None)
-            return replace(called, result=kept if entry.has_result else None)
-        case Answered(result=result) as answer if not has_detail:
+            return replace(call, result=kept if passage.has_result else None)
+        case LateResult(result=result) as answer if not has_detail:
             return replace(answer, result=replace(result, detail=None))
         case item:
             return item
 
 
-def agents_of(transcript: Transcript, manner: Manner) -> list[Conversation]:
-    """Returns the agents of a transcript, and theirs, those that no call names last."""
-    if manner.agents == "files" or not manner.has_tools:
+def list_agents(transcript: Transcript, options: RenderOptions) -> list[Conversation]:
+    """Return the agents of a transcript and theirs, those that no call names last."""
+    if options.agents == "files" or not options.has_tools:
         return []
-    found: dict[str, Conversation] = {}
+    agents: dict[str, Conversation] = {}
     waiting: list[Any] = [transcript.conversation]
     while waiting:
-        told = waiting.pop()
-        for item in told.items():
-            for name in item.agents if isinstance(item, Called) else ():
-                if name not in found and name in transcript.by_line:
-                    found[name] = transcript.by_line[name]
-                    waiting.append(found[name])
+        conversation = waiting.pop()
+        for item in conversation.items():
+            for name in item.agents if isinstance(item, ToolCall) else ():
+                if name not in agents and name in transcript.by_line:
+                    agents[name] = transcript.by_line[name]
+                    waiting.append(agents[name])
         if not waiting:
-            rest = [name for name in transcript.unnamed if name not in found]
-            found.update((name, transcript.by_line[name]) for name in rest)
-            waiting += [found[name] for name in rest]
-    return list(found.values())
+            unnamed = [name for name in transcript.unnamed if name not in agents]
+            agents.update((name, transcript.by_line[name]) for name in unnamed)
+            waiting += [agents[name] for name in unnamed]
+    return list(agents.values())
 
 
-def show_object(
-    found: Conversations,
-    shown: Conversation,
+def conversation_to_json(
+    conversations: Conversations,
+    conversation: Conversation,
     turns: Sequence[Turn],
     totals: Totals,
     *,
     has_data: bool,
 ) -> dict[str, Any]:
-    """Returns a conversation, or some of its turns, with the agents that were sent out there."""
+    """Return a conversation, or some of its turns, with the agents started there."""
     items = (item for turn in turns for item in turn.items)
-    agents = [found.by_line[name] for name in agents_sent(items, found.by_line)]
-    recovered = found.recovered if shown.id == found.main else None
+    agents = [
+        conversations.by_line[name] for name in iter_agents_launched(items, conversations.by_line)
+    ]
+    recovered = conversations.recovered if conversation.id == conversations.main else None
     value = {
-        **_conversation_object(shown, turns),
-        "totals": {**builtins(totals), "tokens": tokens_object(totals.tokens)},
-        "agents": [_conversation_object(one, one.turns) for one in agents],
+        **_to_json(conversation, turns),
+        "totals": {**to_plain(totals), "tokens": tokens_to_json(totals.tokens)},
+        "agents": [_to_json(other, other.turns) for other in agents],
         "others": [
-            _other_object(one)
-            for one in found.by_line.values()
-            if one is not shown and one not in agents
+            _summarize_other(other)
+            for other in conversations.by_line.values()
+            if other is not conversation and other not in agents
         ],
-        "recovered": _conversation_object(recovered, recovered.turns) if recovered else None,
+        "recovered": _to_json(recovered, recovered.turns) if recovered else None,
     }
-    return value if has_data else without_data(value)
+    return value if has_data else strip_data(value)
 
 
-def _conversation_object(shown: Conversation, turns: Sequence[Turn]) -> dict[str, Any]:
-    value = builtins(shown)
-    wanted = {number for turn in turns for number in turn.responses}
-    value["turns"] = [_turn_object(turn) for turn in turns]
+def _to_json(conversation: Conversation, turns: Sequence[Turn]) -> dict[str, Any]:
+    value = to_plain(conversation)
+    numbers = {number for turn in turns for number in turn.responses}
+    value["turns"] = [_turn_to_json(turn) for turn in turns]
     value["responses"] = [
-        {"number": number, **builtins(response)}
-        for number, response in enumerate(shown.responses)
-        if number in wanted
+        {"number": number, **to_plain(response)}
+        for number, response in enumerate(conversation.responses)
+        if number in numbers
     ]
     return value
 
 
-def _turn_object(turn: Turn) -> dict[str, Any]:
-    value = builtins(turn)
+def _turn_to_json(turn: Turn) -> dict[str, Any]:
+    value = to_plain(turn)
     value["opener"] = turn.opener.uuid if turn.opener else None
     value["asking_ms"] = turn.asking_ms
     return value
 
 
-def _other_object(other: Conversation) -> dict[str, Any]:
+def _summarize_other(other: Conversation) -> dict[str, Any]:
     names = ("id", "kind", "title", "label", "is_active", "parent", "started", "ended")
     return {name: getattr(other, name) for name in names} | {"turns": len(other.turns)}
 
 
-def builtins(value: object) -> dict[str, Any]:
-    """Returns a value as plain objects and lists."""
+def to_plain(value: object) -> dict[str, Any]:
+    """Return a value as plain objects and lists."""
     plain: dict[str, Any] = msgspec.to_builtins(value)
     return plain
 
 
-def without_data(value: dict[str, Any]) -> dict[str, Any]:
-    """Returns an object in which the data of pictures is left out; what is around it stays."""
+def strip_data(value: dict[str, Any]) -> dict[str, Any]:
+    """Return an object without the data of pictures; what is around it stays."""
     holder: dict[str, Any] = {"": value}
     waiting: list[Any] = [holder]
     while waiting:
-        one = waiting.pop()
-        for key, inner in one.items() if isinstance(one, dict) else enumerate(one):
-            if isinstance(inner, Mapping):
-                one[key] = {k: v for k, v in inner.items() if not _is_data(inner, k, v)}
-                waiting.append(one[key])
-            elif isinstance(inner, list | tuple):
-                one[key] = list(inner)
-                waiting.append(one[key])
-    found: dict[str, Any] = holder[""]
-    return found
+        container = waiting.pop()
+        for key, child in (
+            container.items() if isinstance(container, dict) else enumerate(container)
+        ):
+            if isinstance(child, Mapping):
+                container[key] = {k: v for k, v in child.items() if not _is_data(child, k, v)}
+                waiting.append(container[key])
+            elif isinstance(child, list | tuple):
+                container[key] = list(child)
+                waiting.append(container[key])
+    stripped: dict[str, Any] = holder[""]
+    return stripped
 
 
-def _is_data(around: Mapping[str, Any], key: str, value: object) -> bool:
+def _is_data(parent: Mapping[str, Any], key: str, value: object) -> bool:
     if key not in BASE64_KEYS or not isinstance(value, str) or len(value) < LONG:
         return False
-    return key == "base64" or around.get("type") == "base64"
+    return key == "base64" or parent.get("type") == "base64"

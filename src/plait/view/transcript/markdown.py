@@ -1,62 +1,276 @@
-"""A transcript to Markdown, from its header to its end, with anchors and links between files."""
+"""Transcripts as Markdown, with anchors and links between files."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias, assert_never
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from plait.conversation.model import (
-    Answered,
-    Called,
-    Compacted,
+    AssistantText,
+    AssistantThinking,
+    BranchPoint,
+    ClientNote,
+    CompactionItem,
     Conversation,
+    Enclosure,
     Item,
-    Left,
-    Noted,
-    Said,
-    Shown,
-    Thought,
-    Told,
+    LateResult,
+    OtherBlock,
+    Result,
+    ToolCall,
     Turn,
+    UserMessage,
 )
-from plait.view.amounts import duration_in_words, many
-from plait.view.passages.stream import (
-    AgentBegins,
-    AgentElsewhere,
+from plait.conversation.questions import asked_by
+from plait.conversation.results import get_extra_text, make_call_of_result
+from plait.conversation.tools import get_tool, is_plan_tool
+from plait.view.calls import (
+    CallLine,
+    CallView,
+    InputPiece,
+    dump_json,
+    format_call_line,
+    format_tool_name,
+    iter_input_pieces,
+)
+from plait.view.formats import format_bytes, format_count, format_turn_duration
+from plait.view.passages import (
+    DETACHED_RESULTS,
+    AgentReference,
+    AgentStart,
     AnyPassage,
-    Ends,
-    Entry,
-    FoldBegins,
-    Manner,
-    Stream,
-    TurnBegins,
-    agent_words,
-    compaction_words,
-    fold_words,
-    turn_words,
-    unseen_words,
+    FoldStart,
+    ItemPassage,
+    PassageStream,
+    RenderOptions,
+    SectionEnd,
+    TurnStart,
+    find_speaker,
+    format_agent,
+    format_compaction,
+    format_enclosure,
+    format_fold,
+    format_note,
+    format_note_kind,
+    format_turn_title,
+    format_unsent,
+    get_context_label,
 )
-from plait.view.text import short, when
+from plait.view.text import clean_text, format_log_time, shorten_clean
 from plait.view.transcript.heading import (
     Transcript,
-    agent_heading,
-    contents,
-    front_matter,
-    heading,
-    stream_of,
-    turn_name,
+    create_stream,
+    iter_agent_heading,
+    iter_contents,
+    iter_heading,
+    make_turn_anchor,
+    render_front_matter,
 )
-from plait.view.transcript.markdown_blocks import (
-    call_block,
-    enclosure_blocks,
-    folded,
-    late_block,
-    noted_block,
-    said_block,
-    thought_block,
-    told_blocks,
+from plait.view.transcript.markdown_text import (
+    escape_html_line,
+    escape_literal,
+    escape_phrase,
+    fence_code,
+    format_code_span,
+    make_anchor,
+    quote_block,
+    sanitize_markdown,
 )
-from plait.view.transcript.markdown_text import anchor, html, markdown, phrase
+
+SPOKEN = frozenset({"prompt", "queued", "teammate", "peer"})
+PROMPTS = frozenset({"prompt", "queued"})
+PRINTED = frozenset({"command-output", "bash-output"})
+MOST_ON_A_LINE = 160
+SIGNS = {"failed": "✗ ", "rejected": "✗ ", "interrupted": "✗ "}
+
+
+def fold_blocks(summary: str, blocks: list[str], *, is_open: bool = False) -> str:
+    """Return blocks behind a line that unfolds them."""
+    body = "\n\n".join(blocks)
+    return f"<details{' open' * is_open}>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _iter_outputs(text: str | None, errors: str | None) -> Iterator[str]:
+    for part in (text, errors):
+        if part and part.strip():
+            yield fence_code(clean_text(part).strip("\n"))
+
+
+def _iter_notice(entry: UserMessage, *, is_full: bool) -> Iterator[str]:
+    status = f" ({escape_phrase(entry.status)})" if entry.status else ""
+    name = f" of {escape_phrase(entry.name)}" if entry.name and is_full else ""
+    yield f"*notice{name}{status}:* {escape_phrase(entry.text)}"
+    if entry.output:
+        yield fold_blocks("its result", [sanitize_markdown(entry.output)])
+
+
+def _iter_client_entry(entry: UserMessage) -> Iterator[str]:
+    name = " ".join(filter(None, (entry.kind, entry.name)))
+    blocks = (
+        [escape_literal(entry.text)] if entry.kind != "summary" else [sanitize_markdown(entry.text)]
+    )
+    outputs = list(_iter_outputs(entry.output, entry.errors))
+    if entry.text.strip() or outputs:
+        yield fold_blocks(
+            escape_html_line(name), [quote_block(block) for block in blocks if block] + outputs
+        )
+
+
+def render_answer(conversation: Conversation, answer: AssistantText) -> str:
+    """Render the text of the model, or of the client in its place."""
+    speaker = find_speaker(conversation, answer)
+    if speaker == "error":
+        return f"**API error:** {escape_phrase(answer.text)}"
+    if speaker == "client":
+        return f"*{escape_phrase(answer.text)}*" if answer.text.strip() else ""
+    return sanitize_markdown(answer.text)
+
+
+def render_thinking(thinking: AssistantThinking) -> str:
+    """Render thinking, folded."""
+    if thinking.text.strip():
+        return fold_blocks("Thinking", [quote_block(escape_literal(thinking.text))])
+    return "*thinking " + ("encrypted*" if thinking.is_encrypted else "not recorded*")
+
+
+def render_call(
+    call: ToolCall,
+    directory: str | None,
+    *,
+    has_result: bool,
+    is_simple: bool,
+    is_full: bool = False,
+) -> str:
+    """Render a call: one line, or input and result folded behind that line."""
+    line = format_call_line(CallView(call, directory), has_result=has_result)
+    if call.name == "AskUserQuestion":
+        pairs = [
+            (question.text, question.answer) for question in asked_by(call, 0) if question.text
+        ]
+        answers = "; ".join(f"{text} → {answer}" if answer else text for text, answer in pairs)
+        line = replace(line, subject=answers) if answers else line
+    if is_simple:
+        sign = SIGNS.get(line.outcome, "")
+        subject = format_code_span(clean_text(line.subject[:MOST_ON_A_LINE]))
+        result = f"→ {sign}{escape_phrase(line.result)}" if line.result or sign else ""
+        return " ".join(filter(None, (f"* **{escape_phrase(line.tool)}**", subject, result)))
+    blocks = list(_iter_input_blocks(call))
+    if has_result and call.result:
+        blocks += _iter_result_blocks(call.name, call.result)
+        blocks += _iter_detail_blocks(call) if is_full else ()
+    blocks = blocks or ["*nothing was given, nothing came back*"]
+    return fold_blocks(_render_summary(line), blocks, is_open=is_plan_tool(call.name))
+
+
+def _render_summary(line: CallLine) -> str:
+    summary = f"<b>{escape_html_line(line.tool)}</b>"
+    if line.subject:
+        summary += f" <code>{escape_html_line(line.subject[:MOST_ON_A_LINE])}</code>"
+    sign = SIGNS.get(line.outcome, "")
+    return summary + (f" → {sign}{escape_html_line(line.result)}" if line.result or sign else "")
+
+
+def render_late_result(
+    answer: LateResult, call: ToolCall | None = None, *, is_simple: bool, is_full: bool = False
+) -> str:
+    """Render a result that arrived after the model had continued."""
+    name = format_tool_name(answer.name or "a call")
+    note = "arrives here" if answer.standing == "own" else DETACHED_RESULTS[answer.standing]
+    if is_simple:
+        return f"* **{escape_phrase(name)}** → {note}, {answer.result.outcome}"
+    summary = f"<b>Result of {escape_html_line(name)}</b> ({note})"
+    blocks = list(_iter_result_blocks(answer.name or "", answer.result))
+    blocks += _iter_detail_blocks(make_call_of_result(answer, call)) if is_full else ()
+    return fold_blocks(summary, blocks)
+
+
+def _iter_input_blocks(call: ToolCall) -> Iterator[str]:
+    pieces = list(iter_input_pieces(call))
+    values = [
+        f"- {_escape_label(piece.name)}: {format_code_span(clean_text(piece.text))}"
+        for piece in pieces
+        if _is_short_value(piece)
+    ]
+    for piece in pieces:
+        if not _is_short_value(piece) and not piece.name:
+            yield _render_piece(piece)
+    if values:
+        yield "\n".join(values)
+    for piece in pieces:
+        if not _is_short_value(piece) and piece.name:
+            yield f"{_escape_label(piece.name)}:"
+            yield _render_piece(piece)
+
+
+@lru_cache(maxsize=256)
+def _escape_label(name: str) -> str:
+    return escape_phrase(name)
+
+
+def _is_short_value(piece: InputPiece) -> bool:
+    return piece.form == "value"
+
+
+def _render_piece(piece: InputPiece) -> str:
+    if piece.form == "prose":
+        return quote_block(sanitize_markdown(piece.text))
+    if piece.form == "list":
+        return "\n".join(
+            f"- {line[:3]} {escape_phrase(line[4:])}" for line in piece.text.split("\n")
+        )
+    return fence_code(clean_text(piece.text), piece.language)
+
+
+def _iter_result_blocks(tool: str, result: Result) -> Iterator[str]:
+    if result.text.strip():
+        is_prose = get_tool(tool).is_prose and result.outcome == "ok"
+        text = (
+            sanitize_markdown(result.text)
+            if is_prose
+            else fence_code(clean_text(result.text).strip("\n"))
+        )
+        if is_prose:
+            yield "answer:"
+        yield quote_block(text) if is_prose else text
+    elif not result.enclosures:
+        yield "*no output*"
+    if result.persisted:
+        size = result.persisted.size
+        large = f" ({format_bytes(size)})" if size is not None else ""
+        yield f"*the whole output{large} is in tool-results/{escape_phrase(result.persisted.name)}*"
+    yield from iter_enclosure_blocks(result.enclosures)
+
+
+def _iter_detail_blocks(call: ToolCall) -> Iterator[str]:
+    """Yield what only the client's own result record says."""
+    for name, text in get_extra_text(call).items():
+        yield f"{_escape_label(name or 'beside it')}:"
+        yield fence_code(clean_text(text))
+
+
+def iter_enclosure_blocks(enclosures: tuple[Enclosure, ...]) -> Iterator[str]:
+    """Yield a remark for each picture or document, and unknown blocks as JSON."""
+    for enclosure in enclosures:
+        if enclosure.kind in ("image", "document", "tool_reference"):
+            yield f"*{escape_phrase(format_enclosure(enclosure))}*"
+        else:
+            yield fold_blocks(
+                escape_html_line(enclosure.kind),
+                [fence_code(clean_text(dump_json(enclosure.value)), "json")],
+            )
+
+
+def render_note(note: ClientNote) -> str:
+    """Render a client note: a line for errors, else folded."""
+    line = format_note(note)
+    if note.subtype == "api_error" or note.kind == "gone":
+        return f"*{escape_phrase(line)}*"
+    name = escape_html_line(format_note_kind(note))
+    return fold_blocks(f"<i>{name}</i>", [fence_code(clean_text(dump_json(note.value)), "json")])
+
 
 TITLE_LENGTH = 80
 
@@ -66,7 +280,7 @@ class MarkdownWriter:
     """Writes one transcript passage by passage."""
 
     transcript: Transcript
-    stream: Stream
+    stream: PassageStream
     used: set[str]
     """Anchors that are set already."""
     is_combined: bool = False
@@ -75,200 +289,233 @@ class MarkdownWriter:
     fresh: list[str] = field(default_factory=list)
     """Anchors that were set since somebody looked."""
 
-    def passage(self, passage: AnyPassage) -> Iterator[str]:
-        """Yields the blocks of one passage."""
+    def iter_passage(self, passage: AnyPassage) -> Iterator[str]:
+        """Yield the blocks of one passage."""
         match passage:
-            case Entry():
-                yield from self._entry(passage)
-            case TurnBegins(turn=turn):
+            case ItemPassage():
+                yield from self._iter_item(passage)
+            case TurnStart(turn=turn):
                 if turn.number and not passage.level and not self.transcript.agent:
-                    yield from self.turn(turn)
-            case AgentBegins(agent=agent):
-                yield _opened(agent_words(agent, is_called=passage.is_called))
-            case AgentElsewhere(agent=agent, name=name):
-                yield self._elsewhere(agent, name)
-            case FoldBegins(fold=fold):
-                yield _opened(fold_words(fold))
-            case Ends():
+                    yield self.render_anchors(
+                        make_turn_anchor(turn), turn.opener.uuid if turn.opener else None
+                    )
+                    yield f"## {turn.number} · {escape_phrase(shorten_clean(format_turn_title(turn), TITLE_LENGTH))}"
+                    calls = sum(
+                        isinstance(i, ToolCall) and not i.is_intermediate for i in turn.items
+                    )
+                    parts = (
+                        format_log_time(turn.started),
+                        format_turn_duration(turn.duration_ms, turn.asking_ms),
+                        format_count(calls, "call") if calls else "",
+                        "interrupted" if turn.is_interrupted else "",
+                        format_unsent(turn),
+                    )
+                    facts = " · ".join(part for part in parts if part)
+                    if facts:
+                        yield f"*{facts}*"
+            case AgentStart(agent=agent):
+                yield _open_details(format_agent(agent, is_called=passage.is_called))
+            case AgentReference(agent=agent, name=name):
+                yield self._render_agent_reference(agent, name)
+            case FoldStart(fold=fold):
+                yield _open_details(format_fold(fold))
+            case SectionEnd():
                 yield "</details>"
             case _:
                 assert_never(passage)
 
-    def turn(self, turn: Turn) -> Iterator[str]:
-        """Yields the heading of a turn."""
-        yield self.anchors(turn_name(turn), turn.opener.uuid if turn.opener else None)
-        yield f"## {turn.number} · {phrase(short(turn_words(turn), TITLE_LENGTH))}"
-        calls = sum(isinstance(i, Called) and not i.is_intermediate for i in turn.items)
-        parts = (
-            when(turn.started),
-            duration_in_words(turn.duration_ms, turn.asking_ms),
-            many(calls, "call") if calls else "",
-            "interrupted" if turn.is_interrupted else "",
-            unseen_words(turn),
-        )
-        facts = " · ".join(part for part in parts if part)
-        if facts:
-            yield f"*{facts}*"
-
-    def _entry(self, entry: Entry) -> Iterator[str]:
-        item, is_simple = entry.item, self.stream.manner.is_simple
-        is_own = entry.conversation is self.own
-        is_full = self.stream.manner.depth == "all"
+    def _iter_item(self, passage: ItemPassage) -> Iterator[str]:
+        item, is_simple = passage.item, self.stream.options.is_simple
+        is_own = passage.conversation is self.conversation
+        is_full = self.stream.options.depth == "all"
         match item:
-            case Called():
+            case ToolCall():
                 directory = self.transcript.heading.directory
-                yield call_block(
+                yield render_call(
                     item,
                     directory,
-                    has_result=entry.has_result,
+                    has_result=passage.has_result,
                     is_simple=is_simple,
                     is_full=is_full,
                 )
-            case Answered():
-                yield late_block(item, entry.called, is_simple=is_simple, is_full=is_full)
-            case Told():
-                yield self.anchors(item.uuid) if item.is_typed and is_own else ""
+            case LateResult():
+                yield render_late_result(item, passage.called, is_simple=is_simple, is_full=is_full)
+            case UserMessage():
+                yield self.render_anchors(item.uuid) if item.is_typed and is_own else ""
                 is_agent = not is_own or self.transcript.agent is not None
                 is_task = item.kind == "prompt" and is_agent
-                yield from told_blocks(item, is_task=is_task, is_full=is_full)
-            case Said():
+                if item.kind in SPOKEN:
+                    if item.kind == "queued":
+                        suffix = ", never sent" if item.is_only_queued else ""
+                        yield f"*queued while the model worked{suffix} · {format_log_time(item.time)}*"
+                    elif item.kind in ("teammate", "peer"):
+                        yield f"*message from {escape_phrase(item.name or item.kind)}*"
+                    elif is_task:
+                        yield "*task*"
+                    if item.text.strip():
+                        yield quote_block(escape_literal(item.text))
+                elif item.kind in PRINTED:
+                    yield from _iter_outputs(item.text, item.errors)
+                elif item.kind == "command":
+                    text = f"**{escape_phrase(item.name or item.text)}** {escape_phrase(item.arguments or '')}".strip()
+                    yield quote_block(text)
+                    yield from _iter_outputs(item.output, item.errors)
+                elif item.kind == "bash":
+                    yield quote_block(fence_code(clean_text(f"! {item.text}"), "bash"))
+                    yield from _iter_outputs(item.output, item.errors)
+                elif item.kind == "interruption":
+                    yield f"**■ {escape_phrase(item.text)}**"
+                elif item.kind == "notice":
+                    yield from _iter_notice(item, is_full=is_full)
+                else:
+                    yield from _iter_client_entry(item)
+                if item.context and (is_full or item.kind in PROMPTS):
+                    yield fold_blocks(
+                        get_context_label(item), [fence_code(clean_text(item.context))]
+                    )
+                yield from iter_enclosure_blocks(item.enclosures)
+            case AssistantText():
                 if item.text.strip():
-                    yield self.anchors(item.uuid) if is_own else ""
-                    yield said_block(entry.conversation, item)
-            case Thought():
-                yield thought_block(item)
+                    yield self.render_anchors(item.uuid) if is_own else ""
+                    yield render_answer(passage.conversation, item)
+            case AssistantThinking():
+                yield render_thinking(item)
             case _:
-                yield from self._mark(item)
+                yield from self._iter_mark(item)
 
-    def _mark(self, item: Item) -> Iterator[str]:
+    def _iter_mark(self, item: Item) -> Iterator[str]:
         match item:
-            case Compacted():
-                yield self.anchors(item.uuid)
-                yield f"**📦 {phrase(compaction_words(item))}**"
-                summary = self.stream.summary(self.own, item)
-                if summary and self.stream.manner.depth != "all":
-                    yield folded("what it left: the summary", [markdown(summary)])
-            case Left():
-                yield self._leaving(item)
-            case Noted():
-                yield noted_block(item)
-            case Shown():
-                yield from enclosure_blocks((item.enclosure,))
+            case CompactionItem():
+                yield self.render_anchors(item.uuid)
+                yield f"**📦 {escape_phrase(format_compaction(item))}**"
+                summary = self.stream.find_summary(self.conversation, item)
+                if summary and self.stream.options.depth != "all":
+                    yield fold_blocks("what it left: the summary", [sanitize_markdown(summary)])
+            case BranchPoint():
+                yield self._render_branch(item)
+            case ClientNote():
+                yield render_note(item)
+            case OtherBlock():
+                yield from iter_enclosure_blocks((item.enclosure,))
             case _:
                 pass
 
-    def _leaving(self, left: Left) -> str:
-        words = phrase(short(left.label or left.to, TITLE_LENGTH))
-        if left.to in self.transcript.way:
-            return self._parting(left)
-        kind = "branch" if left.kind == "branch" else "session"
-        name = self.transcript.names.get(left.to)
+    def _render_branch(self, branch: BranchPoint) -> str:
+        label = escape_phrase(shorten_clean(branch.label or branch.to, TITLE_LENGTH))
+        if branch.to in self.transcript.path_lines:
+            return self._render_parting(branch)
+        kind = "branch" if branch.kind == "branch" else "session"
+        name = self.transcript.names.get(branch.to)
         if name is None:
-            return f"↳ {kind}: {words} (not exported)"
-        return f"↳ {kind}: {words} → {self._link(name, _first_uuid(self.by_line.get(left.to)))}"
+            return f"↳ {kind}: {label} (not exported)"
+        return f"↳ {kind}: {label} → {self._render_link(name, _find_first_uuid(self.by_line.get(branch.to)))}"
 
-    def is_parting(self, turn: Turn) -> bool:
-        """Tells whether this path leaves another behind a turn."""
+    def leaves_path(self, turn: Turn) -> bool:
+        """Return whether this path leaves another after a turn."""
         last = turn.items[-1] if turn.items else None
-        return isinstance(last, Left) and last.to in self.transcript.way
+        return isinstance(last, BranchPoint) and last.to in self.transcript.path_lines
 
-    def _parting(self, left: Left) -> str:
-        above = self.by_line[left.to].parent or ""
-        name = self.transcript.names.get(above)
+    def _render_parting(self, branch: BranchPoint) -> str:
+        parent = self.by_line[branch.to].parent or ""
+        name = self.transcript.names.get(parent)
         if name is None or name == self.transcript.name:
             return "↳ this path goes on in another session from here"
-        return f"↳ this path leaves {self._link(name, self.by_line[left.to].attachment)} here"
+        return (
+            f"↳ this path leaves {self._render_link(name, self.by_line[branch.to].attachment)} here"
+        )
 
-    def _elsewhere(self, agent: Conversation, name: str | None) -> str:
-        words = phrase(agent_words(agent))
+    def _render_agent_reference(self, agent: Conversation, name: str | None) -> str:
+        label = escape_phrase(format_agent(agent))
         if name is None:
-            return f"◇ {words} (its conversation stands above)"
-        return f"◇ {words} → {self._link(name, None)}"
+            return f"◇ {label} (its conversation stands above)"
+        return f"◇ {label} → {self._render_link(name, None)}"
 
-    def _link(self, name: str, uuid: str | None) -> str:
-        return f"[{phrase(name)}]({self.link_to(name, uuid)})"
+    def _render_link(self, name: str, uuid: str | None) -> str:
+        return f"[{escape_phrase(name)}]({self.get_url(name, uuid)})"
 
-    def link_to(self, name: str, uuid: str | None) -> str:
-        """Returns where another transcript lies."""
+    def get_url(self, name: str, uuid: str | None) -> str:
+        """Return where another transcript is."""
         if self.is_combined:
-            return f"#{anchor(uuid or name)}"
-        return f"{quote(name)}.md" + (f"#{anchor(uuid)}" if uuid else "")
+            return f"#{make_anchor(uuid or name)}"
+        return f"{quote(name)}.md" + (f"#{make_anchor(uuid)}" if uuid else "")
 
-    def anchors(self, *names: str | None) -> str:
-        """Returns anchors for links from elsewhere, each set once."""
+    def render_anchors(self, *names: str | None) -> str:
+        """Return anchors for links from elsewhere, each set once."""
         if not self.has_anchors:
             return ""
-        found = [anchor(name) for name in names if name]
-        fresh = [name for name in dict.fromkeys(found) if name not in self.used]
+        anchors = [make_anchor(name) for name in names if name]
+        fresh = [name for name in dict.fromkeys(anchors) if name not in self.used]
         self.used.update(fresh)
         self.fresh += fresh
         return "".join(f'<a id="{name}"></a>' for name in fresh)
 
     @property
     def by_line(self) -> Mapping[str, Conversation]:
-        """All conversations there are."""
+        """All conversations of the session."""
         return self.transcript.by_line
 
     @property
-    def own(self) -> Conversation:
-        """The conversation that the transcript is about."""
+    def conversation(self) -> Conversation:
+        """The conversation of the transcript."""
         return self.transcript.conversation
 
 
-def _first_uuid(conversation: Conversation | None) -> str | None:
+def _find_first_uuid(conversation: Conversation | None) -> str | None:
     items = conversation.items() if conversation else ()
-    typed = (item for item in items if isinstance(item, Told) and item.is_typed)
+    typed = (item for item in items if isinstance(item, UserMessage) and item.is_typed)
     return next((item.uuid for item in typed), None)
 
 
-def _opened(words: str) -> str:
-    return f"<details>\n<summary>{html(words)}</summary>"
+def _open_details(summary: str) -> str:
+    return f"<details>\n<summary>{escape_html_line(summary)}</summary>"
 
 
-class KeptTurn(NamedTuple):
-    """A turn as it was written, and what is known behind it."""
+class WrittenTurn(NamedTuple):
+    """A turn as it was written, and what later turns need to know of it."""
 
     items: tuple[Item, ...]
     text: str
     anchors: tuple[str, ...]
     """Those that it sets."""
-    told: tuple[str, ...]
+    agents: tuple[str, ...]
     """The agents that are told in it."""
 
 
-KeptTurns: TypeAlias = dict[int, KeptTurn]
+WrittenTurns: TypeAlias = dict[int, WrittenTurn]
 """By the identity of what stands in them, which each holds on to."""
 
 
-def markdown_of(
+def iter_markdown(
     transcript: Transcript,
-    manner: Manner,
+    options: RenderOptions,
     used: set[str] | None = None,
-    kept: KeptTurns | None = None,
+    written_turns: WrittenTurns | None = None,
 ) -> Iterator[str]:
-    """Yields the blocks of a transcript; an empty line belongs between any two.
+    """Yield the blocks of a transcript; an empty line belongs between any two.
 
-    Where several stand in one file, they share the anchors that are used already. Where
-    several begin alike, the turns that they share are written once and kept.
+    Transcripts in one file share the anchors used already. Where several begin alike, the turns
+    that they share are written once and reused.
     """
     is_combined = used is not None
     writer = MarkdownWriter(
-        transcript, stream_of(transcript, manner), set() if used is None else used, is_combined
+        transcript, create_stream(transcript, options), set() if used is None else used, is_combined
     )
-    if manner.has_front_matter:
-        yield front_matter(transcript)
-    yield from _head(writer)
-    yield from Body(writer, None if is_combined else kept).blocks()
+    if options.has_front_matter:
+        yield render_front_matter(transcript)
+    yield from _iter_head(writer)
+    yield from BodyWriter(writer, None if is_combined else written_turns).iter_blocks()
 
 
-def turns_of(transcript: Transcript, manner: Manner) -> Iterator[str]:
-    """Yields the blocks of the turns alone, to be pasted somewhere else."""
-    writer = MarkdownWriter(transcript, stream_of(transcript, manner), set(), has_anchors=False)
-    yield from Body(writer).blocks()
+def iter_turns_markdown(transcript: Transcript, options: RenderOptions) -> Iterator[str]:
+    """Yield the blocks of the turns alone, to be pasted somewhere else."""
+    writer = MarkdownWriter(
+        transcript, create_stream(transcript, options), set(), has_anchors=False
+    )
+    yield from BodyWriter(writer).iter_blocks()
 
 
-def text_of(blocks: Iterator[str]) -> str:
-    """Returns blocks as a file; lines of a list stay together."""
+def join_blocks(blocks: Iterator[str]) -> str:
+    """Return blocks as a file; lines of a list stay together."""
     parts: list[str] = []
     last = ""
     for block in blocks:
@@ -282,51 +529,55 @@ def text_of(blocks: Iterator[str]) -> str:
     return "".join(parts)
 
 
-def _head(writer: MarkdownWriter) -> Iterator[str]:
+def _iter_head(writer: MarkdownWriter) -> Iterator[str]:
     transcript = writer.transcript
-    told = agent_heading if transcript.agent else heading
-    blocks = iter(told(transcript, writer.link_to))
+    iter_blocks = iter_agent_heading if transcript.agent else iter_heading
+    blocks = iter(iter_blocks(transcript, writer.get_url))
     if writer.is_combined:
         if not writer.used:  # a file begins with its title
             yield next(blocks)
-        yield writer.anchors(transcript.name)
+        yield writer.render_anchors(transcript.name)
     yield from blocks
     if not (writer.is_combined or transcript.agent):
-        yield from contents(transcript, writer.stream.manner)
+        yield from iter_contents(transcript, writer.stream.options)
 
 
 @dataclass(frozen=True)
-class Body:
-    """Writes the turns of a transcript; those that it shares with another path only once."""
+class BodyWriter:
+    """Writes the turns of a transcript; those shared with another path only once."""
 
     writer: MarkdownWriter
-    kept: KeptTurns | None = None
+    written_turns: WrittenTurns | None = None
 
-    def blocks(self) -> Iterator[str]:
-        """Yields the turns and what stands behind them."""
-        turns = iter(self.writer.own.turns)
+    def iter_blocks(self) -> Iterator[str]:
+        """Yield the turns and what follows them."""
+        turns = iter(self.writer.conversation.turns)
         for turn in turns:
-            known = self.kept.get(id(turn.items)) if self.kept else None
-            if known is None or self.writer.is_parting(turn):
-                yield from self._written(turn)
+            written = self.written_turns.get(id(turn.items)) if self.written_turns else None
+            if written is None or self.writer.leaves_path(turn):
+                yield from self._iter_turn(turn)
                 break
-            self.writer.used.update(known.anchors)
-            self.writer.stream.told.update(dict.fromkeys(known.told))
-            yield known.text
+            self.writer.used.update(written.anchors)
+            self.writer.stream.shown_agents.update(dict.fromkeys(written.agents))
+            yield written.text
         for turn in turns:
-            yield from self._written(turn)
-        for passage in self.writer.stream.unnamed(self.writer.own, self.writer.transcript.unnamed):
-            yield from self.writer.passage(passage)
+            yield from self._iter_turn(turn)
+        for passage in self.writer.stream.iter_unnamed_agents(
+            self.writer.conversation, self.writer.transcript.unnamed
+        ):
+            yield from self.writer.iter_passage(passage)
 
-    def _written(self, turn: Turn) -> Iterator[str]:
-        passages = self.writer.stream.turn(self.writer.own, turn)
-        blocks = (block for passage in passages for block in self.writer.passage(passage))
-        if self.kept is None or self.writer.is_parting(turn):
+    def _iter_turn(self, turn: Turn) -> Iterator[str]:
+        passages = self.writer.stream.iter_turn(self.writer.conversation, turn)
+        blocks = (block for passage in passages for block in self.writer.iter_passage(passage))
+        if self.written_turns is None or self.writer.leaves_path(turn):
             yield from blocks
             return
-        before = len(self.writer.stream.told)
+        count = len(self.writer.stream.shown_agents)
         self.writer.fresh.clear()
-        text = text_of(blocks).rstrip("\n")
-        told = tuple(list(self.writer.stream.told)[before:])
-        self.kept[id(turn.items)] = KeptTurn(turn.items, text, tuple(self.writer.fresh), told)
+        text = join_blocks(blocks).rstrip("\n")
+        agents = tuple(list(self.writer.stream.shown_agents)[count:])
+        self.written_turns[id(turn.items)] = WrittenTurn(
+            turn.items, text, tuple(self.writer.fresh), agents
+        )
         yield text

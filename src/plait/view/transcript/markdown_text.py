@@ -1,9 +1,9 @@
-"""Text of a log to Markdown that shows it: nothing in it is markup but what may be.
+"""Log text as safe Markdown.
 
-`literal` is for what people typed: it reads as it was written. `markdown` is for what the
-model said: its headings, lists and tables stay, its HTML and unsafe links become text. Fenced
-code is always written anew, at the margin and with a fence of our own, so that where code ends
-is never in doubt.
+`escape_literal` is for what people typed: it reads as it was written. `sanitize_markdown` is for
+what the model wrote: headings, lists and tables stay, HTML and unsafe links become text. Fenced
+code is always written anew, at the margin and with a fence of our own, so that where code ends is
+never in doubt.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from plait.view.text import clean
+from plait.view.text import clean_text
 
 FENCE = re.compile(r"[ \t]*(?:(`{3,})([^`]*)|(~{3,})(.*))$")
 NOT_NAMED = re.compile(r"[`|]+")
@@ -43,208 +43,208 @@ class TextPart(NamedTuple):
     language: str = ""
 
 
-def literal(text: str) -> str:
-    """Returns what a person typed so that it reads as typed, line by line."""
+def escape_literal(text: str) -> str:
+    """Return typed text so that it reads as typed, line by line."""
     blocks = []
-    for part in _parts_of(clean(text)):
+    for part in _split_parts(clean_text(text)):
         if part.is_code:
-            blocks.append(fenced("\n".join(part.lines), part.language))
+            blocks.append(fence_code("\n".join(part.lines), part.language))
         else:
-            blocks.append(_broken_lines(part.lines))
+            blocks.append(_join_with_breaks(part.lines))
     return "\n\n".join(block for block in blocks if block)
 
 
-def markdown(text: str) -> str:
-    """Returns what the model wrote, without HTML, unsafe links and pictures from elsewhere."""
-    text = clean(text).strip("\n")
+def sanitize_markdown(text: str) -> str:
+    """Return the model's Markdown without HTML, unsafe links and remote pictures."""
+    text = clean_text(text).strip("\n")
     if RISKY.search(text) is None:
         return text
     blocks = []
-    for part in _parts_of(text):
+    for part in _split_parts(text):
         if part.is_code:
-            blocks.append(fenced("\n".join(part.lines), part.language))
+            blocks.append(fence_code("\n".join(part.lines), part.language))
         else:
-            blocks.append("\n".join(_inert_lines(part.lines)).strip("\n"))
+            blocks.append("\n".join(_iter_inert_lines(part.lines)).strip("\n"))
     return "\n\n".join(block for block in blocks if block)
 
 
-def quoted(block: str) -> str:
-    """Returns a block of Markdown as a quotation."""
+def quote_block(block: str) -> str:
+    """Return a block of Markdown as a quotation."""
     return "\n".join(f"> {line}" if line else ">" for line in block.split("\n"))
 
 
-def fenced(text: str, language: str = "") -> str:
-    """Returns a text as code, between fences longer than any in it."""
+def fence_code(text: str, language: str = "") -> str:
+    """Return text as code, between fences longer than any in it."""
     fence = "```"
     if fence in text:
         fence = "`" * (max(map(len, TICKS.findall(text))) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def code(text: str) -> str:
-    """Returns one line of code within prose."""
-    words = " ".join(text.split())
-    if "`" not in words:
-        return f"`{words}`" if words else ""
-    fence = "`" * (max(map(len, TICKS.findall(words))) + 1)
-    return f"{fence} {words} {fence}"
+def format_code_span(text: str) -> str:
+    """Return one line of code within prose."""
+    line = " ".join(text.split())
+    if "`" not in line:
+        return f"`{line}`" if line else ""
+    fence = "`" * (max(map(len, TICKS.findall(line))) + 1)
+    return f"{fence} {line} {fence}"
 
 
-def phrase(text: str) -> str:
-    """Returns a text on one line with nothing active in it, for headings, cells and links."""
-    words = " ".join(clean(text).split())
-    return _literal_line(words).replace("[", r"\[").replace("]", r"\]").replace("|", r"\|")
+def escape_phrase(text: str) -> str:
+    """Return text on one line with nothing active in it, for headings, cells and links."""
+    line = " ".join(clean_text(text).split())
+    return _escape_line(line).replace("[", r"\[").replace("]", r"\]").replace("|", r"\|")
 
 
-def html(text: str) -> str:
-    """Returns a text on one line for use between HTML tags."""
-    words = " ".join(clean(text).split())
-    return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def escape_html_line(text: str) -> str:
+    """Return text on one line for use between HTML tags."""
+    line = " ".join(clean_text(text).split())
+    return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def anchor(name: str) -> str:
-    """Returns an id as it can stand in a link."""
+def make_anchor(name: str) -> str:
+    """Return an id that can be used in a link."""
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)
 
 
-def _parts_of(text: str) -> Iterator[TextPart]:
-    """Yields prose and fenced code in turn; a fence that never closes ends with the text."""
+def _split_parts(text: str) -> Iterator[TextPart]:
+    """Yield prose and fenced code in turn; a fence that never closes ends with the text."""
     lines: list[str] = []
-    opened: tuple[str, int, str] | None = None
+    fence: tuple[str, int, str] | None = None
     for line in text.split("\n"):
-        found = FENCE.match(line) if "```" in line or "~~~" in line else None
-        if opened:
-            if found and _is_closing(found, opened[0]):
-                yield TextPart(lines, True, opened[2])
-                lines, opened = [], None
+        match = FENCE.match(line) if "```" in line or "~~~" in line else None
+        if fence:
+            if match and _closes_fence(match, fence[0]):
+                yield TextPart(lines, True, fence[2])
+                lines, fence = [], None
             else:
-                lines.append(_dedented(line, opened[1]))
-        elif found:
+                lines.append(_dedent(line, fence[1]))
+        elif match:
             if lines:
                 yield TextPart(lines)
-            lines, opened = [], _opening(found, line)
+            lines, fence = [], _parse_fence(match, line)
         else:
             lines.append(line)
-    if opened:
-        yield TextPart(lines, True, opened[2])
+    if fence:
+        yield TextPart(lines, True, fence[2])
     elif lines:
         yield TextPart(lines)
 
 
-def _opening(found: re.Match[str], line: str) -> tuple[str, int, str]:
-    language = NOT_NAMED.sub("", found[2] or found[4] or "").strip()
-    return found[1] or found[3], len(line) - len(line.lstrip()), language
+def _parse_fence(match: re.Match[str], line: str) -> tuple[str, int, str]:
+    language = NOT_NAMED.sub("", match[2] or match[4] or "").strip()
+    return match[1] or match[3], len(line) - len(line.lstrip()), language
 
 
-def _is_closing(found: re.Match[str], fence: str) -> bool:
-    ticks = found[1] or found[3]
-    is_bare = not (found[2] or found[4] or "").strip()
-    return is_bare and ticks[0] == fence[0] and len(ticks) >= len(fence)
+def _closes_fence(match: re.Match[str], fence: str) -> bool:
+    mark = match[1] or match[3]
+    is_bare = not (match[2] or match[4] or "").strip()
+    return is_bare and mark[0] == fence[0] and len(mark) >= len(fence)
 
 
-def _dedented(line: str, by: int) -> str:
+def _dedent(line: str, by: int) -> str:
     return line[min(by, len(line) - len(line.lstrip())) :]
 
 
-def _broken_lines(lines: Iterable[str]) -> str:
+def _join_with_breaks(lines: Iterable[str]) -> str:
     paragraphs = groupby(lines, key=lambda line: bool(line.strip()))
     return "\n\n".join(
-        "  \n".join(map(_literal_line, part)) for spoken, part in paragraphs if spoken
+        "  \n".join(map(_escape_line, paragraph)) for has_text, paragraph in paragraphs if has_text
     )
 
 
-def _literal_line(line: str) -> str:
-    body = line.strip()
-    if not body:
+def _escape_line(line: str) -> str:
+    text = line.strip()
+    if not text:
         return ""
-    body = _without_html(SPECIAL.sub(r"\\\g<0>", body))
-    if body[0].isdigit():
-        body = NUMBER.sub(r"\1\\\2", body, count=1)
-    return _indented(line) + body if line[0].isspace() else body
+    text = _escape_html(SPECIAL.sub(r"\\\g<0>", text))
+    if text[0].isdigit():
+        text = NUMBER.sub(r"\1\\\2", text, count=1)
+    return _keep_indent(line) + text if line[0].isspace() else text
 
 
-def _indented(line: str) -> str:
-    wide = line.expandtabs(4)
-    return "&nbsp;" * min(len(wide) - len(wide.lstrip()), 40)
+def _keep_indent(line: str) -> str:
+    expanded = line.expandtabs(4)
+    return "&nbsp;" * min(len(expanded) - len(expanded.lstrip()), 40)
 
 
-def _without_html(text: str) -> str:
+def _escape_html(text: str) -> str:
     if "&" in text:
-        text = ENTITY.sub(lambda found: _protected(found[1], "&amp;"), text)
+        text = ENTITY.sub(lambda match: _unescape_slashes(match[1], "&amp;"), text)
     if "<" in text:
-        text = TAG.sub(lambda found: _protected(found[1], "&lt;"), text)
+        text = TAG.sub(lambda match: _unescape_slashes(match[1], "&lt;"), text)
     return text
 
 
-def _protected(slashes: str, safe: str) -> str:
+def _unescape_slashes(slashes: str, safe: str) -> str:
     return slashes[: len(slashes) // 2 * 2] + safe
 
 
-def _inert_lines(lines: Iterable[str]) -> Iterator[str]:
-    before, is_open = "", False
+def _iter_inert_lines(lines: Iterable[str]) -> Iterator[str]:
+    previous, is_open = "", False
     for line in lines:
         if not line.strip():
-            before, is_open = "", False
+            previous, is_open = "", False
             yield ""
             continue
-        if line[0] in "# " and (found := HEADING.match(line)):
-            level = len(found[1])
-            line = "#" * min(level + DEMOTED, LOWEST) + line[found.end() :]
-        elif before and line[0] in "=- " and UNDERLINE.match(line):
+        if line[0] in "# " and (match := HEADING.match(line)):
+            level = len(match[1])
+            line = "#" * min(level + DEMOTED, LOWEST) + line[match.end() :]
+        elif previous and line[0] in "=- " and UNDERLINE.match(line):
             line = "\\" + line.strip()
-        before = line
-        line, is_open = _inert(line, is_open=is_open)
+        previous = line
+        line, is_open = _make_inert(line, is_open=is_open)
         yield line
 
 
-def _inert(line: str, *, is_open: bool) -> tuple[str, bool]:
-    r"""Returns a line of Markdown without HTML, and whether a code span may be open behind it.
+def _make_inert(line: str, *, is_open: bool) -> tuple[str, bool]:
+    r"""Return a line of Markdown without HTML, and whether a code span may be open behind it.
 
     Code spans keep their signs, but only where every reader agrees on where they are: not
     behind a lone backtick of the same paragraph, an escaped one, a bar of a table, an address.
     """
     if "`" not in line:
-        return _neutral(line), is_open
-    spans = list(_code_spans(line))
+        return _neutralize(line), is_open
+    spans = list(_iter_code_spans(line))
     is_lone = sum(len(TICKS.findall(line[a:b])) for a, b in spans) != len(TICKS.findall(line))
     is_barred = any("|" in line[start:end] for start, end in spans)
-    if is_open or is_barred or "\\`" in line or _is_in_address(line):
-        return _neutral(line), True
-    found, last = [], 0
+    if is_open or is_barred or "\\`" in line or _has_code_in_url(line):
+        return _neutralize(line), True
+    pieces, last = [], 0
     for start, end in spans:
-        found += [_neutral(line[last:start]), line[start:end]]
+        pieces += [_neutralize(line[last:start]), line[start:end]]
         last = end
-    return "".join([*found, _neutral(line[last:])]), is_lone
+    return "".join([*pieces, _neutralize(line[last:])]), is_lone
 
 
-def _is_in_address(line: str) -> bool:
+def _has_code_in_url(line: str) -> bool:
     words = (word for word in line.split() if "`" in word)
     return any(mark in word for word in words for mark in ADDRESSES)
 
 
-def _code_spans(line: str) -> Iterator[tuple[int, int]]:
+def _iter_code_spans(line: str) -> Iterator[tuple[int, int]]:
     runs = list(TICKS.finditer(line))
     closing: dict[int, int] = {}
     newest: dict[int, int] = {}
-    for place in range(len(runs) - 1, -1, -1):
-        length = len(runs[place][0])
-        closing[place] = newest.get(length, -1)
-        newest[length] = place
-    place = 0
-    while place < len(runs):
-        if closing[place] > 0:
-            yield runs[place].start(), runs[closing[place]].end()
-        place = max(place, closing[place]) + 1
+    for index in range(len(runs) - 1, -1, -1):
+        length = len(runs[index][0])
+        closing[index] = newest.get(length, -1)
+        newest[length] = index
+    index = 0
+    while index < len(runs):
+        if closing[index] > 0:
+            yield runs[index].start(), runs[closing[index]].end()
+        index = max(index, closing[index]) + 1
 
 
-def _neutral(text: str) -> str:
-    text = _without_html(text)
+def _neutralize(text: str) -> str:
+    text = _escape_html(text)
     if "![" in text:
-        text = IMAGE.sub(lambda found: _protected(found[1], "&#33;["), text)
-    return TARGET.sub(_followed, text) if "](" in text or "]:" in text else text
+        text = IMAGE.sub(lambda match: _unescape_slashes(match[1], "&#33;["), text)
+    return TARGET.sub(_disarm_link, text) if "](" in text or "]:" in text else text
 
 
-def _followed(link: re.Match[str]) -> str:
+def _disarm_link(link: re.Match[str]) -> str:
     if link[1] and HARMLESS.match(link[1]):
         return link[0]
     return f"]\\{link[0][1:]}"

@@ -1,4 +1,4 @@
-"""Requests that change sessions: planned, kept to be looked at, done when that is meant."""
+"""API requests about edits: plan, look at the plan, apply, undo."""
 
 import secrets
 from collections import OrderedDict
@@ -6,37 +6,38 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from plait.archive import Session, check_report, entry_of, report_of
+from plait.archive import Session, build_check_report, build_edit_row, build_plan_report
 from plait.archive.live import LiveArchive
-from plait.errors import Refused, UserError
-from plait.view.edits import (
+from plait.edit.report import (
     CheckReport,
     EditEntry,
-    broken_words,
-    fate_rows,
-    saving_words,
-    size_rows,
+    format_saving,
+    format_violations,
+    list_fate_rows,
+    list_size_rows,
 )
-from plait.web.answers import SessionRequest
-from plait.web.api import edit_model, model
+from plait.errors import Refused, UserError
+from plait.web.api import model
+from plait.web.api import model as edit_model
+from plait.web.responses import SessionRequest
 
 if TYPE_CHECKING:
     from plait.archive import Archive
-    from plait.edit.model import Plan
+    from plait.edit.plan import Plan
 
 MOST_PLANS = 16
 MOST_EDITS = 200
 
 
 class HeldPlans:
-    """Plans that were shown and not yet carried out; the oldest are forgotten."""
+    """Plans that were shown but not applied yet; the oldest are forgotten."""
 
     def __init__(self) -> None:
         self._held: OrderedDict[str, Plan] = OrderedDict()
         self._lock = Lock()
 
     def keep(self, plan: "Plan") -> str:
-        """Keeps a plan and returns what it is asked for by."""
+        """Keep a plan and return its name."""
         name = secrets.token_urlsafe(16)
         with self._lock:
             self._held[name] = plan
@@ -44,61 +45,63 @@ class HeldPlans:
                 self._held.popitem(last=False)
         return name
 
-    def taken(self, name: str) -> "Plan":
-        """Returns a plan, once."""
+    def take(self, name: str) -> "Plan":
+        """Return a plan, once."""
         with self._lock:
-            found = self._held.pop(name, None)
-        if found is None:
+            plan = self._held.pop(name, None)
+        if plan is None:
             raise Refused("this plan is no longer there", "plan it again, and look at it")
-        return found
+        return plan
 
 
-def check(look: SessionRequest, asked: model.Nothing) -> CheckReport:
-    """Returns which rules for written sessions a session breaks."""
-    archive = look.library.now.archive
-    return check_report(look.session.id, look.session.path, archive.check(look.session))
+def check(session: SessionRequest, asked: model.Nothing) -> CheckReport:
+    """Return which rules for written sessions a session breaks."""
+    archive = session.library.snapshot.archive
+    return build_check_report(
+        session.session.id, session.session.path, archive.check(session.session)
+    )
 
 
-def presets(look: SessionRequest, asked: model.Nothing) -> edit_model.PresetEffects:
-    """Returns what each preset of a trim would leave of a session."""
-    return edit_model.PresetEffects(look.opened.presets(look.library.now.archive))
+def presets(session: SessionRequest, asked: model.Nothing) -> edit_model.PresetEffects:
+    """Return what each preset of a trim would leave of a session."""
+    return edit_model.PresetEffects(session.live.presets(session.library.snapshot.archive))
 
 
 def edits(library: LiveArchive, asked: model.Nothing) -> edit_model.Edits:
-    """Returns what was changed."""
-    found = library.now.archive.edits()[:MOST_EDITS]
-    return edit_model.Edits(tuple(entry_of(one) for one in found), library.is_read_only)
+    """Return the edits, the newest first."""
+    entries = library.snapshot.archive.edits()[:MOST_EDITS]
+    return edit_model.Edits(tuple(build_edit_row(entry) for entry in entries), library.is_read_only)
 
 
-def plan(look: SessionRequest, asked: edit_model.Wanted, held: HeldPlans) -> edit_model.Planned:
-    """Makes a plan, checks it, and keeps it until somebody says that it is meant."""
-    found = PLANNERS[asked.operation](look.library.now.archive, look.session, asked)
-    report = report_of(found, found.check())
-    refused = broken_words(report) if report.violations else None
-    is_idle = not found.steps
+def plan(session: SessionRequest, asked: edit_model.Wanted, plans: HeldPlans) -> edit_model.Planned:
+    """Plan an edit, check it, and keep it until it is applied."""
+    plan_ = PLANNERS[asked.operation](session.library.snapshot.archive, session.session, asked)
+    report = build_plan_report(plan_, plan_.check())
+    refused = format_violations(report) if report.violations else None
+    is_idle = not plan_.steps
     return edit_model.Planned(
-        None if refused or is_idle else held.keep(found),
+        None if refused or is_idle else plans.keep(plan_),
         report,
-        tuple(size_rows(report)),
-        tuple(fate_rows(report)),
+        tuple(list_size_rows(report)),
+        tuple(list_fate_rows(report)),
         refused,
-        saving_words(report),
+        format_saving(report),
     )
 
 
 def apply(library: LiveArchive, asked: edit_model.Sure, plan: "Plan") -> edit_model.Applied:
-    """Does what was planned."""
+    """Apply a plan."""
     edit = plan.apply(force=asked.force)
-    library.renew()
-    name = library.now.name_of.get(str(plan.path.absolute()))
-    return edit_model.Applied(report_of(plan, (), edit), name)
+    library.refresh()
+    name = library.snapshot.name_of.get(str(plan.path.absolute()))
+    return edit_model.Applied(build_plan_report(plan, (), edit), name)
 
 
 def undo(library: LiveArchive, asked: edit_model.Sure, name: str) -> EditEntry:
-    """Brings back what was there before an edit."""
-    edit = library.now.archive.undo(name, force=asked.force)
-    library.renew()
-    return entry_of(edit)
+    """Undo an edit."""
+    edit = library.snapshot.archive.undo(name, force=asked.force)
+    library.refresh()
+    return build_edit_row(edit)
 
 
 def _trim(archive: "Archive", session: Session, asked: edit_model.Wanted) -> "Plan":
@@ -123,14 +126,14 @@ PLANNERS: dict[str, Planner] = {
         session, active_only=asked.active_only, clean=asked.clean, title=asked.title
     ),
     "fork": lambda archive, session, asked: archive.plan.fork(
-        session, _said(asked.at, "at"), before=asked.before, title=asked.title
+        session, _require(asked.at, "at"), before=asked.before, title=asked.title
     ),
     "switch": lambda archive, session, asked: archive.plan.switch(
-        session, _said(asked.branch, "branch")
+        session, _require(asked.branch, "branch")
     ),
     "repair": lambda archive, session, asked: archive.plan.repair(session, in_place=asked.in_place),
     "rename": lambda archive, session, asked: archive.plan.rename(
-        session, _said(asked.title, "title")
+        session, _require(asked.title, "title")
     ),
     "tag": lambda archive, session, asked: archive.plan.tag(session, asked.word),
     "delete": lambda archive, session, asked: archive.plan.delete(session),
@@ -139,7 +142,7 @@ PLANNERS: dict[str, Planner] = {
 }
 
 
-def _said(given: str | None, name: str) -> str:
-    if given is None:
+def _require(value: str | None, name: str) -> str:
+    if value is None:
         raise UserError(f"'{name}' is not said")
-    return given
+    return value

@@ -1,4 +1,4 @@
-"""Requests about stars and pins to their answers: what is marked, to mark more, to take it away."""
+"""API requests about stars and pins: list, set, remove."""
 
 from msgspec import Struct
 
@@ -87,74 +87,76 @@ class NowPinned(Struct, frozen=True):
 
 
 def marks(library: LiveArchive, asked: WhichMarks) -> Marks:
-    """Returns what is starred and pinned."""
+    """Return what is starred and pinned."""
     if library.star_file is None:
         return Marks((), (), library.is_read_only)
-    state, file = library.now, StarFile(library.star_file)
-    only = asked.session and _id_of(state, asked.session)
-    stars = [one for one in file.stars() if only in (None, one.session)]
-    pins = [one for one in file.pins() if only in (None, one.session)]
+    state, star_file = library.snapshot, StarFile(library.star_file)
+    session = asked.session and _get_id(state, asked.session)
+    stars = [mark for mark in star_file.stars() if session in (None, mark.session)]
+    pins = [mark for mark in star_file.pins() if session in (None, mark.session)]
     return Marks(
-        tuple(MarkedSession(one.session, one.at, _name_of(state, one.session)) for one in stars),
-        tuple(pinned(library, one, is_placed=asked.placed) for one in pins),
+        tuple(
+            MarkedSession(mark.session, mark.at, _get_name(state, mark.session)) for mark in stars
+        ),
+        tuple(locate_pin(library, mark, is_placed=asked.placed) for mark in pins),
         library.is_read_only,
     )
 
 
 def star(library: LiveArchive, asked: ToStar) -> NowStarred:
-    """Stars a session, or takes its star away; that of one that is gone, too."""
-    file, session = _file(library), _id_of(library.now, asked.session)
+    """Star a session or remove its star, even if the session is gone."""
+    file, session = _get_star_file(library), _get_id(library.snapshot, asked.session)
     if asked.on:
-        file.star(library.now.session(asked.session).id)
+        file.star(library.snapshot.session(asked.session).id)
     else:
         file.unstar(session)
     return NowStarred(session, asked.on)
 
 
 def pin(library: LiveArchive, asked: ToPin) -> NowPinned:
-    """Pins a turn, or takes its pin away; that of one that is gone, too."""
-    file, session = _file(library), _id_of(library.now, asked.session)
+    """Pin a turn or remove its pin, even if the turn is gone."""
+    file, session = _get_star_file(library), _get_id(library.snapshot, asked.session)
     if not asked.on:
         file.unpin(session, asked.uuid)
         return NowPinned(session, asked.uuid, on=False)
-    told = library.opened(asked.session).told
-    found = PinnedTurn.of(Pin(session, asked.uuid, ""), told)
-    if found.why_gone:
+    conversations = library.open_session(asked.session).conversations_if_any
+    turn = PinnedTurn.from_pin(Pin(session, asked.uuid, ""), conversations)
+    if turn.why_gone:
         raise UserError(f"no turn begins with '{asked.uuid[:80]}'")
-    file.pin(session, found.uuid, found.turn, found.words)
-    return NowPinned(session, found.uuid, on=True, turn=found.turn, words=found.words)
+    file.pin(session, turn.uuid, turn.turn, turn.words)
+    return NowPinned(session, turn.uuid, on=True, turn=turn.turn, words=turn.words)
 
 
-def pinned(library: LiveArchive, one: Pin, *, is_placed: bool) -> MarkedTurn:
-    """Returns a pinned turn, with where it is now if that is asked for."""
-    name = _name_of(library.now, one.session)
+def locate_pin(library: LiveArchive, pin: Pin, *, is_placed: bool) -> MarkedTurn:
+    """Return a pinned turn, with where it is now if that is asked for."""
+    name = _get_name(library.snapshot, pin.session)
     if name is None or not is_placed:
-        gone = None if name else PinnedTurn.of(one, None).why_gone
-        return MarkedTurn(one.session, one.uuid, one.at, one.turn, one.words, name, None, gone)
-    found = _placed(library, one, name)
+        why_gone = None if name else PinnedTurn.from_pin(pin, None).why_gone
+        return MarkedTurn(pin.session, pin.uuid, pin.at, pin.turn, pin.words, name, None, why_gone)
+    turn = _find_pinned_turn(library, pin, name)
     return MarkedTurn(
-        one.session, one.uuid, one.at, found.turn, found.words, name, found.line, found.why_gone
+        pin.session, pin.uuid, pin.at, turn.turn, turn.words, name, turn.line, turn.why_gone
     )
 
 
-def _placed(library: LiveArchive, one: Pin, name: str) -> PinnedTurn:
-    """Returns where a turn is; its session is read again only where that has changed."""
-    files = library.now.session(name).files
+def _find_pinned_turn(library: LiveArchive, pin: Pin, name: str) -> PinnedTurn:
+    """Return where a turn is; its session is read again only if it has changed."""
+    files = library.snapshot.session(name).files
 
-    def look() -> PinnedTurn:
-        return PinnedTurn.of(one, library.opened(name).told)
+    def find() -> PinnedTurn:
+        return PinnedTurn.from_pin(pin, library.open_session(name).conversations_if_any)
 
-    return library.made.of(("pin", name, one.uuid), (files, one), look)
-
-
-def _file(library: LiveArchive) -> StarFile:
-    return library.now.archive.stars.file
+    return library.cache.get_or_make(("pin", name, pin.uuid), (files, pin), find)
 
 
-def _id_of(state: Snapshot, name: str) -> str:
-    found = state.names.get(name)
-    return found.id if found else name
+def _get_star_file(library: LiveArchive) -> StarFile:
+    return library.snapshot.archive.stars.file
 
 
-def _name_of(state: Snapshot, session: str) -> str | None:
-    return session if session in state.names else None
+def _get_id(snapshot: Snapshot, name: str) -> str:
+    session = snapshot.names.get(name)
+    return session.id if session else name
+
+
+def _get_name(snapshot: Snapshot, session: str) -> str | None:
+    return session if session in snapshot.names else None

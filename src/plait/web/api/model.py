@@ -1,22 +1,24 @@
-"""What is answered, where no value of the library is the answer itself."""
+"""Questions and answers of the API, where no type of the library serves as such."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from plait.archive import PresetEffect
+from plait.conversation.costs import CostSum, ResponseCost, Totals
 from plait.conversation.model import Response, Turn
-from plait.conversation.spending import By
-from plait.conversation.totals import Totals
 from plait.conversation.walk import Depth
+from plait.edit.cuts import Preset, Way
+from plait.edit.report import EditEntry, EditReport
+from plait.graph.layout import RowShape
 from plait.graph.model import LineKind
 from plait.graph.paths import Path
-from plait.graph.rows import RowShape
 from plait.index.model import Hit
-from plait.view.context_window import Weighed
-from plait.view.costs import CostSum, ResponseCost
+from plait.usage.spending import GroupBy
+from plait.view.context import Weighed
+from plait.view.summaries import RawLine
 from plait.view.timeline import Bar, Timeline
-from plait.view.words import RawLine
 
 
 class Trouble(Struct, frozen=True):
@@ -164,7 +166,7 @@ class InTime(Struct, frozen=True):
     bars: tuple[Bar, ...] = ()
 
 
-class Taken(Struct, frozen=True, kw_only=True):
+class SessionUsage(Struct, frozen=True, kw_only=True):
     """What a session took."""
 
     total: CostSum
@@ -366,7 +368,7 @@ class Lines(Struct, frozen=True, forbid_unknown_fields=True):
 class Spending(Struct, frozen=True, forbid_unknown_fields=True):
     """By what tokens and money are put together."""
 
-    by: By = "daily"
+    by: GroupBy = "daily"
 
 
 class Search(Struct, frozen=True, forbid_unknown_fields=True):
@@ -381,3 +383,117 @@ class Search(Struct, frozen=True, forbid_unknown_fields=True):
     each: bool = False
     limit: Annotated[int, Meta(ge=1, le=200)] = 20
     facets: bool = False
+
+
+class Wanted(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is to be done to a session."""
+
+    operation: Literal[
+        "clone", "fork", "switch", "repair", "rename", "tag", "delete", "trim", "compress"
+    ]
+    at: Words | None = None
+    """Where a fork goes on from: a message, a turn, the words of a prompt."""
+    before: bool = False
+    """Without that turn."""
+    branch: Name | None = None
+    title: Words | None = None
+    word: Words | None = None
+    """A tag; none takes it away."""
+    active_only: bool = False
+    clean: bool = False
+    in_place: bool = False
+    """The session itself is repaired, trimmed or compressed, not a copy of it."""
+    preset: Preset | None = None
+    """How much a trim takes away; what follows says what, besides or instead."""
+    calls: Annotated[tuple[Name, ...], Meta(max_length=200)] = ()
+    """By their ids."""
+    tools: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
+    """By their names, patterns among them."""
+    larger_than: Number | None = None
+    """Characters of a call and its result."""
+    older_than: timedelta | None = None
+    except_last: Number = 0
+    """Turns at the end that a trim leaves alone."""
+    way: Way | None = None
+    """Calls go with their results, results are cut, or become one line."""
+    keep: Number | None = None
+    """Characters of a result that is cut."""
+    thinking: bool = False
+    images: bool = False
+    attachments: bool = False
+    progress: bool = False
+    snapshots: bool = False
+    request_logs: bool = False
+    rereads: bool = False
+    reminders: bool = False
+    until: Words | None = None
+    """The first turn that is not compressed."""
+    keep_last: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """Turns at the end that are not compressed."""
+    calls_as: Literal["metadata", "none"] = "metadata"
+    """What becomes of calls in compressed turns: a line each, or nothing."""
+
+    @property
+    def trimmed(self) -> dict[str, Any]:
+        """The options of a trim, as the library takes them; {} where nothing is to be cut."""
+        options = {name: getattr(self, name) for name in (*CUT_OPTIONS, *CUT_LIMITS)}
+        chosen = {name: value for name, value in options.items() if value not in (None, (), False)}
+        return chosen if any(name in chosen for name in CUT_OPTIONS) else {}
+
+
+CUT_OPTIONS = (
+    "preset",
+    "calls",
+    "tools",
+    "larger_than",
+    "older_than",
+    "thinking",
+    "images",
+    "attachments",
+    "progress",
+    "snapshots",
+    "request_logs",
+    "rereads",
+    "reminders",
+)
+CUT_LIMITS = ("except_last", "way", "keep")
+
+
+class PresetEffects(Struct, frozen=True):
+    """What each preset of a trim would leave of a session."""
+
+    presets: tuple[PresetEffect, ...]
+
+
+class Sure(Struct, frozen=True, forbid_unknown_fields=True):
+    """That it is meant."""
+
+    force: bool = False
+    """Even while a client runs it, or though a file has changed since."""
+
+
+class Planned(Struct, frozen=True):
+    """What would be done, by what it is then asked for, and its figures in words."""
+
+    plan: str | None
+    """None where nothing can be done: a rule would be broken, or there is nothing to do."""
+    report: EditReport
+    sizes: tuple[tuple[str, str, str], ...]
+    fates: tuple[tuple[str, str, str], ...]
+    refused: str | None = None
+    saving: str | None = None
+    """What a cut saves in every request, and when it has paid for itself."""
+
+
+class Applied(Struct, frozen=True):
+    """What was done, and the name of the session that results; none where it is gone."""
+
+    report: EditReport
+    name: str | None
+
+
+class Edits(Struct, frozen=True):
+    """What was changed, the newest first."""
+
+    edits: tuple[EditEntry, ...]
+    is_read_only: bool

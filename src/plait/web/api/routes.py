@@ -1,6 +1,11 @@
-"""The table of the API: what is asked where, and what answers; its addresses, its document."""
+"""The table of the API: addresses, questions and answers; its routes and its OpenAPI document.
 
-from collections.abc import Callable, Iterator
+What changes something is sent on purpose, by POST alone. Pages of other sites cannot send it: their
+origin is refused, the cookie is not sent along, and no form can set the header that says the change
+is intended.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.metadata import version
@@ -8,23 +13,197 @@ from typing import Any, get_type_hints
 
 import msgspec
 from msgspec import Struct
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from plait.edit.report import EditEntry
 from plait.errors import UserError
-from plait.web.answers import SessionRequest, json, library_in
-from plait.web.api import edits, keeping, marks, model, sessions
-from plait.web.api.writes import WRITES, write_operation, write_routes
+from plait.web.api import backups, edits, marks, model, sessions
 from plait.web.events import Event, serve_events
+from plait.web.responses import SessionRequest, get_library, json_response
+
+HEADER = "plait-edit"
+MEANT = "yes"
+MAX_BODY = 16_384
+"""Bytes that a request to change something may have."""
+
+
+@dataclass(frozen=True)
+class WriteEntry:
+    """One address at which something is changed."""
+
+    path: str
+    summary: str
+    asked: type[Struct]
+    answer: type[Struct]
+    answers: Callable[[Request, Any], Struct]
+
+    @property
+    def name(self) -> str:
+        """Its name in the document."""
+        parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
+        return "_".join(["write", *parts])
+
+    @property
+    def parameters(self) -> Iterator[str]:
+        """The names in its address."""
+        yield from (part[1:-1] for part in self.path.split("/") if part.startswith("{"))
+
+
+def _plan(request: Request, asked: model.Wanted) -> model.Planned:
+    return edits.plan(SessionRequest(request), asked, _get_plans(request))
+
+
+def _apply(request: Request, asked: model.Sure) -> model.Applied:
+    plan = _get_plans(request).take(request.path_params["plan"])
+    return edits.apply(get_library(request), asked, plan)
+
+
+def _undo(request: Request, asked: model.Sure) -> EditEntry:
+    return edits.undo(get_library(request), asked, request.path_params["edit"])
+
+
+def _keep(request: Request, asked: backups.ToKeep) -> backups.NowKept:
+    return backups.keep(get_library(request), asked)
+
+
+def _restore(request: Request, asked: backups.ToRestore) -> backups.NowRestored:
+    return backups.restore(SessionRequest(request), asked)
+
+
+def _star(request: Request, asked: marks.ToStar) -> marks.NowStarred:
+    return marks.star(get_library(request), asked)
+
+
+def _pin(request: Request, asked: marks.ToPin) -> marks.NowPinned:
+    return marks.pin(get_library(request), asked)
+
+
+def _get_plans(request: Request) -> edits.HeldPlans:
+    plans: edits.HeldPlans = request.app.state.plans
+    return plans
+
+
+WRITES = (
+    WriteEntry(
+        "/sessions/{name}/plan",
+        "Plan a change; nothing is done",
+        model.Wanted,
+        model.Planned,
+        _plan,
+    ),
+    WriteEntry("/plans/{plan}/apply", "Do what was planned", model.Sure, model.Applied, _apply),
+    WriteEntry("/edits/{edit}/undo", "Bring back what was there", model.Sure, EditEntry, _undo),
+    WriteEntry(
+        "/keep/now", "Keep sessions beyond the cleanup", backups.ToKeep, backups.NowKept, _keep
+    ),
+    WriteEntry(
+        "/sessions/{name}/restore",
+        "Put a kept session back where it was",
+        backups.ToRestore,
+        backups.NowRestored,
+        _restore,
+    ),
+    WriteEntry(
+        "/marks/star",
+        "Star a session, or take its star away",
+        marks.ToStar,
+        marks.NowStarred,
+        _star,
+    ),
+    WriteEntry(
+        "/marks/pin", "Pin a turn, or take its pin away", marks.ToPin, marks.NowPinned, _pin
+    ),
+)
+
+
+def write_routes(base: str) -> Iterator[Route]:
+    """Yield the routes."""
+    for entry in WRITES:
+        yield Route(f"{base}{entry.path}", _create_write_endpoint(entry), methods=["POST"])
+
+
+def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[Response]]:
+    async def serve(request: Request) -> Response:
+        _check_allowed(request)
+        question = _parse_body(entry, await _read_body(request))
+
+        def answer() -> Response:
+            return json_response(request, entry.answers(request, question))
+
+        return await run_in_threadpool(answer)
+
+    return serve
+
+
+def _check_allowed(request: Request) -> None:
+    if get_library(request).is_read_only:
+        raise HTTPException(403, "nothing can be changed here: this server only reads")
+    if request.headers.get(HEADER) != MEANT:
+        raise HTTPException(403, f"a change is asked for with the header `{HEADER}: {MEANT}`")
+
+
+async def _read_body(request: Request) -> bytes:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise HTTPException(413, "the request is too long")
+    return body
+
+
+def _parse_body(entry: WriteEntry, body: bytes) -> Struct:
+    try:
+        return msgspec.json.decode(body or b"{}", type=entry.asked)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        fields = ", ".join(entry.asked.__struct_fields__)
+        message = str(error)
+        raise UserError(
+            f"{message[:1].lower()}{message[1:]}", f"this address takes: {fields}"
+        ) from None
+
+
+def write_operation(
+    entry: WriteEntry,
+    request_schema: dict[str, Any],
+    response_schema: dict[str, Any],
+    errors: dict[str, Any],
+) -> dict[str, Any]:
+    """Return what the document says of an address at which something is changed."""
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in entry.parameters
+    ]
+    header_schema = {"type": "string", "enum": [MEANT]}
+    parameters.append({"name": HEADER, "in": "header", "required": True, "schema": header_schema})
+    return {
+        "operationId": entry.name,
+        "summary": entry.summary,
+        "parameters": parameters,
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": request_schema}},
+        },
+        "responses": {
+            "200": {
+                "description": entry.summary,
+                "content": {"application/json": {"schema": response_schema}},
+            },
+            **errors,
+        },
+    }
+
 
 BASE = "/api/v1"
-ONE = "/sessions/{name}"
+SESSION_PATH = "/sessions/{name}"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One address: a question about the archive, or about one session, and its answer."""
+    """One address: a question about the archive or one session, and its answer."""
 
     path: str
     summary: str
@@ -35,25 +214,25 @@ class Entry:
     @cached_property
     def question(self) -> type[Struct]:
         """What may be asked."""
-        found: type[Struct] = get_type_hints(self.answers)["asked"]
-        return found
+        type_: type[Struct] = get_type_hints(self.answers)["asked"]
+        return type_
 
     @cached_property
     def answer(self) -> type[Struct]:
         """What is answered."""
-        found: type[Struct] = self.described or get_type_hints(self.answers)["return"]
-        return found
+        type_: type[Struct] = self.described or get_type_hints(self.answers)["return"]
+        return type_
 
     @property
-    def is_about_one(self) -> bool:
-        """Tells whether it is about one session."""
+    def is_about_session(self) -> bool:
+        """Whether it is about one session."""
         return "{name}" in self.path
 
     @property
     def name(self) -> str:
-        """What it is called in the document."""
+        """Its name in the document."""
         parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
-        return "_".join(["session" if self.is_about_one else "all", *parts])
+        return "_".join(["session" if self.is_about_session else "all", *parts])
 
 
 TABLE: tuple[Entry, ...] = (
@@ -64,53 +243,79 @@ TABLE: tuple[Entry, ...] = (
     Entry("/stats", "What was done in all sessions", sessions.stats),
     Entry("/doctor", "The account of all lines", sessions.doctor),
     Entry("/edits", "What was changed, the newest first", edits.edits),
-    Entry("/keep", "What is kept, and what will be lost when", keeping.status),
+    Entry("/keep", "What is kept, and what will be lost when", backups.status),
     Entry("/marks", "What is starred and pinned, the newest first", marks.marks),
-    Entry(ONE, "A session: its conversations, files and totals", sessions.session),
-    Entry(f"{ONE}/conversation", "Turns of a conversation", sessions.conversation, model.Talk),
-    Entry(f"{ONE}/tree", "A session as it is drawn", sessions.tree),
-    Entry(f"{ONE}/paths", "The ways through a session", sessions.paths),
-    Entry(f"{ONE}/context", "What Claude will see when it is resumed", sessions.context),
-    Entry(f"{ONE}/timeline", "A conversation in time", sessions.timeline),
-    Entry(f"{ONE}/files", "What happened to files", sessions.files),
-    Entry(f"{ONE}/usage", "What it took", sessions.usage),
-    Entry(f"{ONE}/raw", "Lines of its files as they lie", sessions.raw),
-    Entry(f"{ONE}/findings", "The account of its lines, and what is odd", sessions.findings),
-    Entry(f"{ONE}/check", "Which rules for written sessions it breaks", edits.check),
-    Entry(f"{ONE}/presets", "What each preset of a trim would leave", edits.presets),
+    Entry(SESSION_PATH, "A session: its conversations, files and totals", sessions.session),
+    Entry(
+        f"{SESSION_PATH}/conversation", "Turns of a conversation", sessions.conversation, model.Talk
+    ),
+    Entry(f"{SESSION_PATH}/tree", "A session as it is drawn", sessions.tree),
+    Entry(f"{SESSION_PATH}/paths", "The ways through a session", sessions.paths),
+    Entry(f"{SESSION_PATH}/context", "What Claude will see when it is resumed", sessions.context),
+    Entry(f"{SESSION_PATH}/timeline", "A conversation in time", sessions.timeline),
+    Entry(f"{SESSION_PATH}/files", "What happened to files", sessions.files),
+    Entry(f"{SESSION_PATH}/usage", "What it took", sessions.usage),
+    Entry(f"{SESSION_PATH}/raw", "Lines of its files as they lie", sessions.raw),
+    Entry(
+        f"{SESSION_PATH}/findings", "The account of its lines, and what is odd", sessions.findings
+    ),
+    Entry(f"{SESSION_PATH}/check", "Which rules for written sessions it breaks", edits.check),
+    Entry(f"{SESSION_PATH}/presets", "What each preset of a trim would leave", edits.presets),
 )
 REF = "#/components/schemas/{name}"
-PUBLISHED = {"RowShape": "Row", "ResponseCost": "Paid", "CostSum": "Sum"}
-"""Names of schemas, where programs know a value by another than ours."""
+PUBLISHED = {
+    "ArchiveFigures": "Figures",
+    "AssistantText": "Said",
+    "AssistantThinking": "Thought",
+    "BranchPoint": "Left",
+    "ChangedFile": "FileStory",
+    "ClientNote": "Noted",
+    "CompactionItem": "Compacted",
+    "CostSum": "Sum",
+    "FoldedItems": "Folded",
+    "LateResult": "Answered",
+    "OtherBlock": "Shown",
+    "PersistedOutput": "Persisted",
+    "ResponseCost": "Paid",
+    "RowShape": "Row",
+    "SessionTouch": "Handled",
+    "SessionUsage": "Taken",
+    "ToolCall": "Called",
+    "TurnFiles": "TurnStory",
+    "UserMessage": "Told",
+}
+"""Schema names that programs know, where a class has another name."""
 TROUBLES = {
-    "400": "The question is not right",
-    "401": "No cookie and no key",
-    "403": "Another page has sent this",
-    "404": "There is no such thing",
-    "409": "It was refused, and would do harm",
+    "400": "Invalid request",
+    "401": "Missing cookie or key",
+    "403": "Sent by another site",
+    "404": "Not found",
+    "409": "Refused: it would do harm",
     "503": "A file could not be read",
 }
 
 
 @lru_cache
 def document() -> dict[str, Any]:
-    """Returns the OpenAPI document."""
+    """Return the OpenAPI document."""
     answers = [entry.answer for entry in TABLE]
-    written = [kind for entry in WRITES for kind in (entry.asked, entry.answer)]
+    write_types = [kind for entry in WRITES for kind in (entry.asked, entry.answer)]
     schemas, components = msgspec.json.schema_components(
-        [*answers, *written, model.Trouble, Event], ref_template=REF
+        [*answers, *write_types, model.Trouble, Event], ref_template=REF
     )
     trouble, event = schemas[-2], schemas[-1]
     paths = {
-        f"{BASE}{entry.path}": {"get": _operation(entry, schema, trouble)}
+        f"{BASE}{entry.path}": {"get": _describe_operation(entry, schema, trouble)}
         for entry, schema in zip(TABLE, schemas, strict=False)
     }
-    paths[f"{BASE}/events"] = {"get": _listening(event, trouble)}
-    pairs = iter(schemas[len(TABLE) : -2])
+    paths[f"{BASE}/events"] = {"get": _describe_events(event, trouble)}
+    schema_pairs = iter(schemas[len(TABLE) : -2])
     for entry in WRITES:
-        told = write_operation(entry, next(pairs), next(pairs), _troubled(trouble))
-        paths[f"{BASE}{entry.path}"] = {"post": told}
-    found = {
+        operation = write_operation(
+            entry, next(schema_pairs), next(schema_pairs), _describe_errors(trouble)
+        )
+        paths[f"{BASE}{entry.path}"] = {"post": operation}
+    openapi = {
         "openapi": "3.1.0",
         "info": {
             "title": "Plait",
@@ -127,27 +332,34 @@ def document() -> dict[str, Any]:
             },
         },
     }
-    return _published(found)
+    return _rename_schemas(openapi)
 
 
-def _published(found: dict[str, Any]) -> dict[str, Any]:
-    text = msgspec.json.encode(found).decode()
-    for ours, known in PUBLISHED.items():
-        text = text.replace(f'"{ours}"', f'"{known}"').replace(f'/{ours}"', f'/{known}"')
+def _rename_schemas(openapi: dict[str, Any]) -> dict[str, Any]:
+    text = msgspec.json.encode(openapi).decode()
+    for internal_name, public_name in PUBLISHED.items():
+        text = text.replace(f'"{internal_name}"', f'"{public_name}"').replace(
+            f'/{internal_name}"', f'/{public_name}"'
+        )
     published: dict[str, Any] = msgspec.json.decode(text)
     return published
 
 
-def _operation(entry: Entry, schema: dict[str, Any], trouble: dict[str, Any]) -> dict[str, Any]:
+def _describe_operation(
+    entry: Entry, schema: dict[str, Any], trouble: dict[str, Any]
+) -> dict[str, Any]:
     return {
         "operationId": entry.name,
         "summary": entry.summary,
-        "parameters": [*_path_parameters(entry), *_query_parameters(entry)],
-        "responses": {"200": _answered(entry.summary, schema), **_troubled(trouble)},
+        "parameters": [*_iter_path_parameters(entry), *_iter_query_parameters(entry)],
+        "responses": {
+            "200": _describe_response(entry.summary, schema),
+            **_describe_errors(trouble),
+        },
     }
 
 
-def _listening(event: dict[str, Any], trouble: dict[str, Any]) -> dict[str, Any]:
+def _describe_events(event: dict[str, Any], trouble: dict[str, Any]) -> dict[str, Any]:
     stream = {"description": "Events as they happen", "content": {"text/event-stream": {}}}
     stream["content"] = {"text/event-stream": {"schema": event}}
     session = {"name": "session", "in": "query", "schema": {"type": "string"}}
@@ -155,20 +367,20 @@ def _listening(event: dict[str, Any], trouble: dict[str, Any]) -> dict[str, Any]
         "operationId": "all_events",
         "summary": "What changes, as server-sent events",
         "parameters": [session],
-        "responses": {"200": stream, **_troubled(trouble)},
+        "responses": {"200": stream, **_describe_errors(trouble)},
     }
 
 
-def _answered(words: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"description": words, "content": {"application/json": {"schema": schema}}}
+def _describe_response(description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
-def _troubled(schema: dict[str, Any]) -> dict[str, Any]:
-    return {code: _answered(words, schema) for code, words in TROUBLES.items()}
+def _describe_errors(schema: dict[str, Any]) -> dict[str, Any]:
+    return {code: _describe_response(description, schema) for code, description in TROUBLES.items()}
 
 
-def _path_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
-    if entry.is_about_one:
+def _iter_path_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
+    if entry.is_about_session:
         yield {
             "name": "name",
             "in": "path",
@@ -178,7 +390,7 @@ def _path_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
         }
 
 
-def _query_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
+def _iter_query_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
     _, components = msgspec.json.schema_components([entry.question])
     schema = components[entry.question.__name__]
     required = schema.get("required", ())
@@ -187,12 +399,12 @@ def _query_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
             "name": name,
             "in": "query",
             "required": name in required,
-            "schema": _without_null(property_),
+            "schema": _strip_null(property_),
         }
 
 
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    choices = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+def _strip_null(schema: dict[str, Any]) -> dict[str, Any]:
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
     if schema.get("default") is not None:
         rest["default"] = schema["default"]
@@ -200,33 +412,33 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _serve_document(request: Request) -> Response:
-    return json(request, document())
+    return json_response(request, document())
 
 
-def _answering(entry: Entry) -> Callable[[Request], Response]:
+def _create_endpoint(entry: Entry) -> Callable[[Request], Response]:
     def serve(request: Request) -> Response:
-        asked = _question(entry, request)
-        about = SessionRequest(request) if entry.is_about_one else library_in(request)
-        return json(request, entry.answers(about, asked))
+        question = _parse_question(entry, request)
+        target = SessionRequest(request) if entry.is_about_session else get_library(request)
+        return json_response(request, entry.answers(target, question))
 
     return serve
 
 
-def _question(entry: Entry, request: Request) -> msgspec.Struct:
+def _parse_question(entry: Entry, request: Request) -> msgspec.Struct:
     try:
         return msgspec.convert(dict(request.query_params), entry.question, strict=False)
     except msgspec.ValidationError as error:
-        words, _, place = str(error).partition(" - at `$.")
-        where = f"'{place.rstrip('`')}': " if place else ""
-        known = ", ".join(entry.question.__struct_fields__) or "nothing"
+        message, _, field = str(error).partition(" - at `$.")
+        prefix = f"'{field.rstrip('`')}': " if field else ""
+        fields = ", ".join(entry.question.__struct_fields__) or "nothing"
         raise UserError(
-            f"{where}{words[:1].lower()}{words[1:]}", f"this address takes: {known}"
+            f"{prefix}{message[:1].lower()}{message[1:]}", f"this address takes: {fields}"
         ) from None
 
 
 ROUTES = (
     Route(f"{BASE}/openapi.json", _serve_document),
     Route(f"{BASE}/events", serve_events),
-    *(Route(f"{BASE}{entry.path}", _answering(entry)) for entry in TABLE),
+    *(Route(f"{BASE}{entry.path}", _create_endpoint(entry)) for entry in TABLE),
     *write_routes(BASE),
 )

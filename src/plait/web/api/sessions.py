@@ -1,4 +1,4 @@
-"""Questions about all sessions together to their answers."""
+"""API requests that read: sessions, projects, search, usage, and everything about one session."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -10,26 +10,27 @@ import msgspec
 from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 
-from plait.archive import Facts, Folding, Project
+from plait.archive import Facts, Project, ProjectFolders
 from plait.archive.live import LiveArchive, Snapshot
+from plait.conversation.costs import sum_conversations
 from plait.conversation.model import Conversation, Conversations, Turn
-from plait.conversation.spending import SpendingRow, spending
-from plait.conversation.stats.model import Figures
-from plait.conversation.totals import totals_over
-from plait.conversation.walk import visible
+from plait.conversation.session_counts import ArchiveFigures
+from plait.conversation.usage import DECIMALS
+from plait.conversation.walk import filter_visible
 from plait.errors import SourceError, UserError
-from plait.graph.model import Account as GraphAccount
+from plait.files.touched import ChangedFile, ChangedFiles
+from plait.graph.model import GraphCounts as GraphAccount
 from plait.graph.model import SessionGraph
-from plait.graph.paths import paths as paths_in
+from plait.graph.paths import list_paths as paths_in
 from plait.index.query import Field
 from plait.line import Finding, LogFile
-from plait.record.account import Account
-from plait.view.changed_files import ChangedFiles, FileStory
-from plait.view.timeline import bars_of
-from plait.view.transcript.json_form import builtins, without_data
-from plait.view.usage import DECIMALS, row_value
-from plait.web.answers import SessionRequest, filled
+from plait.record.counts import LogCounts
+from plait.usage.formats import row_to_json
+from plait.usage.spending import SpendingRow, group_spending
+from plait.view.timeline import list_turn_bars
+from plait.view.transcript.json_form import strip_data, to_plain
 from plait.web.api import model
+from plait.web.responses import SessionRequest, copy_fields
 
 MOST_FINDINGS = 1000
 SORTS: dict[str, Callable[[Facts], str | int]] = {
@@ -41,20 +42,20 @@ SORTS: dict[str, Callable[[Facts], str | int]] = {
 
 
 def sessions(library: LiveArchive, asked: model.Sessions) -> model.SessionList:
-    """Returns the sessions that were asked for."""
-    state = library.whole
-    folding = state.folding
-    found = [one for one in state.listed() if _is_meant(one[1], asked, folding)]
-    key = SORTS[asked.sort]
+    """Return the sessions that match."""
+    snapshot = library.complete_snapshot
+    folding = snapshot.folding
+    listed = [item for item in snapshot.iter_listed() if _matches(item[1], asked, folding)]
+    sort_key = SORTS[asked.sort]
     if asked.sort != "ended":
-        found.sort(key=lambda one: key(one[1]), reverse=asked.sort != "title")
-    part = found[asked.offset : asked.offset + asked.limit]
+        listed.sort(key=lambda item: sort_key(item[1]), reverse=asked.sort != "title")
+    page = listed[asked.offset : asked.offset + asked.limit]
     return model.SessionList(
-        len(found), asked.offset, tuple(session_item(name, facts, folding) for name, facts in part)
+        len(listed), asked.offset, tuple(session_item(name, facts, folding) for name, facts in page)
     )
 
 
-def _is_meant(facts: Facts, asked: model.Sessions, folding: Folding) -> bool:
+def _matches(facts: Facts, asked: model.Sessions, folding: ProjectFolders) -> bool:
     names = f"{facts.project}\n{folding.project(facts.project)}".lower()
     if asked.project and asked.project.lower() not in names:
         return False
@@ -65,13 +66,13 @@ def _is_meant(facts: Facts, asked: model.Sessions, folding: Folding) -> bool:
     if asked.is_live is not None and facts.is_live != asked.is_live:
         return False
     texts = (facts.title, facts.first_prompt, facts.cwd, facts.session)
-    held = " ".join(text for text in texts if text).lower()
-    return all(word in held for word in (asked.q or "").lower().split())
+    text = " ".join(text for text in texts if text).lower()
+    return all(word in text for word in (asked.q or "").lower().split())
 
 
-def session_item(name: str, facts: Facts, folding: Folding) -> model.SessionItem:
-    """Returns what a list says of a session, under its name in addresses."""
-    return filled(
+def session_item(name: str, facts: Facts, folding: ProjectFolders) -> model.SessionItem:
+    """Return what a list says of a session, under its name in URLs."""
+    return copy_fields(
         model.SessionItem,
         facts,
         name=name,
@@ -84,24 +85,26 @@ def session_item(name: str, facts: Facts, folding: Folding) -> model.SessionItem
 
 
 def projects(library: LiveArchive, asked: model.Nothing) -> model.ProjectList:
-    """Returns all projects."""
-    return model.ProjectList(tuple(map(_project_item, library.now.archive.projects)))
+    """Return all projects."""
+    return model.ProjectList(tuple(map(_create_project_item, library.snapshot.archive.projects)))
 
 
-def _project_item(one: Project) -> model.ProjectItem:
-    modified = datetime.fromtimestamp(max(held.modified for held in one.sessions), UTC)
-    size = sum(held.bytes for held in one.sessions)
-    return model.ProjectItem(one.name, len(one.sessions), size, modified, one.directory, one.folded)
+def _create_project_item(project: Project) -> model.ProjectItem:
+    modified = datetime.fromtimestamp(max(session.modified for session in project.sessions), UTC)
+    size = sum(session.bytes for session in project.sessions)
+    return model.ProjectItem(
+        project.name, len(project.sessions), size, modified, project.directory, project.folded
+    )
 
 
 def search(library: LiveArchive, asked: model.Search) -> model.SearchAnswer:
-    """Returns the turns that answer."""
+    """Return the turns that match."""
     fields = {"tool": asked.tool, "outcome": asked.outcome, "project": asked.project}
     filters = [Field(name, value) for name, value in fields.items() if value]
     if not (asked.q.strip() or filters):
         raise UserError("there is nothing to look for", "say what: `?q=words`")
-    state = library.now
-    found = state.archive.search(
+    snapshot = library.snapshot
+    results = snapshot.archive.search(
         asked.q,
         filters,
         way=asked.way,
@@ -110,51 +113,58 @@ def search(library: LiveArchive, asked: model.Search) -> model.SearchAnswer:
         sort=asked.sort,
         is_each=asked.each or None,
     )
-    hits = tuple(model.SearchHit(state.name_of.get(hit.path), hit) for hit in found.hits)
-    return filled(model.SearchAnswer, found, hits=hits)
+    hits = tuple(model.SearchHit(snapshot.name_of.get(hit.path), hit) for hit in results.hits)
+    return copy_fields(model.SearchAnswer, results, hits=hits)
 
 
 def usage_of_all(library: LiveArchive, asked: model.Spending) -> model.Usage:
-    """Returns tokens and money, each response counted once."""
-    money = library.money.whole()
-    make = partial(spending, money.responses, asked.by, library.prices, None, money.left)
-    found = library.made.of(("usage", asked.by), money, make)
-    rows = tuple(_usage_row(row) for row in found.rows)
-    beyond = round(sum(one.cost for one in money.beyond), DECIMALS)
-    answered, sessions = {one.session for one in money.responses}, library.now.archive.sessions
-    held = sum(one.id in answered for one in sessions)
-    return model.Usage(asked.by, rows, _usage_row(found.totals), beyond, held, len(sessions))
+    """Return tokens and cost, each response counted once."""
+    billing = library.billing.wait()
+    group = partial(
+        group_spending, billing.responses, asked.by, library.prices, None, billing.abandoned
+    )
+    grouped = library.cache.get_or_make(("usage", asked.by), billing, group)
+    rows = tuple(_create_usage_row(row) for row in grouped.rows)
+    beyond = round(sum(item.cost for item in billing.unlogged), DECIMALS)
+    billed, sessions = (
+        {item.session for item in billing.responses},
+        library.snapshot.archive.sessions,
+    )
+    count = sum(item.id in billed for item in sessions)
+    return model.Usage(
+        asked.by, rows, _create_usage_row(grouped.totals), beyond, count, len(sessions)
+    )
 
 
-def _usage_row(row: SpendingRow) -> model.UsageRow:
-    value: dict[str, Any] = {"key": row.key, **row_value(row, is_full=True)}
+def _create_usage_row(row: SpendingRow) -> model.UsageRow:
+    value: dict[str, Any] = {"key": row.key, **row_to_json(row, is_full=True)}
     return msgspec.convert(value, model.UsageRow)
 
 
-def stats(library: LiveArchive, asked: model.Nothing) -> Figures:
-    """Returns what was done in all sessions."""
-    return library.figures().whole().figures
+def stats(library: LiveArchive, asked: model.Nothing) -> ArchiveFigures:
+    """Return the statistics of all sessions."""
+    return library.figures().wait().figures
 
 
 def doctor(library: LiveArchive, asked: model.Nothing) -> model.Health:
-    """Returns the account of all lines and nodes, and what is odd in them."""
-    state = library.now
-    return library.made.of("doctor", state, partial(_examined, state))
+    """Return the account of all lines and nodes, and the findings."""
+    snapshot = library.snapshot
+    return library.cache.get_or_make("doctor", snapshot, partial(_examine, snapshot))
 
 
-def _examined(state: Snapshot) -> model.Health:
-    account = Account()
-    for file in state.archive.files:
+def _examine(snapshot: Snapshot) -> model.Health:
+    account = LogCounts()
+    for file in snapshot.archive.files:
         try:
             account.add_file(file.path)
         except SourceError as error:  # gone since it was found
             account.findings.append(Finding("unreadable", error.message))
-    return health(account, state.archive.graph().account)
+    return health(account, snapshot.archive.graph().account)
 
 
-def health(account: Account, graph: GraphAccount) -> model.Health:
-    """Returns an account as it is answered."""
-    return filled(
+def health(account: LogCounts, graph: GraphAccount) -> model.Health:
+    """Return an account as it is answered."""
+    return copy_fields(
         model.Health,
         account,
         nodes=graph.nodes,
@@ -164,129 +174,135 @@ def health(account: Account, graph: GraphAccount) -> model.Health:
         tool_results_orphaned=graph.tool_results_orphaned,
         is_graph_balanced=graph.balanced,
         findings=tuple(
-            filled(model.FindingItem, one, file=str(one.path) if one.path else None)
-            for one in account.findings[:MOST_FINDINGS]
+            copy_fields(
+                model.FindingItem, finding, file=str(finding.path) if finding.path else None
+            )
+            for finding in account.findings[:MOST_FINDINGS]
         ),
         finding_count=len(account.findings),
     )
 
 
-def session(look: SessionRequest, asked: model.Nothing) -> model.SessionFacts:
-    """Returns a session with its conversations, its files and its totals."""
-    state = look.library.now
-    facts = state.facts_of(look.session)
-    told = look.opened.told
-    lines = told.by_line.values() if told else ()
+def session(request: SessionRequest, asked: model.Nothing) -> model.SessionFacts:
+    """Return a session with its conversations, its files and its totals."""
+    state = request.library.snapshot
+    facts = state.facts_of(request.session)
+    conversations = request.live.conversations_if_any
+    lines = conversations.by_line.values() if conversations else ()
     return model.SessionFacts(
-        session_item(look.name, facts, state.folding),
-        told.main if told else None,
-        tuple(_line_item(one, told) for one in lines),
-        tuple(_file_item(at, file) for at, file in enumerate(look.session.files)),
-        totals_over(lines, look.library.prices),
+        session_item(request.name, facts, state.folding),
+        conversations.main if conversations else None,
+        tuple(_create_line_item(line, conversations) for line in lines),
+        tuple(_create_file_item(index, file) for index, file in enumerate(request.session.files)),
+        sum_conversations(lines, request.library.prices),
     )
 
 
-def _line_item(one: Conversation, told: Conversations | None) -> model.LineItem:
-    is_main = told is not None and one.id == told.main
-    turns, responses = len(one.turns), len(one.responses)
-    return filled(model.LineItem, one, is_main=is_main, turns=turns, responses=responses)
+def _create_line_item(
+    conversation: Conversation, conversations: Conversations | None
+) -> model.LineItem:
+    is_main = conversations is not None and conversation.id == conversations.main
+    turns, responses = len(conversation.turns), len(conversation.responses)
+    return copy_fields(
+        model.LineItem, conversation, is_main=is_main, turns=turns, responses=responses
+    )
 
 
-def _file_item(number: int, file: LogFile) -> model.FileItem:
-    return filled(model.FileItem, file, number=number, path=str(file.path))
+def _create_file_item(number: int, file: LogFile) -> model.FileItem:
+    return copy_fields(model.FileItem, file, number=number, path=str(file.path))
 
 
-def conversation(look: SessionRequest, asked: model.WhichTurns) -> Any:
-    """Returns turns of a conversation; a depth leaves out what it does not show."""
-    line = look.opened.line(asked.line)
-    part = line.turns[asked.offset : asked.offset + asked.limit]
-    turns = tuple(_turn_of(turn, asked) for turn in part)
-    responses = {str(at): line.responses[at] for turn in turns for at in turn.responses}
-    item = _line_item(line, look.opened.told)
-    value = builtins(model.Talk(item, len(line.turns), asked.offset, turns, responses))
-    return value if asked.data else without_data(value)
+def conversation(request: SessionRequest, asked: model.WhichTurns) -> Any:
+    """Return turns of a conversation; a depth leaves out what it does not show."""
+    line = request.live.line(asked.line)
+    turns_page = line.turns[asked.offset : asked.offset + asked.limit]
+    turns = tuple(_filter_turn(turn, asked) for turn in turns_page)
+    responses = {str(number): line.responses[number] for turn in turns for number in turn.responses}
+    item = _create_line_item(line, request.live.conversations_if_any)
+    value = to_plain(model.Talk(item, len(line.turns), asked.offset, turns, responses))
+    return value if asked.data else strip_data(value)
 
 
-def _turn_of(turn: Turn, asked: model.WhichTurns) -> Turn:
+def _filter_turn(turn: Turn, asked: model.WhichTurns) -> Turn:
     if asked.depth == "all" and asked.thinking:
         return turn
-    items = visible(turn.items, asked.depth, thinking=asked.thinking)
+    items = filter_visible(turn.items, asked.depth, thinking=asked.thinking)
     return replace(turn, items=tuple(items))
 
 
-def tree(look: SessionRequest, asked: model.Nothing) -> model.Tree:
-    """Returns a session as it is drawn."""
-    return model.Tree(tuple(look.opened.opened.rows) if look.opened.told else ())
+def tree(request: SessionRequest, asked: model.Nothing) -> model.Tree:
+    """Return a session as it is drawn."""
+    return model.Tree(tuple(request.live.opened.rows) if request.live.conversations_if_any else ())
 
 
-def paths(look: SessionRequest, asked: model.Nothing) -> model.Ways:
-    """Returns the ways through a session."""
-    return model.Ways(paths_in(look.opened.opened.graph))
+def paths(request: SessionRequest, asked: model.Nothing) -> model.Ways:
+    """Return the paths of a session."""
+    return model.Ways(paths_in(request.live.opened.graph))
 
 
-def context(look: SessionRequest, asked: model.WhichMessages) -> model.Sight:
-    """Returns what Claude will see of a session; messages in full where they are asked for."""
-    has_file = look.session.file is not None
-    every = look.opened.resumption.context.request if asked.limit and has_file else []
-    part = every[asked.offset : asked.offset + asked.limit]
+def context(request: SessionRequest, asked: model.WhichMessages) -> model.Sight:
+    """Return what Claude will see of a session; messages in full where they are asked for."""
+    has_file = request.session.file is not None
+    all_messages = request.live.resumption.context.request if asked.limit and has_file else []
+    page = all_messages[asked.offset : asked.offset + asked.limit]
     messages = tuple(
         model.Message(number, role, tuple(blocks))
-        for number, (role, blocks) in enumerate(part, asked.offset + 1)
+        for number, (role, blocks) in enumerate(page, asked.offset + 1)
     )
-    return model.Sight(look.opened.weighed, messages)
+    return model.Sight(request.live.context_window, messages)
 
 
-def timeline(look: SessionRequest, asked: model.WhichTime) -> model.InTime:
-    """Returns a conversation in time."""
-    line = look.opened.line(asked.line)
-    turns = [one for one in line.turns if one.number == asked.turn]
+def timeline(request: SessionRequest, asked: model.WhichTime) -> model.InTime:
+    """Return a conversation in time."""
+    line = request.live.line(asked.line)
+    turns = [turn for turn in line.turns if turn.number == asked.turn]
     if asked.turn is not None and not turns:
         raise HTTPException(404, "there is no such turn")
-    bars = tuple(bars_of(line, asked.turn)) if asked.turn is not None else ()
-    return model.InTime(look.opened.timeline(line.id), bars)
+    bars = tuple(list_turn_bars(line, asked.turn)) if asked.turn is not None else ()
+    return model.InTime(request.live.timeline(line.id), bars)
 
 
-def files(look: SessionRequest, asked: model.Touched) -> ChangedFiles:
-    """Returns what a session did to files; patches where they are asked for."""
-    part = look.opened.files.files[asked.offset : asked.offset + asked.limit]
-    shown = part if asked.patches else tuple(_without_patches(one) for one in part)
+def files(request: SessionRequest, asked: model.Touched) -> ChangedFiles:
+    """Return what a session did to files; patches where they are asked for."""
+    page = request.live.files.files[asked.offset : asked.offset + asked.limit]
+    shown = page if asked.patches else tuple(_strip_patches(file) for file in page)
     return ChangedFiles(files=shown, turns=())
 
 
-def _without_patches(one: FileStory) -> FileStory:
-    bare = (replace(each, touch=replace(each.touch, patch=None)) for each in one.handled)
-    return replace(one, handled=tuple(bare))
+def _strip_patches(file: ChangedFile) -> ChangedFile:
+    touches = (replace(touch, touch=replace(touch.touch, patch=None)) for touch in file.handled)
+    return replace(file, handled=tuple(touches))
 
 
-def usage(look: SessionRequest, asked: model.WhichPart) -> model.Taken:
-    """Returns what a session took, and its responses."""
-    found = look.opened.spent
-    part = found.responses[asked.offset : asked.offset + asked.limit]
-    return filled(model.Taken, found, offset=asked.offset, responses=part)
+def usage(request: SessionRequest, asked: model.WhichPart) -> model.SessionUsage:
+    """Return what a session used, and its responses."""
+    cost = request.live.cost
+    page = cost.responses[asked.offset : asked.offset + asked.limit]
+    return copy_fields(model.SessionUsage, cost, offset=asked.offset, responses=page)
 
 
-def raw(look: SessionRequest, asked: model.Lines) -> model.RawLines:
-    """Returns lines of a file as they lie."""
-    found = look.survey(asked.file)
-    numbers = [number for number in found.numbers(asked.type) if number >= asked.start]
+def raw(request: SessionRequest, asked: model.Lines) -> model.RawLines:
+    """Return lines of a file as they are."""
+    survey = request.survey(asked.file)
+    numbers = [number for number in survey.numbers(asked.type) if number >= asked.start]
     return model.RawLines(
-        file=_file_item(asked.file, look.file(asked.file)),
-        total=len(found),
-        types=found.counts,
-        lines=tuple(found.lines(numbers[: asked.limit])),
+        file=_create_file_item(asked.file, request.file(asked.file)),
+        total=len(survey),
+        types=survey.counts,
+        lines=tuple(survey.lines(numbers[: asked.limit])),
     )
 
 
-def findings(look: SessionRequest, asked: model.Nothing) -> model.Health:
-    """Returns the account of a session's lines and nodes, and what is odd in them."""
-    account, graph = Account(), look.opened.opened.graph
-    for file in look.session.files:
+def findings(request: SessionRequest, asked: model.Nothing) -> model.Health:
+    """Return the account of a session's lines and nodes, and the findings."""
+    account, graph = LogCounts(), request.live.opened.graph
+    for file in request.session.files:
         account.add_file(file.path)
-    account.findings.extend(_graph_findings(graph))
+    account.findings.extend(_iter_graph_findings(graph))
     return health(account, graph.account)
 
 
-def _graph_findings(graph: SessionGraph) -> Iterator[Finding]:
-    for one in graph.findings:
-        path = None if one.file is None else Path(graph.files[one.file].path)
-        yield Finding(one.code, one.sentence, path, one.line, one.uuid)
+def _iter_graph_findings(graph: SessionGraph) -> Iterator[Finding]:
+    for finding in graph.findings:
+        path = None if finding.file is None else Path(graph.files[finding.file].path)
+        yield Finding(finding.code, finding.sentence, path, finding.line, finding.uuid)

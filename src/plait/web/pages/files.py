@@ -1,7 +1,4 @@
-"""Pages of files over all sessions: paths to look for, and the whole story of one.
-
-What draws them is loaded when one is asked for.
-"""
+"""The Files page: paths that sessions touched, and the history of one file over all sessions."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -9,48 +6,55 @@ from functools import partial
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
-from plait.web.answers import html, library_in, page_or_part
+from plait.files.page import (
+    FileHistoryPage,
+    FileList,
+    render_file_history_page,
+    render_files_page,
+    render_found_files,
+)
+from plait.view.page.frame import render_framed_page
+from plait.web.responses import get_library, html_response, page_or_fragment
 
-LONGEST = 300
-LONGEST_PATH = 4096
+MAX_QUERY = 300
+MAX_PATH = 4096
 
 
-def _serve_files(request: Request) -> Response:
-    from plait.view.page.lists.files import FileList, files_page, found_files
-
-    found, is_counting = library_in(request).touched.ask()
-    asked = request.query_params
+def serve_files(request: Request) -> Response:
+    """Serve the list of files."""
+    query = request.query_params
+    files, is_counting = get_library(request).touched_files.get()
     page = FileList(
-        found,
-        asked.get("q", "")[:LONGEST],
-        bool(asked.get("read")),
+        files,
+        query.get("q", "")[:MAX_QUERY],
+        bool(query.get("read")),
         datetime.now(UTC),
         is_counting,
     )
-    part, whole = partial(found_files, page), partial(files_page, page)
-    return page_or_part(request, "Files", part, whole, here="files")
+    return page_or_fragment(
+        request,
+        "Files",
+        partial(render_found_files, page),
+        partial(render_files_page, page),
+        here="files",
+    )
 
 
-def _serve_story(request: Request) -> Response:
-    from plait.view.page.frame import framed
-    from plait.view.page.lists.files import FileStoryPage, story_page
-
-    path = request.query_params.get("path", "")[:LONGEST_PATH]
+def serve_history(request: Request) -> Response:
+    """Serve the history of one file."""
+    path = request.query_params.get("path", "")[:MAX_PATH]
     if not path:
-        raise HTTPException(400, "say which file: path=…")
-    library = library_in(request)
-    state = library.now
-    rows = library.made.of(("touches", path), state, lambda: state.touches(path))
-    known = {one.name: one for one in library.rows().sessions}
-    touches = [(state.name_of.get(row.session, row.session), row) for row in rows]
-    page = FileStoryPage(path, touches, known)
+        raise HTTPException(400, "the path is missing: ?path=…")
+    library = get_library(request)
+    snapshot = library.snapshot
+    touches = library.cache.get_or_make(("touches", path), snapshot, lambda: snapshot.touches(path))
+    page = FileHistoryPage(
+        path,
+        [(snapshot.name_of.get(touch.session, touch.session), touch) for touch in touches],
+        {session.name: session for session in library.rows().sessions},
+    )
     title = path.rpartition("/")[2]
-    return html(request, framed(title, story_page(page), here="files"))
-
-
-ROUTES = (
-    Route("/files", _serve_files),
-    Route("/files/story", _serve_story),
-)
+    return html_response(
+        request, render_framed_page(title, render_file_history_page(page), here="files")
+    )

@@ -1,151 +1,203 @@
-"""A session's page: its beginning at once, then what it holds, then what is written since."""
+"""The page of a session: its header at once, then its contents, then what is written since."""
 
 from collections.abc import Iterator
 from contextlib import suppress
 from threading import Thread
+from urllib.parse import quote
 
 from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from plait.archive import Session
-from plait.archive.live import LARGE, LiveArchive, LiveSession
+from plait.archive.live import MIN_BYTES, LiveArchive, LiveSession
 from plait.conversation.model import Conversation
 from plait.errors import PlaitError
-from plait.view.page.conversation.column import ReadingColumn, is_number, prompts_of
-from plait.view.page.conversation.page import Glance, facts, page_beginning, page_rest
-from plait.view.page.graph_svg import rail
-from plait.view.page.markup import esc
-from plait.view.text import shortened
-from plait.web.answers import ALWAYS_ASK, html, json, library_in, log
+from plait.redact.model import NOT_RECOGNISED
+from plait.view.page.column import ReadingColumn, is_index, list_prompts
+from plait.view.page.graph import render_rail
+from plait.view.page.markup import esc, icon
+from plait.view.page.session import (
+    SessionPreview,
+    render_facts,
+    render_page_rest,
+    render_page_start,
+)
+from plait.view.text import shorten
+from plait.web.responses import NO_CACHE, get_library, html_response, json_response, log
 
 PAGE = "text/html; charset=utf-8"
-AS_IT_COMES = {**ALWAYS_ASK, "Content-Encoding": "identity"}
-"""Nobody may hold back the beginning to pack it."""
+UNCOMPRESSED = {**NO_CACHE, "Content-Encoding": "identity"}
+"""Compression would hold back the header until the log is read."""
 TROUBLE = '</section><div class="nothing"><h2>{words}</h2><p>{hint}</p></div>'
 LONGEST_QUERY = 400
+EXPORT_FORMATS = (
+    ("html", "Web page", "one file that opens in any browser"),
+    ("md", "Markdown", "for notes, issues, repositories"),
+    ("json", "JSON", "for programs"),
+    ("atif", "ATIF", "a trajectory, as Harbor and trainers read it"),
+    ("toolpath", "Toolpath", "a graph of steps, abandoned ones too"),
+)
 
 
-def _serve_session(request: Request) -> Response:
-    """Returns the page of a session; one that must be read first is sent as it is read."""
-    library, name = library_in(request), request.path_params["name"]
-    session = library.now.session(name)
-    held = library.held(name)
-    if held and held.is_of(session):
-        return html(request, "".join(pieces(library, name)))
-    sent = (piece.encode("utf-8", "replace") for piece in pieces(library, name))
-    return StreamingResponse(sent, 200, AS_IT_COMES, PAGE)
+def serve_session(request: Request) -> Response:
+    """Serve the page; where the log must be read first, the header is sent before it is."""
+    library, name = get_library(request), request.path_params["name"]
+    session = library.snapshot.session(name)
+    cached = library.cached_session(name)
+    if cached and cached.is_current(session):
+        return html_response(request, "".join(iter_page(library, name)))
+    chunks = (chunk.encode("utf-8", "replace") for chunk in iter_page(library, name))
+    return StreamingResponse(chunks, 200, UNCOMPRESSED, PAGE)
 
 
-def pieces(library: LiveArchive, name: str) -> Iterator[str]:
-    """Yields the page: what is known of the session, then what is in it."""
-    session = library.now.session(name)
-    facts = library.now.facts_of(session)
-    title = shortened(facts.title or facts.first_prompt or session.id)
-    before, after = page_beginning(Glance(name, title, sum(one.size for one in session.files)))
-    yield before
+def iter_page(library: LiveArchive, name: str) -> Iterator[str]:
+    """Yield the page: what is known of the session, then its contents."""
+    session = library.snapshot.session(name)
+    facts = library.snapshot.facts_of(session)
+    title = shorten(facts.title or facts.first_prompt or session.id)
+    start, end = render_page_start(
+        SessionPreview(name, title, sum(file.size for file in session.files))
+    )
+    yield start
     try:
-        yield _body_of(library, name, session)
+        yield _get_body(library, name, session)
     except PlaitError as error:
-        yield _trouble(error.message, " ".join(error.hints))
+        yield _render_problem(error.message, " ".join(error.hints))
     except Exception:  # the head of the page is sent: what is wrong must stand in it
         log.exception("the page of %s failed", name)
-        yield _trouble("something went wrong in Plait", "The terminal says what.")
-    yield after
+        yield _render_problem("something went wrong in Plait", "The terminal says what.")
+    yield end
 
 
-def _body_of(library: LiveArchive, name: str, session: Session) -> str:
-    held = library.held(name)
-    is_held = held is not None and held.is_of(session)
-    if not is_held and (known := library.kept_page(name, session)):
-        Thread(target=_read_ahead, args=(library, name), name="plait-reader", daemon=True).start()
-        return known
-    one = library.opened(name)
-    page = body(one)
-    if one.bytes >= LARGE and one.is_of(session) and held is not one:
-        library.pages.keep(name, one.mark, page)
+def _get_body(library: LiveArchive, name: str, session: Session) -> str:
+    cached = library.cached_session(name)
+    is_held = cached is not None and cached.is_current(session)
+    if not is_held and (saved := library.find_cached_page(name, session)):
+        Thread(target=_load_session, args=(library, name), name="plait-reader", daemon=True).start()
+        return saved
+    opened = library.open_session(name)
+    page = render_body(opened)
+    if opened.bytes >= MIN_BYTES and opened.is_current(session) and cached is not opened:
+        library.pages.save(name, opened.fingerprint, page)
     return page
 
 
-def _read_ahead(library: LiveArchive, name: str) -> None:
+def _load_session(library: LiveArchive, name: str) -> None:
     with suppress(PlaitError):  # gone since
-        library.opened(name)
+        library.open_session(name)
 
 
-def body(one: LiveSession) -> str:
-    """Returns what a session's page holds."""
-    if one.reading is None or one.heading is None:
-        return _trouble("there is nothing in this session", "Its log has no line that tells of it.")
-    mark = f"{one.mark}.{one.shape}"
-    return page_rest(one.reading, one.heading, rail(one.opened.rows), mark)
+def render_body(session: LiveSession) -> str:
+    """Render the contents of a session's page."""
+    if session.column is None or session.heading is None:
+        return _render_problem(
+            "there is nothing in this session", "Its log has no line that tells of it."
+        )
+    version = f"{session.fingerprint}.{session.shape}"
+    rest = render_page_rest(
+        session.column, session.heading, render_rail(session.opened.rows), version
+    )
+    return f"{rest}{render_share_dialog(session.heading.session)}"
 
 
-def _trouble(message: str, hint: str) -> str:
-    words = message[:1].upper() + message[1:]
-    return TROUBLE.format(words=esc(words), hint=esc(hint))
+def render_share_dialog(name: str) -> str:
+    """Render the export dialog, closed."""
+    formats = "".join(
+        f'<label><input type="radio" name="format" value="{value}"{"" if index else " checked"}>'
+        f"<b>{label}</b> <span>{description}</span></label>"
+        for index, (value, label, description) in enumerate(EXPORT_FORMATS)
+    )
+    limits = "".join(f"<li>{esc(limit)}</li>" for limit in NOT_RECOGNISED)
+    return (
+        '<dialog class="exporting" aria-labelledby="share-title">'
+        f'<form method="post" action="/s/{esc(quote(name))}/export">'
+        f'<h2 id="share-title">Export this session</h2><div class="formats">{formats}'
+        '<label class="all"><input type="checkbox" name="branches" value="all" checked>'
+        "<b>All branches</b> <span>abandoned ones too</span></label>"
+        '<label class="all"><input type="checkbox" name="strict" value="yes">'
+        "<b>Strict</b> <span>also what may only look like a secret</span></label></div>"
+        "<p>Secrets, user names in paths, hosts, addresses and accounts are replaced by "
+        "placeholders before the file is made. Afterwards you see what was replaced.</p>"
+        f"<details><summary>What redaction can miss</summary><ul>{limits}</ul></details>"
+        '<p class="told" role="status"></p><div class="buttons">'
+        f'<button class="main" name="redact" value="yes">{icon("share")}Download, redacted'
+        "</button>"
+        '<button name="redact" value="no" data-sure="Click again to download without redaction">'
+        "Without redaction …</button>"
+        '<button type="button" data-do="close">Close</button></div></form></dialog>'
+    )
 
 
-def _serve_part(request: Request) -> Response:
-    """Returns turns that a page fetches, as a list of their sections."""
-    library = library_in(request)
+def _render_problem(message: str, hint: str) -> str:
+    title = message[:1].upper() + message[1:]
+    return TROUBLE.format(words=esc(title), hint=esc(hint))
+
+
+def serve_part(request: Request) -> Response:
+    """Serve turns that a page fetches, as a list of sections."""
+    library = get_library(request)
     name, key = request.path_params["name"], request.path_params["part"]
-    held = library.held(name)
-    if held and not held.is_of(library.now.session(name)) and (found := held.piece(key)):
-        return json(request, found)  # it has grown: all of it need not be read for that
-    one = library.opened(name)
-    asked = one.reading.stretch(key) if one.reading else None
-    if one.reading is None or asked is None:
+    cached = library.cached_session(name)
+    if (
+        cached
+        and not cached.is_current(library.snapshot.session(name))
+        and (turns := cached.render_turns(key))
+    ):
+        return json_response(request, turns)  # it has grown: all of it need not be read for that
+    session = library.open_session(name)
+    stretch = session.column.parse_stretch(key) if session.column else None
+    if session.column is None or stretch is None:
         raise HTTPException(404, "there is no such part")
-    return json(request, one.reading.piece(asked))
+    return json_response(request, session.column.render_stretch(stretch))
 
 
-def _serve_line(request: Request) -> Response:
-    """Returns one line of the log as it is."""
+def serve_line(request: Request) -> Response:
+    """Serve one line of the log as it is."""
     file, _, line = request.path_params["place"].partition(".")
-    if not (is_number(file) and is_number(line)):
+    if not (is_index(file) and is_index(line)):
         raise HTTPException(404, "there is no such line")
-    place = int(file), int(line)
-    held = library_in(request).held(request.path_params["name"])
-    is_usable = held and held.growing.conversation()
-    record = held.opened.record_on(*place) if held and is_usable else None
-    record = record or _opened_for(request).opened.record_on(*place)
+    position = int(file), int(line)
+    cached = get_library(request).cached_session(request.path_params["name"])
+    is_usable = cached and cached.follower.conversation()
+    record = cached.opened.record_at_line(*position) if cached and is_usable else None
+    record = record or _open_session(request).opened.record_at_line(*position)
     if record is None:
         raise HTTPException(404, "there is no such line")
-    return PlainTextResponse(record.raw, 200, ALWAYS_ASK)
+    return PlainTextResponse(record.raw, 200, NO_CACHE)
 
 
-def _serve_where(request: Request) -> Response:
-    """Returns where a record, or a line of the log, is read; null where it is not."""
-    places = _opened_for(request).places
-    asked = request.query_params
-    file, _, line = asked.get("at", "").partition(".")
-    found = None
-    if places and asked.get("id"):
-        found = places.of_record(asked["id"])
-    elif places and is_number(file) and is_number(line):
-        found = places.of_line(int(file), int(line))
-    return json(request, found)
+def serve_where(request: Request) -> Response:
+    """Serve where a record, or a line of the log, is read; null where it is not."""
+    locator = _open_session(request).places
+    query = request.query_params
+    file, _, line = query.get("at", "").partition(".")
+    location = None
+    if locator and query.get("id"):
+        location = locator.locate_record(query["id"])
+    elif locator and is_index(file) and is_index(line):
+        location = locator.locate_line(int(file), int(line))
+    return json_response(request, location)
 
 
-def _serve_find(request: Request) -> Response:
-    """Returns the entries of a session that hold some words, those that are not drawn too."""
-    words = request.query_params.get("q", "").strip()[:LONGEST_QUERY]
-    places = _opened_for(request).places
-    if not words or places is None:
-        return json(request, {"total": 0, "hits": []})
-    return json(request, places.holding(words))
+def serve_find(request: Request) -> Response:
+    """Serve the entries of a session that contain some words, including those not rendered."""
+    text = request.query_params.get("q", "").strip()[:LONGEST_QUERY]
+    locator = _open_session(request).places
+    if not text or locator is None:
+        return json_response(request, {"total": 0, "hits": []})
+    return json_response(request, locator.find_text(text))
 
 
-def _opened_for(request: Request) -> LiveSession:
-    return library_in(request).opened(request.path_params["name"])
+def _open_session(request: Request) -> LiveSession:
+    return get_library(request).open_session(request.path_params["name"])
 
 
 SMALL = 1_000_000
-"""Bytes of logs that are read anew in no time."""
+"""Bytes of logs that are read again in no time."""
 REST, OFTEN = 3000, 10
-"""Milliseconds until all of a large session is read anew; how much longer than that takes."""
+"""Milliseconds until a large session is read as a whole, and how many times longer than that takes."""
 
 
 class News(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -169,70 +221,68 @@ class News(Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str | None = None
 
 
-def _serve_growth(request: Request) -> Response:
-    """Returns what was added since a page was drawn."""
-    library = library_in(request)
-    name, asked = request.path_params["name"], request.query_params
-    known = int(asked["turns"]) if is_number(asked.get("turns", "")) else 0
-    mark, _, shape = asked.get("mark", "").partition(".")
-    session = library.now.names.get(name)
+def serve_growth(request: Request) -> Response:
+    """Serve what was added since a page was rendered."""
+    library = get_library(request)
+    name, query = request.path_params["name"], request.query_params
+    known_turns = int(query["turns"]) if is_index(query.get("turns", "")) else 0
+    version, _, shape = query.get("mark", "").partition(".")
+    session = library.snapshot.names.get(name)
     if session is None:
-        return json(request, News(is_gone=True))
-    held = library.held(name)
-    is_grown = held and not held.is_of(session) and shape == held.shape
-    if held and is_grown and "whole" not in asked and (news := _quick_news(held, known)):
-        return json(request, news)
-    one = library.opened(name)
-    if one.mark == mark and shape == one.shape:
-        return json(request, News(mark=f"{one.mark}.{shape}", count=known))
-    return json(request, _full_news(one, known, shape))
+        return json_response(request, News(is_gone=True))
+    cached = library.cached_session(name)
+    is_grown = cached and not cached.is_current(session) and shape == cached.shape
+    if (
+        cached
+        and is_grown
+        and "whole" not in query
+        and (news := _get_quick_news(cached, known_turns))
+    ):
+        return json_response(request, news)
+    current = library.open_session(name)
+    if current.fingerprint == version and shape == current.shape:
+        return json_response(
+            request, News(mark=f"{current.fingerprint}.{shape}", count=known_turns)
+        )
+    return json_response(request, _get_full_news(current, known_turns, shape))
 
 
-def _quick_news(held: LiveSession, known: int) -> News | None:
-    if held.reading is None or held.bytes <= SMALL:
+def _get_quick_news(cached: LiveSession, known_turns: int) -> News | None:
+    """Return new turns of a large session that are read without the rest of it."""
+    if cached.column is None or cached.bytes <= SMALL:
         return None
-    grown = held.growing.conversation()
-    first = held.growing.first
-    if grown is None or known <= first:
+    tail = cached.follower.conversation()
+    first = cached.follower.first_turn
+    if tail is None or known_turns <= first:
         return None
-    start = known - 1 - first
+    start = known_turns - 1 - first
     return News(
-        mark=f"grown.{held.shape}",
-        first=known - 1,
-        count=first + len(grown.turns),
-        turns=_drawn_turns(held.reading, grown, start),
-        prompts=prompts_of(grown.turns[start:]),
-        wait=max(REST, int(held.took * 1000 * OFTEN)),
+        mark=f"grown.{cached.shape}",
+        first=known_turns - 1,
+        count=first + len(tail.turns),
+        turns=_render_turns(cached.column, tail, start),
+        prompts=list_prompts(tail.turns[start:]),
+        wait=max(REST, int(cached.read_seconds * 1000 * OFTEN)),
     )
 
 
-def _full_news(one: LiveSession, known: int, shape: str) -> News:
-    told, heading = one.told, one.heading
-    mark = f"{one.mark}.{one.shape}"
-    if one.reading is None or told is None or heading is None or shape != one.shape:
-        return News(mark=mark, is_redrawn=True, title=heading.title if heading else None)
-    start = max(min(known, len(told.active.turns)) - 1, 0)
+def _get_full_news(session: LiveSession, known_turns: int, shape: str) -> News:
+    conversations, heading = session.conversations_if_any, session.heading
+    version = f"{session.fingerprint}.{session.shape}"
+    if session.column is None or conversations is None or heading is None or shape != session.shape:
+        return News(mark=version, is_redrawn=True, title=heading.title if heading else None)
+    start = max(min(known_turns, len(conversations.active.turns)) - 1, 0)
     return News(
-        mark=mark,
+        mark=version,
         first=start,
-        count=len(told.active.turns),
-        turns=_drawn_turns(one.reading, told.active, start),
-        prompts=prompts_of(told.active.turns[start:]),
-        facts=facts(heading),
-        rail=rail(one.opened.rows),
+        count=len(conversations.active.turns),
+        turns=_render_turns(session.column, conversations.active, start),
+        prompts=list_prompts(conversations.active.turns[start:]),
+        facts=render_facts(heading),
+        rail=render_rail(session.opened.rows),
         title=heading.title,
     )
 
 
-def _drawn_turns(reading: ReadingColumn, one: Conversation, first: int) -> tuple[str, ...]:
-    return tuple(reading.drawn(one, first, len(one.turns)))
-
-
-ROUTES = (
-    Route("/s/{name}", _serve_session),
-    Route("/s/{name}/part/{part}", _serve_part),
-    Route("/s/{name}/line/{place}", _serve_line),
-    Route("/s/{name}/where", _serve_where),
-    Route("/s/{name}/find", _serve_find),
-    Route("/s/{name}/since", _serve_growth),
-)
+def _render_turns(column: ReadingColumn, conversation: Conversation, first: int) -> tuple[str, ...]:
+    return tuple(column.iter_turns(conversation, first, len(conversation.turns)))

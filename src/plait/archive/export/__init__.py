@@ -1,1 +1,0 @@
-"""Sessions to files to keep and share: transcripts in any format, a site, a manifest, a report."""

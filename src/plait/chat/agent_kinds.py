@@ -1,0 +1,219 @@
+"""Kinds of sub-agents: those built in, and those defined in `.claude/agents`.
+
+    <configuration>/agents/**/*.md       the user's own
+    <directory>/.claude/agents/**/*.md   the project's: this directory and those above it, up to
+                                         the repository's root; the nearest one wins
+
+A definition only narrows: an agent never has a tool or a permission that its session lacks.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, get_args
+
+from plait.chat.approval import Mode
+from plait.chat.front_matter import parse_document
+from plait.chat.tools.base import Tool
+from plait.line import read_file_stamp, read_regular
+
+DEFAULT_KIND: Final = "general-purpose"
+MAX_DEPTH: Final = 3
+"""How many agents deep the last one is that nobody can be sent out from."""
+AGENT_TOOL_NAMES: Final = ("Agent", "Task")
+"""What the tool is called that sends out agents, in newer and in older versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentKind:
+    """A kind of agent: what it is for, what it is told, what it may use."""
+
+    name: str
+    description: str
+    prompt: str
+    tools: tuple[str, ...] | None = None
+    """The tools that it has, None for all."""
+    excluded_tools: tuple[str, ...] = ()
+    """Tools that it does not have in any case."""
+    model: str | None = None
+    """The model that it is asked of; None for the session's."""
+    mode: Mode | None = None
+    """Its permissions; None for the session's."""
+    max_turns: int | None = None
+    """How often the model is asked at most."""
+    is_background: bool = False
+    """Whether it works in the background unless it is told otherwise."""
+    is_built_in: bool = False
+    is_one_shot: bool = False
+    """Whether it is sent out for one thing, and nothing more is said to it."""
+
+    def select_tools(self, tools: Mapping[str, Tool], depth: int) -> dict[str, Tool]:
+        """Return those of some tools that an agent has, so many agents deep."""
+        return {
+            name: tool
+            for name, tool in tools.items()
+            if (self.tools is None or _matches_tool(name, self.tools))
+            and not _matches_tool(name, self.excluded_tools)
+            and (name not in AGENT_TOOL_NAMES or depth < MAX_DEPTH)
+        }
+
+    @property
+    def tools_summary(self) -> str:
+        """What it may use, in words."""
+        if self.tools is not None:
+            return ", ".join(self.tools) or "none"
+        return (
+            f"all tools but {', '.join(self.excluded_tools)}"
+            if self.excluded_tools
+            else "all tools"
+        )
+
+
+def _matches_tool(tool: str, names: Collection[str]) -> bool:
+    """Return whether a tool is meant: by its name, that of other versions, or its server's."""
+    if tool in names or (tool in AGENT_TOOL_NAMES and not {*AGENT_TOOL_NAMES}.isdisjoint(names)):
+        return True
+    parts = tool.split("__")
+    return len(parts) > 2 and "__".join(parts[:2]) in names
+
+
+REPORT_PROMPT = """\
+Your last words are all that whoever sent you out gets to see: they hold what was found or done, \
+with paths that can be opened, what does not work, and what is not sure. Nobody answers questions \
+on the way."""
+GENERAL_PROMPT = f"""\
+You were sent out to do one thing and report back. Do that, all of it and nothing beside it. Look \
+widely first, then closely; change no file that the task does not need changed.
+
+{REPORT_PROMPT}"""
+EXPLORE_PROMPT = f"""\
+You were sent out to find something in files, and you change nothing: no file is made, edited, \
+moved or taken away, by no tool and no command. Look by name and by content, in several ways and \
+places at once, and read the parts that matter.
+
+{REPORT_PROMPT}"""
+PLAN_PROMPT = f"""\
+You were sent out to plan a change, and you change nothing yourself. Learn how the code is built \
+and what it already has that can be used; then say what to do step by step, in which order, what \
+else could be done and why not, and which few files matter most.
+
+{REPORT_PROMPT}"""
+WRITING_TOOLS = (*AGENT_TOOL_NAMES, "Edit", "NotebookEdit", "Write")
+
+BUILT_IN_KINDS: Final = (
+    AgentKind(
+        "Explore",
+        "Looks for things in many files and says where they are; it changes nothing.",
+        EXPLORE_PROMPT,
+        excluded_tools=WRITING_TOOLS,
+        is_built_in=True,
+        is_one_shot=True,
+    ),
+    AgentKind(
+        DEFAULT_KIND,
+        "Does a task of several steps by itself: research, searches whose words are not known yet,"
+        " changes.",
+        GENERAL_PROMPT,
+        is_built_in=True,
+    ),
+    AgentKind(
+        "Plan",
+        "Designs how something is to be built: steps, files, choices; it changes nothing.",
+        PLAN_PROMPT,
+        excluded_tools=WRITING_TOOLS,
+        is_built_in=True,
+        is_one_shot=True,
+    ),
+)
+"""The agents that every session has."""
+
+
+AGENTS_FOLDER = Path(".claude", "agents")
+MAX_FILES, MAX_FILE_BYTES = 500, 1_000_000
+MODES: tuple[Mode, ...] = get_args(Mode)
+ALL_TOOLS = "*"
+
+
+@dataclass(slots=True)
+class AgentDefinitions:
+    """The kinds of agents that there are, and what is wrong with files that define none."""
+
+    kinds: dict[str, AgentKind] = field(
+        default_factory=lambda: {agent_kind.name: agent_kind for agent_kind in BUILT_IN_KINDS}
+    )
+    notices: list[str] = field(default_factory=list)
+
+
+def load_agent_kinds(configuration: Path | None, directory: Path) -> AgentDefinitions:
+    """Return the kinds of agents of a person and of a directory, with those that are built in."""
+    found = AgentDefinitions()
+    folders = [configuration / "agents"] if configuration else []
+    for folder in (*folders, *_project_folders(directory)):
+        for path in _list_files(folder):
+            try:
+                document = parse_document(_read_text(path))
+                name, description = document.get_text("name"), document.get_text("description")
+                if not name or not description:
+                    raise ValueError(f"it has no {'description' if name else 'name'}")
+                tools = (
+                    tuple(_tool_names(document.get_list("tools")))
+                    if "tools" in document.head
+                    else None
+                )
+                mode_name = document.get_text("permissionMode")
+                kind = AgentKind(
+                    name,
+                    description,
+                    document.body.strip(),
+                    tools=None if tools and ALL_TOOLS in tools else tools,
+                    excluded_tools=tuple(_tool_names(document.get_list("disallowedTools"))),
+                    model=document.get_text("model") or None,
+                    mode=next((mode for mode in MODES if mode == mode_name), None),
+                    max_turns=_parse_max_turns(document.get_text("maxTurns")),
+                    is_background=document.is_true("background"),
+                )
+            except ValueError as error:
+                found.notices.append(f"'{path}' defines no agent: {error}")
+            else:
+                found.kinds[kind.name] = kind
+    found.kinds = dict(sorted(found.kinds.items(), key=lambda kind: kind[0].casefold()))
+    return found
+
+
+def _project_folders(directory: Path) -> Sequence[Path]:
+    """Return the folders of a project, the nearest last."""
+    above = []
+    for folder in (directory, *directory.parents):
+        above.append(folder / AGENTS_FOLDER)
+        if (folder / ".git").exists():
+            return above[::-1]
+    return above[:1]
+
+
+def _list_files(folder: Path) -> Iterable[Path]:
+    try:
+        found = sorted(folder.rglob("*.md"))
+    except OSError:
+        return ()
+    return found[:MAX_FILES]
+
+
+def _read_text(path: Path) -> str:
+    stamp = read_file_stamp(path)
+    if stamp and stamp.size > MAX_FILE_BYTES:
+        raise ValueError("it is too large")
+    try:
+        return read_regular(path).decode(errors="replace")
+    except OSError as error:
+        raise ValueError(f"it cannot be read ({error.strerror})") from None
+
+
+def _tool_names(rules: Iterable[str]) -> Iterator[str]:
+    """Yield the tools that rules such as `Bash(git log:*)` are for."""
+    for rule in rules:
+        if name := rule.partition("(")[0].strip():
+            yield name
+
+
+def _parse_max_turns(text: str) -> int | None:
+    return max(1, int(text)) if text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -1,0 +1,1137 @@
+"""Driving the installed Claude Code client as an engine of the console.
+
+The client speaks lines of JSON on its standard input and output and writes the log itself. Text
+arrives in deltas (`stream_event`), complete blocks as `assistant`, one block per line and before
+the message ends; the stop reason comes with the last deltas. Tool results come as `user`, and
+`result` ends a turn. What a sub-agent does is shown as progress of the call that started it.
+"""
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+from collections import deque
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import count
+from pathlib import Path
+from shutil import which
+from typing import Any, NamedTuple, Self, TypeAlias
+from uuid import uuid4
+
+import msgspec
+
+from plait.chat.approval import Approval, Approver, Mode
+from plait.chat.context import load_chain
+from plait.chat.engine import ContextFill
+from plait.chat.events import (
+    Compacted,
+    Ending,
+    Event,
+    Notice,
+    PromptLogged,
+    ResponseLogged,
+    RetryScheduled,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+)
+from plait.chat.model_info import get_capacity
+from plait.chat.permissions import REJECTED_WITH_FEEDBACK
+from plait.chat.rewind import FileRewindPlan, RewindPoint, list_rewind_points, plan_rewind_from_log
+from plait.chat.tools import Tool, toolbox
+from plait.chat.tools.base import Outcome, Proposal, ToolError, Workplace
+from plait.chat.usage import Meter
+from plait.conversation.prices import Prices
+from plait.errors import UserError
+from plait.line import iter_lines, read_file_stamp
+from plait.line.discovery import get_session_file
+from plait.record import Record, iter_client_records
+from plait.record.codec import as_mapping, get_text
+from plait.write.lines import Content, get_prompt_text, utc_now
+from plait.write.resume import select_forked_chain
+from plait.write.transcript import REJECTED
+
+OLDEST_VERSION = (2, 0, 0)
+"""The first version that asks about calls on its standard output."""
+VERSION_TIMEOUT = 20.0
+"""Seconds that it may take to say its version."""
+INSTALL_PATHS = (".local/bin/claude", ".claude/local/claude")
+"""Where installers put it, from the home folder on."""
+VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+INSTALL_HINT = (
+    "https://claude.com/claude-code explains how to install it; `--engine api` needs an API key"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledClient:
+    """The client, and what it is started with."""
+
+    executable: Path
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def find_claude(environment: Mapping[str, str], named: str | None = None) -> Path | None:
+    """Return where the client is, None where it is not; `named` is where it was said to be."""
+    if named:
+        return _which(named, environment)
+    on_path = _which("claude", environment)
+    home = environment.get("HOME")
+    usual = [Path(home) / install_path for install_path in INSTALL_PATHS] if home else []
+    return on_path or next((path for path in usual if path.is_file()), None)
+
+
+def _which(name: str, environment: Mapping[str, str]) -> Path | None:
+    place = which(name, path=environment.get("PATH"))
+    return Path(place) if place else None
+
+
+def check_claude(
+    executable: Path | None, environment: Mapping[str, str], named: str | None
+) -> Path:
+    """Return a client that can be driven; raises UserError where there is none."""
+    if executable is None:
+        where = (
+            f"'{named}' is not a Claude Code executable"
+            if named
+            else "Claude Code is not installed"
+        )
+        raise UserError(where, INSTALL_HINT)
+    try:
+        done = subprocess.run(  # noqa: S603
+            [str(executable), "--version"],
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=VERSION_TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"'{executable}' does not run: {error}", INSTALL_HINT) from error
+    text = VERSION.search(done.stdout)
+    if not text:
+        raise UserError(f"'{executable}' does not report its version", INSTALL_HINT)
+    version = tuple(map(int, text.groups()))
+    if version < OLDEST_VERSION:
+        current, wanted = (".".join(map(str, item)) for item in (version, OLDEST_VERSION))
+        raise UserError(
+            f"Claude Code {current} is too old: {wanted} or newer is required",
+            "run `claude update`",
+        )
+    return executable
+
+
+STREAM_OPTIONS = (
+    *("-p", "--input-format", "stream-json", "--output-format", "stream-json"),
+    *("--verbose", "--include-partial-messages", "--replay-user-messages"),
+    *("--permission-prompt-tool", "stdio"),
+)
+CHECKPOINT_ENVIRONMENT = {"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "true"}
+HIDDEN_ENVIRONMENT = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
+"""What would tell the client that it runs within another."""
+UNSUPPORTED_TOOL = "AskUserQuestion"
+"""A tool whose questions nobody here can show: the model asks in words."""
+CONFIG_VARIABLE = "CLAUDE_CONFIG_DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaudeOptions:
+    """How the client is started."""
+
+    executable: Path
+    root: Path
+    """The configuration folder that it logs in."""
+    directory: Path
+    environment: dict[str, str] = field(default_factory=dict, repr=False)
+    model: str | None = None
+    mode: Mode | None = None
+    options: tuple[str, ...] = ()
+    """Further options of the command line."""
+    denied: tuple[str, ...] = ()
+    """Tools that are not available."""
+    session: str | None = None
+    """ID of the new session."""
+    resumed: str | None = None
+    """The session that it goes on with."""
+    is_fork: bool = False
+    title: str | None = None
+    at: str | None = None
+    """The message of that session that it goes on from; None for where it stands."""
+
+    def print_command(self, form: str, given: str, *, replays: bool = False) -> list[str]:
+        """Return the words that have it answer a program, in a form."""
+        words = [str(self.executable), "-p", "--output-format", form, "--input-format", given]
+        words += ["--verbose"] if form == "stream-json" else []
+        words += ["--replay-user-messages"] if replays else []
+        return [*words, *self._session_options()]
+
+    def _session_options(self, *unasked: str) -> list[str]:
+        """Return the words that say how the session is held, and which it is."""
+        words = [*self.options]
+        if denied := (*unasked, *self.denied):
+            words += ["--disallowedTools", *denied]
+        for name, value in (("--model", self.model), ("--permission-mode", self.mode)):
+            words += [name, value] if value else []
+        if self.resumed:
+            words += ["--resume", self.resumed, *(["--fork-session"] if self.is_fork else [])]
+            words += ["--resume-session-at", self.at] if self.at else []
+        is_new = self.is_fork or not self.resumed
+        return [*words, *(["--session-id", self.session] if is_new and self.session else [])]
+
+    @property
+    def process_environment(self) -> dict[str, str]:
+        """What the client inherits: all that the person's own would, in the same folder."""
+        kept = {
+            name: item for name, item in self.environment.items() if name not in HIDDEN_ENVIRONMENT
+        }
+        usual = Path(kept.get("HOME", "/")) / ".claude"
+        where = {} if self.root == usual else {CONFIG_VARIABLE: str(self.root)}
+        return {**kept, **where, **CHECKPOINT_ENVIRONMENT}
+
+
+Json: TypeAlias = dict[str, Any]
+Reply: TypeAlias = Callable[[Json], Awaitable[Json]]
+"""Answers what the client asks; raises Unanswered where nobody can."""
+MAX_LINE_BYTES = 64 << 20
+MAX_STDERR_LINES = 20
+"""Lines of what it complained of that are kept, to be told if it dies."""
+EXIT_TIMEOUT = 8.0
+"""Seconds that it has to end by itself once it is told to."""
+REQUEST_TIMEOUT = 60.0
+"""Seconds that a request may take to be answered."""
+
+
+class UnsupportedRequest(Exception):
+    """A request of the client that nobody here can answer."""
+
+
+class ClaudeProcess:
+    """The client while it runs: `send` and `objects`, and `control` for requests."""
+
+    def __init__(self, process: asyncio.subprocess.Process, reply: Reply) -> None:
+        self._process = process
+        self._reply = reply
+        self._numbers = count(1)
+        self._pending: dict[str, asyncio.Future[Json]] = {}
+        self._replies: dict[str, asyncio.Task[None]] = {}
+        self._stderr_lines: deque[str] = deque(maxlen=MAX_STDERR_LINES)
+        self._errors = asyncio.ensure_future(self._read_stderr())
+
+    @classmethod
+    async def start(
+        cls,
+        command: Sequence[str],
+        *,
+        directory: Path,
+        environment: Mapping[str, str],
+        reply: Reply,
+    ) -> "ClaudeProcess":
+        """Start the client in a directory, in a group of its own."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=directory,
+                env=dict(environment),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                limit=MAX_LINE_BYTES,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UserError(f"'{command[0]}' does not start: {error.strerror or error}") from error
+        return cls(process, reply)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs no more."""
+        return self._process.returncode is not None
+
+    @property
+    def exit_message(self) -> str:
+        """How it ended, and the last it complained of."""
+        code = self._process.returncode
+        how = f"exit {code}" if code is None or code >= 0 else f"signal {-code}"
+        text = next((line for line in reversed(self._stderr_lines) if line.strip()), "")
+        return f"Claude Code has ended ({how})" + (f": {text.strip()}" if text else "")
+
+    async def send(self, value: Mapping[str, Any]) -> None:
+        """Tell it something."""
+        stdin = self._process.stdin
+        assert stdin
+        with suppress(ConnectionError):  # that it is gone shows at the other end
+            stdin.write(msgspec.json.encode(value) + b"\n")
+            await stdin.drain()
+
+    async def control(self, subtype: str, **request: Any) -> Json:
+        """Ask it to do something; returns what it answers, raises UserError where it refuses."""
+        name = f"plait-{next(self._numbers)}"
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._pending[name] = answer
+        fields = {"subtype": subtype, **request}
+        await self.send({"type": "control_request", "request_id": name, "request": fields})
+        try:
+            response = await asyncio.wait_for(answer, REQUEST_TIMEOUT)
+        except TimeoutError:
+            raise UserError(f"Claude Code does not answer to '{subtype}'") from None
+        finally:
+            self._pending.pop(name, None)
+        if response.get("subtype") != "success":
+            raise UserError(f"Claude Code refuses: {response.get('error') or subtype}")
+        found = response.get("response")
+        return found if isinstance(found, dict) else {}
+
+    async def objects(self) -> AsyncIterator[Json]:
+        """Yield what it tells, until it ends; requests are answered on the way."""
+        while (value := await self._next_object()) is not None:
+            match value.get("type"):
+                case "control_response":
+                    response = value.get("response")
+                    if isinstance(response, dict):
+                        answer = self._pending.get(str(response.get("request_id")))
+                        if answer and not answer.done():
+                            answer.set_result(response)
+                case "control_request":
+                    name = str(value.get("request_id"))
+                    request = value.get("request")
+                    work = self._send_reply(name, request if isinstance(request, dict) else {})
+                    self._replies[name] = task = asyncio.ensure_future(work)
+                    task.add_done_callback(partial(self._forget_reply, name))
+                case "control_cancel_request":
+                    self._cancel_reply(str(value.get("request_id")))
+                case _:
+                    yield value
+        await self._process.wait()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._errors), 1)
+        self._fail_pending()
+
+    async def _next_object(self) -> Json | None:
+        """Return the next object, None at the end; lines that are none are complaints."""
+        stdout = self._process.stdout
+        assert stdout
+        while True:
+            try:
+                line = await stdout.readline()
+            except ValueError:
+                self._stderr_lines.append("a line was too long to be read")
+                return None
+            if not line:
+                return None
+            with suppress(msgspec.DecodeError):
+                value = msgspec.json.decode(line)
+                if isinstance(value, dict):
+                    return value
+            self._stderr_lines.append(line.decode(errors="replace")[:500])
+
+    def _forget_reply(self, name: str, _: asyncio.Task[None]) -> None:
+        self._replies.pop(name, None)
+
+    async def _send_reply(self, name: str, request: Json) -> None:
+        try:
+            fields: Json = {"subtype": "success", "response": await self._reply(request)}
+        except UnsupportedRequest as error:
+            fields = {"subtype": "error", "error": str(error)}
+        response = {**fields, "request_id": name}
+        await self.send({"type": "control_response", "response": response})
+
+    def _cancel_reply(self, name: str) -> None:
+        if task := self._replies.get(name):
+            task.cancel()
+
+    async def _read_stderr(self) -> None:
+        stderr = self._process.stderr
+        assert stderr
+        while True:
+            try:
+                line = await stderr.readline()
+            except ValueError:
+                continue
+            if not line:
+                return
+            self._stderr_lines.append(line.decode(errors="replace")[:500])
+
+    def _fail_pending(self) -> None:
+        """Have nobody wait for a client that is gone."""
+        for answer in self._pending.values():
+            if not answer.done():
+                answer.set_result({"subtype": "error", "error": self.exit_message})
+        for task in self._replies.values():
+            task.cancel()
+
+    async def close(self) -> None:
+        """Let it end in order; ends it, and all that it started, where it does not."""
+        for task in [*self._replies.values()]:
+            task.cancel()
+        if self._process.stdin:
+            with suppress(OSError):
+                self._process.stdin.close()
+        for number in (None, signal.SIGTERM, signal.SIGKILL):
+            if number is not None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, number)
+            if await self._wait_exit(EXIT_TIMEOUT):
+                break
+        self._errors.cancel()
+
+    async def _wait_exit(self, seconds: float) -> bool:
+        """Return whether it ends in time; what it still says is read, so that it can."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drain(), seconds)
+            return True
+        return False
+
+    async def _drain(self) -> None:
+        stdout = self._process.stdout
+        with suppress(RuntimeError):  # somebody else reads it
+            while stdout and await stdout.read(1 << 16):
+                pass
+        await self._process.wait()
+
+
+LOG_CHECKS, LOG_CHECK_INTERVAL = 60, 0.05
+"""How often the log is looked at for what was told, and the seconds between."""
+LOG_TAIL_BYTES = 1 << 20
+"""Bytes of the log that are looked at."""
+
+
+async def wait_until_logged(path: Path, uuid: str) -> bool:
+    """Wait until a log says what was told: the client writes it a moment later."""
+    mark = f'"{uuid}"'.encode()
+    for _ in range(LOG_CHECKS if uuid else 0):
+        if mark in _read_tail(path):
+            return True
+        await asyncio.sleep(LOG_CHECK_INTERVAL)
+    return False
+
+
+def _read_tail(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - LOG_TAIL_BYTES))
+            return file.read()
+    except OSError:
+        return b""
+
+
+JsonMapping: TypeAlias = Mapping[str, Any]
+TITLE_ARGUMENTS = (
+    "command",
+    "file_path",
+    "notebook_path",
+    "url",
+    "query",
+    "pattern",
+    "plan",
+    "description",
+)
+"""Arguments that say what a call is about, the best first."""
+SESSION_DESTINATION = "session"
+
+
+@cache
+def _get_tools() -> Mapping[str, Tool]:
+    return toolbox(has_network=True)
+
+
+def build_proposal(tool: str, given: JsonMapping, place: Workplace) -> Proposal:
+    """Return what a call would do, as far as it can be known here."""
+    if known := _get_tools().get(tool):
+        try:
+            return known.propose(given, place)
+        except ToolError:
+            return Proposal(tool, given, known.effect, _get_title(tool, given))
+    return Proposal(tool, given, "none", _get_title(tool, given))
+
+
+def _get_title(tool: str, given: JsonMapping) -> str:
+    return next((text for name in TITLE_ARGUMENTS if (text := get_text(given, name))), tool)
+
+
+async def answer_permission_request(
+    asker: Approver | None, request: JsonMapping, place: Workplace
+) -> dict[str, Any]:
+    """Ask about a call; returns what the client is answered to `can_use_tool`."""
+    given = as_mapping(request.get("input"))
+    proposal = build_proposal(str(request.get("tool_name")), given, place)
+    if asker is None:
+        return {"behavior": "deny", "message": REJECTED, "interrupt": False}
+    answer = await asker.ask(proposal, str(request.get("tool_use_id")))
+    return format_approval(answer, request)
+
+
+def format_approval(answer: Approval, request: JsonMapping) -> dict[str, Any]:
+    """Return an answer in the client's words."""
+    if not answer.is_allowed:
+        words = REJECTED_WITH_FEEDBACK.format(answer.feedback) if answer.feedback else REJECTED
+        return {"behavior": "deny", "message": words, "interrupt": answer.ends_turn}
+    given = as_mapping(request.get("input"))
+    meant = dict(answer.arguments) if answer.arguments is not None else dict(given)
+    fields: dict[str, Any] = {"behavior": "allow", "updatedInput": meant}
+    if answer.is_for_session:
+        suggested = request.get("permission_suggestions")
+        found = [as_mapping(item) for item in suggested] if isinstance(suggested, list) else []
+        rules = [item for item in found if item.get("type") == "addRules"]
+        fields["updatedPermissions"] = [
+            {**rule, "destination": SESSION_DESTINATION} for rule in rules or found
+        ]
+    return fields
+
+
+SYNTHETIC = "<synthetic>"
+ENDINGS: dict[str, Ending] = {
+    "error_max_turns": "max_turns",
+    "error_max_budget_usd": "max_budget",
+}
+TOKEN_FIELDS = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
+LOGIN = "/login"
+COMMAND_MARKERS = ("<local-command-", "<command-name>")
+"""How the client tells of commands in a prompt's place."""
+THOUSAND = 1000
+MAX_HELP_LENGTH = 100
+
+
+@dataclass
+class PartialResponse:
+    """A response that is being told."""
+
+    message: str
+    model: str
+    request: str | None = None
+    content: list[JsonMapping] = field(default_factory=list)
+    usage: dict[str, Any] = field(default_factory=dict)
+    started_blocks: int = 0
+    """Blocks that have begun; each is told as a whole, sooner or later."""
+    has_ended: bool = False
+    stop_reason: str | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of it is there."""
+        return self.has_ended and len(self.content) >= self.started_blocks
+
+
+@dataclass
+class EventTranslator:
+    """Turns what a client tells into events, and knows what it said of itself."""
+
+    place: Workplace
+    on_prompt_taken: Callable[[str], None] = lambda uuid: None
+    """Told of each prompt that the client has taken up."""
+    session: str = ""
+    model: str = ""
+    mode: str = ""
+    tools: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    last_uuid: str = ""
+    """The last message that will be in the log."""
+    tokens: int = 0
+    """Of the last response with all that it answered."""
+    dollars: float = 0.0
+    """What the client says that all cost since it was started."""
+    _response: PartialResponse | None = None
+    _calls: dict[str, str] = field(default_factory=dict)
+    """The tool of each call."""
+    denied: set[str] = field(default_factory=set)
+    """The calls that somebody refused."""
+
+    def translate(self, value: JsonMapping) -> Iterator[Event]:
+        """Yield what an object tells; of most kinds nothing."""
+        self.session = get_text(value, "session_id") or self.session
+        if parent := get_text(value, "parent_tool_use_id"):
+            for block in _get_blocks(as_mapping(value.get("message")).get("content")):
+                words = block.get("text") or block.get("name")
+                if value.get("type") == "assistant" and isinstance(words, str):
+                    yield ToolProgress(parent, {"type": "agent_progress", "message": words})
+            return
+        self.last_uuid = _logged_uuid(value) or self.last_uuid
+        match value.get("type"):
+            case "stream_event":
+                event = as_mapping(value.get("event"))
+                match event.get("type"):
+                    case "message_start":
+                        message = as_mapping(event.get("message"))
+                        name, model = str(message.get("id", "")), str(message.get("model", ""))
+                        self._response = PartialResponse(
+                            name, model, usage=dict(as_mapping(message.get("usage")))
+                        )
+                    case "content_block_delta":
+                        delta = as_mapping(event.get("delta"))
+                        if text := get_text(delta, "text"):
+                            yield TextDelta(text)
+                        elif text := get_text(delta, "thinking"):
+                            yield ThinkingDelta(text)
+                    case "content_block_start" if self._response:
+                        self._response.started_blocks += 1
+                    case "message_delta" if self._response:
+                        self._response.usage |= as_mapping(event.get("usage"))
+                        self._response.stop_reason = get_text(
+                            as_mapping(event.get("delta")), "stop_reason"
+                        )
+                        self._response.has_ended = True
+                        yield from self._flush_response(is_whole=True)
+                    case _:
+                        pass
+            case "assistant":
+                yield from self._translate_block(value)
+            case "user":
+                yield from self._translate_user(value)
+            case "system":
+                yield from self._translate_system(value)
+            case "command_lifecycle" if value.get("state") != "queued":
+                self.on_prompt_taken(str(value.get("command_uuid")))
+            case "result":
+                yield from self._flush_response()
+                yield self._translate_turn_end(value)
+            case _:
+                pass
+
+    def _flush_response(self, *, is_whole: bool = False) -> Iterator[Event]:
+        """Yield the answer that is being told; if only a whole one is wanted, once it is that."""
+        answer = self._response
+        if answer and (answer.is_complete or not is_whole):
+            self._response = None
+            yield from self._finish_response(answer)
+
+    def _translate_block(self, value: JsonMapping) -> Iterator[Event]:
+        message = as_mapping(value.get("message"))
+        blocks = _get_blocks(message.get("content"))
+        name, model = str(message.get("id", "")), str(message.get("model", ""))
+        if model != SYNTHETIC and self._response and self._response.message == name:
+            self._response.content += blocks
+            self._response.request = get_text(value, "request_id")
+            yield from self._flush_response(is_whole=True)
+            return
+        usage = dict(as_mapping(message.get("usage")))
+        response = PartialResponse(name, model, get_text(value, "request_id"), blocks, usage)
+        response.stop_reason = get_text(message, "stop_reason")
+        yield from self._finish_response(response)
+
+    def _finish_response(self, answer: PartialResponse) -> Iterator[Event]:
+        if answer.model != SYNTHETIC:
+            self.tokens = sum(_get_count(answer.usage, name) for name in TOKEN_FIELDS)
+        yield ResponseLogged(
+            answer.message,
+            answer.request,
+            answer.model,
+            tuple(answer.content),
+            answer.stop_reason,
+            answer.usage,
+        )
+        for block in answer.content:
+            if block.get("type") == "tool_use":
+                name, tool = str(block.get("id")), str(block.get("name"))
+                self._calls[name] = tool
+                yield ToolStarted(
+                    name, build_proposal(tool, as_mapping(block.get("input")), self.place)
+                )
+
+    def _translate_user(self, value: JsonMapping) -> Iterator[Event]:
+        content = as_mapping(value.get("message")).get("content")
+        results = [block for block in _get_blocks(content) if block.get("type") == "tool_result"]
+        for block in results:
+            yield self._translate_result(value, block)
+        if results or value.get("isSynthetic"):
+            return
+        uuid, text = get_text(value, "uuid") or "", get_prompt_text(content or "")
+        if value.get("isReplay"):
+            self.on_prompt_taken(uuid)
+            if not text.startswith(COMMAND_MARKERS):
+                yield PromptLogged(uuid, text)
+
+    def _translate_result(self, value: JsonMapping, block: JsonMapping) -> ToolFinished:
+        name = str(block.get("tool_use_id"))
+        metas = [as_mapping(item) for item in value.get("tool_result_meta") or ()]
+        refusals = [meta.get("non_execution_kind") for meta in metas if meta.get("id") == name]
+        is_denied = name in self.denied or any(refusals)
+        is_error = block.get("is_error")
+        outcome = Outcome(
+            block.get("content") or "",
+            value.get("tool_use_result"),
+            is_error if isinstance(is_error, bool) else None,
+        )
+        return ToolFinished(name, self._calls.pop(name, ""), outcome, is_denied)
+
+    def _translate_system(self, value: JsonMapping) -> Iterator[Event]:
+        match value.get("subtype"):
+            case "init":
+                self.model = get_text(value, "model") or self.model
+                self.mode = get_text(value, "permissionMode") or self.mode
+                self.tools = _get_names(value.get("tools")) or self.tools
+                self.commands = _get_names(value.get("slash_commands")) or self.commands
+            case "status" if get_text(value, "permissionMode"):
+                self.mode = str(value["permissionMode"])
+            case "permission_denied":
+                self.denied.add(str(value.get("tool_use_id")))
+            case "api_retry":
+                yield _parse_retry(value)
+            case "compact_boundary":
+                yield _parse_compaction(as_mapping(value.get("compact_metadata")))
+            case "informational" if text := get_text(value, "content"):
+                yield Notice(text, is_error=value.get("level") == "error")
+            case "task_notification" if text := get_text(value, "summary"):
+                yield Notice(text)
+            case _:
+                pass
+
+    def _translate_turn_end(self, value: JsonMapping) -> TurnEnded:
+        total, before = value.get("total_cost_usd"), self.dollars
+        self.dollars = float(total) if isinstance(total, int | float) else before
+        usage = as_mapping(value.get("usage"))
+        ending = _parse_ending(value)
+        return TurnEnded(
+            ending,
+            "" if ending == "interrupted" else _parse_result_text(value),
+            _get_count(value, "duration_ms"),
+            _get_count(value, "num_turns"),
+            {name: _get_count(usage, name) for name in TOKEN_FIELDS},
+            max(0.0, self.dollars - before),
+        )
+
+
+def _logged_uuid(value: JsonMapping) -> str | None:
+    """Return the message of the log that an object tells, None where it is none for sure."""
+    model = as_mapping(value.get("message")).get("model")
+    is_message = value.get("type") in ("assistant", "user") and model != SYNTHETIC
+    is_command = get_prompt_text(as_mapping(value.get("message")).get("content") or "").startswith(
+        COMMAND_MARKERS
+    )
+    return get_text(value, "uuid") if is_message and not is_command else None
+
+
+def _parse_ending(value: JsonMapping) -> Ending:
+    if named := ENDINGS.get(str(value.get("subtype"))):
+        return named
+    if str(value.get("terminal_reason", "")).startswith("aborted"):
+        return "interrupted"
+    if value.get("stop_reason") == "refusal":
+        return "refused"
+    return "failed" if value.get("is_error") else "done"
+
+
+def _parse_result_text(value: JsonMapping) -> str:
+    if text := get_text(value, "result"):
+        needs_login = value.get("is_error") and LOGIN in text
+        return f"{text} (in `claude`)" if needs_login else text
+    errors = value.get("errors")
+    return "\n".join(map(str, errors)) if isinstance(errors, list) else ""
+
+
+def _parse_retry(value: JsonMapping) -> RetryScheduled:
+    status, error = value.get("error_status"), get_text(value, "error") or "unknown"
+    text = f"API error {status}" if status else f"API error: {error}"
+    attempt, most = _get_count(value, "attempt"), _get_count(value, "max_retries")
+    return RetryScheduled(text, attempt, most, _get_count(value, "retry_delay_ms") / THOUSAND)
+
+
+def _parse_compaction(told: JsonMapping) -> Compacted:
+    return Compacted(
+        "manual" if told.get("trigger") == "manual" else "auto", _get_count(told, "pre_tokens"), ""
+    )
+
+
+def _get_count(value: JsonMapping, name: str) -> int:
+    found = value.get(name)
+    return round(found) if isinstance(found, int | float) else 0
+
+
+def _get_names(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _get_blocks(content: object) -> list[JsonMapping]:
+    found = content if isinstance(content, list) else []
+    return [item for item in found if isinstance(item, Mapping)]
+
+
+class PromptTaken(NamedTuple):
+    """A prompt that the client has taken up; told in order with what happens."""
+
+    uuid: str
+
+
+class ClaudeEngine:
+    """A session of the installed client; it is started with the first thing asked of it."""
+
+    def __init__(
+        self,
+        options: ClaudeOptions,
+        *,
+        approver: Approver | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        self.options = options
+        self.approver = approver
+        self.meter = Meter(prices or Prices())
+        """What the session took since it is open."""
+        self.place = Workplace(options.directory, cwd=options.directory)
+        known = options.session or (None if options.is_fork else options.resumed)
+        self._translator = EventTranslator(
+            self.place, self._on_prompt_taken, session=known or str(uuid4())
+        )
+        self.options = replace(options, session=self._translator.session)
+        self._process: ClaudeProcess | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._events: asyncio.Queue[Event | PromptTaken | None] = asyncio.Queue()
+        self._commands: dict[str, str] = {}
+        self._starting = asyncio.Lock()
+        self._turn_started = asyncio.Event()
+        self._queued: dict[str, Content] = {}
+        self._is_busy = self._is_closed = self._has_spoken = False
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @property
+    def session(self) -> str:
+        """The id of the session."""
+        return self._translator.session
+
+    @property
+    def path(self) -> Path:
+        """The file of its log; there is none before its first line."""
+        return get_session_file(self.options.root, self.options.directory.resolve(), self.session)
+
+    @property
+    def model(self) -> str:
+        """The name of whoever answers; before the first answer, what was asked for."""
+        return self._translator.model or self.options.model or "claude"
+
+    @property
+    def mode(self) -> Mode:
+        """What may be done without asking."""
+        return self._translator.mode or self.options.mode or "default"  # type: ignore[return-value]
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """The names of what the model can have done, as far as the client has told."""
+        return self._translator.tools
+
+    @property
+    def commands(self) -> Mapping[str, str]:
+        """The commands that the client does itself, by name, with what each is for."""
+        commands = dict.fromkeys(self._translator.commands, "a command of Claude Code")
+        return {**commands, **self._commands}
+
+    @property
+    def total_dollars(self) -> float | None:
+        """What the client says that the session cost, None where nothing came before."""
+        is_more = self._translator.dollars > self.meter.dollars and self.options.resumed
+        return self._translator.dollars if is_more else None
+
+    @property
+    def context_fill(self) -> ContextFill | None:
+        """How full its context is, None where nobody knows."""
+        if not self._translator.tokens:
+            return None
+        capacity = get_capacity(self.model)
+        return ContextFill(self._translator.tokens, capacity.window, capacity.compaction_threshold)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn goes on."""
+        return self._is_busy
+
+    @property
+    def has_events(self) -> bool:
+        """Whether something has happened that whoever follows has not taken yet."""
+        return self._is_busy and not self._events.empty()
+
+    def warm_up(self) -> None:
+        """Have the client start before anything is asked; what goes wrong shows then."""
+        self._run_detached(self._get_process())
+
+    async def send(self, content: Content) -> AsyncGenerator[Event, None]:
+        """Asks, and yields what happens until nothing waits; left early, the turn is stopped."""
+        if self.is_busy:
+            raise UserError("a turn is running", "`queue` adds a prompt to it")
+        if self._is_closed:
+            raise UserError("the session is closed")
+        self._is_busy = True
+        self._turn_started.clear()
+        self._events = asyncio.Queue()
+        try:
+            first = await self._send_prompt(content)
+            async with aclosing(self._follow_events(first)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._is_busy = False
+
+    async def wait_for_background(self) -> None:
+        """Wait until the client begins a turn by itself: something ended in the background."""
+        while self.is_busy or not self._turn_started.is_set():
+            self._turn_started.clear()
+            await self._turn_started.wait()
+
+    async def continue_turns(self) -> AsyncGenerator[Event, None]:
+        """Yield what happens in a turn that the client began by itself."""
+        self._turn_started.clear()
+        self._is_busy = True
+        try:
+            async with aclosing(self._follow_events("")) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._is_busy = False
+
+    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
+        """Have a summary stand for what was said."""
+        async with aclosing(self.send(f"/compact {focus}".strip())) as events:
+            async for event in events:
+                if not isinstance(event, TurnEnded) or event.ending != "done":
+                    yield event
+
+    def queue(self, content: Content) -> None:
+        """Have a prompt wait while a turn goes on."""
+        if not self.is_busy:
+            raise UserError("no turn is running", "send it")
+        self._run_detached(self._send_prompt(content))
+
+    def take_back(self) -> list[Content]:
+        """Take the prompts back that wait."""
+        queued = dict(self._queued)
+        self._queued.clear()
+        for uuid in queued:
+            self._run_detached(self._control("cancel_async_message", message_uuid=uuid))
+        return [*queued.values()]
+
+    def interrupt(self) -> bool:
+        """Stop the turn that goes on; tells whether there was one."""
+        if self.is_busy:
+            self._run_detached(self._control("interrupt"))
+        return self.is_busy
+
+    def rewind_points(self) -> list[RewindPoint]:
+        """Return the prompts that one can go back to, the oldest first."""
+        return list_rewind_points(self._load_chain())
+
+    def plan_file_rewind(self, point: RewindPoint) -> FileRewindPlan | None:
+        """Return what going back to a prompt means for files, None where none were kept then."""
+        return plan_rewind_from_log(self.path, point.uuid, self.options.directory.resolve())
+
+    async def rewind(self, point: RewindPoint) -> None:
+        """Go on from before a prompt, in a new run of the client; files stay as they are.
+
+        Before the first prompt the client cannot go back: a new session begins there.
+        """
+        if self.is_busy:
+            raise UserError("a turn is running", "stop it first")
+        old = self.session
+        await self._shut_down()
+        if point.before is None:
+            self._translator.session = str(uuid4())
+            self.options = replace(
+                self.options, resumed=None, at=None, is_fork=False, session=self.session
+            )
+        else:
+            self.options = replace(self.options, resumed=old, at=point.before, is_fork=False)
+
+    async def switch(self, *, model: str | None = None, mode: Mode | None = None) -> None:
+        """Go on with another model, or in another mode."""
+        if model:
+            await self._control("set_model", model=model)
+            self.options, self._translator.model = replace(self.options, model=model), model
+        if mode:
+            await self._control("set_permission_mode", mode=mode)
+            self.options, self._translator.mode = replace(self.options, mode=mode), mode
+
+    @property
+    def rules(self) -> Sequence[str]:
+        """What is said of rules: they are the client's own."""
+        return ("permission rules are in Claude Code's settings: run `claude`, then /permissions",)
+
+    async def servers(self, approve: str = "") -> list[str]:
+        """Return a line for each server whose tools the client uses; approving is up to it."""
+        if approve:
+            raise UserError("Claude Code approves servers itself", "`claude`, then /mcp")
+        found = _get_blocks((await self._control("mcp_status")).get("mcpServers"))
+        return [f"{item.get('name')}: {item.get('status')}" for item in found] or ["no servers"]
+
+    async def rename(self, title: str) -> str:
+        """Give the session a name; returns what the person is told."""
+        name = " ".join(title.split())
+        if not name:
+            raise UserError("a title cannot be empty", "such as `/rename the parser`")
+        await self._control("rename_session", title=name, source="host")
+        return f"Session renamed to: {name}"
+
+    def log_command(self, name: str, rest: str, lines: list[str]) -> list[str]:
+        """Return what is told of a command: the log is the client's, and says nothing of it."""
+        return lines
+
+    def log_unknown_command(self, name: str, rest: str) -> None:
+        """Leave the log alone."""
+
+    async def close(self) -> None:
+        """Stop what goes on, and has the client leave."""
+        if not self._is_closed:
+            self._is_closed = True
+            await self._shut_down()
+
+    async def _send_prompt(self, content: Content) -> str:
+        uuid = str(uuid4())
+        self._queued[uuid] = content
+        process = await self._get_process()
+        message = {"role": "user", "content": content}
+        fields = {"type": "user", "message": message, "parent_tool_use_id": None, "uuid": uuid}
+        self._has_spoken = True
+        await process.send({**fields, "session_id": self.session})
+        return uuid
+
+    def _on_prompt_taken(self, uuid: str) -> None:
+        self._events.put_nowait(PromptTaken(uuid))
+
+    async def _get_process(self) -> ClaudeProcess:
+        """Return the client, started where it does not run."""
+        async with self._starting:
+            return await self._start_process()
+
+    async def _start_process(self) -> ClaudeProcess:
+        if self._process and not self._process.has_ended:
+            return self._process
+        if self._has_spoken:  # it has died since
+            self.options = replace(self.options, resumed=self.session, at=None, is_fork=False)
+        start = self.options
+        self._process = process = await ClaudeProcess.start(
+            [str(start.executable), *STREAM_OPTIONS, *start._session_options(UNSUPPORTED_TOOL)],
+            directory=start.directory,
+            environment=start.process_environment,
+            reply=self._reply,
+        )
+        self._reader = asyncio.ensure_future(self._read(process))
+        response = await process.control("initialize", hooks=None)
+        found = {}
+        for command in _get_blocks(response.get("commands")):
+            lines = str(command.get("description", "")).splitlines()
+            found[str(command.get("name"))] = lines[0][:MAX_HELP_LENGTH] if lines else ""
+        self._commands = found
+        if start.title:
+            await process.control("rename_session", title=start.title, source="host")
+            self.options = replace(self.options, title=None)
+        return process
+
+    async def _read(self, process: ClaudeProcess) -> None:
+        async for value in process.objects():
+            for event in self._translator.translate(value):
+                if isinstance(event, ResponseLogged) and event.model != "<synthetic>":
+                    self.meter.add(event.model, event.usage, utc_now())
+                self._events.put_nowait(event)
+                if isinstance(event, TextDelta | ResponseLogged) and not self.is_busy:
+                    self._turn_started.set()
+        self._events.put_nowait(None)
+
+    async def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request.get("subtype") != "can_use_tool":
+            raise UnsupportedRequest(f"nobody here answers to '{request.get('subtype')}'")
+        response = await answer_permission_request(self.approver, request, self.place)
+        if response["behavior"] == "deny":
+            self._translator.denied.add(str(request.get("tool_use_id")))
+        return response
+
+    async def _control(self, subtype: str, **request: Any) -> dict[str, Any]:
+        return await (await self._get_process()).control(subtype, **request)
+
+    def _run_detached(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Have something done that nobody waits for; what goes wrong is told."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_detached_done)
+
+    def _on_detached_done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, UserError):
+            self._events.put_nowait(Notice(error.message, is_error=True))
+
+    async def _follow_events(self, first: str) -> AsyncGenerator[Event, None]:
+        has_ended = False
+        try:
+            while (event := await self._events.get()) is not None:
+                if isinstance(event, PromptTaken):
+                    self._queued.pop(event.uuid, None)
+                    continue
+                yield event
+                has_ended = isinstance(event, TurnEnded)
+                if has_ended:
+                    self._queued.pop(first, None)  # nothing says that a command was taken
+                if has_ended and not self._queued:
+                    await wait_until_logged(self.path, self._translator.last_uuid)
+                    return
+            self._queued.clear()
+            words = self._process.exit_message if self._process else "Claude Code has ended"
+            yield Notice(words, is_error=True)
+            yield TurnEnded("failed", "", 0, 0, {}, None)
+            has_ended = True
+        finally:
+            if not has_ended:
+                await self._stop_turn()
+
+    async def _stop_turn(self) -> None:
+        """Have the client stop the turn, and waits for that."""
+        self._queued.clear()
+        if self._process and not self._process.has_ended:
+            with suppress(UserError):
+                await self._process.control("interrupt")
+                await self._wait_turn_end()
+
+    async def _wait_turn_end(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                while not isinstance(await self._events.get(), TurnEnded | None):
+                    pass
+
+    async def _shut_down(self) -> None:
+        for task in [*self._tasks]:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        process, self._process = self._process, None
+        if process:
+            await process.close()
+        if self._reader:
+            self._reader.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._reader
+        self._has_spoken = False
+
+    def _load_chain(self) -> list[Record]:
+        """Return the messages that lead to where the session stands."""
+        path, tip = self.path, self._translator.last_uuid
+        if not self._has_spoken:
+            tip, resumed = self.options.at or "", self.options.resumed
+            path = path.with_stem(resumed) if resumed else path
+        if tip:
+            return load_chain(path, tip)
+        stamp = read_file_stamp(path)
+        return (
+            select_forked_chain(list(iter_client_records(iter_lines(path))), stamp.size)
+            if stamp
+            else []
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

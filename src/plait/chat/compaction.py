@@ -1,0 +1,401 @@
+"""Compaction of a conversation that fills the context window into a summary.
+
+    prompt ── answer ── … ── prompt ── │ answer ── results │          before
+    boundary ── summary ────────────── │ answer ── results │ ── …     after
+
+The last response and what follows it is preserved; the summary is written without seeing it. The
+older log format (2.1.29) preserves nothing.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from random import Random
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from plait.chat.context import RequestBuilder, build_api_messages, estimate_tokens
+from plait.chat.events import Compacted
+from plait.chat.hooks import HookEffect
+from plait.chat.model_info import get_capacity
+from plait.chat.responses import (
+    CONTEXT_FULL,
+    Sleep,
+    compute_retry_delay,
+    describe_error,
+    is_too_long,
+)
+from plait.chat.streaming import (
+    BlockFinished,
+    Message,
+    Model,
+    ModelError,
+    Request,
+    ResponseFinished,
+    ResponseStarted,
+)
+from plait.graph.client.tokens import PROSE
+from plait.record import Record
+from plait.record.codec import as_mapping
+from plait.record.types import get_content_blocks
+from plait.write import SessionWriter
+from plait.write.writer import CONTINUED
+
+if TYPE_CHECKING:
+    from plait.chat.session_hooks import SessionHooks
+
+
+TASK = """\
+Your task is to create a detailed summary of the conversation so far. It will stand in the place of
+the conversation: whoever goes on with the work has nothing else to go by.
+
+Think first, between <analysis> and </analysis>: go through the conversation in its order and note
+what was asked, what was done, and what came of it. Then write between <summary> and </summary>:
+
+1. What the person wants, in their own words where they matter, and every wish that still holds.
+2. Decisions that were made, and why.
+3. Files that were read, changed or made: their paths, what matters in them, code that is needed.
+4. Errors that came up, what mended them, and what the person said about them.
+5. All messages of the person that are no results of tools, in short.
+6. What is open, what was being done last, and the next step if one was agreed on.
+
+Be exact with names, paths, numbers and commands. Leave out what no longer matters. Do not call any
+tool: answer with the analysis and the summary alone."""
+FOCUS = "\n\nThe person asks that the summary looks above all at this:\n{}"
+USED = re.compile(r"<tools-used-before-summary>(.*?)</tools-used-before-summary>")
+SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL)
+ANALYSIS = re.compile(r"<analysis>.*?(?:</analysis>|\Z)", re.DOTALL)
+
+TOOLS_USED = (
+    "<system-reminder>\n<tools-used-before-summary>{}</tools-used-before-summary>\n"
+    "</system-reminder>\n"
+)
+TRANSCRIPT = (
+    "\n\nIf you need specific details from before compaction (like exact code snippets, error"
+    " messages, or content you generated), read the full transcript at: {}\n"
+)
+GO_ON = (
+    "Continue the conversation from where it left off without asking the user any further"
+    " questions. Resume directly — do not acknowledge the summary, do not recap what was happening,"
+    ' do not preface with "I\'ll continue" or similar. Pick up the last task as if the break never'
+    " happened."
+)
+PRESERVED = (
+    "\n\nThe messages after this summary are the most recent messages from before compaction, kept"
+    " verbatim. The summary was written without seeing them, so something it says has not happened"
+    " yet may already have happened in them."
+)
+
+
+def extract_summary(text: str) -> str:
+    """Return the summary in an answer: what it marks as such, else all but its analysis."""
+    without = ANALYSIS.sub("", text)
+    marked = SUMMARY.search(without) or SUMMARY.search(text)
+    return (marked[1] if marked else without).strip()
+
+
+def add_summary_request(messages: Sequence[Message], focus: str) -> list[Message]:
+    """Return a conversation with the question for its summary behind it."""
+    words = TASK + (FOCUS.format(focus) if focus.strip() else "")
+    task = {"type": "text", "text": words}
+    if messages[-1]["role"] != "user":
+        return [*messages, {"role": "user", "content": [task]}]
+    last = {**messages[-1], "content": [*messages[-1]["content"], task]}
+    return [*messages[:-1], last]
+
+
+def drop_oldest(messages: Sequence[Message]) -> list[Message]:
+    """Return the newer part of a conversation, from a prompt on; nothing where it has one."""
+    for place in range(max(1, len(messages) // 4), len(messages)):
+        message = messages[place]
+        kinds = {block.get("type") for block in message["content"]}
+        if message["role"] == "user" and "tool_result" not in kinds:
+            return [*messages[place:]]
+    return []
+
+
+def _list_tools_called(records: Iterable[Record]) -> Iterator[str]:
+    for record in records:
+        for block in get_content_blocks(record) if record.type == "assistant" else ():
+            if block["type"] == "tool_use" and isinstance(block.get("name"), str):
+                yield block["name"]
+
+
+def _list_tools_summarized(records: Iterable[Record]) -> Iterator[str]:
+    """Yield the tools that a summary before named."""
+    for record in records:
+        if record.is_compact_summary and (
+            found := USED.search(record.message.text if record.message else "")
+        ):
+            yield from found[1].split(", ")
+
+
+BLOCKED_BY_PRE_COMPACT = "Compaction blocked by PreCompact hook: {}"
+
+
+def find_block_reason(effect: HookEffect) -> str | None:
+    """Return why no room is made, None where hooks let it happen."""
+    for hook_output in effect.outputs:
+        if hook_output.blocking:
+            reason = f"[{hook_output.run.hook.command}]: {hook_output.blocking.reason}"
+            return BLOCKED_BY_PRE_COMPACT.format(reason)
+    return None
+
+
+def add_hook_focus(focus: str, effect: HookEffect) -> str:
+    """Return what a summary is to keep, with what hooks add to it."""
+    words = [
+        hook_output.run.stdout.strip()
+        for hook_output in effect.outputs
+        if hook_output.kind == "words"
+    ]
+    return "\n\n".join(filter(None, (focus, *words)))
+
+
+def format_hook_lines(event: str, effect: HookEffect) -> list[str]:
+    """Return what is printed of hooks, one line for each."""
+    lines = []
+    for hook_output in effect.outputs:
+        words = hook_output.run.stdout.strip() if hook_output.kind == "words" else ""
+        is_fine = hook_output.kind not in ("failed", "late") and not hook_output.blocking
+        trouble = hook_output.run.stderr.strip()
+        text = "completed successfully" if is_fine else "failed"
+        more = words if is_fine else trouble
+        lines.append(
+            f"{event} [{hook_output.run.hook.command}] {text}{f': {more}' if more else ''}"
+        )
+    return lines
+
+
+Trigger: TypeAlias = Literal["auto", "manual"]
+BLOCKING_MARGIN = 3_000
+"""Tokens below the window at which nothing can be sent any more."""
+MAX_FAILURES = 3
+"""How often in a row room is made in vain before it is left to the person."""
+MAX_RETRIES = 3
+MAX_SHORTENED = 3
+NO_SUMMARY = "no_summary"
+NOTHING_TO_COMPACT = "No messages to compact"
+BLOCKED_BY_HOOK = "Compaction blocked by"
+EMPTY_SUMMARY = "summarization produced empty response"
+
+DONE = "Compacted (ctrl+o to see full summary)"
+DIM, PLAIN = "\x1b[2m", "\x1b[22m"
+
+
+class SessionCompactor:
+    """Makes room in the context of a session."""
+
+    def __init__(
+        self,
+        writer: SessionWriter,
+        requests: RequestBuilder,
+        model: Model,
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        threshold: int | None = None,
+        sleep: Sleep = asyncio.sleep,
+        random: Random | None = None,
+    ) -> None:
+        self._writer = writer
+        self._memory = requests
+        self._model = model
+        self.tools = tools
+        """The definitions that requests carry: the cache then holds for the summary too."""
+        self._threshold = threshold
+        self._sleep = sleep
+        self._random = random or Random()
+        self._failures = 0
+        self.hooks: SessionHooks | None = None
+        """Who is told before room is made and behind it, and may have a say."""
+
+    @property
+    def threshold(self) -> int:
+        """From how many tokens on room is made."""
+        return self._threshold or get_capacity(self._memory.model).compaction_threshold
+
+    def is_due(self) -> bool:
+        """Return whether the context is nearly full, and making room has not failed too often."""
+        return self._failures < MAX_FAILURES and self._memory.context.tokens() >= self.threshold
+
+    async def compact_if_needed(self) -> Compacted | None:
+        """Compact where it is due; None where it is not, or failed and there is room yet."""
+        if not self.is_due():
+            return None
+        try:
+            return await self.compact("auto")
+        except ModelError as fault:
+            window = max(get_capacity(self._memory.model).window, self.threshold + BLOCKING_MARGIN)
+            if self._memory.context.tokens() < window - BLOCKING_MARGIN:
+                return None
+            words = f"Prompt is too long · automatic compaction failed: {describe_reason(fault)}"
+            raise ModelError(words, kind=CONTEXT_FULL, request=fault.request) from fault
+
+    async def compact(self, trigger: Trigger, focus: str = "") -> Compacted:
+        """Sum up what was said; raises ModelFault where there is no summary."""
+        told_before = await self._run_pre_hooks(trigger, focus)
+        began, before = monotonic(), self._memory.context.tokens()
+        records = self._memory.context.records
+        tail = from_last_response(records)
+        has_head = bool(from_last_response(records[: len(records) - len(tail)]))
+        is_kept = has_head and not self._writer.setting.is_older
+        tail = tail if is_kept and estimate_tokens(tail) <= self.threshold // 2 else ()
+        head = records[: len(records) - len(tail)]
+        try:
+            draft = await self._request_summary(head, add_hook_focus(focus, told_before))
+        except ModelError as fault:
+            self._record_failure(trigger, focus, fault)
+            raise
+        self._failures = 0
+        text = draft.summary
+        if not self._writer.setting.is_older:
+            log = self._writer.path.resolve()
+            tools = ", ".join(
+                sorted({*_list_tools_called(head), *_list_tools_summarized(head)} - {""})
+            )
+            used = TOOLS_USED.format(tools)
+            kept = PRESERVED if bool(tail) else ""
+            text = (
+                f"{CONTINUED}{used}Summary:\n{draft.summary}{TRANSCRIPT.format(log)}{GO_ON}{kept}"
+            )
+        took = round((monotonic() - began) * 1000)
+        after = round(len(text) / PROSE) + estimate_tokens(tail)
+        dropped = max(0, before - after) + _count_dropped_tokens(self._memory.context.records)
+        counted = {"post_tokens": after, "cumulative_dropped_tokens": dropped, "duration_ms": took}
+        is_older = self._writer.setting.is_older
+        self._writer.compact(
+            text,
+            trigger=trigger,
+            pre_tokens=before,
+            preserved=[record.uuid for record in tail if record.uuid],
+            **({} if is_older else counted),
+        )
+        told_behind = await self._run_post_hooks(trigger, draft)
+        if trigger == "manual" and not self._writer.setting.is_older:
+            hook_lines = [
+                *format_hook_lines("PreCompact", told_before),
+                *format_hook_lines("PostCompact", told_behind),
+            ]
+            words = "\n".join([DONE, *hook_lines])
+            shown = words if self._writer.is_unseen else f"{DIM}{words}{PLAIN}"
+            self._writer.command("compact", focus, shown, is_asked=True, is_heard=True)
+        return Compacted(trigger, before, draft.summary, draft.model, draft.usage)
+
+    async def _run_pre_hooks(self, trigger: Trigger, focus: str) -> HookEffect:
+        """Have hooks told that room is made; raises ModelFault where one does not let it happen."""
+        if self.hooks is None:
+            return HookEffect()
+        if trigger == "manual":
+            self._writer.announce()
+        effect = await self.hooks.fire_pre_compact(trigger, focus)
+        if blocked := find_block_reason(effect):
+            error = ModelError(blocked, kind=NO_SUMMARY)
+            self._record_failure(trigger, focus, error)
+            raise error
+        return effect
+
+    async def _run_post_hooks(self, trigger: Trigger, draft: "_Summary") -> HookEffect:
+        """Have hooks told that the session goes on behind a summary."""
+        if self.hooks is None:
+            return HookEffect()
+        await self.hooks.fire_session_start("compact", model=self._writer.setting.model)
+        return await self.hooks.fire_post_compact(trigger, draft.text)
+
+    async def _request_summary(self, head: Sequence[Record], focus: str) -> "_Summary":
+        """Ask for a summary; where there is too much to sum up, of the newer part alone."""
+        messages = build_api_messages(head)
+        if not messages:
+            raise ModelError(NOTHING_TO_COMPACT, kind=NO_SUMMARY)
+        for _ in range(MAX_SHORTENED):
+            try:
+                return await self._request_with_retries(add_summary_request(messages, focus))
+            except ModelError as fault:
+                shorter = drop_oldest(messages)
+                if not is_too_long(fault) or not shorter:
+                    raise
+                messages = shorter
+        return await self._request_with_retries(add_summary_request(messages, focus))
+
+    async def _request_with_retries(self, messages: Sequence[Message]) -> "_Summary":
+        request = self._memory.build_from(messages, self.tools)
+        attempt = 0
+        while True:
+            try:
+                return await _read_summary(self._model, request)
+            except ModelError as fault:
+                attempt += 1
+                if not fault.is_retryable or attempt > MAX_RETRIES:
+                    raise
+                await self._sleep(compute_retry_delay(fault, attempt, self._random))
+
+    def _record_failure(self, trigger: Trigger, focus: str, error: ModelError) -> None:
+        if trigger == "auto":
+            self._failures += 1
+            return
+        words = describe_failure(error)
+        if error.text == NOTHING_TO_COMPACT:
+            words = f"Error: {NOTHING_TO_COMPACT}"
+        self._writer.command("compact", focus, words, is_failed=True, is_asked=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """A summary, and what it took."""
+
+    summary: str
+    model: str
+    usage: Mapping[str, Any]
+    text: str
+    """All that was said."""
+
+
+async def _read_summary(model: Model, request: Request) -> _Summary:
+    texts: list[str] = []
+    name, ended = request.model, None
+    async with aclosing(model.stream(request)) as pieces:
+        async for piece in pieces:
+            match piece:
+                case ResponseStarted():
+                    name = piece.model
+                case BlockFinished() if piece.block.get("type") == "text":
+                    texts.append(str(piece.block.get("text", "")))
+                case ResponseFinished():
+                    ended = piece
+    text = "\n".join(texts)
+    summary = extract_summary(text)
+    if ended is None or not summary:
+        raise ModelError(EMPTY_SUMMARY, kind=NO_SUMMARY)
+    return _Summary(summary, name, ended.usage, text)
+
+
+def describe_failure(error: ModelError) -> str:
+    """Return what a person is told where no room was made."""
+    is_whole = error.text.startswith(BLOCKED_BY_HOOK)
+    return error.text if is_whole else f"Error during compaction: {describe_reason(error)}"
+
+
+def describe_reason(error: ModelError) -> str:
+    """Say why there is no summary."""
+    return error.text if error.kind == NO_SUMMARY else describe_error(error, "").text
+
+
+def from_last_response(records: Sequence[Record]) -> Sequence[Record]:
+    """Return the last response and all that follows it; nothing where there is none."""
+    answers = (record for record in reversed(records) if record.type == "assistant")
+    last = next((record for record in answers if not record.is_api_error_message), None)
+    if last is None:
+        return ()
+    for place, record in enumerate(records):
+        is_same = record.type == "assistant" and record.message_id == last.message_id
+        if record is last or (is_same and last.message_id):
+            return records[place:]
+    return ()
+
+
+def _count_dropped_tokens(records: Sequence[Record]) -> int:
+    """Return how many tokens the compactions before took away."""
+    metadata = as_mapping(records[0].fields.get("compactMetadata")) if records else {}
+    dropped = metadata.get("cumulativeDroppedTokens")
+    return dropped if isinstance(dropped, int) else 0

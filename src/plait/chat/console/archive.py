@@ -1,0 +1,279 @@
+"""Past sessions as the console needs them: the session picker, export, graph, estimates."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.archive import Archive, Facts, Session
+from plait.cli.options import Request
+from plait.cli.text import format_counts, now, safe_line, shell_command, short_id
+from plait.errors import SourceError, UserError
+from plait.line import make_project_slug
+from plait.record.time import parse_time
+from plait.view.formats import format_age, format_bytes, format_count
+from plait.view.terminal import AnyBlock
+from plait.view.text import count_columns, shorten_to_width
+
+if TYPE_CHECKING:
+    from plait.conversation.next_prompt import NextPrompt
+
+
+TIME_WIDTH = 10
+MIN_TITLE_WIDTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A session that can be chosen, and why it is there."""
+
+    facts: Facts
+    snippet: str = ""
+    """Where it says what was looked for."""
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        mark = "● " if self.facts.is_live else ""
+        kept = f"{self.facts.mark} · " if self.facts.mark else ""
+        return f"{mark}{kept}{safe_line(self.facts.title or '(no title)')}"
+
+    @property
+    def description(self) -> str:
+        """What is told of it besides."""
+        return safe_line(self.snippet or self.facts.first_prompt or "")
+
+    def matches(self, words: Sequence[str]) -> bool:
+        """Return whether all words stand in what is known of it."""
+        facts = self.facts
+        known = (facts.title, facts.first_prompt, facts.session, facts.cwd, facts.git_branch)
+        text = " ".join(filter(None, known)).casefold()
+        return all(word in text for word in words)
+
+    def render(self, width: int, time: datetime) -> str:
+        """Return it on one line."""
+        ended = parse_time(self.facts.ended)
+        when = f"{format_age(ended, time) if ended else '':<{TIME_WIDTH}}"
+        entries = format_count(self.facts.entries, "entry", "entries")
+        margin = f"  {entries}  {short_id(self.facts.session)}"
+        room = max(width - count_columns(when) - count_columns(margin) - 2, MIN_TITLE_WIDTH)
+        title = shorten_to_width(self.title, room)
+        return shorten_to_width(
+            f"{when}  {title}{' ' * (room - count_columns(title))}{margin}", width
+        )
+
+
+@dataclass
+class SessionPicker:
+    """Chooses among sessions: of this directory, or of all; by what is known, or by what is said.
+
+    Rows come one by one, so that thousands can be looked through while they are still read.
+    """
+
+    here: Callable[[], Iterable[Facts]]
+    everywhere: Callable[[], Iterable[Facts]]
+    search_messages: Callable[[str], Iterable[tuple[Facts, str]]]
+    directory: str = ""
+    query: str = ""
+    at: int = 0
+    is_everywhere: bool = False
+    is_reading: bool = False
+    note: str = ""
+    rows: list[Row] = field(default_factory=list)
+    time: datetime = field(default_factory=now)
+    _number: int = 0
+    """Which reading is wanted: an earlier one, should it still go on, adds nothing."""
+
+    @property
+    def found(self) -> list[Row]:
+        """The rows that hold what is typed."""
+        words = self.query.casefold().split()
+        return [row for row in self.rows if row.snippet or row.matches(words)]
+
+    @property
+    def chosen(self) -> Row | None:
+        """The row that is meant."""
+        found = self.found
+        return found[min(self.at, len(found) - 1)] if found else None
+
+    def move(self, count: int) -> None:
+        """Go to another row."""
+        self.at = min(max(self.at + count, 0), max(len(self.found) - 1, 0))
+
+    def set_query(self, text: str) -> None:
+        """Look for other words."""
+        self.query, self.at, self.note = text, 0, ""
+        if any(row.snippet for row in self.rows):
+            self.rows = [row for row in self.rows if not row.snippet]
+
+    def read(self) -> None:
+        """Read the sessions of the directory, or all; it may be called from any thread."""
+        self._number += 1
+        number, self.rows, self.is_reading = self._number, [], True
+        known = self.everywhere if self.is_everywhere else self.here
+        for facts in known():
+            if number != self._number:
+                return
+            self.rows.append(Row(facts))
+        self.is_reading = False
+
+    def cancel(self) -> None:
+        """Have no more rows come."""
+        self._number += 1
+
+    def search(self) -> None:
+        """Look for what is typed in what was said; it may be called from any thread."""
+        self._number += 1
+        self.is_reading = True
+        hits = [Row(facts, text) for facts, text in self.search_messages(self.query)]
+        seen = {row.facts.session for row in hits}
+        others = [row for row in self.rows if row.facts.session not in seen and not row.snippet]
+        self.rows, self.at = [*hits, *others], 0
+        self.note = "" if hits else "no messages match"
+        self.is_reading = False
+
+
+MAX_LISTED = 300
+MAX_FOUND = 30
+MAX_READ_BYTES = 20_000_000
+"""Bytes of a session of which more is told than its name."""
+FORMATS = {".md": "md", ".markdown": "md", ".txt": "txt", ".html": "html", ".json": "json"}
+DEFAULT_FORMAT = ".md"
+
+
+@dataclass
+class ChatArchive:
+    """What was said before, in all sessions under the roots."""
+
+    request: Request
+    directory: Path
+
+    @property
+    def archive(self) -> Archive:
+        """The sessions as they are now."""
+        return self.request.archive.reopen()
+
+    def rows(self, *, everywhere: bool = False) -> Iterator[Facts]:
+        """Yield what is known of sessions that can go on, the newest first."""
+        archive, slug = self.archive, make_project_slug(str(self.directory.resolve()))
+        if self.request.settings.index.is_dir():
+            archive.index = self.request.settings.index
+        with archive:
+            left = MAX_LISTED
+            for session in reversed(archive.sessions):
+                if left and session.file and (everywhere or session.project == slug):
+                    left -= 1
+                    yield archive.facts(session)
+
+    def search(self, words: str) -> list[tuple[Facts, str]]:
+        """Return the sessions in which words were said, each with where it says so best."""
+        archive = self.archive
+        archive.index = self.request.settings.index
+        found = archive.search(words, limit=MAX_FOUND)
+        best = {hit.session: hit.snippet for hit in reversed(found.hits)}
+        known = {session.id: session for session in archive.sessions if session.file}
+        named = [
+            known[fromkey]
+            for fromkey in dict.fromkeys(hit.session for hit in found.hits)
+            if fromkey in known
+        ]
+        return [(archive.facts(session), " ".join(best[session.id].split())) for session in named]
+
+    def make_picker(
+        self, is_meant: Callable[[Facts], bool] = lambda facts: True
+    ) -> "SessionPicker":
+        """Return the choice among those sessions that are meant."""
+
+        return SessionPicker(
+            here=lambda: filter(is_meant, self.rows()),
+            everywhere=lambda: filter(is_meant, self.rows(everywhere=True)),
+            search_messages=self.search,
+            directory=str(self.directory),
+        )
+
+    def session(self, name: str) -> Session:
+        """Return the session that a person names."""
+        return self.archive.session(name, self.directory)
+
+    def check_directory(self, session: Session) -> Path:
+        """Return where a session worked, or says why it cannot go on from here."""
+        resume = self.archive.resume(session, default=self.request.settings.roots[0])
+        if resume.why_not:
+            raise UserError(f"cannot resume: {resume.why_not}")
+        place = Path(resume.directory) if resume.directory else self.directory
+        if place.resolve() != self.directory.resolve():
+            line = shell_command("plait", "chat", "--resume", short_id(session.id))
+            raise UserError(
+                f"that session ran in '{safe_line(str(place))}'",
+                f"`{shell_command('cd', str(place))} && {line}` resumes it there",
+            )
+        return place
+
+    def render_last_turn(self, session: Session) -> "Iterable[AnyBlock]":
+        """Return the last turn of a session, unless it takes long to read."""
+        if session.path.stat().st_size > MAX_READ_BYTES:
+            return ()
+        from plait.conversation.costs import SessionCosts
+        from plait.view.terminal import TerminalRenderer
+
+        archive = self.archive
+        found = archive.open(session).conversations
+        shown = found.by_line.get(found.main or "")
+        if shown is None:
+            return ()
+        cwd = archive.facts(session).cwd
+        reading = TerminalRenderer(found, SessionCosts(found), directory=cwd)
+        return reading.iter_blocks(shown, shown.turns[-1:])
+
+    def estimate_next_prompt(self, path: Path) -> "NextPrompt | None":
+        """Return what the next prompt of a session sends, unless it takes long to read."""
+        try:
+            if path.stat().st_size > MAX_READ_BYTES:
+                return None
+            archive = self.archive
+            return archive.resumption(archive.session_at(path)).next_prompt
+        except (OSError, SourceError, UserError):
+            return None
+
+    def render_graph(self, path: Path) -> list[str]:
+        """Return the graph of a session as lines, with nothing but our own colours."""
+        from plait.cli.graph import print_graph
+
+        archive, output = self.archive, self.request.output
+        with output.console.capture() as capture:
+            print_graph(archive, output, archive.session_at(path))
+        return capture.get().rstrip("\n").split("\n")
+
+    def export(self, path: Path, name: str) -> list[str]:
+        """Write a session to a file of its own; returns what is said of it."""
+        from plait.archive import MANIFEST, REPORT, ExportPlan
+        from plait.redact import Redactor
+
+        file = self.directory / (name or f"session-{short_id(path.stem)}{DEFAULT_FORMAT}")
+        if not file.suffix:
+            file = file.with_suffix(DEFAULT_FORMAT)
+        if file.suffix.casefold() not in FORMATS:
+            raise UserError(f"cannot export as '{file.suffix}'", f"formats: {', '.join(FORMATS)}")
+        if file.exists():
+            raise UserError(f"'{file}' already exists", "choose another file name")
+        archive, redactor = self.archive, Redactor()
+        plan = ExportPlan(
+            (archive.session_at(path),),
+            branches="active",
+            is_combined=True,
+            redactor=redactor,
+            pricing=self.request.prices,
+            is_single=True,
+        )
+        found = archive.export(plan, FORMATS[file.suffix.casefold()])
+        parts = [(item, data) for item, data in found if item not in (REPORT, MANIFEST)]
+        from plait.line.output import OutputFolder
+
+        pages = [data for name, data in parts if name.endswith(".html") and name != "index.html"]
+        data = b"".join(pages[:1] or [data for _, data in parts])
+        OutputFolder(file.parent).write(file.name, data)
+        written = len(data)
+        text = f"redacted: {format_counts(redactor.report.kinds)}" if redactor.report else ""
+        hint = "`plait export --no-redact` leaves everything as it is" if text else ""
+        return [f"written to {file} ({format_bytes(written)})", *filter(None, (text, hint))]

@@ -1,0 +1,520 @@
+"""Slash commands of the console."""
+
+import shutil
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from plait.chat.approval import Mode
+from plait.chat.console.keyboard import FullView
+from plait.chat.engine import Engine
+from plait.chat.model_info import resolve_alias
+from plait.chat.rewind import (
+    PROBLEM_TEXTS,
+    FileRewindPlan,
+    FileRewindStep,
+    RewindPoint,
+    find_rewind_point,
+)
+from plait.chat.usage import Meter
+from plait.cli.text import safe_line, short_id
+from plait.errors import UserError
+from plait.view.formats import (
+    CACHE_READ,
+    CACHE_WRITE,
+    INPUT,
+    OUTPUT,
+    format_count,
+    format_money,
+    format_tokens,
+    join_dotted,
+)
+from plait.view.terminal import RemarkBlock, TodoBlock
+
+if TYPE_CHECKING:
+    from plait.chat.console.completion import Suggestion
+    from plait.chat.console.interactive import Talk
+
+
+RewindTarget: TypeAlias = Literal["conversation", "files", "both"]
+REWIND_TARGETS: tuple[RewindTarget, ...] = ("conversation", "files", "both")
+OVERWRITE = "over"
+MAX_LISTED = 20
+MAX_WIDTH = 60
+USAGE = "`/rewind 2 both` goes back to before the second-last prompt, files included"
+
+
+async def rewind(conversation: "Talk", rest: str) -> None:
+    """Go back to before a prompt: what was said, what was changed, or both."""
+    points = conversation.client.rewind_points()
+    words = rest.split()
+    name = words[0] if words else await _ask_point(conversation, points)
+    if name is None:
+        return
+    point = find_rewind_point(points, name)
+    plan = conversation.client.plan_file_rewind(point)
+    what, is_over = _parse_words(words[1:]) or (await _ask_what(conversation, point, plan), False)
+    if what in ("conversation", "both"):
+        await conversation.client.rewind(point)
+        conversation.keyboard.restore_input(point.text)
+        await conversation.say(
+            f"back to before '{_shorten(point)}'; later messages stay in the log"
+        )
+    if what in ("files", "both"):
+        await conversation.say(*apply_plan(plan, overwrite=is_over))
+    if what is None:
+        await conversation.say("nothing changed")
+
+
+async def branch(conversation: "Talk", rest: str) -> None:
+    """Go on in a session of its own, from here or from before a prompt (`@2`)."""
+    mark, _, title = rest.partition(" ") if rest.startswith("@") else ("", "", rest)
+    point = find_rewind_point(conversation.client.rewind_points(), mark[1:]) if mark else None
+    if point and point.before is None:
+        raise UserError("there is nothing before the first prompt", "`/clear` starts a new session")
+    old = conversation.client.session
+    await conversation.branch(point, title.strip())
+    if point:
+        conversation.keyboard.restore_input(point.text)
+    await conversation.say(f"switched to a branch; `plait chat --resume {old}` goes back")
+
+
+def format_points(points: Sequence[RewindPoint]) -> Iterator[str]:
+    """Yield a line for each prompt, the newest last with the number 1."""
+    if len(points) > MAX_LISTED:
+        yield f"  … {format_count(len(points) - MAX_LISTED, 'earlier prompt')}"
+    for number in range(min(len(points), MAX_LISTED), 0, -1):
+        yield f"  {number:>2}  {_shorten(points[-number])}"
+
+
+def format_plan(plan: FileRewindPlan | None) -> Iterator[str]:
+    """Yield what going back would mean for files."""
+    if plan is None:
+        yield "no file backups for that prompt"
+    elif not plan.steps:
+        yield "files are unchanged since then"
+    for step in plan.steps if plan else ():
+        yield f"  {_format_step(step)}"
+
+
+def apply_plan(plan: FileRewindPlan | None, *, overwrite: bool) -> list[str]:
+    """Have files hold what they held; returns what is said of it."""
+    if plan is None or not plan.steps:
+        return list(format_plan(plan))
+    done = plan.apply(overwrite=overwrite)
+    lines = [f"  {step.verb}: {safe_line(step.name)}" for step in done]
+    kept = [step for step in plan.steps if step not in done]
+    lines += [f"  skipped: {_format_step(step)}" for step in kept]
+    if any(step.problem == "foreign" for step in kept):
+        lines.append(f"`/rewind … files {OVERWRITE}` restores those too, and saves a copy")
+    if overwrite and plan.conflicting_steps and plan.backup_folder:
+        lines.append(f"copies of the replaced files are in {plan.backup_folder}")
+    return [join_dotted(format_count(len(done), "file"), "restored"), *lines]
+
+
+def _format_step(step: FileRewindStep) -> str:
+    if step.problem in ("outside", "lost", "unreadable"):
+        return f"{safe_line(step.name)}: {PROBLEM_TEXTS[step.problem]}"
+    more, fewer = step.changed_lines
+    parts = join_dotted(step.verb, f"+{more} -{fewer}", PROBLEM_TEXTS[step.problem])
+    return f"{safe_line(step.name)}: {parts}"
+
+
+def _parse_words(words: Sequence[str]) -> tuple[RewindTarget | None, bool] | None:
+    if not words:
+        return None
+    what = next(
+        (rewind_target for rewind_target in REWIND_TARGETS if rewind_target == words[0]), None
+    )
+    if what is None or words[1:] not in ([], [OVERWRITE]):
+        raise UserError(f"'{' '.join(words)}' is not something to rewind", USAGE)
+    return what, words[1:] == [OVERWRITE]
+
+
+async def _ask_point(conversation: "Talk", points: Sequence[RewindPoint]) -> str | None:
+    if not points:
+        raise UserError("there is no prompt to go back to yet")
+    await conversation.say(*format_points(points))
+    async with conversation.keyboard.exclusive():
+        text = await conversation.keyboard.answer("Go back to before which prompt? (number) ")
+    return text.strip() if text and text.strip() else None
+
+
+async def _ask_what(
+    conversation: "Talk", point: RewindPoint, plan: FileRewindPlan | None
+) -> RewindTarget | None:
+    await conversation.say(f"before '{_shorten(point)}':", *format_plan(plan))
+    if plan is None or not plan.steps:
+        return "conversation"
+    async with conversation.keyboard.exclusive():
+        text = await conversation.keyboard.answer(
+            "c  conversation, f  files, b  both, n  nothing: "
+        )
+    letter = (text or "").strip().casefold()[:1]
+    return next(
+        (rewind_target for rewind_target in REWIND_TARGETS if rewind_target[0] == letter), None
+    )
+
+
+def _shorten(point: RewindPoint) -> str:
+    words = safe_line(" ".join(point.text.split()))
+    return words if len(words) <= MAX_WIDTH else f"{words[: MAX_WIDTH - 1]}…"
+
+
+MAX_OFFERED = 30
+TAIL_LINES = 12
+"""Lines of what a task printed that are shown."""
+MAX_TAIL_BYTES = 20_000
+
+
+async def resume(conversation: "Talk", rest: str) -> None:
+    """Go on with another session of this directory: the one that is named, or chosen."""
+    past = conversation.archive
+    if rest:
+        session = past.session(rest)
+    else:
+        row = await conversation.keyboard.pick(
+            conversation.archive.make_picker(lambda facts: facts.path != conversation.client.path)
+        )
+        if row is None:
+            return
+        session = past.archive.session_at(row.facts.path)
+    past.check_directory(session)
+    await conversation.resume(session.path)
+    await conversation.screen.print(past.render_last_turn(session))
+    await conversation.screen.print(
+        [RemarkBlock(text=f"session {conversation.client.session} resumed")]
+    )
+    conversation.estimate_next_prompt()
+
+
+async def export(conversation: "Talk", rest: str) -> None:
+    """Write what was said to a file."""
+    _require_messages(conversation)
+    lines = conversation.archive.export(conversation.client.path, rest)
+    await conversation.say(*conversation.client.log_command("export", rest, lines))
+
+
+async def graph(conversation: "Talk", rest: str) -> None:
+    """Draw the session as the graph it is; one that is long on a screen of its own."""
+    _require_messages(conversation)
+    lines = conversation.archive.render_graph(conversation.client.path)
+    rows = shutil.get_terminal_size().lines
+    if conversation.keyboard.is_live and len(lines) > rows - 4:
+        await conversation.keyboard.show(
+            FullView(f"session {conversation.client.session}", lambda width: lines)
+        )
+    else:
+        await conversation.keyboard.print_above("".join(f"{line}\n" for line in lines))
+
+
+def _require_messages(conversation: "Talk") -> None:
+    if not conversation.client.path.exists():
+        raise UserError("the session is empty")
+
+
+async def todos(conversation: "Talk", rest: str) -> None:
+    """Show what is to be done, and how far it is."""
+    if conversation.activity.plan:
+        await conversation.screen.print([TodoBlock(items=conversation.activity.plan)])
+    else:
+        await conversation.say("the to-do list is empty")
+
+
+async def tasks(conversation: "Talk", rest: str) -> None:
+    """Show what runs in the background, or the end of what one task printed."""
+    if not rest:
+        await conversation.say(*(conversation.activity.format_running() or ["no background tasks"]))
+        return
+    job = conversation.activity.jobs.get(rest)
+    if job is None or job.output is None:
+        raise UserError(f"there is no task '{rest}'", "`/tasks` lists what runs")
+    lines = (
+        job.output.read_bytes()[-MAX_TAIL_BYTES:]
+        .decode("utf-8", "replace")
+        .rstrip("\n")
+        .split("\n")
+    )
+    await conversation.say(job.title, *[f"    {safe_line(line)}" for line in lines[-TAIL_LINES:]])
+
+
+async def open_collapsed(conversation: "Talk", rest: str) -> None:
+    """Show the last result, or the one before it by that number, whole."""
+    views = conversation.screen.list_collapsed()
+    number = int(rest) if rest.isdecimal() else 1
+    if not 0 < number <= len(views):
+        raise UserError("no such result", f"{len(views)} are available")
+    await conversation.keyboard.show(views[-number])
+
+
+def complete_sessions(conversation: "Talk", typed: str) -> "Iterator[Suggestion]":
+    """Yield the sessions of the directory whose id or title begins so."""
+    from plait.chat.console.completion import Suggestion
+
+    wanted = typed.casefold()
+    found: Sequence[Suggestion] = [
+        Suggestion(short_id(facts.session), facts.title or "")
+        for facts in conversation.archive.rows()
+        if facts.path != conversation.client.path
+        and (facts.session.startswith(wanted) or wanted in (facts.title or "").casefold())
+    ]
+    yield from found[:MAX_OFFERED]
+
+
+TextCommand: TypeAlias = Callable[[Engine, str], Awaitable[list[str]]]
+"""Does something with a session, and returns what is said of it."""
+TalkCommand: TypeAlias = "Callable[[Talk, str], Awaitable[None]]"
+TOKEN_LABELS = (
+    ("input", INPUT),
+    ("cache_write", CACHE_WRITE),
+    ("cache_read", CACHE_READ),
+    ("output", OUTPUT),
+)
+SELECTABLE_MODES: tuple[Mode, ...] = ("default", "acceptEdits", "plan", "dontAsk")
+"""Modes that one can change to; to bypass everything is said when it begins, or not at all."""
+NO_COMMANDS: Mapping[str, str] = {}
+KEY_HELP = (
+    ("Enter", "send; Alt-Enter, Ctrl-J or \\ Enter starts a new line"),
+    ("Ctrl-C", "stop the turn; twice to exit; text you typed is kept"),
+    ("Tab, @", "complete commands, arguments and file names"),
+    ("↑, Ctrl-R", "recall queued or earlier prompts; search them"),
+    ("Ctrl-O", "show collapsed results and thinking in full"),
+    ("Shift-Tab", "switch mode: ask before edits, accept edits, plan only"),
+    ("Ctrl-X Ctrl-E", "edit the prompt in your editor"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command, what it takes, and what it is for."""
+
+    name: str
+    argument_hint: str
+    help: str
+    run_text: TextCommand | None = None
+    """What it does wherever it is given; None where it is for whoever sits there."""
+    run: "TalkCommand | None" = None
+    is_read_only: bool = False
+    """Whether it changes nothing, and can be done while a turn goes on."""
+
+    @property
+    def usage(self) -> str:
+        """How it is typed."""
+        return f"/{self.name} {self.argument_hint}".strip()
+
+
+async def run_command(conversation: "Talk", text: str) -> None:
+    """Do what a line that begins with a slash asks for."""
+    name, rest = split_command(text)
+    command = BY_NAME.get(name)
+    if command is None and (text[1:].split(maxsplit=1) or [""])[0] in conversation.client.commands:
+        await conversation.send(text)
+    elif command is None:
+        conversation.client.log_unknown_command(name, rest)
+        await conversation.say(f"unknown command '/{name}': /help lists them")
+    elif command.run_text:
+        await conversation.say(*await command.run_text(conversation.client, rest))
+    elif command.run:
+        await command.run(conversation, rest)
+
+
+def complete_commands(
+    typed: str, others: Mapping[str, str] = NO_COMMANDS
+) -> "Iterator[Suggestion]":
+    """Yield the commands that begin so, with what each is for; those people wrote down last."""
+    from plait.chat.console.completion import Suggestion
+
+    for command in COMMANDS:
+        if command.name.startswith(typed.casefold()):
+            yield Suggestion(command.name, command.help)
+    for name, words in others.items():
+        if name.startswith(typed) and name not in BY_NAME:
+            yield Suggestion(name, words)
+
+
+def is_read_only(text: str) -> bool:
+    """Return whether a line only has something shown."""
+    command = BY_NAME.get(split_command(text)[0])
+    return command is not None and command.is_read_only
+
+
+def split_command(text: str) -> tuple[str, str]:
+    """Return the name of a command, and what it is given."""
+    name, _, rest = text[1:].partition(" ")
+    return name.strip().casefold(), rest.strip()
+
+
+async def run_text_command(client: Engine, text: str) -> list[str] | None:
+    """Do a command that can be given anywhere, and returns what it says; None for no such one."""
+    name, rest = split_command(text)
+    command = BY_NAME.get(name)
+    return await command.run_text(client, rest) if command and command.run_text else None
+
+
+async def _rename(client: Engine, rest: str) -> list[str]:
+    return [await client.rename(rest)]
+
+
+async def _cost(client: Engine, rest: str) -> list[str]:
+    return _log_unless_busy(client, "cost", rest, _format_usage(client))
+
+
+def _format_usage(client: Engine) -> list[str]:
+    meter = client.meter
+    parts = [
+        f"{format_tokens(count)} {words}"
+        for name, words in TOKEN_LABELS
+        if (count := getattr(meter.tokens, name))
+    ]
+    lines = [join_dotted(format_count(meter.responses, "response"), _format_cost(meter))]
+    if parts:
+        lines.append(f"tokens: {', '.join(parts)}")
+    if (dollars := client.total_dollars) is not None:
+        lines.append(f"whole session: ${dollars:.4f}")
+    return lines
+
+
+def _format_cost(meter: Meter) -> str:
+    if meter.unpriced_responses == meter.responses:
+        return "price unknown" if meter.unpriced_responses else ""
+    rest = f" and {format_count(meter.unpriced_responses, 'response')} without a known price"
+    return format_money(meter.dollars) + (rest if meter.unpriced_responses else "")
+
+
+async def _context(client: Engine, rest: str) -> list[str]:
+    return _log_unless_busy(client, "context", rest, _format_context_fill(client))
+
+
+def _log_unless_busy(client: Engine, name: str, rest: str, lines: list[str]) -> list[str]:
+    """Have the log say what was looked at, unless an answer is being written to it."""
+    return lines if client.is_busy else client.log_command(name, rest, lines)
+
+
+def _format_context_fill(client: Engine) -> list[str]:
+    fill = client.context_fill
+    if fill is None:
+        return ["the context size is not known"]
+    share = round(100 * fill.tokens / fill.window)
+    used = f"{format_tokens(fill.tokens)} of {format_tokens(fill.window)} tokens ({share} %)"
+    return [
+        used,
+        f"from {format_tokens(fill.compaction_threshold)} on it is compacted automatically",
+    ]
+
+
+async def _help(conversation: "Talk", rest: str) -> None:
+    own = [(f"/{name}", words) for name, words in conversation.client.commands.items()]
+    rows = [*((command.usage, command.help) for command in COMMANDS), *own]
+    keys = KEY_HELP if conversation.keyboard.is_live else ()
+    width = max(len(name) for name, _ in (*rows, *keys))
+    lines = [f"  {name:<{width}}  {words}" for name, words in (*rows, *keys)]
+    await conversation.say(*lines[: len(rows)], *([""] if keys else ()), *lines[len(rows) :])
+
+
+async def _clear(conversation: "Talk", rest: str) -> None:
+    old = conversation.client.session
+    await conversation.clear()
+    await conversation.say(f"started a new session; `plait chat --resume {old}` goes back")
+
+
+async def _compact(conversation: "Talk", rest: str) -> None:
+    await conversation.compact(rest)
+
+
+async def _rewind(conversation: "Talk", rest: str) -> None:
+
+    await rewind(conversation, rest)
+
+
+async def _branch(conversation: "Talk", rest: str) -> None:
+
+    await branch(conversation, rest)
+
+
+async def _exit(conversation: "Talk", rest: str) -> None:
+    conversation.leave()
+
+
+async def _model(client: Engine, rest: str) -> list[str]:
+    if not rest:
+        return [f"{client.model} answers; `/model NAME` switches the model"]
+    name = resolve_alias(rest)
+    await client.switch(model=name)
+    return client.log_command("model", rest, [f"Set model to {name}"])
+
+
+async def _tools(client: Engine, rest: str) -> list[str]:
+    return [format_count(len(client.tools), "tool"), *(f"  {name}" for name in client.tools)]
+
+
+async def _permissions(client: Engine, rest: str) -> list[str]:
+    if not rest:
+        return [
+            *client.rules,
+            f"`/permissions MODE` changes the mode: {', '.join(SELECTABLE_MODES)}",
+        ]
+    mode = next(
+        (
+            selectable_mode
+            for selectable_mode in SELECTABLE_MODES
+            if selectable_mode.casefold() == rest.casefold()
+        ),
+        None,
+    )
+    if mode is None:
+        raise UserError(
+            f"'{rest}' is not a mode you can switch to", f"there are {', '.join(SELECTABLE_MODES)}"
+        )
+    await client.switch(mode=mode)
+    return [f"{mode} from now on"]
+
+
+async def _mcp(client: Engine, rest: str) -> list[str]:
+    verb, _, name = rest.partition(" ")
+    if rest and (verb != "approve" or not name.strip()):
+        raise UserError(
+            f"'/mcp {rest}' is not a valid command", "`/mcp approve NAME` starts a server"
+        )
+    lines = await client.servers(name.strip())
+    return lines or ["no MCP servers configured in .mcp.json or .claude.json"]
+
+
+COMMANDS = (
+    Command("help", "", "list the commands", run=_help, is_read_only=True),
+    Command("clear", "", "start a new session with an empty context", run=_clear),
+    Command("compact", "[focus]", "replace the conversation with a summary", run=_compact),
+    Command(
+        "rewind", "[N] [what]", "go back to before a prompt, with or without files", run=_rewind
+    ),
+    Command(
+        "branch",
+        "[@N] [NAME]",
+        "continue in a copy, from here or from an earlier prompt",
+        run=_branch,
+    ),
+    Command("rename", "NAME", "rename the session", run_text=_rename),
+    Command(
+        "cost",
+        "",
+        "tokens and cost since the session was opened",
+        run_text=_cost,
+        is_read_only=True,
+    ),
+    Command(
+        "context", "", "show how full the context window is", run_text=_context, is_read_only=True
+    ),
+    Command("model", "[NAME]", "show or change the model: opus, sonnet, haiku …", run_text=_model),
+    Command("tools", "", "list the available tools", run_text=_tools, is_read_only=True),
+    Command(
+        "permissions", "[MODE]", "show permission rules, or change the mode", run_text=_permissions
+    ),
+    Command("mcp", "[approve NAME]", "list MCP servers, or approve one", run_text=_mcp),
+    Command("todos", "", "show the to-do list", run=todos, is_read_only=True),
+    Command("tasks", "[ID]", "show background tasks", run=tasks, is_read_only=True),
+    Command("open", "[N]", "show the last result in full", run=open_collapsed, is_read_only=True),
+    Command("graph", "", "show the session as a graph", run=graph, is_read_only=True),
+    Command("export", "[FILE]", "export the conversation to a file", run=export),
+    Command("resume", "[SESSION]", "resume another session", run=resume),
+    Command("exit", "", "exit; `plait chat --continue` resumes", run=_exit),
+)
+BY_NAME = {command.name: command for command in COMMANDS} | {"quit": COMMANDS[-1]}

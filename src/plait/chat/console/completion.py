@@ -1,0 +1,243 @@
+"""Completion of commands, arguments and file names, and the prompt history.
+
+The history file is private and bounded; prompts are offered again in the directory where they were
+sent.
+"""
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import History
+
+from plait.cli.text import safe_line
+from plait.errors import SourceError
+from plait.line.output import OWNER_FILE, OWNER_FOLDER, OutputFolder
+
+MENTION = re.compile(r'(?:^|\s)@(?:"([^"\n]*)|([^\s"]*))$')
+"""A file that is being named; a name with blanks stands in quotes."""
+MAX_SUGGESTIONS = 50
+MAX_WALKED = 20_000
+"""Files of a directory that are looked at for a part of a name."""
+CACHE_SECONDS = 5.0
+"""Seconds for which the files of a directory are taken to be the same."""
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "target", "dist", "build"})
+
+
+class Suggestion(NamedTuple):
+    """What can stand there, and what it is."""
+
+    text: str
+    about: str = ""
+
+
+SuggestionSource: TypeAlias = Callable[[str], Iterable[Suggestion]]
+"""Returns what can stand in the place of what is typed so far."""
+
+
+def suggest_nothing(typed: str) -> Iterable[Suggestion]:
+    """Offer nothing."""
+    return ()
+
+
+@dataclass
+class ChatCompleter(Completer):
+    """Completes what begins with a slash or stands behind an @."""
+
+    commands: SuggestionSource = suggest_nothing
+    arguments: Mapping[str, SuggestionSource] = field(default_factory=dict)
+    """What commands take, by their names."""
+    files: SuggestionSource = suggest_nothing
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterator[Completion]:
+        """Yield what the words before the cursor may become."""
+        before = document.text_before_cursor
+        typed, offers = self._find_source(before)
+        quote = (
+            ('"' if before[: len(before) - len(typed)].endswith('"') else "")
+            if offers is self.files
+            else None
+        )
+        for offer in islice(offers(typed), MAX_SUGGESTIONS):
+            text = offer.text if quote is None else _quote_path(offer.text, quote)
+            about = safe_line(offer.about)
+            yield Completion(text, -len(typed), display=offer.text, display_meta=about)
+
+    def is_due(self, before: str) -> bool:
+        """Return whether something is offered without being asked for."""
+        return self._find_source(before)[1] is not suggest_nothing
+
+    def _find_source(self, before: str) -> tuple[str, SuggestionSource]:
+        if before.startswith("/") and "\n" not in before:
+            name, space, rest = before[1:].partition(" ")
+            return (
+                (rest, self.arguments.get(name, suggest_nothing))
+                if space
+                else (name, self.commands)
+            )
+        if found := MENTION.search(before):
+            return found[1] or found[2] or "", self.files
+        return "", suggest_nothing
+
+
+def _quote_path(path: str, quote: str) -> str:
+    """Return a path so that it is one name: in quotes where it has blanks, closed once whole."""
+    if not quote and " " not in path:
+        return path
+    begun = path if quote else f'"{path}'
+    return begun if path.endswith("/") else f'{begun}"'
+
+
+@dataclass
+class FileSuggestions:
+    """Offers the files of a directory: by the folder that is typed, else by any part of a name."""
+
+    directory: Path
+    home: Path | None = None
+    clock: Callable[[], float] = time.monotonic
+    _cache: tuple[float, list[str]] = (float("-inf"), [])
+
+    def __call__(self, typed: str) -> Iterator[Suggestion]:
+        """Yield paths as they are typed, those of the folder first."""
+        nearby = [*self._iter_folder(typed)]
+        yield from (Suggestion(item) for item in nearby)
+        if typed and not typed.startswith(("/", "~", ".")) and not typed.endswith("/"):
+            since, found = self._cache
+            if self.clock() - since > CACHE_SECONDS:
+                found = [*islice(_walk_files(self.directory), MAX_WALKED)]
+                self._cache = self.clock(), found
+            within = (item for item in found if item not in nearby)
+            yield from (Suggestion(rank_path) for rank_path in _rank_paths(typed, within))
+
+    def _iter_folder(self, typed: str) -> Iterator[str]:
+        """Yield what lies in the folder that is typed and begins with the rest."""
+        folder, slash, begun = typed.rpartition("/")
+        for entry in sorted(_scan(self._resolve(folder + slash)), key=lambda item: item.name):
+            is_hidden = entry.name.startswith(".") and not begun.startswith(".")
+            if entry.name.casefold().startswith(begun.casefold()) and not is_hidden:
+                yield f"{folder}{slash}{entry.name}{'/' if _is_folder(entry) else ''}"
+
+    def _resolve(self, typed: str) -> Path:
+        if typed.startswith("~/") and self.home:
+            return self.home / typed[2:]
+        return self.directory / typed
+
+
+def _walk_files(directory: Path) -> Iterator[str]:
+    """Yield the files below a directory, near ones first, but for what is made or hidden."""
+    folders = [""]
+    for folder in folders:
+        for entry in _scan(directory / folder):
+            if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
+                continue
+            if _is_folder(entry):
+                if not entry.is_symlink() and len(folders) < MAX_WALKED:
+                    folders.append(f"{folder}{entry.name}/")
+            else:
+                yield f"{folder}{entry.name}"
+
+
+def _scan(folder: Path) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as found:
+            return [dir_entry for dir_entry in found if safe_line(dir_entry.name) == dir_entry.name]
+    except OSError:
+        return []
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _rank_paths(typed: str, paths: Iterable[str]) -> list[str]:
+    """Return the paths that hold the letters in their order: whole in the name before all."""
+    wanted = typed.casefold()
+    found = [
+        (rank, len(path), path) for path in paths if (rank := _rank_path(wanted, path.casefold()))
+    ]
+    return [item for _, _, item in sorted(found)]
+
+
+def _rank_path(wanted: str, path: str) -> int:
+    """Return how well a path fits, the best 1; 0 where it does not."""
+    name = path.rpartition("/")[2]
+    if name.startswith(wanted):
+        return 1
+    if wanted in path:
+        return 2 if wanted in name else 3
+    letters = iter(path)
+    return 4 if all(letter in letters for letter in wanted) else 0
+
+
+MAX_HISTORY_BYTES = 2_000_000
+"""A file that is larger loses its older half."""
+MAX_PROMPTS = 1_000
+"""Prompts that are brought back."""
+MAX_PROMPT_LENGTH = 100_000
+"""Letters of a prompt that is worth keeping."""
+
+
+class SentPrompt(msgspec.Struct, frozen=True):
+    """A prompt, and where and when it was sent."""
+
+    time: float
+    directory: str
+    text: str
+
+
+class PromptHistory(History):
+    """The prompts of a directory; what cannot be kept is known as long as the session lasts."""
+
+    def __init__(self, file: Path, directory: str) -> None:
+        super().__init__()
+        self._file = file
+        self._directory = directory
+
+    def load_history_strings(self) -> Iterable[str]:
+        """Yield what was sent from this directory, the newest first."""
+        with suppress(OSError, SourceError):
+            if self._file.stat().st_size > MAX_HISTORY_BYTES:
+                _, _, newer = self._file.read_bytes()[-MAX_HISTORY_BYTES // 2 :].partition(b"\n")
+                OutputFolder(self._file.parent).write(self._file.name, newer)
+        found = [
+            sent_prompt.text
+            for sent_prompt in _read_prompts(self._file)
+            if sent_prompt.directory == self._directory
+        ]
+        return found[::-1][:MAX_PROMPTS]
+
+    def store_string(self, string: str) -> None:
+        """Keep a prompt."""
+        if len(string) > MAX_PROMPT_LENGTH:
+            return
+        line = msgspec.json.encode(SentPrompt(time.time(), self._directory, string)) + b"\n"
+        with suppress(OSError):  # a folder that cannot be written must not keep one from asking
+            self._file.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+            handle = os.open(self._file, flags, OWNER_FILE)
+            try:
+                os.write(handle, line)
+            finally:
+                os.close(handle)
+
+
+def _read_prompts(file: Path) -> Iterator[SentPrompt]:
+    """Yield what a file holds, the oldest first; a line that is none is passed over."""
+    with suppress(OSError):
+        for line in file.read_bytes().splitlines():
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+                yield msgspec.json.decode(line, type=SentPrompt)

@@ -1,0 +1,613 @@
+"""The interactive conversation: prompts, permission dialogs and the status line."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from plait.chat.approval import Approval, Mode
+from plait.chat.console.archive import ChatArchive
+from plait.chat.console.commands import complete_commands, complete_sessions
+from plait.chat.console.keyboard import (
+    Keyboard,
+    LiveState,
+    PlainKeyboard,
+    handle_signals,
+    stop_on_interrupt,
+)
+from plait.chat.console.openers import SessionOpener
+from plait.chat.console.screen import Activity, EventRenderer, Screen
+from plait.chat.engine import Engine, SessionFactory
+from plait.chat.events import Compacted, Event, PromptLogged, ResponseLogged, TextDelta, TurnEnded
+from plait.chat.rewind import RewindPoint
+from plait.chat.rules import suggest_rules
+from plait.chat.runtime import cancel_and_wait
+from plait.chat.streaming import ModelError
+from plait.chat.tools.base import Arguments, Effect, Proposal
+from plait.cli.output import Output
+from plait.cli.settings import Settings, home_folder
+from plait.cli.text import safe, safe_line, shell_command, short_id
+from plait.conversation.next_prompt import HOUR, MINUTES, NextPrompt
+from plait.conversation.patches import Patch, diff_texts
+from plait.conversation.prices import Prices
+from plait.conversation.usage import SYNTHETIC, parse_tokens
+from plait.errors import PlaitError, UserError
+from plait.record.billing import Figures
+from plait.record.codec import convert_leniently
+from plait.view.calls import CallLine, format_tool_name, relative_path, take_first_line
+from plait.view.formats import format_model, format_money, format_tokens, join_dotted
+from plait.view.terminal import (
+    ALL_LINES,
+    AnyBlock,
+    OutputBlock,
+    RemarkBlock,
+    SpeechBlock,
+    build_diff_block,
+    iter_output_blocks,
+)
+from plait.write.lines import get_prompt_text
+
+if TYPE_CHECKING:
+    from plait.chat.console.completion import Suggestion
+
+
+MIN_PRICE_SHOWN = 0.01
+"""Dollars from which on a price is told."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class StatusLine:
+    """Knows what a session holds and costs, by its answers."""
+
+    prices: Prices
+    warn_above: float
+    """Dollars above which a prompt is not sent before it was said twice."""
+    clock: Callable[[], datetime] = _utc_now
+    next_prompt: NextPrompt | None = None
+    """What the next prompt sends; None where nobody knows."""
+    context_percent: int | None = None
+    """How full the context is, in hundredths."""
+
+    def record(self, event: Event, client: Engine) -> None:
+        """Take what an event says of it."""
+        match event:
+            case ResponseLogged() if event.model != SYNTHETIC:
+                self._record_response(event.model, event.usage)
+            case Compacted():
+                self.next_prompt = None
+            case TurnEnded():
+                self.update_context_fill(client)
+            case _:
+                pass
+
+    def _record_response(self, model: str, usage: Mapping[str, Any]) -> None:
+        used = parse_tokens(convert_leniently(usage, Figures))
+        if not used.total:
+            return
+        before = self.next_prompt.lasts if self.next_prompt else MINUTES
+        lasts = (HOUR if used.cache_write_1h else MINUTES) if used.cache_write else before
+        tokens = used.total_input + used.output
+        self.next_prompt = NextPrompt(
+            tokens, tokens, 0, 1.0, 1.0, model=model, used=used, time=self.clock(), lasts=lasts
+        )
+
+    def update_context_fill(self, client: Engine) -> None:
+        """Look how full the context is."""
+        fill = client.context_fill
+        if fill is None:
+            return
+        self.context_percent = round(100 * fill.tokens / fill.window)
+        if self.next_prompt and fill.tokens:
+            self.next_prompt = replace(self.next_prompt, tokens=fill.tokens)
+
+    @property
+    def dollars(self) -> float | None:
+        """What is paid before the words of the next prompt are read."""
+        sent = self.next_prompt
+        if sent is None:
+            return None
+        cold, warm = sent.cold_usd(self.prices), sent.warm_usd(self.prices)
+        return cold if sent.is_cold(self.clock()) else warm
+
+    def price(self) -> str:
+        """Return what the next prompt costs, nothing where that is next to nothing."""
+        dollars = self.dollars
+        if self.next_prompt is None or dollars is None or dollars < MIN_PRICE_SHOWN:
+            return ""
+        state = ", cache expired" if self.next_prompt.is_cold(self.clock()) else ""
+        return f"next {format_money(dollars)}{state}"
+
+    def price_warning(self) -> str:
+        """Return why one should think before one sends, nothing where one need not."""
+        dollars = self.dollars
+        if self.next_prompt is None or dollars is None or dollars < self.warn_above:
+            return ""
+        sent = format_tokens(self.next_prompt.tokens or 0)
+        why = "the cache has expired; " if self.next_prompt.is_cold(self.clock()) else ""
+        return f"{why}this sends {sent} tokens for {format_money(dollars)}"
+
+    def render(self, client: Engine, *more: str) -> str:
+        """Return the line: who answers, what is allowed, how full it is, what it cost."""
+        spent = client.meter.dollars
+        return join_dotted(
+            client.model,
+            "" if client.mode == "default" else client.mode,
+            f"context {self.context_percent} %" if self.context_percent is not None else "",
+            format_money(spent) if spent else "",
+            *more,
+            self.price(),
+            "/help",
+        )
+
+
+YES, ALWAYS_THIS_SESSION, ALWAYS_IN_PROJECT, EDIT, NO = "y", "a", "p", "e", "n"
+ANSWER_ALIASES = {
+    "yes": YES,
+    "1": YES,
+    "always": ALWAYS_THIS_SESSION,
+    "2": ALWAYS_THIS_SESSION,
+    "edit": EDIT,
+    "no": NO,
+}
+EDITABLE_ARGUMENT = {"Bash": "command", "Write": "content", "Edit": "new_string"}
+"""The argument that a person may change, by tool."""
+QUESTIONS: dict[Effect, str] = {
+    "none": "Allow this?",
+    "read": "Read this?",
+    "write": "Apply this edit?",
+    "execute": "Run this?",
+    "network": "Fetch this?",
+}
+SESSION_SCOPE: dict[Effect, str] = {
+    "none": "calls like this",
+    "read": "all in this folder",
+    "write": "all file edits here",
+    "execute": "this command",
+    "network": "everything from this host",
+}
+"""What is allowed with it for the rest of the session."""
+QUESTION = "Proceed? "
+
+
+@dataclass
+class PermissionDialog:
+    """Asks a person, one question at a time."""
+
+    screen: Screen
+    keyboard: Keyboard
+    wait_settled: Callable[[], Awaitable[None]]
+    """Waits until all that went before the question is on the screen."""
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def ask(self, proposal: Proposal, call: str) -> Approval:
+        """Return what the person says; Ctrl-C and the end of input stop the turn."""
+        async with self._turn, self.keyboard.exclusive():
+            await self.wait_settled()
+            shown = [
+                *render_proposal(proposal, self.screen.renderer.directory),
+                render_choices(proposal),
+            ]
+            await self.screen.print(shown, is_whole=True)
+            while (text := await self.keyboard.answer(QUESTION)) is not None:
+                if answer := await self._parse_answer(text.strip(), proposal):
+                    return answer
+            return Approval(is_allowed=False, ends_turn=True)
+
+    async def _parse_answer(self, text: str, proposal: Proposal) -> Approval | None:
+        match ANSWER_ALIASES.get(text.casefold(), text.casefold()):
+            case "":
+                return None
+            case "y":
+                return Approval(is_allowed=True)
+            case "a":
+                return Approval(is_allowed=True, is_for_session=True)
+            case "p" if suggest_rules(proposal):
+                return Approval(is_allowed=True, is_permanent=True)
+            case "e" if proposal.tool in EDITABLE_ARGUMENT:
+                return await self._edit(proposal)
+            case "n":
+                return Approval(is_allowed=False, ends_turn=True)
+            case _:
+                return Approval(is_allowed=False, feedback=text)
+
+    async def _edit(self, proposal: Proposal) -> Approval | None:
+        name = EDITABLE_ARGUMENT[proposal.tool]
+        before = str(proposal.arguments.get(name, ""))
+        text = await self.keyboard.edit(before)
+        if text is None:
+            return None
+        arguments: Arguments = {**proposal.arguments, name: text}
+        return Approval(is_allowed=True, arguments=arguments if text != before else None)
+
+
+def render_proposal(proposal: Proposal, directory: str | None = None) -> Iterator[AnyBlock]:
+    """Yield what would be done, all of it: what a person allows, they can see.
+
+    What a terminal would obey is not taken out, as elsewhere, but stands there as a sign.
+    """
+    title = safe(proposal.title)
+    is_command = proposal.effect == "execute"
+    yield CallLine(
+        tool=format_tool_name(proposal.tool),
+        subject="" if is_command else take_first_line(relative_path(title, directory)),
+        result=QUESTIONS[proposal.effect],
+        outcome="missing",
+    )
+    if is_command:
+        yield from iter_output_blocks(title, ALL_LINES, tone="plain")
+        if proposal.arguments.get("run_in_background"):
+            yield OutputBlock(lines=("(runs in the background)",), tone="quiet")
+    if unsaid := _list_unnamed_paths(proposal, directory):
+        yield OutputBlock(lines=unsaid, tone="plain")
+    if proposal.after is not None and not is_command:
+        hunks = diff_texts(safe(proposal.before or ""), safe(proposal.after))
+        path = str(proposal.paths[0]) if proposal.paths else ""
+        yield build_diff_block(Patch(path, hunks, 0, 0, is_new=proposal.before is None), None)
+
+
+def _list_unnamed_paths(proposal: Proposal, directory: str | None) -> tuple[str, ...]:
+    """Return the files and folders that are meant, but for one that the title already names.
+
+    A link is named by what it leads to, and a search by where it looks.
+    """
+    here = os.path.realpath(directory) if directory else None
+    named = {relative_path(proposal.title, directory), relative_path(proposal.title, here)}
+    meant = (str(path) for path in proposal.paths)
+    return tuple(
+        safe_line(path) for path in meant if "\n" in path or relative_path(path, here) not in named
+    )
+
+
+def render_choices(proposal: Proposal) -> OutputBlock:
+    """Return what can be said."""
+    edit = (f"{EDIT}  yes, but let me edit it first",) if proposal.tool in EDITABLE_ARGUMENT else ()
+    rules = safe_line(", ".join(suggest_rules(proposal)))
+    kept = (f"{ALWAYS_IN_PROJECT}  yes, and always in this project: {rules}",) if rules else ()
+    lines = (
+        f"{YES}  yes",
+        f"{ALWAYS_THIS_SESSION}  yes, and {SESSION_SCOPE[proposal.effect]} for the rest of this session",
+        *kept,
+        *edit,
+        f"{NO}  no, and stop; or type what to do instead",
+    )
+    return OutputBlock(lines=lines, tone="plain")
+
+
+INTERRUPTED_EXIT_CODE = 130
+CYCLED_MODES: tuple[Mode, ...] = ("default", "acceptEdits", "plan")
+"""What Shift-Tab goes through."""
+
+
+@dataclass
+class Talk:
+    """Goes on until the person leaves."""
+
+    client: Engine
+    screen: Screen
+    keyboard: Keyboard
+    sessions: SessionFactory
+    """Begins sessions in the place of another."""
+    status: StatusLine
+    archive: ChatArchive
+    activity: Activity = field(default_factory=Activity)
+    queued: list[str] = field(default_factory=list)
+    """Prompts that were typed ahead, as they are shown."""
+    queued_commands: list[str] = field(default_factory=list)
+    """Commands that were typed ahead, and are done when the turn is over."""
+    has_sent: bool = False
+    """Whether anything was asked."""
+    _has_left: bool = False
+    _side_tasks: set["asyncio.Future[None]"] = field(default_factory=set)
+
+    async def run(self, first: str | None) -> int:
+        """Take prompts until there are no more; returns the exit code."""
+        text = first
+        try:
+            while not self._has_left:
+                text = text or self._next_queued_command() or await self._read_input()
+                if text is None:
+                    break
+                await self.run_input(text)
+                text = None
+        except asyncio.CancelledError:
+            return INTERRUPTED_EXIT_CODE
+        return 0
+
+    async def _read_input(self) -> str | None:
+        """Return the next prompt; what comes meanwhile of agents has its turn before it."""
+        while self.keyboard.is_live:
+            typing = asyncio.ensure_future(self.keyboard.prompt())
+            coming = asyncio.ensure_future(self.client.wait_for_background())
+            try:
+                await asyncio.wait([typing, coming], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                coming.cancel()
+                await cancel_and_wait([typing])
+            if not typing.cancelled():
+                return typing.result()
+            await self._report_errors(self._follow(self.client.continue_turns()))
+        return await self.keyboard.prompt()
+
+    async def run_input(self, text: str) -> None:
+        """Do a command, or a turn."""
+        await self._report_errors(self._run_line(text))
+
+    async def _run_line(self, text: str) -> None:
+        from plait.chat.console.commands import run_command
+
+        if text.startswith("/"):
+            await self.screen.print([SpeechBlock(voice="command", text=text)])
+            await run_command(self, text)
+        else:
+            await self.send(text)
+
+    async def _report_errors(self, work: Coroutine[None, None, None]) -> None:
+        """Do something, and says what went wrong with it."""
+        try:
+            await work
+        except PlaitError as error:
+            await self._print_error(error.message, *error.hints)
+        except ModelError as fault:
+            await self._print_error(fault.text)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling() > 0:
+                raise
+            await self._print_error("stopped")
+
+    async def send(self, text: str) -> None:
+        """Do a turn."""
+        await self._print_price_warning()
+        self.has_sent = True
+        await self._follow(self.client.send(text), text)
+
+    async def _follow(self, events: AsyncGenerator[Event, None], text: str = "") -> None:
+        """Show a turn while it goes on; a prompt that got no answer goes back to the keyboard."""
+        has_begun = False
+        async with aclosing(events) as stream, self.keyboard.type_ahead(self._queue):
+            async for event in stream:
+                if isinstance(event, PromptLogged) and event.text in self.queued:
+                    self.queued.remove(event.text)
+                has_begun = has_begun or isinstance(event, TextDelta | ResponseLogged)
+                self.activity.record(event)
+                self.status.record(event, self.client)
+                await self.screen.show(event)
+                self.keyboard.redraw()
+                if isinstance(event, TurnEnded) and event.ending == "interrupted" and not has_begun:
+                    self.keyboard.restore_input(text)
+
+    def _queue(self, text: str) -> None:
+        """Take what is typed while something goes on: a look at once, all else in its turn."""
+        if text.startswith("/"):
+            from plait.chat.console.commands import is_read_only
+
+            if is_read_only(text):
+                look = asyncio.ensure_future(self.run_input(text))
+                self._side_tasks.add(look)
+                look.add_done_callback(self._side_tasks.discard)
+            else:
+                self.queued.append(text)
+                self.queued_commands.append(text)
+        elif self.client.is_busy:
+            self.queued.append(text)
+            self.client.queue(text)
+        else:
+            self.keyboard.restore_input(text)
+
+    def _next_queued_command(self) -> str | None:
+        if not self.queued_commands:
+            return None
+        text = self.queued_commands.pop(0)
+        self.queued.remove(text)
+        return text
+
+    def take_back(self) -> str:
+        """Take back what was typed ahead and waits still."""
+        prompts = [get_prompt_text(content) for content in self.client.take_back()]
+        texts = [*prompts, *self.queued_commands]
+        self.queued.clear()
+        self.queued_commands.clear()
+        return "\n".join(texts)
+
+    def change_mode(self) -> None:
+        """Go on in the next of the modes that are changed between while one works."""
+        mode = self.client.mode
+        following = (
+            CYCLED_MODES[(CYCLED_MODES.index(mode) + 1) % len(CYCLED_MODES)]
+            if mode in CYCLED_MODES
+            else CYCLED_MODES[0]
+        )
+        change = asyncio.ensure_future(self.client.switch(mode=following))
+        self._side_tasks.add(change)
+        change.add_done_callback(self._on_mode_changed)
+
+    def _on_mode_changed(self, change: "asyncio.Future[None]") -> None:
+        self._side_tasks.discard(change)
+        self.keyboard.redraw()
+
+    async def _print_price_warning(self) -> None:
+        """Tell what a prompt costs where nobody could be asked before."""
+        doubt = "" if self.keyboard.is_live else self.status.price_warning()
+        if doubt:
+            await self.screen.print([RemarkBlock(text=doubt)])
+
+    async def compact(self, focus: str) -> None:
+        """Have a summary stand for what was said."""
+        await self._follow(self.client.compact(focus))
+
+    async def clear(self) -> None:
+        """Begin a new session with nothing in its context."""
+        await self._switch_session(self.sessions.clear(self.client))
+
+    async def branch(self, point: RewindPoint | None, title: str) -> None:
+        """Go on in a session of its own, from here or from before a prompt."""
+        await self._switch_session(await self.sessions.branch(self.client, point, title))
+
+    async def resume(self, path: Path) -> None:
+        """Go on with another session."""
+        if path == self.client.path:
+            raise UserError("this session is already open")
+        await self._switch_session(self.sessions.resume(path))
+
+    def estimate_next_prompt(self) -> None:
+        """Look what the next prompt of a session that goes on costs, while one types."""
+        path = self.client.path
+        look = asyncio.ensure_future(self._estimate_next_prompt(path))
+        self._side_tasks.add(look)
+        look.add_done_callback(self._side_tasks.discard)
+
+    async def _estimate_next_prompt(self, path: Path) -> None:
+        found = await asyncio.to_thread(self.archive.estimate_next_prompt, path)
+        if found and self.status.next_prompt is None and self.client.path == path:
+            self.status.next_prompt = found
+            self.keyboard.redraw()
+
+    async def _switch_session(self, client: Engine) -> None:
+        old, self.client = self.client, client
+        self.activity = Activity()
+        self.status.next_prompt, self.status.context_percent = None, None
+        await old.close()
+
+    async def wait_settled(self) -> None:
+        """Wait until all that has happened is being drawn."""
+        while self.client.has_events:
+            await asyncio.sleep(0)
+
+    def leave(self) -> None:
+        """Goes, once what goes on is over."""
+        self._has_left = True
+
+    def stop(self) -> bool:
+        """Stop what goes on; tells whether anything did."""
+        return self.client.interrupt()
+
+    async def say(self, *lines: str) -> None:
+        """Write lines of our own."""
+        await self.screen.say(*lines)
+
+    async def _print_error(self, message: str, *hints: str) -> None:
+        lines = [
+            RemarkBlock(text=message, tone="trouble"),
+            *(RemarkBlock(text=hint) for hint in hints),
+        ]
+        await self.screen.print(lines)
+
+
+DUMB_TERMINALS = ("dumb", "unknown")
+"""Terminals on which nothing that was drawn can be taken back."""
+
+
+async def run_interactive(output: Output, opener: SessionOpener, prompt: str | None) -> int:
+    """Talk with whoever is there until they leave; returns the exit code."""
+    live = LiveState()
+    renderer = EventRenderer(str(opener.directory), echoes=True)
+    keyboard = make_keyboard(
+        output.settings, str(opener.directory), live, lambda: conversation.client.commands
+    )
+    screen = Screen(output, renderer, keyboard)
+    opener.approver = PermissionDialog(screen, keyboard, lambda: conversation.wait_settled())
+    status = StatusLine(opener.prices, output.settings.chat.ask_above_usd)
+    conversation = Talk(opener.open(), screen, keyboard, opener, status, opener.past)
+    _connect_live(live, conversation)
+    try:
+        with (
+            (
+                stop_on_interrupt(conversation.stop)
+                if not keyboard.is_live
+                else handle_signals(keyboard.interrupt)
+            ),
+            keyboard.attached(),
+        ):
+            if opener.chat_options.asks_api and opener.chat_options.engine == "api":
+                threading.Thread(target=_load_sdk, daemon=True).start()
+            what = "resumed" if opener.resumed_path else "started"
+            await screen.say(
+                *[
+                    *opener.greeting,
+                    f"{format_model(opener.model_name)} in {opener.directory}",
+                    f"session {conversation.client.session} {what}; /help lists commands",
+                    "",
+                ]
+            )
+            opener.prepare(conversation.client)
+            await screen.print(opener.recent())
+            if opener.resumed_path:
+                conversation.estimate_next_prompt()
+            code = await conversation.run(prompt)
+        await screen.say(*(opener.farewell or _format_farewell(conversation)))
+    finally:
+        await conversation.client.close()
+    return code
+
+
+def _connect_live(live: LiveState, conversation: Talk) -> None:
+    """Have the lines below tell what goes on, and keys do what they are for."""
+    screen = conversation.screen
+    live.words, live.doing = screen.open_words, lambda: screen.renderer.status
+    live.activity, live.collapsed = lambda: conversation.activity.lines(), screen.list_collapsed
+    live.queued, live.take_back = conversation.queued, conversation.take_back
+    live.stop, live.change_mode = conversation.stop, conversation.change_mode
+    live.status_line = lambda: conversation.status.render(
+        conversation.client, conversation.activity.summary
+    )
+    live.price_warning = conversation.status.price_warning
+    live.complete_sessions = lambda typed: complete_sessions(conversation, typed)
+
+
+def _load_sdk() -> None:
+    with suppress(ImportError):  # told when something is sent
+        import_module("anthropic")
+
+
+def make_keyboard(
+    settings: Settings,
+    directory: str,
+    live: LiveState | None = None,
+    commands: Callable[[], Mapping[str, str]] = dict,
+) -> Keyboard:
+    """Return the keyboard that there is; a plain one without a terminal, or what reads keys."""
+    live = live or LiveState()
+    is_dumb = settings.chat.environment.get("TERM") in DUMB_TERMINALS
+    if is_dumb or not (os.isatty(0) and sys.stdout.isatty()):
+        return PlainKeyboard()
+    try:
+        from plait.chat.console.terminal import TerminalKeyboard
+    except ImportError:
+        return PlainKeyboard()
+    from plait.chat.console.completion import ChatCompleter, FileSuggestions, PromptHistory
+    from plait.chat.console.terminal import make_output
+
+    def offered(typed: str) -> "Iterator[Suggestion]":
+        return complete_commands(typed, commands())
+
+    return TerminalKeyboard(
+        live,
+        ChatCompleter(
+            offered,
+            {"resume": lambda typed: live.complete_sessions(typed)},
+            FileSuggestions(Path(directory), home_folder()),
+        ),
+        history=PromptHistory(settings.data / "chat" / "history.jsonl", directory),
+        is_vi=settings.chat.editing_mode == "vi",
+        has_colours=settings.colour != "never",
+        editor=settings.chat.editor,
+        output=make_output(),
+    )
+
+
+def _format_farewell(conversation: Talk) -> list[str]:
+    if not conversation.has_sent:
+        return []
+    typed = shell_command("plait", "chat", "--resume", short_id(conversation.client.session))
+    return [f"`{typed}` resumes it"]

@@ -1,0 +1,220 @@
+"""Opening sessions for a console: new, resumed, forked or cleared."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from plait.chat.approval import Approver
+from plait.chat.client import Client
+from plait.chat.console.archive import ChatArchive
+from plait.chat.console.options import ChatOptions
+from plait.chat.engine import Engine, SessionFactory
+from plait.chat.rewind import RewindPoint, chain_before
+from plait.chat.runtime import Limits
+from plait.chat.session import SessionOptions, keeps_file_history
+from plait.chat.session_commands import branch_session, clear_session
+from plait.chat.settings import ClientSettings
+from plait.chat.streaming import Model
+from plait.conversation.prices import Prices
+from plait.view.terminal import AnyBlock
+from plait.write import SessionWriter
+
+CHECKPOINT_VARIABLE = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
+"""By what programs have files kept before they change, as in the client."""
+
+
+class SessionOpener(SessionFactory, Protocol):
+    """Whoever opens sessions of one directory, for somebody at a keyboard."""
+
+    approver: Approver | None
+    """Whoever is asked before something is done."""
+
+    @property
+    def past(self) -> ChatArchive:
+        """What was said before."""
+        ...
+
+    @property
+    def prices(self) -> Prices:
+        """What tokens cost."""
+        ...
+
+    @property
+    def chat_options(self) -> ChatOptions:
+        """What was chosen."""
+        ...
+
+    @property
+    def directory(self) -> Path:
+        """Where the tools work."""
+        ...
+
+    @property
+    def resumed_path(self) -> Path | None:
+        """The session that goes on; None for a new one."""
+        ...
+
+    @property
+    def greeting(self) -> tuple[str, ...]:
+        """What is said before all else."""
+        ...
+
+    @property
+    def farewell(self) -> tuple[str, ...]:
+        """What is said at last, where it is not the usual."""
+        ...
+
+    def recent(self) -> Iterable[AnyBlock]:
+        """Return the last turn of the session that goes on."""
+        ...
+
+    @property
+    def model_name(self) -> str:
+        """The name of whoever answers."""
+        ...
+
+    def open(self) -> Engine:
+        """Return the session that was chosen."""
+        ...
+
+    def prepare(self, client: Engine) -> None:
+        """Have what takes time begin while the person still thinks."""
+        ...
+
+
+@dataclass
+class ApiOpener:
+    """Opens sessions of one directory, all in the same way."""
+
+    root: Path
+    """The configuration folder that the sessions are logged in."""
+    directory: Path
+    chat_options: ChatOptions
+    model: Model
+    past: ChatArchive
+    prices: Prices = field(default_factory=Prices)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    allowed_secrets: tuple[str, ...] = ()
+    settings: ClientSettings = field(default_factory=ClientSettings)
+    """What settings files of Claude Code say."""
+    on_warning: Callable[[str], None] = lambda text: None
+    """Told of trouble when nobody looks at the screen any more."""
+    approver: Approver | None = None
+    """Whoever is asked before something is done; without one it is refused."""
+    resumed_path: Path | None = None
+    """The session that goes on; None for a new one."""
+    is_fork: bool = False
+    """Whether it goes on in a copy."""
+    at: str | None = None
+    """The message that it goes on from; None for where it stands."""
+    recent: Callable[[], Iterable[AnyBlock]] = tuple
+    """Returns the last turn of the session that goes on."""
+    greeting: tuple[str, ...] = ()
+    """What is said before all else."""
+    farewell: tuple[str, ...] = ()
+
+    @property
+    def model_name(self) -> str:
+        """The name that the log has for whoever answers."""
+        return self.chat_options.model if self.chat_options.asks_api else self.model.name
+
+    @property
+    def session_options(self) -> SessionOptions:
+        """How the sessions are held."""
+        choice = self.chat_options
+        return SessionOptions(
+            self.model,
+            mode=choice.mode,
+            asker=self.approver,
+            allowed=choice.allowed,
+            forbidden=choice.denied,
+            settings=self.settings,
+            note=self.on_warning,
+            others=choice.others,
+            environment=self.environment,
+            let_through=self.allowed_secrets,
+            limits=Limits(responses=choice.max_turns, dollars=choice.max_budget_usd),
+            system_prompt=choice.system_prompt,
+            appended=choice.appended,
+        )
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Client]:
+        """Open the session that was chosen, and closes it."""
+        async with self.open() as client:
+            yield client
+
+    def open(self) -> Client:
+        """Return the client of the session that was chosen."""
+        if self.resumed_path is None:
+            writer = SessionWriter.new(
+                self.root,
+                cwd=self.directory,
+                session=self.chat_options.session,
+                **self._log_options,
+            )
+            client = self._make_client(writer)
+        else:
+            client = (
+                self.fork(self.resumed_path) if self.is_fork else self.resume(self.resumed_path)
+            )
+        if self.at:
+            client.runtime.writer.rewind(self.at)
+        if self.chat_options.title:
+            client.runtime.writer.title(self.chat_options.title)
+        return client
+
+    def prepare(self, client: Engine) -> None:
+        """Have hooks told that a session begins while the person still thinks."""
+        if isinstance(client, Client):
+            client.lifecycle.start()
+
+    def resume(self, path: Path) -> Client:
+        """Go on with a session where it lies."""
+        return self._make_client(
+            SessionWriter.resume(path, cwd=self.directory, **self._log_options)
+        )
+
+    def fork(self, path: Path) -> Client:
+        """Go on with a session in a copy."""
+        writer = SessionWriter.fork(
+            path,
+            self.root,
+            session=self.chat_options.session,
+            cwd=self.directory,
+            **self._log_options,
+        )
+        return self._make_client(writer)
+
+    def clear(self, old: Engine) -> Client:
+        """Begin a session in the place of another."""
+        assert isinstance(old, Client)
+        old.lifecycle.reason = "clear"
+        return self._make_client(clear_session(old.runtime.writer))
+
+    async def branch(self, old: Engine, point: RewindPoint | None, title: str) -> Client:
+        """Go on with what was said in a session of its own, as `/branch` does."""
+        assert isinstance(old, Client)
+        chain = chain_before(old.chain, point) if point else old.chain
+        return self._make_client(branch_session(old.runtime.writer, chain, title))
+
+    @property
+    def _log_options(self) -> dict[str, Any]:
+        """How the log is written."""
+        version, entrypoint = (
+            self.chat_options.version,
+            "sdk-cli" if self.chat_options.is_printed else "cli",
+        )
+        return {
+            "version": version,
+            "model": self.model_name,
+            "permission_mode": self.chat_options.mode,
+            "entrypoint": entrypoint,
+            "has_snapshots": keeps_file_history(version, entrypoint)
+            or self.environment.get(CHECKPOINT_VARIABLE) == "true",
+        }
+
+    def _make_client(self, writer: SessionWriter) -> Client:
+        return Client.from_writer(writer, self.session_options, prices=self.prices)

@@ -1,0 +1,182 @@
+"""Chat options from the command line and settings, checked."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+from uuid import UUID
+
+from plait.chat.approval import Mode
+from plait.chat.rules import parse_rules
+from plait.cli.chat_settings import ChatSettings
+from plait.errors import UserError
+from plait.write.lines import NEWEST, Version
+
+REPLAY_PREFIX, SCRIPT_PREFIX = "replay:", "script:"
+EngineName: TypeAlias = Literal["api", "claude"]
+DEFAULT_MODEL = "claude-opus-5-5"
+MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What a session is begun with."""
+
+    model: str = DEFAULT_MODEL
+    api_key: str | None = field(default=None, repr=False)
+    key_from: str | None = None
+    base_url: str | None = None
+    mode: Mode = "default"
+    has_mode: bool = False
+    """Whether somebody chose it: settings of the client choose it else."""
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    others: tuple[Path, ...] = ()
+    max_turns: int | None = None
+    max_budget_usd: float | None = None
+    system_prompt: str | None = None
+    appended: str = ""
+    version: Version = NEWEST
+    session: str | None = None
+    title: str | None = None
+    is_printed: bool = False
+    engine: EngineName = "api"
+    named_model: str | None = None
+    """The model, where somebody named one."""
+
+    @property
+    def asks_api(self) -> bool:
+        """Whether somebody far away answers."""
+        return not self.model.startswith((REPLAY_PREFIX, SCRIPT_PREFIX))
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """How far it may go, by the names of the options."""
+        return {"max_turns": self.max_turns, "max_budget_usd": self.max_budget_usd}
+
+
+def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptions:
+    """Return what options and settings come to; an option goes first."""
+    is_old = given["resume"] or given["is_continued"]
+    if given["resume"] and given["is_continued"]:
+        raise UserError("use either `--resume` or `--continue`, not both")
+    if given["is_fork"] and not is_old:
+        raise UserError("`--fork-session` needs a session", "add `--resume` or `--continue`")
+    if given["session_id"] and is_old and not given["is_fork"]:
+        raise UserError("a resumed session keeps its ID", "`--fork-session` gives it a new one")
+    if given["at"] and not (given["resume"] and given["is_printed"]):
+        raise UserError("`--resume-session-at` needs `-p` and `--resume`")
+    if given["demo"] and (is_old or given["model"]):
+        raise UserError("`--demo` has its own session and model")
+    is_stream = given["input_format"] == "stream-json"
+    if not given["is_printed"] and (given["output_format"] != "text" or is_stream):
+        raise UserError("formats other than text need print mode", "add `-p`")
+    if is_stream and given["output_format"] != "stream-json":
+        raise UserError(
+            "`--input-format stream-json` needs `--output-format stream-json`",
+        )
+    if given["prompt_tool"] and not is_stream:
+        raise UserError("`--permission-prompt-tool` needs a stream", "`--input-format stream-json`")
+    if given["is_partial"] and given["output_format"] != "stream-json":
+        raise UserError("partial messages need a stream", "add `--output-format stream-json`")
+    if given["replays"] and not is_stream:
+        raise UserError("`--replay-user-messages` needs `--input-format stream-json`")
+    choice = ChatOptions(
+        model=given["model"] or settings.model or DEFAULT_MODEL,
+        api_key=settings.api_key,
+        key_from=settings.key_from,
+        base_url=given["base_url"] or settings.base_url,
+        mode=parse_mode(given["permission_mode"] or settings.permission_mode or "default"),
+        has_mode=bool(given["permission_mode"] or settings.permission_mode),
+        allowed=_check_rules(given["allowed"]),
+        denied=_check_rules(given["denied"]),
+        others=tuple(map(Path, given["others"])),
+        max_turns=given["max_turns"] or settings.max_turns,
+        max_budget_usd=given["max_budget_usd"] or settings.max_budget_usd,
+        system_prompt=given["system_prompt"],
+        appended=given["append_system_prompt"] or "",
+        version=given["log_version"] or NEWEST,
+        session=_parse_session_id(given["session_id"]),
+        title=given["title"],
+        is_printed=given["is_printed"],
+        named_model=given["model"] or settings.model,
+    )
+    _check_root(choice.mode, settings)
+    return replace(choice, engine=_choose_engine(choice, given, settings))
+
+
+def _choose_engine(
+    choice: ChatOptions, given: Mapping[str, Any], settings: ChatSettings
+) -> EngineName:
+    """Return who holds the session: the API where it can be asked, else the client, if any."""
+    is_own = given["demo"] or not choice.asks_api
+    named = given["engine"] or (None if is_own else settings.engine)
+    if named == "claude":
+        if given["demo"] or not choice.asks_api:
+            raise UserError("Claude Code uses its own models", "leave `--engine claude` out")
+        if given["log_version"]:
+            raise UserError(
+                "Claude Code writes the log in its own format", "leave `--log-version` out"
+            )
+        return "claude"
+    if is_own or choice.api_key:
+        return "api"
+    from plait.chat.claude_code import find_claude
+
+    if (
+        named is None
+        and not given["log_version"]
+        and find_claude(settings.environment, settings.claude)
+    ):
+        return "claude"
+    raise UserError(
+        "no API key",
+        "set `ANTHROPIC_API_KEY`, or `api_key` in config.toml; `--engine claude` needs none",
+        "`plait chat --demo` works without one",
+    )
+
+
+def apply_default_mode(
+    choice: ChatOptions, name: str | None, settings: ChatSettings
+) -> ChatOptions:
+    """Return a choice in the mode that settings of the client say, unless somebody chose one."""
+    if choice.has_mode or name is None:
+        return choice
+    mode = parse_mode(name)
+    _check_root(mode, settings)
+    return replace(choice, mode=mode)
+
+
+def _check_root(mode: Mode, settings: ChatSettings) -> None:
+    """Refuse to do whatever is asked for with all power over a machine, as the client does."""
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if mode == "bypassPermissions" and is_root and settings.environment.get("IS_SANDBOX") != "1":
+        raise UserError(
+            "`bypassPermissions` is not allowed for root",
+            "use another account, or set `IS_SANDBOX=1` in a sandbox",
+        )
+
+
+def _check_rules(texts: tuple[str, ...]) -> tuple[str, ...]:
+    parse_rules(texts)  # says what is none, before anything begins
+    return texts
+
+
+def parse_mode(name: str) -> Mode:
+    """Return the mode of a name; says which there are."""
+    for mode in MODES:
+        if name == mode:
+            return mode  # type: ignore[return-value]
+    raise UserError(f"unknown permission mode '{name}'", f"there are {', '.join(MODES)}")
+
+
+def _parse_session_id(text: str | None) -> str | None:
+    if text is None:
+        return None
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise UserError(
+            f"'{text}' is not a UUID", "leave `--session-id` out to get a new one"
+        ) from None

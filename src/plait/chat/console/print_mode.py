@@ -1,0 +1,672 @@
+"""Print mode (`-p`): answering a program in text, JSON or a stream of JSON.
+
+With `--input-format stream-json` a program can interrupt a turn, change model or mode, rename the
+session, ask for its cost and rewind files while a turn runs. With `--permission-prompt-tool stdio`
+it is asked about tool calls.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self, TypeAlias
+from uuid import uuid4
+
+import msgspec
+
+from plait.chat.approval import Approval
+from plait.chat.client import Client
+from plait.chat.console.commands import COMMANDS, run_text_command, split_command
+from plait.chat.console.keyboard import PlainKeyboard
+from plait.chat.console.openers import ApiOpener
+from plait.chat.console.options import parse_mode
+from plait.chat.console.stream_json import (
+    InputPrompt,
+    LogTranslator,
+    build_init_message,
+    parse_object,
+    parse_prompt,
+)
+from plait.chat.events import (
+    Ending,
+    Event,
+    Notice,
+    ResponseLogged,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    TurnEnded,
+)
+from plait.chat.model_info import get_capacity
+from plait.chat.rewind import FileRewindPlan
+from plait.chat.tools.base import Proposal
+from plait.chat.usage import Meter, format_usage_lines
+from plait.cli.output import escape_json, write_bytes
+from plait.cli.text import safe
+from plait.errors import UserError
+from plait.record.codec import as_mapping, get_text
+
+Json: TypeAlias = dict[str, Any]
+USAGE_BY_FIELD = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "cacheReadInputTokens": "cache_read_input_tokens",
+    "cacheCreationInputTokens": "cache_creation_input_tokens",
+}
+USAGE = tuple(USAGE_BY_FIELD.values())
+CACHE_FIELDS = ("ephemeral_1h_input_tokens", "ephemeral_5m_input_tokens")
+CONSTANT_USAGE = {
+    "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+    "service_tier": "standard",
+}
+"""What the client says of usage whatever it was."""
+SYNTHETIC = "<synthetic>"
+SUBTYPES: dict[Ending, str] = {
+    "max_turns": "error_max_turns",
+    "max_budget": "error_max_budget_usd",
+    "interrupted": "error_during_execution",
+}
+"""Endings without a result; all others have one, also where it is an error."""
+REASONS: dict[Ending, str] = {
+    "done": "completed",
+    "refused": "completed",
+    "failed": "api_error",
+    "max_turns": "max_turns",
+    "max_budget": "budget_exhausted",
+    "interrupted": "aborted",
+}
+
+
+@dataclass
+class ResultBuilder:
+    """Counts what a run comes to; figures of one turn, money and models of all."""
+
+    session: Callable[[], str]
+    """The id of the session, which a command may change."""
+    uuid: Callable[[], str]
+    clock: Callable[[], float] = time.monotonic
+    price: Callable[[str, Mapping[str, Any]], float | None] = lambda model, usage: None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    models: dict[str, Json] = field(default_factory=dict)
+    cost: float = 0.0
+    results: int = 0
+    _usage: Json = field(default_factory=dict)
+    _cache_writes: Json = field(default_factory=dict)
+    """What was written to the cache, by how long it stays."""
+    _denials: list[Json] = field(default_factory=list)
+    _arguments: dict[str, Any] = field(default_factory=dict)
+    _stop_reason: str | None = None
+    _started_at: float = 0.0
+    _asked_at: float = 0.0
+    """Since when the model is asked."""
+    _api_seconds: float = 0.0
+    """Seconds that it took to answer, in all."""
+    _status: int | None = None
+    """What the API failed with."""
+    _first_token_at: float | None = None
+
+    def start_turn(self) -> None:
+        """Forget the last turn."""
+        self._usage, self._cache_writes = dict.fromkeys(USAGE, 0), dict.fromkeys(CACHE_FIELDS, 0)
+        self._denials, self._arguments = [], {}
+        self._stop_reason, self._first_token_at, self._status = None, None, None
+        self._started_at = self._asked_at = self.clock()
+        self._api_seconds = 0.0
+
+    @property
+    def took_ms(self) -> int:
+        """How long the turn has taken so far."""
+        return round((self.clock() - self._started_at) * 1000)
+
+    def build_command_result(self, event: TurnEnded, name: str) -> Json:
+        """Return the result of a command that the model has no part in."""
+        return {**self._build_result(event), "local_command": name}
+
+    def note_line(self, line: Mapping[str, Any]) -> None:
+        """Take a line of the log: it says what the API failed with."""
+        if line.get("isApiErrorMessage"):
+            self._status = line.get("apiErrorStatus")
+            self._stop_reason = line["message"].get("stop_reason")
+
+    def add(self, event: Event) -> Json | None:
+        """Take an event; returns the result where the turn ends with it."""
+        if isinstance(event, ToolFinished):
+            self._asked_at = self.clock()
+        match event:
+            case TextDelta() | ThinkingDelta():
+                self._first_token_at = self._first_token_at or self.clock()
+            case ResponseLogged():
+                self._record_response(event)
+            case ToolFinished(is_denied=True):
+                given = self._arguments.get(event.call, {})
+                self._denials.append(
+                    {"tool_name": event.tool, "tool_use_id": event.call, "tool_input": given}
+                )
+            case TurnEnded():
+                return self._build_result(event)
+            case _:
+                pass
+        return None
+
+    def _record_response(self, event: ResponseLogged) -> None:
+        self._stop_reason = event.stop_reason
+        self._api_seconds += self.clock() - self._asked_at
+        for block in event.content:
+            if block.get("type") == "tool_use":
+                self._arguments[str(block.get("id"))] = block.get("input")
+        if event.model == SYNTHETIC:
+            return
+        capacity = get_capacity(event.model)
+        model = self.models.setdefault(
+            event.model,
+            {
+                **dict.fromkeys(USAGE_BY_FIELD, 0),
+                "webSearchRequests": 0,
+                "costUSD": 0.0,
+                "contextWindow": capacity.window,
+                "maxOutputTokens": capacity.max_output,
+            },
+        )
+        for name, wire in USAGE_BY_FIELD.items():
+            count = event.usage.get(wire) or 0
+            self._usage[wire] += count
+            model[name] += count
+        kept = event.usage.get("cache_creation") or {}
+        for name in CACHE_FIELDS:
+            self._cache_writes[name] += kept.get(name) or 0
+        model["costUSD"] += self.price(event.model, event.usage) or 0.0
+
+    def _build_result(self, event: TurnEnded) -> Json:
+        self.cost += event.cost or 0.0
+        self.results += 1
+        is_error = event.ending not in ("done", "refused")
+        return {
+            "type": "result",
+            "subtype": SUBTYPES.get(event.ending, "success"),
+            "is_error": is_error,
+            "api_error_status": self._status,
+            "duration_ms": event.duration_ms,
+            "duration_api_ms": round(self._api_seconds * 1000),
+            "num_turns": event.responses + (event.ending == "max_turns"),
+            **(
+                {"result": event.text}
+                if event.ending not in SUBTYPES
+                else {"errors": [describe_ending(event, self.limits)]}
+            ),
+            "stop_reason": self._stop_reason,
+            "session_id": self.session(),
+            "total_cost_usd": self.cost,
+            "usage": {**self._usage, "cache_creation": dict(self._cache_writes), **CONSTANT_USAGE},
+            "modelUsage": {name: dict(figures) for name, figures in self.models.items()},
+            "permission_denials": list(self._denials),
+            "terminal_reason": REASONS[event.ending],
+            **(
+                {}
+                if self._first_token_at is None
+                else {"ttft_ms": round((self._first_token_at - self._started_at) * 1000)}
+            ),
+            "result_index": self.results - 1,
+            "uuid": self.uuid(),
+        }
+
+
+def describe_ending(event: TurnEnded, limits: Mapping[str, Any]) -> str:
+    """Return why a turn has no result, in the client's words."""
+    match event.ending:
+        case "max_turns":
+            return f"Reached maximum number of turns ({limits.get('max_turns')})"
+        case "max_budget":
+            return f"Reached maximum budget (${limits.get('max_budget_usd')})"
+        case _:
+            return event.text or "Request was aborted."
+
+
+Form: TypeAlias = Literal["text", "json", "stream-json"]
+FORMS: tuple[Form, ...] = ("text", "json", "stream-json")
+TEXT_COMMANDS = ("compact", "context", "cost", "rename")
+"""Commands that a program can give, too."""
+FAILED_EXIT_CODE = 1
+STDIN_TIMEOUT = 3.0
+"""Seconds that standard input may take where there is a prompt already."""
+INTERRUPTED_EXIT_CODE = 130
+ENDING_TEXTS = {
+    "max_turns": "Error: Reached max turns ({max_turns})",
+    "max_budget": "Error: Exceeded USD budget ({max_budget_usd})",
+    "interrupted": "Error: stopped",
+}
+
+
+@dataclass
+class PrintMode:
+    """Has prompts answered one after the other, and prints what comes of them."""
+
+    client: Client
+    form: Form
+    results: ResultBuilder
+    translator: LogTranslator
+    init_message: Mapping[str, Any]
+    """What every turn begins with in a stream."""
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    _last_result: Json = field(default_factory=dict)
+    _last_event: TurnEnded | None = None
+    _is_unread: bool = False
+
+    @classmethod
+    def create(
+        cls, client: Client, opener: ApiOpener, form: Form, *, replays: bool = False
+    ) -> Self:
+        """Return what prints the session of a client."""
+        writer, choice = client.runtime.writer, opener.chat_options
+        ids = writer.ids
+        prices = opener.prices
+
+        def price(model: str, usage: Mapping[str, Any]) -> float | None:
+            meter = Meter(prices)
+            meter.add(model, usage, ids.moment())
+            return meter.cost
+
+        begun = build_init_message(
+            session=client.session,
+            uuid=ids.uuid(),
+            cwd=str(opener.directory),
+            model=opener.model_name,
+            version=choice.version,
+            permission_mode=choice.mode,
+            tools=list(client.runtime.tools),
+            commands=[*(command.name for command in COMMANDS), *client.commands],
+            key_from=choice.key_from if choice.asks_api else None,
+            others=[str(other) for other in choice.others],
+        )
+        result_builder = ResultBuilder(
+            lambda: client.session, ids.uuid, price=price, limits=choice.limits
+        )
+        return cls(
+            client, form, result_builder, LogTranslator(ids.uuid, replays), begun, choice.limits
+        )
+
+    async def run(self, prompts: AsyncIterator[InputPrompt]) -> int:
+        """Do all prompts; returns the exit code."""
+        self._watch_log()
+        async for answer in prompts:
+            await self._run_turn(answer)
+            if self._is_unread:
+                raise BrokenPipeError
+        if self._last_event is None:
+            raise UserError("no prompt on standard input")
+        if self.form == "json":
+            write_bytes(encode_json(self._last_result))
+        elif self.form == "text":
+            words = ENDING_TEXTS.get(self._last_event.ending)
+            text = words.format(**self.limits) if words else self._last_event.text
+            sys.stdout.write(f"{safe(text)}\n")
+            sys.stdout.flush()
+        if self._last_event.ending == "interrupted":
+            return INTERRUPTED_EXIT_CODE
+        return FAILED_EXIT_CODE if self._last_result.get("is_error") else 0
+
+    async def _run_turn(self, text: InputPrompt) -> None:
+        content = text.content
+        now = {"permissionMode": self.client.mode, "model": self.client.model}
+        self.emit({**self.init_message, **now})
+        self.results.start_turn()
+        if (
+            isinstance(content, str)
+            and content.startswith("/")
+            and await self._run_command(content)
+        ):
+            return
+        async for event in self.client.send(content, uuid=text.uuid):
+            result = self.results.add(event)
+            if result is not None and isinstance(event, TurnEnded):
+                self._finish_turn(result, event)
+
+    def _finish_turn(self, result: Json, event: TurnEnded) -> None:
+        self._last_result, self._last_event = result, event
+        self.emit(result)
+
+    async def _run_command(self, text: str) -> bool:
+        """Do a command; tells whether it is one. To the model any other is a prompt."""
+        name, focus = split_command(text)
+        writer = self.client.runtime.writer
+        if name not in TEXT_COMMANDS:
+            return False
+        if not writer.setting.is_older:
+            writer.queue("enqueue", text)
+            writer.queue("dequeue")
+        if name == "compact":
+            words, ending = await self._compact(focus)
+        else:
+            words, ending = "\n".join(await run_text_command(self.client, text) or ()), "done"
+        event = TurnEnded(ending, words, self.results.took_ms, 0, {}, None)
+        self._finish_turn(self.results.build_command_result(event, name), event)
+        return True
+
+    async def _compact(self, focus: str) -> tuple[str, Ending]:
+        words = ""
+        ending: Ending = "done"
+        async for event in self.client.compact(focus):
+            if isinstance(event, Notice):
+                words, ending = event.text, "failed"
+        return words, ending
+
+    def emit_deltas(self) -> None:
+        """Tell answers piece by piece, too."""
+        from plait.chat.console.stream_json import TappedModel
+
+        runtime = self.client.runtime
+        runtime.model = TappedModel(runtime.model, self._emit_delta)
+
+    def _emit_delta(self, event: Json) -> None:
+        whose = {"session_id": self.client.session, "parent_tool_use_id": None}
+        uuid = self.client.runtime.writer.ids.uuid()
+        self.emit({"type": "stream_event", "event": event, **whose, "uuid": uuid})
+
+    def _watch_log(self) -> None:
+        """Tell each line of the log as it is written, beside whoever else is told."""
+        writer = self.client.runtime.writer
+        told_before = writer.on_line
+
+        def on_line(line: bytes) -> None:
+            if told_before:
+                told_before(line)
+            value = msgspec.json.decode(line)
+            self.results.note_line(value)
+            for item in self.translator.translate(value):
+                self.emit(item)
+
+        writer.on_line = on_line
+
+    def emit(self, value: Mapping[str, Any]) -> None:
+        """Tell something, as long as anybody reads it; else the turn is stopped."""
+        if self.form != "stream-json" or self._is_unread:
+            return
+        try:
+            write_bytes(encode_json(value))
+        except BrokenPipeError:
+            self._is_unread = True
+            self.client.interrupt()
+
+
+def encode_json(value: Mapping[str, Any]) -> bytes:
+    """Return a value as one line of JSON in which nothing commands the terminal."""
+    return escape_json(msgspec.json.encode(value)) + b"\n"
+
+
+async def read_prompt(lines: PlainKeyboard, prompt: str | None) -> str:
+    """Return the prompt: what was said, and behind it what comes on standard input."""
+    has_more = not (sys.stdin is not None and sys.stdin.isatty())
+    if has_more and prompt:
+        has_more = await lines.has_input_within(STDIN_TIMEOUT)
+    words = "\n".join(filter(None, (prompt, await lines.read_all() if has_more else "")))
+    if not words.strip():
+        raise UserError("no prompt", "give it after `-p` or on standard input")
+    return words
+
+
+Emit: TypeAlias = Callable[[Mapping[str, Any]], None]
+RequestHandler: TypeAlias = "Callable[[Controls, Mapping[str, Any]], Awaitable[Json]]"
+SESSION_DESTINATION = "session"
+UNSUPPORTED_CODE = "unsupported_request"
+NO_CHECKPOINT = "No file checkpoint found for this message."
+BYPASS_NOT_ALLOWED = (
+    "Cannot set permission mode to bypassPermissions because the session was not launched with"
+    " --permission-mode bypassPermissions"
+)
+
+
+class UnsupportedRequest(Exception):
+    """A request that there is not."""
+
+
+@dataclass
+class Controls:
+    """Reads what a program says, all the time, and answers it."""
+
+    lines: PlainKeyboard
+    may_bypass: bool = False
+    """Whether nothing has to be asked about, if that is asked for."""
+    client: Client = field(init=False)
+    emit: Emit = field(init=False)
+    _prompts: asyncio.Queue[InputPrompt | BaseException | None] = field(
+        default_factory=asyncio.Queue
+    )
+    _queued: set[str] = field(default_factory=set)
+    """The ids of prompts that wait, as far as they have some."""
+    _pending_questions: dict[str, asyncio.Future[Mapping[str, Any]]] = field(default_factory=dict)
+
+    def attach(self, client: Client, say: Emit) -> None:
+        """Answer for a session from now on, by way of `say`."""
+        self.client, self.emit = client, say
+
+    async def prompts(self) -> AsyncIterator[InputPrompt]:
+        """Yield the prompts, each as it comes."""
+        reader = asyncio.ensure_future(self._read_lines())
+        try:
+            while (found := await self._prompts.get()) is not None:
+                if isinstance(found, BaseException):
+                    raise found
+                if found.uuid is None or found.uuid in self._queued:
+                    self._queued.discard(found.uuid or "")
+                    yield found
+        finally:
+            reader.cancel()
+            with suppress(asyncio.CancelledError):
+                await reader
+
+    async def _read_lines(self) -> None:
+        number = 0
+        try:
+            while (line := await self.lines.read_line()) is not None:
+                number += 1
+                if line.strip():
+                    await self._handle_line(parse_object(line, number), number)
+        except UserError as error:
+            self._prompts.put_nowait(error)
+        for answer in self._pending_questions.values():
+            if not answer.done():
+                answer.set_result({})  # nobody is there any more
+        self._prompts.put_nowait(None)
+
+    async def _handle_line(self, value: Mapping[str, Any], number: int) -> None:
+        match value.get("type"):
+            case "user":
+                found = parse_prompt(value, number)
+                self._queued |= {found.uuid} if found.uuid else set()
+                self._prompts.put_nowait(found)
+            case "control_request":
+                await self._answer_request(value)
+            case "control_response":
+                response = as_mapping(value.get("response"))
+                answer = self._pending_questions.get(str(response.get("request_id")))
+                if answer and not answer.done():
+                    answer.set_result(as_mapping(response.get("response")))
+            case _:
+                pass
+
+    async def _answer_request(self, value: Mapping[str, Any]) -> None:
+        request = as_mapping(value.get("request"))
+        name = str(request.get("subtype"))
+        fields: Json = {"subtype": "success"}
+        try:
+            if name not in REQUESTS:
+                raise UnsupportedRequest
+            fields["response"] = await REQUESTS[name](self, request)
+        except UnsupportedRequest:
+            words = f"Unsupported control request subtype: {name}"
+            fields = {"subtype": "error", "error": words, "error_code": UNSUPPORTED_CODE}
+        except UserError as error:
+            fields = {"subtype": "error", "error": error.message}
+        fields["request_id"] = value.get("request_id")
+        self.emit({"type": "control_response", "response": fields})
+
+    async def ask(self, proposal: Proposal, call: str) -> Approval:
+        """Ask the program about a call; what is no answer refuses."""
+        name = str(uuid4())
+        answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
+        self._pending_questions[name] = answer
+        self.emit(
+            {
+                "type": "control_request",
+                "request_id": name,
+                "request": build_permission_request(proposal, call),
+            }
+        )
+        try:
+            return parse_approval(await answer, proposal)
+        except asyncio.CancelledError:
+            self.emit({"type": "control_cancel_request", "request_id": name})
+            raise
+        finally:
+            self._pending_questions.pop(name, None)
+
+
+def build_permission_request(proposal: Proposal, call: str) -> Json:
+    """Return what a program is asked about a call."""
+    is_change = proposal.effect == "write"
+    rule = {"toolName": proposal.tool, "ruleContent": proposal.title}
+    mode = {"type": "setMode", "mode": "acceptEdits", "destination": SESSION_DESTINATION}
+    rules = {
+        "type": "addRules",
+        "rules": [rule],
+        "behavior": "allow",
+        "destination": SESSION_DESTINATION,
+    }
+    return {
+        "subtype": "can_use_tool",
+        "tool_name": proposal.tool,
+        "display_name": proposal.tool,
+        "input": dict(proposal.arguments),
+        "description": proposal.title,
+        "permission_suggestions": [mode if is_change else rules],
+        "tool_use_id": call,
+    }
+
+
+def parse_approval(response: Mapping[str, Any], proposal: Proposal) -> Approval:
+    """Return what a program answered."""
+    if response.get("behavior") != "allow":
+        words = get_text(response, "message") or ""
+        stops = response.get("interrupt") is True or not words
+        return Approval(False, "" if stops else words, ends_turn=stops, is_verbatim=True)
+    meant = response.get("updatedInput")
+    is_other = isinstance(meant, Mapping) and dict(meant) != dict(proposal.arguments)
+    return Approval(
+        True,
+        arguments=meant if is_other else None,
+        is_for_session=bool(response.get("updatedPermissions")),
+    )
+
+
+async def _initialize(controls: Controls, request: Mapping[str, Any]) -> Json:
+    commands = [
+        {"name": command.name, "description": command.help, "argumentHint": command.argument_hint}
+        for command in COMMANDS
+    ]
+    styles = {"output_style": "default", "available_output_styles": ["default"]}
+    return {"commands": commands, "agents": [], **styles, "models": [], "account": {}}
+
+
+async def _interrupt(controls: Controls, request: Mapping[str, Any]) -> Json:
+    controls.client.interrupt()
+    return {"still_queued": []}
+
+
+async def _set_model(controls: Controls, request: Mapping[str, Any]) -> Json:
+    model = get_text(request, "model")
+    if not model:
+        raise UserError("no model name given")
+    await controls.client.switch(model=model)
+    return {"model": model}
+
+
+async def _set_mode(controls: Controls, request: Mapping[str, Any]) -> Json:
+    mode = parse_mode(str(request.get("mode")))
+    if mode == "bypassPermissions" and not controls.may_bypass:
+        raise UserError(BYPASS_NOT_ALLOWED)
+    await controls.client.switch(mode=mode)
+    ids = {"uuid": str(uuid4()), "session_id": controls.client.session}
+    controls.emit(
+        {"type": "system", "subtype": "status", "status": None, "permissionMode": mode, **ids}
+    )
+    return {"mode": mode}
+
+
+async def _rename(controls: Controls, request: Mapping[str, Any]) -> Json:
+    await controls.client.rename(get_text(request, "title") or "")
+    return {}
+
+
+async def _context(controls: Controls, request: Mapping[str, Any]) -> Json:
+    fill = controls.client.context_fill
+    if fill is None:
+        raise UserError("the context size is not known")
+    return {
+        "categories": [],
+        "totalTokens": fill.tokens,
+        "maxTokens": fill.window,
+        "rawMaxTokens": fill.window,
+        "percentage": round(100 * fill.tokens / fill.window),
+        "model": controls.client.model,
+    }
+
+
+async def _cost(controls: Controls, request: Mapping[str, Any]) -> Json:
+    return {"text": "\n".join(format_usage_lines(controls.client.cost.fields))}
+
+
+async def _cancel(controls: Controls, request: Mapping[str, Any]) -> Json:
+    uuid = str(request.get("message_uuid"))
+    is_there = uuid in controls._queued
+    controls._queued.discard(uuid)
+    return {"cancelled": is_there}
+
+
+async def _rewind_files(controls: Controls, request: Mapping[str, Any]) -> Json:
+    uuid = str(request.get("user_message_id"))
+    point = next(
+        (
+            rewind_point
+            for rewind_point in controls.client.rewind_points()
+            if rewind_point.uuid == uuid
+        ),
+        None,
+    )
+    plan = controls.client.plan_file_rewind(point) if point else None
+    if plan is None:
+        raise UserError(NO_CHECKPOINT)
+    if request.get("dry_run") is True:
+        return _format_plan(plan)
+    done = plan.apply(overwrite=request.get("over") is True)
+    left = [str(step.path) for step in plan.steps if step not in done]
+    return {"canRewind": True, "skippedLinks": 0, **({"leftAlone": left} if left else {})}
+
+
+def _format_plan(plan: FileRewindPlan) -> Json:
+    counts = [step.changed_lines for step in plan.steps]
+    return {
+        "canRewind": True,
+        "filesChanged": [str(step.path) for step in plan.steps],
+        "insertions": sum(more for more, _ in counts),
+        "deletions": sum(fewer for _, fewer in counts),
+        **(
+            {"leftAlone": [str(step.path) for step in plan.conflicting_steps]}
+            if plan.conflicting_steps
+            else {}
+        ),
+    }
+
+
+REQUESTS: dict[str, RequestHandler] = {
+    "initialize": _initialize,
+    "interrupt": _interrupt,
+    "set_model": _set_model,
+    "set_permission_mode": _set_mode,
+    "rename_session": _rename,
+    "get_context_usage": _context,
+    "get_session_cost": _cost,
+    "cancel_async_message": _cancel,
+    "rewind_files": _rewind_files,
+}
+"""What a program can ask for."""

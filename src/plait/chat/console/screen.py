@@ -1,0 +1,618 @@
+"""Rendering of session events on the terminal."""
+
+import asyncio
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
+
+from plait.chat.console.keyboard import FullView, Keyboard
+from plait.chat.events import (
+    AgentEvent,
+    Compacted,
+    Ending,
+    Event,
+    Notice,
+    PromptLogged,
+    ResponseLogged,
+    RetryScheduled,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+)
+from plait.cli.output import Output
+from plait.cli.passages import WIDEST_PAGE, PassagePrinter
+from plait.conversation import model as told
+from plait.conversation.results import parse_result
+from plait.record import parse_record
+from plait.record.message import ToolResult
+from plait.view.calls import CallLine, CallView, format_call_line, list_todo_items
+from plait.view.formats import (
+    format_count,
+    format_duration,
+    format_money,
+    format_thousands,
+    format_tokens,
+    join_dotted,
+)
+from plait.view.summaries import format_prompt
+from plait.view.terminal import (
+    AnyBlock,
+    CallBlocks,
+    CompactionBlock,
+    RemarkBlock,
+    SpeechBlock,
+    Tone,
+    fold_lines,
+)
+
+FENCES = ("```", "~~~")
+ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d{1,9}[.)])\s")
+"""How a point of a list begins."""
+MAX_LINE_LENGTH = 4_000
+
+
+@dataclass
+class ParagraphBuffer:
+    """Gathers words until a blank line ends them.
+
+    A block of code is never cut, nor a point of a list from what is indented below it.
+    """
+
+    _lines: list[str] = field(default_factory=list)
+    """Lines that are whole, of a paragraph that is not."""
+    _line: str = ""
+    _fence: str | None = None
+    _is_pending: bool = False
+    """Whether a point of a list came to a blank line, and may go on."""
+
+    @property
+    def open_text(self) -> str:
+        """What has come of the paragraph that is not whole."""
+        return "\n".join([*self._lines, self._line])
+
+    def add(self, text: str) -> Iterator[str]:
+        """Take more words; yields the paragraphs that they end."""
+        *complete, self._line = (self._line + text).split("\n")
+        for line in complete:
+            if self._is_pending and line[:1].strip():
+                yield self._take_paragraph()
+            self._fence = track_fence(line, self._fence)
+            if line.strip() or self._fence:
+                if self._is_pending and line.strip():
+                    self._lines.append("")
+                    self._is_pending = False
+                self._lines.append(line)
+            elif self._lines and ITEM.match(self._lines[0]):
+                self._is_pending = True
+            elif self._lines:
+                yield self._take_paragraph()
+        if self._is_pending and self._line[:1].strip():
+            yield self._take_paragraph()
+
+    def flush(self) -> Iterator[str]:
+        """Yield the paragraph that is not whole, if there is one, and begins anew."""
+        if self._is_pending and self._line.strip():
+            self._lines.append("")
+        self._lines.append(self._line)
+        self._line, self._fence = "", None
+        text = self._take_paragraph()
+        if text.strip():
+            yield text
+
+    def _take_paragraph(self) -> str:
+        lines, self._lines, self._is_pending = self._lines, [], False
+        return "\n".join(lines).strip("\n")
+
+
+def track_fence(line: str, fence: str | None) -> str | None:
+    """Return the mark of the block of code that is open behind a line, None for none."""
+    mark = line.lstrip()[:3]
+    if mark not in FENCES:
+        return fence
+    if fence is None:
+        return mark
+    return None if mark == fence and not line.strip().strip(mark[0]) else fence
+
+
+def last_open_lines(text: str, rows: int) -> str:
+    """Return the last lines of a text, as few as fill so many rows.
+
+    Code stays code: the block that the first of them stands in is opened before it.
+    """
+    lines = text.split("\n")
+    left, kept = lines[: -rows or len(lines)], lines[-rows:]
+    fence: str | None = None
+    opener = ""
+    for line in left:
+        before, fence = fence, track_fence(line, fence)
+        if fence and not before:
+            opener = line.strip()
+    opened = [opener] if fence else []
+    return "\n".join([*opened, *(line[-MAX_LINE_LENGTH:] for line in kept)])
+
+
+MAX_ITEMS = 50
+MAX_LETTERS = 20_000_000
+"""Letters of all results that are kept; the log has the others."""
+RenderFull: TypeAlias = Callable[[], Sequence[AnyBlock]]
+
+
+@dataclass
+class CollapsedItems:
+    """Keeps the last calls and thoughts, with all that belongs to them."""
+
+    items: deque[tuple[str, RenderFull, int]] = field(
+        default_factory=lambda: deque(maxlen=MAX_ITEMS)
+    )
+    """What each is, what shows it, and how long it is."""
+    _thought: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[tuple[str, RenderFull]]:
+        return ((title, text) for title, text, _ in self.items)
+
+    def add_call(self, line: CallLine, seen: CallView) -> None:
+        """Keep a call with its result."""
+        result = seen.called.result
+        title = f"{line.tool} {line.subject}".strip()
+        size = len(result.text) if result else 0
+        self._add(title, lambda: [line, *CallBlocks(seen, is_full=True).iter_all()], size)
+
+    def add_thought(self, text: str) -> None:
+        """Take more of what the model thinks."""
+        self._thought.append(text)
+
+    def end_thought(self) -> None:
+        """Keep what the model thought, once it says or does something."""
+        text, self._thought = "".join(self._thought), []
+        if text.strip():
+            self._add("thinking", lambda: [SpeechBlock(voice="thinking", text=text)], len(text))
+
+    def _add(self, title: str, text: RenderFull, size: int) -> None:
+        self.items.append((title, text, size))
+        while len(self.items) > 1 and sum(item[2] for item in self.items) > MAX_LETTERS:
+            self.items.popleft()
+
+
+NOTIFICATION = "<task-notification>"
+TASK_ID = re.compile(r"<task-id>([^<]*)</task-id>")
+OUTPUT_FILE = re.compile(r"written to: (.+?)\. You will be notified")
+DONE = "completed"
+SIGNS = {DONE: "✓", "in_progress": "▸", "pending": "○"}
+LAUNCHED = "async_launched"
+TOKEN_FIELDS = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
+"""What an answer read and said, in all."""
+MAX_SHOWN = 5
+THOUSAND = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundJob:
+    """A command that goes on in the background."""
+
+    name: str
+    title: str
+    since: float
+    output: Path | None = None
+    """Where its output goes."""
+
+
+@dataclass
+class AgentActivity:
+    """An agent that was sent out and has not come back."""
+
+    call: str
+    title: str
+    since: float
+    doing: str = ""
+    calls: int = 0
+    tokens: int = 0
+
+    def record(self, event: Event) -> None:
+        """Take what happened in its conversation."""
+        match event:
+            case ToolStarted(proposal=proposal):
+                self.doing, self.calls = f"{proposal.tool} {proposal.title}", self.calls + 1
+            case ResponseLogged(usage=usage):
+                counts = (usage.get(name) for name in TOKEN_FIELDS)
+                self.tokens = sum(number for number in counts if isinstance(number, int))
+            case _:
+                pass
+
+
+@dataclass
+class Activity:
+    """Knows what is to be done and what goes on, by what happens."""
+
+    clock: Callable[[], float] = time.monotonic
+    todos: tuple[tuple[str, str], ...] = ()
+    """Pairs of status and words, as they were written last."""
+    tasks: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The same of the list of tasks, by their numbers."""
+    jobs: dict[str, BackgroundJob] = field(default_factory=dict)
+    agents: dict[str, AgentActivity] = field(default_factory=dict)
+    _arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _background: set[str] = field(default_factory=set)
+    """Calls whose agents nobody waits for."""
+
+    def record(self, event: Event) -> None:
+        """Take what an event changes."""
+        match event:
+            case ToolStarted():
+                self._arguments[event.call] = event.proposal.arguments
+            case ToolFinished(is_denied=False):
+                self._record_result(event, self._arguments.pop(event.call, {}))
+            case AgentEvent():
+                agent = self.agents.get(event.agent)
+                if agent is None:
+                    given = self._arguments.get(event.call, {})
+                    what = str(given.get("description") or "agent")
+                    agent = self.agents[event.agent] = AgentActivity(event.call, what, self.clock())
+                agent.record(event.event)
+            case PromptLogged(text=text) if text.startswith(NOTIFICATION):
+                if found := TASK_ID.search(text):
+                    self.jobs.pop(found[1], None)
+                    self.agents.pop(found[1], None)
+            case TurnEnded():
+                self._arguments.clear()
+                self._forget_agents(lambda agent: agent.call not in self._background)
+            case _:
+                pass
+
+    def _forget_agents(self, is_over: Callable[[AgentActivity], bool]) -> None:
+        self.agents = {
+            name: agent_activity
+            for name, agent_activity in self.agents.items()
+            if not is_over(agent_activity)
+        }
+
+    def _record_result(self, event: ToolFinished, given: Mapping[str, Any]) -> None:
+        output = event.outcome.output
+        known = output if isinstance(output, Mapping) else {}
+        match event.tool:
+            case "Agent" | "Task":
+                self._record_agent_result(event.call, known, given)
+            case "TodoWrite" if isinstance(given.get("todos"), list):
+                self.todos = list_todo_items(given["todos"])
+            case "TaskCreate" | "TaskUpdate":
+                made = known.get("task")
+                number = str(made.get("id") if isinstance(made, Mapping) else given.get("taskId"))
+                status, words = self.tasks.get(number, ("pending", ""))
+                status = str(given.get("status") or status)
+                if status == "deleted" or known.get("success") is False:
+                    self.tasks.pop(number, None)
+                else:
+                    self.tasks[number] = status, str(given.get("subject") or words)
+            case "TaskStop" | "KillShell":
+                self.jobs.pop(str(given.get("task_id") or given.get("shell_id")), None)
+            case "Bash" if name := known.get("backgroundTaskId"):
+                self._add_job(str(name), event, given)
+            case _:
+                pass
+
+    def _record_agent_result(
+        self, call: str, output: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> None:
+        """Forget an agent that is back; one in the background goes on."""
+        if output.get("status") != LAUNCHED:
+            self._forget_agents(lambda agent: agent.call == call)
+            return
+        self._background.add(call)
+        what = str(given.get("description") or "agent")
+        self.agents.setdefault(str(output.get("agentId")), AgentActivity(call, what, self.clock()))
+
+    def _add_job(self, name: str, event: ToolFinished, given: Mapping[str, Any]) -> None:
+        what = str(given.get("description") or given.get("command") or event.tool)
+        content = event.outcome.content
+        found = OUTPUT_FILE.search(content) if isinstance(content, str) else None
+        self.jobs[name] = BackgroundJob(name, what, self.clock(), Path(found[1]) if found else None)
+
+    @property
+    def plan(self) -> tuple[tuple[str, str], ...]:
+        """All things to do, pairs of status and words."""
+        return (*self.todos, *self.tasks.values())
+
+    def lines(self) -> list[str]:
+        """Return what is shown while something goes on."""
+        return [*self._plan_lines(), *(f"  ◐ {item}" for item in self.format_running())]
+
+    def _plan_lines(self) -> Iterator[str]:
+        open_ones = [item for item in self.plan if item[0] != DONE]
+        if not open_ones:
+            return
+        done = len(self.plan) - len(open_ones)
+        if done:
+            yield f"  {SIGNS[DONE]} {done} of {len(self.plan)} done"
+        for status, words in open_ones[:MAX_SHOWN]:
+            yield f"  {SIGNS.get(status, '○')} {words}"
+        if more := len(open_ones) - MAX_SHOWN:
+            yield from [f"  … and {more} more"] if more > 0 else ()
+
+    def format_running(self) -> list[str]:
+        """Return a line for all that runs: agents, then commands in the background."""
+        agents = [
+            join_dotted(
+                f"agent: {agent_activity.title}",
+                agent_activity.doing,
+                _format_counts(agent_activity),
+                self._time(agent_activity.since),
+            )
+            for agent_activity in self.agents.values()
+        ]
+        return agents + [
+            join_dotted(job.name, job.title, self._time(job.since)) for job in self.jobs.values()
+        ]
+
+    def _time(self, since: float) -> str:
+        return format_duration((self.clock() - since) * THOUSAND)
+
+    @property
+    def summary(self) -> str:
+        """How much runs, nothing where nothing does."""
+        agents, jobs = len(self.agents), len(self.jobs)
+        return join_dotted(
+            format_count(agents, "agent") if agents else "",
+            f"{format_count(jobs, 'task')} running" if jobs else "",
+        )
+
+
+def _format_counts(agent: AgentActivity) -> str:
+    tokens = f"{format_tokens(agent.tokens)} tokens" if agent.tokens else ""
+    return join_dotted(format_count(agent.calls, "call") if agent.calls else "", tokens)
+
+
+SYNTHETIC = "<synthetic>"
+WAITING = "waiting for the model"
+MAX_PROMPT_LINES = 12
+RESULT_LINE = parse_record(b'{"type":"user"}')
+ENDINGS: dict[Ending, tuple[str, Tone]] = {
+    "done": ("", "quiet"),
+    "interrupted": ("stopped", "trouble"),
+    "failed": ("failed", "trouble"),
+    "max_turns": ("turn limit reached", "trouble"),
+    "max_budget": ("budget reached", "trouble"),
+    "refused": ("the model declined to answer", "trouble"),
+}
+
+
+@dataclass
+class EventRenderer:
+    """Draws what happens in a session, as it happens."""
+
+    directory: str | None = None
+    echoes: bool = False
+    """Whether prompts are drawn: where they are typed, they stand there already."""
+    clock: Callable[[], float] = time.monotonic
+    paragraphs: ParagraphBuffer = field(default_factory=ParagraphBuffer)
+    running: dict[str, tuple[ToolStarted, float]] = field(default_factory=dict)
+    """The calls that are being done, and since when."""
+    call_inputs: dict[str, Any] = field(default_factory=dict)
+    """What calls were given, as the model asked for them."""
+    status: str = WAITING
+    """What is going on, in a few words."""
+    collapsed: CollapsedItems = field(default_factory=CollapsedItems)
+    """What is not shown whole."""
+
+    def render(self, event: Event) -> Iterator[AnyBlock]:
+        """Yield what an event adds to the screen."""
+        self.status = self._describe_state(event)
+        if isinstance(event, ThinkingDelta):
+            self.collapsed.add_thought(event.text)
+        else:
+            self.collapsed.end_thought()
+        match event:
+            case PromptLogged(text=text):
+                if text.startswith(NOTIFICATION):
+                    yield RemarkBlock(text=format_prompt(text))
+                elif self.echoes:
+                    fold = fold_lines(text, MAX_PROMPT_LINES)
+                    shown = "\n".join(fold.first)
+                    yield SpeechBlock(
+                        voice="prompt", text=shown, hidden=fold.hidden, hidden_size=fold.size
+                    )
+            case TextDelta(text=text):
+                yield from map(_make_answer, self.paragraphs.add(text))
+            case ResponseLogged():
+                yield from self.flush()
+                for block in event.content:
+                    if block.get("type") == "tool_use":
+                        self.call_inputs[str(block.get("id"))] = block.get("input")
+                    elif event.model == SYNTHETIC and block.get("type") == "text":
+                        yield SpeechBlock(voice="error", text=str(block.get("text", "")))
+            case ToolStarted():
+                yield from self.flush()
+                self.running[event.call] = (event, self.clock())
+            case ToolFinished():
+                now = self.clock()
+                call, since = self.running.pop(event.call, (None, now))
+                took = (now - since) * THOUSAND
+                prompt = self.call_inputs.pop(event.call, {})
+                given = dict(call.proposal.arguments) if call else prompt
+                seen = CallView(_build_call(event, given), self.directory)
+                line = replace(format_call_line(seen), duration_ms=took)
+                self.collapsed.add_call(line, seen)
+                yield line
+                yield from CallBlocks(seen).iter_all()
+            case ThinkingDelta() | ToolProgress() | AgentEvent():
+                pass
+            case TurnEnded():
+                yield from self.flush()
+                self.running.clear()
+                self.call_inputs.clear()
+                words, tone = ENDINGS[event.ending]
+                if event.ending == "failed" and event.text:
+                    yield SpeechBlock(voice="error", text=event.text)
+                yield RemarkBlock(text=join_dotted(words, *_iter_figures(event)), tone=tone)
+            case RetryScheduled() | Compacted() | Notice():
+                yield from self.flush()
+                yield _make_remark(event)
+
+    def flush(self) -> Iterator[AnyBlock]:
+        """Yield the words that no blank line has ended yet."""
+        yield from map(_make_answer, self.paragraphs.flush())
+
+    def _describe_state(self, event: Event) -> str:
+        match event:
+            case ThinkingDelta():
+                return "thinking"
+            case TextDelta():
+                return "answering"
+            case ToolStarted(proposal=proposal):
+                return f"{proposal.tool} {proposal.title}"
+            case ToolProgress(data=data):
+                output = data.get("output") or data.get("message") or ""
+                lines = str(output).strip().splitlines()
+                return (lines[-1] if lines else "") or self.status
+            case AgentEvent(event=ToolStarted(proposal=proposal)):
+                return f"agent: {proposal.tool} {proposal.title}"
+            case AgentEvent():
+                return self.status
+            case RetryScheduled(seconds=seconds):
+                return f"waiting {seconds:.0f} s"
+            case _:
+                return WAITING
+
+
+def _build_call(event: ToolFinished, given: Any) -> told.ToolCall:
+    """Return a call as the log would tell it."""
+    block = ToolResult(
+        tool_use_id=event.call,
+        content=event.outcome.content,
+        is_error=bool(event.outcome.is_error),
+    )
+    result = parse_result(RESULT_LINE, block, event.outcome.output)
+    if event.is_denied:
+        result = replace(result, outcome="rejected")
+    return told.ToolCall(
+        response=0,
+        call=event.call,
+        name=event.tool,
+        input=given,
+        outcome=result.outcome,
+        result=result,
+        answered_by=event.call,
+    )
+
+
+def _make_answer(text: str) -> SpeechBlock:
+    return SpeechBlock(voice="answer", text=text, is_markdown=True)
+
+
+def _make_remark(event: RetryScheduled | Compacted | Notice) -> AnyBlock:
+    match event:
+        case RetryScheduled():
+            again = (
+                f"trying again in {event.seconds:.0f} s, {event.attempt} of {event.max_attempts}"
+            )
+            return RemarkBlock(text=f"{event.text}: {again}", tone="trouble")
+        case Compacted():
+            before = format_thousands(event.tokens_before)
+            what = "compacted" if event.trigger == "manual" else "compacted automatically"
+            details = (f"{before} tokens before",) if before else ()
+            return CompactionBlock(
+                text=f"{what}: conversation replaced by a summary", details=details
+            )
+        case Notice():
+            return RemarkBlock(text=event.text, tone="trouble" if event.is_error else "quiet")
+
+
+def _iter_figures(event: TurnEnded) -> Iterator[str]:
+    yield format_duration(event.duration_ms)
+    if event.responses > 1:
+        yield format_count(event.responses, "response")
+    if total := sum(event.usage.values()):
+        yield f"{format_tokens(total)} tokens"
+    if event.cost:
+        yield format_money(event.cost)
+
+
+OPEN_HINT = ", Ctrl-O to expand"
+
+
+@dataclass
+class Screen:
+    """Draws a session on the output, above whoever types."""
+
+    output: Output
+    renderer: EventRenderer
+    keyboard: Keyboard
+    _page: PassagePrinter = field(init=False)
+    _draw_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while something is drawn: what comes first stands above."""
+
+    def __post_init__(self) -> None:
+        hint = OPEN_HINT if self.keyboard.is_live else ""
+        self._page = PassagePrinter(self.output, session="", hint=hint)
+
+    def open_words(self, width: int, rows: int) -> list[str]:
+        """Return the last lines of the words that stream, laid out as they will stand there."""
+        text = last_open_lines(self.renderer.paragraphs.open_text, rows)
+        if not text.strip():
+            return []
+        lines = self._render_lines(
+            [SpeechBlock(voice="answer", text=text, is_markdown=True)], width
+        )
+        return ["", *lines][-rows:]
+
+    def list_collapsed(self) -> list[FullView]:
+        """Return what is not shown whole, as it is shown on a screen of its own."""
+        return [self.view(title, text) for title, text in self.renderer.collapsed]
+
+    def view(self, title: str, text: Callable[[], Sequence[AnyBlock]]) -> FullView:
+        """Return what shows passages to their ends."""
+        return FullView(title, lambda width: self._render_lines(text(), width))
+
+    def _render_lines(self, blocks: Sequence[AnyBlock], width: int) -> list[str]:
+        page = PassagePrinter(self.output, session="", hint="", beyond="wrap")
+        page.width = min(width, WIDEST_PAGE)
+        with self.output.console.capture() as capture:
+            page.print(blocks)
+        return capture.get().removesuffix("\n").split("\n")
+
+    async def show(self, event: Event) -> None:
+        """Draw what an event adds."""
+        await self.print(list(self.renderer.render(event)))
+
+    async def print(self, blocks: Iterable[AnyBlock], *, is_whole: bool = False) -> None:
+        """Draw some passages, all at once; what must be seen whole is not cut at the edge."""
+        passages = list(blocks)
+        if not passages:
+            return
+        async with self._draw_lock:
+            self._page.beyond = "wrap" if is_whole else "cut"
+            self._page.width = min(self.output.console.width, WIDEST_PAGE)
+            await self._write_above(lambda: self._page.print(passages))
+
+    async def say(self, *lines: str) -> None:
+        """Write lines of our own."""
+        async with self._draw_lock:
+            await self._write_above(lambda: self._print_lines(lines))
+
+    def _print_lines(self, lines: tuple[str, ...]) -> None:
+        if self._page.is_plain:
+            self.output.write_plain("".join(f"{line}\n" for line in lines))
+            return
+        for line in lines:
+            self.output.print(line)
+
+    async def _write_above(self, draw: Callable[[], None]) -> None:
+        if self._page.is_plain:
+            draw()
+            self.output.console.file.flush()
+            return
+        with self.output.console.capture() as capture:
+            draw()
+        await self.keyboard.print_above(capture.get())

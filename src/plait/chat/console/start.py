@@ -1,0 +1,474 @@
+"""Starting `plait chat`: trust, engine and mode.
+
+The user is asked once about each project whose files would run or allow something. Programs are not
+asked: as in Claude Code, a project's hooks run for them, and what its shared settings allow is left
+out.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from plait.chat.approval import Approver
+from plait.chat.claude_code import ClaudeEngine, ClaudeOptions, check_claude, find_claude
+from plait.chat.console.archive import ChatArchive
+from plait.chat.console.command import CHOSEN
+from plait.chat.console.keyboard import PlainKeyboard, replace_surrogates, stop_on_interrupt
+from plait.chat.console.openers import ApiOpener
+from plait.chat.console.options import (
+    MODES,
+    REPLAY_PREFIX,
+    SCRIPT_PREFIX,
+    ChatOptions,
+    apply_default_mode,
+    parse_options,
+)
+from plait.chat.engine import Engine
+from plait.chat.hooks import load_hooks
+from plait.chat.models import ScriptModel
+from plait.chat.rewind import RewindPoint
+from plait.chat.rules import load_permission_rules
+from plait.chat.settings import ClientSettings, TrustStore, load_settings
+from plait.cli.options import Request
+from plait.cli.output import escape_json, write_bytes
+from plait.cli.text import safe, safe_line
+from plait.conversation.prices import Prices
+from plait.errors import UserError
+from plait.view.formats import format_count
+from plait.view.terminal import AnyBlock
+
+if TYPE_CHECKING:
+    from plait.archive import Session
+    from plait.chat.streaming import Model
+
+
+MAX_SHOWN = 20
+
+
+def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path) -> ClientSettings:
+    """Return the settings that count in a directory; notes what is left out."""
+    root = request.settings.roots[0]
+    trust = TrustStore(root, request.settings.data / "chat" / "trusted.json")
+    is_trusted = trust.is_trusted(directory)
+    found = load_settings(root, directory, is_trusted=is_trusted, is_active=True)
+    if not is_trusted and not choice.is_printed and found.trust_warnings:
+        is_trusted = _ask_to_trust(request, trust, directory, found)
+        found = load_settings(root, directory, is_trusted=is_trusted, is_active=is_trusted)
+    others = (
+        *load_permission_rules(found).notices,
+        *load_hooks(found).notices,
+        *_describe_left_out(found),
+    )
+    for notice in (*found.notices, *others):
+        request.output.note(f"warning: {notice}")
+    return found
+
+
+def _ask_to_trust(
+    request: Request, trust: TrustStore, directory: Path, found: ClientSettings
+) -> bool:
+    if not (sys.stdin is not None and sys.stdin.isatty()):
+        return False
+    request.output.note(f"settings of the project in {directory} say:", no_wrap=True)
+    for line in found.trust_warnings[:MAX_SHOWN]:
+        request.output.note(f"  {safe_line(line)}", no_wrap=True)
+    if len(found.trust_warnings) > MAX_SHOWN:
+        request.output.note(f"  and {len(found.trust_warnings) - MAX_SHOWN} more")
+    is_meant = click.confirm("trust this project?", default=False, err=True)
+    if is_meant:
+        trust.add(directory)
+    return is_meant
+
+
+def _describe_left_out(found: ClientSettings) -> list[str]:
+    """Return what is told of what a project that is not trusted would allow."""
+    if found.is_trusted:
+        return []
+    kinds = ("allow", "additionalDirectories")
+    shared = [
+        settings_file for settings_file in found.files if settings_file.source == "projectSettings"
+    ]
+    left = sum(
+        len(settings_file.value("permissions", kind) or ())
+        for settings_file in shared
+        for kind in kinds
+    )
+    if found.is_active and left:
+        what = format_count(left, "rule")
+        return [
+            f"{what} of .claude/settings.json left out: `plait chat` there asks whether to trust it"
+        ]
+    if not found.is_active and found.trust_warnings:
+        return [
+            "the project is not trusted: its hooks, environment and what it allows are left out"
+        ]
+    return []
+
+
+INTERRUPTED_EXIT_CODE = 130
+
+
+def start_chat(request: Request, prompt: str | None, given: Mapping[str, Any]) -> int:
+    """Run a session to its end; returns the exit code."""
+    choice = parse_options(given, request.settings.chat)
+    prompt = replace_surrogates(prompt) if prompt else None
+    if given["demo"]:
+        opener = make_demo_opener(request, choice)
+    elif choice.engine == "claude":
+        return start_claude(request, choice, prompt, given)
+    else:
+        opener = _make_opener(request, choice, given)
+    if choice.is_printed:
+        work = _run_print_mode(opener, prompt, given)
+    else:
+        from plait.chat.console.interactive import run_interactive
+
+        work = run_interactive(request.output, opener, prompt)
+    try:
+        return asyncio.run(work)
+    except asyncio.CancelledError:  # a signal ended it; all is logged
+        return INTERRUPTED_EXIT_CODE
+
+
+def find_session(request: Request, given: Mapping[str, Any]) -> "Session | None":
+    """Return the session that goes on, None for a new one."""
+    if given["resume"] == CHOSEN:
+        return _pick_session(request, given)
+    if given["resume"]:
+        return request.session(given["resume"])
+    return request.session(".") if given["is_continued"] else None
+
+
+def _pick_session(request: Request, given: Mapping[str, Any]) -> "Session":
+    """Return the session that the person chooses, before anything else begins."""
+    from plait.chat.console.interactive import make_keyboard
+
+    if given["is_printed"]:
+        raise UserError("`--resume` needs a session name with `-p`", "name it")
+    settings = request.settings
+    past = ChatArchive(request, settings.directory)
+    keyboard = make_keyboard(settings, str(settings.directory))
+    row = asyncio.run(keyboard.pick(past.make_picker()))
+    if row is None:
+        raise click.exceptions.Exit(0)
+    return request.archive.session_at(row.facts.path)
+
+
+def _make_opener(request: Request, choice: ChatOptions, given: Mapping[str, Any]) -> ApiOpener:
+    settings, old = request.settings, find_session(request, given)
+    directory = find_directory(request, old)
+    client_settings = load_trusted_settings(request, choice, directory)
+    choice = apply_default_mode(choice, client_settings.default_mode(MODES), settings.chat)
+    past = ChatArchive(request, directory)
+    return ApiOpener(
+        root=settings.roots[0],
+        directory=directory,
+        past=past,
+        chat_options=choice,
+        settings=client_settings,
+        on_warning=request.output.note,
+        model=_make_model(request, choice),
+        prices=request.prices,
+        environment=settings.chat.environment,
+        allowed_secrets=settings.chat.let_through,
+        resumed_path=old.path if old else None,
+        is_fork=given["is_fork"],
+        at=given["at"],
+        recent=lambda: past.render_last_turn(old) if old else (),
+    )
+
+
+def find_directory(request: Request, old: "Session | None") -> Path:
+    """Return where the tools work: here, or where a session that goes on worked."""
+    here = request.settings.directory
+    if old is None:
+        return here
+    resume = request.archive.resume(old, default=request.settings.roots[0])
+    if resume.why_not:
+        raise UserError(f"cannot resume: {resume.why_not}")
+    if live := resume.warning("live"):
+        request.output.note(f"warning: {live.sentence}")
+    place = Path(resume.directory) if resume.directory else here
+    if not place.is_dir():
+        raise UserError(
+            f"'{place}' does not exist; the session ran there",
+            f"create it, or use `plait move {place} .` to move its sessions here",
+        )
+    if place.resolve() != here.resolve():
+        request.output.note(f"works in {place}")
+    return place
+
+
+def _make_model(request: Request, choice: ChatOptions) -> "Model":
+    from plait.chat import models
+
+    if choice.model.startswith(SCRIPT_PREFIX):
+        return models.ScriptModel.from_file(Path(choice.model.removeprefix(SCRIPT_PREFIX)))
+    if choice.model.startswith(REPLAY_PREFIX):
+        session = request.session(choice.model.removeprefix(REPLAY_PREFIX))
+        return models.ReplayModel(session.path)
+    return models.MessagesApi(choice.model, key=choice.api_key, base_url=choice.base_url)
+
+
+async def _run_print_mode(opener: ApiOpener, prompt: str | None, given: Mapping[str, Any]) -> int:
+    from plait.chat.console.print_mode import Controls, PrintMode, read_prompt
+    from plait.chat.console.stream_json import single_prompt
+
+    lines = PlainKeyboard()
+    is_streamed = given["input_format"] == "stream-json"
+    if is_streamed and prompt:
+        raise UserError("with stream input, prompts come on standard input only")
+    words = "" if is_streamed else await read_prompt(lines, prompt)
+    controls = Controls(lines, opener.chat_options.mode == "bypassPermissions")
+    opener.approver = controls if given["prompt_tool"] else None
+    async with opener.opened() as client:
+        printing = PrintMode.create(
+            client, opener, given["output_format"], replays=given["replays"]
+        )
+        if given["is_partial"]:
+            printing.emit_deltas()
+        with stop_on_interrupt(client.interrupt):
+            controls.attach(client, printing.emit)
+            return await printing.run(controls.prompts() if is_streamed else single_prompt(words))
+
+
+MAX_LINE_BYTES = 64 << 20
+
+
+@dataclass
+class ClaudeOpener:
+    """Opens sessions of one directory, all held by the installed client."""
+
+    options: ClaudeOptions
+    chat_options: ChatOptions
+    past: ChatArchive
+    prices: Prices = field(default_factory=Prices)
+    approver: Approver | None = None
+    """Whoever is asked before something is done."""
+    resumed_path: Path | None = None
+    """The session that goes on; None for a new one."""
+    recent: Callable[[], Iterable[AnyBlock]] = tuple
+    greeting: tuple[str, ...] = ()
+    farewell: tuple[str, ...] = ()
+
+    @property
+    def directory(self) -> Path:
+        """Where the client works."""
+        return self.options.directory
+
+    @property
+    def model_name(self) -> str:
+        """Whoever answers, as far as that was said."""
+        return self.chat_options.named_model or "Claude Code"
+
+    def open(self) -> ClaudeEngine:
+        """Return the session that was chosen."""
+        return self._make_engine(self.options)
+
+    def prepare(self, client: Engine) -> None:
+        """Have the client start while the person still thinks."""
+        if isinstance(client, ClaudeEngine):
+            client.warm_up()
+
+    def clear(self, old: Engine) -> ClaudeEngine:
+        """Begin a session with nothing in its context."""
+        return self._make_engine(self._new_options(old))
+
+    def resume(self, path: Path) -> ClaudeEngine:
+        """Go on with the session of a file."""
+        fresh = replace(self.options, session=None, title=None, at=None, is_fork=False)
+        return self._make_engine(replace(fresh, resumed=path.stem))
+
+    async def branch(self, old: Engine, point: RewindPoint | None, title: str) -> ClaudeEngine:
+        """Begin a session with what was said, up to now or to before a prompt."""
+        if not old.rewind_points():
+            raise UserError("there is nothing to branch yet")
+        new = replace(
+            self._new_options(old), title=title or None, resumed=old.session, is_fork=True
+        )
+        return self._make_engine(replace(new, at=point.before if point else None))
+
+    def _new_options(self, old: Engine) -> ClaudeOptions:
+        fields = {"resumed": None, "is_fork": False, "at": None, "session": None, "title": None}
+        return replace(self.options, **fields, mode=old.mode)  # type: ignore[arg-type]
+
+    def _make_engine(self, start: ClaudeOptions) -> ClaudeEngine:
+        return ClaudeEngine(start, approver=self.approver, prices=self.prices)
+
+
+def start_claude(
+    request: Request, choice: ChatOptions, prompt: str | None, given: Mapping[str, Any]
+) -> int:
+    """Run a session that the installed client holds; returns the exit code."""
+    settings = request.settings.chat
+    place = find_claude(settings.environment, settings.claude)
+    executable = check_claude(place, settings.environment, settings.claude)
+    old = find_session(request, given)
+    where = {"ANTHROPIC_BASE_URL": choice.base_url} if choice.base_url else {}
+    start = ClaudeOptions(
+        executable,
+        request.settings.roots[0],
+        find_directory(request, old),
+        environment={**settings.environment, **where},
+        model=choice.named_model,
+        mode=choice.mode if choice.has_mode else None,
+        options=_build_options(choice),
+        denied=choice.denied,
+        session=choice.session,
+        title=choice.title,
+        resumed=old.path.stem if old else None,
+        is_fork=given["is_fork"],
+        at=given["at"],
+    )
+    if choice.is_printed:
+        return asyncio.run(_pass_through(start, prompt, given))
+    from plait.chat.console.interactive import run_interactive
+
+    past = ChatArchive(request, start.directory)
+    opener = ClaudeOpener(
+        start,
+        choice,
+        past,
+        request.prices,
+        resumed_path=old.path if old else None,
+        recent=lambda: past.render_last_turn(old) if old else (),
+        greeting=(f"Claude Code runs this session and writes its log ({executable})",),
+    )
+    try:
+        return asyncio.run(run_interactive(request.output, opener, prompt))
+    except asyncio.CancelledError:
+        return INTERRUPTED_EXIT_CODE
+
+
+def _build_options(choice: ChatOptions) -> tuple[str, ...]:
+    words: list[str] = []
+    for name, value in (
+        ("--max-turns", choice.max_turns),
+        ("--max-budget-usd", choice.max_budget_usd),
+        ("--system-prompt", choice.system_prompt),
+        ("--append-system-prompt", choice.appended or None),
+    ):
+        words += [name, str(value)] if value is not None else []
+    for other in choice.others:
+        words += ["--add-dir", str(other)]
+    return (*words, *(("--allowedTools", *choice.allowed) if choice.allowed else ()))
+
+
+async def _pass_through(start: ClaudeOptions, prompt: str | None, given: Mapping[str, Any]) -> int:
+    """Have the client answer a program, and passes on what it says; returns its exit code."""
+    form = given["output_format"]
+    words = [*start.print_command(form, given["input_format"], replays=given["replays"])]
+    process = await asyncio.create_subprocess_exec(
+        *words,
+        *(("--", prompt) if prompt else ()),
+        cwd=start.directory,
+        env=start.process_environment,
+        stdout=asyncio.subprocess.PIPE,
+        limit=MAX_LINE_BYTES,
+    )
+    assert process.stdout
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError, RuntimeError):
+        loop.add_signal_handler(signal.SIGINT, lambda: process.send_signal(signal.SIGINT))
+    try:
+        while line := await process.stdout.readline():
+            if form == "text":
+                sys.stdout.write(safe(line.decode(errors="replace")))
+                sys.stdout.flush()
+            else:
+                write_bytes(escape_json(line.rstrip(b"\n")) + b"\n")
+    except BrokenPipeError:
+        process.terminate()
+        raise
+    finally:
+        code = await process.wait()
+    return code if code >= 0 else INTERRUPTED_EXIT_CODE
+
+
+PAUSE = 0.03
+"""Seconds between two pieces of an answer, where somebody looks."""
+FILES = {
+    "greet.py": """\
+def greet(name):
+    return f"Hello, {nmae}!"
+
+
+if __name__ == "__main__":
+    print(greet("world"))
+""",
+    "README.md": "# Greetings\n\nSays hello.\n",
+}
+EXAMPLE_PROMPT = "fix greet.py"
+GREETING = (
+    "This is a demo: the model is scripted, the project a sample.",
+    "Files and commands are real, in a temporary folder.",
+)
+LAST_ANSWER = """\
+`nmae` was meant to be `name`; with that, it says hello.
+
+That was the demo. All of it is in a log as Claude Code writes it:
+
+- `/context` and `/cost` tell what it took, `/rename` gives it a title
+- once you have left, `plait show` and `plait log` show it
+
+With a key in `ANTHROPIC_API_KEY`, `plait chat` does the same with a real model."""
+NO_MORE_ANSWERS = "This demo has no more answers. `/exit` exits."
+
+
+def make_demo_opener(request: Request, choice: ChatOptions) -> ApiOpener:
+    """Return what opens the demo, in a temporary folder of its own."""
+    folder = Path(mkdtemp(prefix="plait-demo-")).resolve()
+    project = folder / "greetings"
+    project.mkdir()
+    for name, text in FILES.items():
+        (project / name).write_text(text, encoding="utf-8")
+    model = ScriptModel(build_script(project, PAUSE if sys.stdout.isatty() else 0), name="demo")
+    root = folder / "claude"
+    return ApiOpener(
+        root,
+        project,
+        replace(choice, model=f"{SCRIPT_PREFIX}demo"),
+        model,
+        ChatArchive(replace(request, roots=(str(root),)), project),
+        greeting=(*GREETING, f"Try: {EXAMPLE_PROMPT}"),
+        farewell=(f"`plait show latest --root {root}` shows the session",),
+    )
+
+
+def build_script(project: Path, pause: float) -> dict[str, Any]:
+    """Return what the made-up model says and does, whatever it is asked."""
+    file = str(project / "greet.py")
+    steps: list[dict[str, Any]] = [
+        {
+            "thinking": "Look at the file, and at what it does now.",
+            "text": "I look at it first.",
+            "calls": [
+                {"name": "Read", "input": {"file_path": file}},
+                {"name": "Bash", "input": {"command": "python3 greet.py", "description": "Run it"}},
+            ],
+        },
+        {
+            "text": "A slip of the pen in line 2. I mend it.",
+            "calls": [
+                {
+                    "name": "Edit",
+                    "input": {"file_path": file, "old_string": "{nmae}", "new_string": "{name}"},
+                }
+            ],
+        },
+        {
+            "text": "Does it work now?",
+            "calls": [{"name": "Bash", "input": {"command": "python3 greet.py"}}],
+        },
+        {"text": LAST_ANSWER},
+    ]
+    answers = [{**step, "pause": pause} for step in steps]
+    return {"answers": answers, "otherwise": {"text": NO_MORE_ANSWERS, "pause": pause}}

@@ -1,0 +1,967 @@
+"""The terminal keyboard: line editing, full-screen views and the session picker.
+
+While a turn runs, the last lines show the text that streams in, the state and queued prompts; typing
+goes on, and what is sent is queued. A question takes that place until it is answered, and the draft
+stays. A full-screen view keeps the screen until it is left; output waits until then.
+
+The cursor position is never requested from the terminal: the round trip would make the prompt line
+flicker with every paragraph. All drawing is written at once.
+"""
+
+import asyncio
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import (
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application, get_app, get_app_or_none
+from prompt_toolkit.buffer import Buffer, CompletionState
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import Condition, Filter, emacs_mode, is_searching, vi_navigation_mode
+from prompt_toolkit.formatted_text import ANSI, to_formatted_text
+from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.vi_state import InputMode
+from prompt_toolkit.layout import FormattedTextControl, HSplit, Layout, Window
+from prompt_toolkit.output import Output
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import get_term_environment_variable
+
+from plait.chat.console.archive import Row, SessionPicker
+from plait.chat.console.completion import ChatCompleter
+from plait.chat.console.keyboard import PROMPT_MARK, FullView, LiveState, replace_surrogates
+from plait.cli.text import safe, safe_line
+from plait.errors import PlaitError
+from plait.view.formats import format_count
+from plait.view.text import count_columns, shorten_to_width, strip_except_colours, strip_sequences
+
+if TYPE_CHECKING:
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+    from prompt_toolkit.history import History
+    from prompt_toolkit.input import Input
+
+
+ROWS_BELOW = 1
+
+
+class BufferedOutput(Vt100_Output):
+    """A terminal that is written to in one go while it is held."""
+
+    _is_held = False
+
+    @property
+    def responds_to_cpr(self) -> bool:
+        """Whether it may be asked where its cursor is."""
+        return False
+
+    def get_rows_below_cursor_position(self) -> int:  # the library's name
+        return ROWS_BELOW
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """While entered, nothing is written; then all of it at once."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what there is, unless it is held."""
+        if not self._is_held:
+            super().flush()
+
+
+def make_output() -> Output | None:
+    """Return the terminal of standard output; None where the library knows better which."""
+    if sys.platform == "win32":
+        return None
+    return BufferedOutput.from_pty(sys.stdout, term=get_term_environment_variable())
+
+
+def draw_above(app: "Application[str] | None", text: str) -> None:
+    """Write lines above what an application draws, and that anew below them."""
+    if app is None or not app.is_running:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    output = app.output
+    with output.hold() if isinstance(output, BufferedOutput) else nullcontext():
+        app.renderer.erase()
+        output.write_raw(text.replace("\n", "\r\n"))
+        output.flush()
+        app.renderer.reset()
+        app.renderer.request_absolute_cursor_position()
+        app.renderer.render(app, app.layout)
+
+
+ESCAPE_TIME = 0.1
+FRAME_ROWS = 2
+"""Rows of the head and of the foot."""
+FULL_SCREEN_STYLE = Style.from_dict(
+    {"head": "bold", "foot": "italic", "chosen": "reverse", "found": "reverse"}
+)
+
+
+def make_full_screen(
+    head: Callable[[], str],
+    body: "Callable[[], StyleAndTextTuples]",
+    foot: Callable[[], str],
+    keys: "KeyBindings",
+    source: "Input | None" = None,
+    output: "Output | None" = None,
+) -> "Application[Any]":
+    """Return what draws a head, a body and a foot, and obeys keys until it is left."""
+    windows = [
+        Window(FormattedTextControl(lambda: [("class:head", head())]), height=1),
+        Window(FormattedTextControl(body, show_cursor=False), wrap_lines=False),
+        Window(FormattedTextControl(lambda: [("class:foot", foot())]), height=1),
+    ]
+    app: Application[Any] = Application(
+        Layout(HSplit(windows)),
+        key_bindings=keys,
+        style=FULL_SCREEN_STYLE,
+        full_screen=True,
+        input=source,
+        output=output,
+    )
+    app.ttimeoutlen = ESCAPE_TIME
+    return app
+
+
+def body_size() -> tuple[int, int]:
+    """Return the columns and rows that a body has."""
+    size = shutil.get_terminal_size()
+    return size.columns - 1, max(size.lines - FRAME_ROWS, 1)
+
+
+def format_coloured(lines: Iterable[str], style: str = "") -> "StyleAndTextTuples":
+    """Return lines with no more than their own harmless colours."""
+    text = "".join(f"{strip_except_colours(line)}\n" for line in lines)
+    return to_formatted_text(ANSI(text), style=style)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyActions:
+    """What keys ask of the keyboard that they are pressed at."""
+
+    stop: Callable[[], None]
+    leave: Callable[[], None]
+    open: Callable[[], None]
+    """Opens what is folded."""
+    edit: Callable[[], None]
+    """Takes what is typed to an editor."""
+    may_send: Callable[[str], bool]
+    """Tells whether what is typed goes off, or has to be confirmed."""
+
+
+def make_prompt_keys(live: LiveState, prompt: KeyActions) -> KeyBindings:
+    """Return the keys of whoever types prompts."""
+    keys = _make_line_keys(prompt.may_send)
+    can_take_back = Condition(lambda: bool(live.queued))
+    is_at_top = Condition(lambda: get_app().current_buffer.document.cursor_position_row == 0)
+
+    @keys.add("c-c", filter=~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        prompt.stop()
+
+    @keys.add("c-d")
+    def _(event: KeyPressEvent) -> None:
+        if event.current_buffer.text:
+            event.current_buffer.delete()
+        else:
+            prompt.leave()
+
+    @keys.add("tab", filter=~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        _complete(event.current_buffer)
+
+    @keys.add("c-o")
+    def _(event: KeyPressEvent) -> None:
+        prompt.open()
+
+    @keys.add("c-x", "c-e", filter=emacs_mode)
+    @keys.add("v", filter=vi_navigation_mode)
+    def _(event: KeyPressEvent) -> None:
+        prompt.edit()
+
+    @keys.add("s-tab")
+    def _(event: KeyPressEvent) -> None:
+        live.change_mode()
+
+    @keys.add("up", filter=can_take_back & is_at_top & ~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        text = "\n".join(filter(None, (live.take_back(), event.current_buffer.text)))
+        event.current_buffer.text = text
+        event.current_buffer.cursor_position = len(text)
+
+    return keys
+
+
+def _complete(buffer: Buffer) -> None:
+    """Put in the only thing that fits; of several the next one."""
+    if buffer.complete_state and buffer.complete_state.completions:
+        buffer.complete_next()
+        return
+    prompt = CompleteEvent(completion_requested=True)
+    offers = [*buffer.completer.get_completions(buffer.document, prompt)]
+    if len(offers) == 1:
+        buffer.apply_completion(offers[0])
+    elif offers:
+        buffer.complete_state = CompletionState(buffer.document, offers)
+        buffer.go_to_completion(0)
+
+
+def _make_line_keys(may_send: Callable[[str], bool]) -> KeyBindings:
+    """Return keys with which Enter sends off; Alt-Enter, Ctrl-J or a backslash break a line."""
+    keys = KeyBindings()
+
+    @keys.add("enter", filter=~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.document.text_before_cursor.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        elif may_send(buffer.text):
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter", filter=emacs_mode)
+    @keys.add("c-j")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    return keys
+
+
+def make_answer_keys() -> KeyBindings:
+    """Return the keys of whoever is asked: Enter answers, Ctrl-C does not."""
+    keys = _make_cancel_keys()
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.validate_and_handle()
+
+    return keys
+
+
+def make_text_keys() -> KeyBindings:
+    """Return the keys of whoever changes a text: Alt-Enter or Ctrl-S takes it."""
+    keys = _make_cancel_keys()
+
+    @keys.add("escape", "enter")
+    @keys.add("c-s")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.validate_and_handle()
+
+    return keys
+
+
+def _make_cancel_keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("c-c")
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(exception=KeyboardInterrupt())
+
+    return keys
+
+
+INTERRUPT_GRACE = 2.0
+"""Seconds in which a second Ctrl-C leaves."""
+MIN_TEXT_LINES = 6
+"""Lines of the words that stream, on however small a screen."""
+MAX_QUEUED_SHOWN = 4
+LEAVE_HINT = "Ctrl-C again to exit"
+CONFIRM_HINT = "press Enter again to send"
+
+
+@dataclass
+class LiveArea:
+    """Draws what is never printed for good: it changes while one looks."""
+
+    live: LiveState
+    is_busy: bool = False
+    started_at: float = 0.0
+    warned_at: float = field(default=-INTERRUPT_GRACE)
+    """When Ctrl-C was pressed."""
+    price_warning: str = ""
+    """What has to be confirmed before a prompt is sent."""
+
+    def start(self) -> None:
+        """Note that something goes on from now on."""
+        self.is_busy, self.started_at, self.warned_at = True, time.monotonic(), -INTERRUPT_GRACE
+
+    @property
+    def is_warned(self) -> bool:
+        """Whether Ctrl-C was pressed just now."""
+        return time.monotonic() - self.warned_at < INTERRUPT_GRACE
+
+    def message(self, mark: str = PROMPT_MARK) -> "StyleAndTextTuples":
+        """Return what stands before what is typed."""
+        if not self.is_busy:
+            return [("bold", mark)]
+        size = shutil.get_terminal_size()
+        width, rows = size.columns - 1, max(size.lines // 2, MIN_TEXT_LINES)
+        words = [f"{strip_except_colours(line)}\n" for line in self.live.words(width, rows)]
+        shown = [f"  queued: {item}" for item in self.live.queued[:MAX_QUEUED_SHOWN]]
+        more = len(self.live.queued) - len(shown)
+        return [
+            *(to_formatted_text(ANSI("".join(words))) if words else ()),
+            ("class:state", f"{self._format_state(width)}\n"),
+            *(
+                ("", f"{shorten_to_width(safe_line(item), width)}\n")
+                for item in self.live.activity()
+            ),
+            *(
+                ("", f"{shorten_to_width(safe_line(item), width)}\n")
+                for item in ([*shown, f"  … and {more} more"] if more else shown)
+            ),
+            ("bold", mark),
+        ]
+
+    def _format_state(self, width: int) -> str:
+        took = int(time.monotonic() - self.started_at)
+        margin = f" {LEAVE_HINT}" if self.is_warned else f" {took} s, Ctrl-C stops"
+        state = f"· {safe_line(self.live.doing())}"
+        return f"{shorten_to_width(state, max(width - count_columns(margin), 8))}{margin}"
+
+    def toolbar(self) -> str:
+        """Return the line below all others."""
+        width = shutil.get_terminal_size().columns - 1
+        if self.is_warned and not self.is_busy:
+            return LEAVE_HINT
+        words = (
+            f"{self.price_warning}: {CONFIRM_HINT}"
+            if self.price_warning
+            else self.live.status_line()
+        )
+        return shorten_to_width(safe_line(words), width)
+
+
+VIEWER_KEYS = "↑ ↓ Space scroll, ← → next, / search, q back"
+DRAFT_NAME = "prompt.md"
+
+
+@dataclass
+class Viewer:
+    """Shows one of several things, from some line on."""
+
+    views: Sequence[FullView]
+    number: int = 0
+    top: int = 0
+    query: str = ""
+    typed_query: str | None = None
+    """What is being typed to be looked for."""
+    _drawn: tuple[int, int, Sequence[str]] = field(default=(-1, 0, ()))
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines of what is shown, as wide as the screen is."""
+        width = body_size()[0]
+        number, drawn_for, lines = self._drawn
+        if (number, drawn_for) != (self.number, width):
+            lines = self.views[self.number].lines(width)
+            self._drawn = self.number, width, lines
+        return lines
+
+    def move(self, count: int) -> None:
+        """Go so many lines on, or back."""
+        most = max(len(self.lines) - body_size()[1], 0)
+        self.top = min(max(self.top + count, 0), most)
+
+    def show(self, number: int) -> None:
+        """Show another one, from its beginning."""
+        if 0 <= number < len(self.views):
+            self.number, self.top = number, 0
+
+    def find(self, step: int = 1) -> None:
+        """Go to the next line that holds the words, or the one before."""
+        lines, start = self.lines, self.top
+        places = range(start + step, len(lines) if step > 0 else -1, step)
+        place = next((number for number in places if self._matches(lines[number])), None)
+        if place is not None:
+            self.top = place
+
+    def _matches(self, line: str) -> bool:
+        return bool(self.query) and self.query in strip_sequences(line).casefold()
+
+    def head(self) -> str:
+        """Return what is shown, and which it is."""
+        count = f"{self.number + 1} of {len(self.views)}  " if len(self.views) > 1 else ""
+        return shorten_to_width(
+            f"{count}{safe_line(self.views[self.number].title)}", body_size()[0]
+        )
+
+    def body(self) -> "StyleAndTextTuples":
+        """Return the lines that there is room for."""
+        shown: StyleAndTextTuples = []
+        for line in self.lines[self.top : self.top + body_size()[1]]:
+            shown += format_coloured([line], "class:found" if self._matches(line) else "")
+        return shown
+
+    def foot(self) -> str:
+        """Return where one is, and what can be done."""
+        if self.typed_query is not None:
+            return f"/{safe_line(self.typed_query)}"
+        last = min(self.top + body_size()[1], len(self.lines))
+        return shorten_to_width(
+            f"{self.top + 1}–{last} of {len(self.lines)}  {VIEWER_KEYS}", body_size()[0]
+        )
+
+    def keys(self) -> KeyBindings:
+        """Return what keys do."""
+        keys = KeyBindings()
+        is_typing = Condition(lambda: self.typed_query is not None)
+        self._add_move_keys(keys, ~is_typing)
+        self._add_search_keys(keys, is_typing)
+
+        @keys.add("q", filter=~is_typing)
+        @keys.add("escape", filter=~is_typing)
+        @keys.add("c-o")
+        @keys.add("c-c")
+        @keys.add("c-d")
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit()
+
+        return keys
+
+    def _add_move_keys(self, keys: KeyBindings, is_free: Filter) -> None:
+        steps: dict[str, Callable[[], int]] = {
+            **dict.fromkeys(("down", "j", "enter"), lambda: 1),
+            **dict.fromkeys(("up", "k"), lambda: -1),
+            **dict.fromkeys((" ", "pagedown", "c-f"), lambda: body_size()[1]),
+            **dict.fromkeys(("b", "pageup", "c-b"), lambda: -body_size()[1]),
+            **dict.fromkeys(("g", "home"), lambda: -len(self.lines)),
+            **dict.fromkeys(("G", "end"), lambda: len(self.lines)),
+        }
+        for key, step in steps.items():
+            keys.add(key, filter=is_free)(lambda event, step=step: self.move(step()))
+        for key, count in {"left": -1, "h": -1, "right": 1, "l": 1}.items():
+            keys.add(key, filter=is_free)(lambda event, count=count: self.show(self.number + count))
+        keys.add("n", filter=is_free)(lambda event: self.find())
+        keys.add("N", filter=is_free)(lambda event: self.find(-1))
+
+    def _add_search_keys(self, keys: KeyBindings, is_typing: Condition) -> None:
+        @keys.add("/", filter=~is_typing)
+        def _(event: KeyPressEvent) -> None:
+            self.typed_query = ""
+
+        @keys.add("<any>", filter=is_typing)
+        def _(event: KeyPressEvent) -> None:
+            self.typed_query = (self.typed_query or "") + event.data
+
+        @keys.add("backspace", filter=is_typing)
+        def _(event: KeyPressEvent) -> None:
+            self.typed_query = self.typed_query[:-1] if self.typed_query else None
+
+        @keys.add("escape", filter=is_typing)
+        def _(event: KeyPressEvent) -> None:
+            self.typed_query = None
+
+        @keys.add("enter", filter=is_typing)
+        def _(event: KeyPressEvent) -> None:
+            self.query, self.typed_query = (self.typed_query or "").casefold(), None
+            self.find()
+
+
+async def show_views(
+    views: Sequence[FullView], source: "Input | None" = None, output: "Output | None" = None
+) -> None:
+    """Show things until the person goes back, the last of them first."""
+    viewer = Viewer(views, len(views) - 1)
+    app = make_full_screen(viewer.head, viewer.body, viewer.foot, viewer.keys(), source, output)
+    await app.run_async(handle_sigint=False)
+
+
+async def edit_externally(text: str, editor: str) -> str:
+    """Return a text as it was left in the person's own editor; as it was where that failed."""
+    with TemporaryDirectory(prefix="plait-") as folder:
+        file = Path(folder) / DRAFT_NAME
+        file.write_text(text, encoding="utf-8")
+        try:
+            command = [*shlex.split(editor), str(file)]
+            done = await asyncio.to_thread(subprocess.run, command, check=False)
+            after = file.read_text(encoding="utf-8", errors="replace")
+        except (OSError, ValueError):
+            return text
+    return after.removesuffix("\n") if done.returncode == 0 else text
+
+
+PICKER_KEYS = "Enter resume, Tab {scope}, Ctrl-S search messages, Esc back"
+PICKER_REFRESH = 0.2
+
+
+async def pick_session(
+    picker: SessionPicker, source: "Input | None" = None, output: "Output | None" = None
+) -> Row | None:
+    """Return the session that the person chose, None where they went back."""
+    work: list[asyncio.Future[None]] = []
+
+    def begin(task: Callable[[], None]) -> None:
+        work.append(asyncio.ensure_future(_run_in_background(picker, task)))
+
+    app = make_full_screen(
+        lambda: render_head(picker),
+        lambda: render_body(picker),
+        lambda: render_foot(picker),
+        _make_keys(picker, begin),
+        source,
+        output,
+    )
+    app.refresh_interval = PICKER_REFRESH
+    begin(picker.read)
+    try:
+        chosen: Row | None = await app.run_async(handle_sigint=False)
+    finally:
+        picker.cancel()
+        await asyncio.gather(*work)
+    return chosen
+
+
+async def _run_in_background(picker: SessionPicker, task: Callable[[], None]) -> None:
+    """Run a slow task in a thread while the user types; show its error in the picker."""
+    try:
+        await asyncio.to_thread(task)
+    except PlaitError as error:
+        picker.note, picker.is_reading = error.message, False
+
+
+def render_head(picker: SessionPicker) -> str:
+    """Return what is looked for, and where."""
+    where = "everywhere" if picker.is_everywhere else f"in {safe_line(picker.directory)}"
+    return shorten_to_width(f"Resume: {safe_line(picker.query)}▏  {where}", body_size()[0])
+
+
+def render_body(picker: SessionPicker) -> "StyleAndTextTuples":
+    """Return the sessions around the one that is meant, and what that one is about."""
+    width, rows = body_size()
+    found, chosen = picker.found, picker.chosen
+    if chosen is None:
+        return [("", _describe_empty(picker))]
+    most = max(rows - 2, 1)
+    at = found.index(chosen)
+    first = max(min(at - most // 2, len(found) - most), 0)
+    lines: StyleAndTextTuples = [
+        _render_row(row, width, picker, is_chosen=row is chosen)
+        for row in found[first : first + most]
+    ]
+    about = chosen.description if chosen.description != chosen.title else ""
+    return [*lines, ("", "\n"), ("italic", shorten_to_width(about, width))]
+
+
+def _render_row(row: Row, width: int, picker: SessionPicker, *, is_chosen: bool) -> tuple[str, str]:
+    line = row.render(width - 2, picker.time)
+    return ("class:chosen", f"▸ {line}\n") if is_chosen else ("", f"  {line}\n")
+
+
+def _describe_empty(picker: SessionPicker) -> str:
+    if picker.is_reading:
+        return "reading …"
+    return "no matching session; Ctrl-S searches messages" if picker.query else "no sessions"
+
+
+def render_foot(picker: SessionPicker) -> str:
+    """Return how many there are, and what can be done."""
+    scope = "this directory" if picker.is_everywhere else "everywhere"
+    count = "…" if picker.is_reading else format_count(len(picker.found), "session")
+    status = picker.note or count
+    return shorten_to_width(
+        f"{safe_line(status)}  {PICKER_KEYS.format(scope=scope)}", body_size()[0]
+    )
+
+
+def _make_keys(picker: SessionPicker, begin: Callable[[Callable[[], None]], None]) -> KeyBindings:
+    keys = KeyBindings()
+    _add_typing_keys(keys, picker)
+
+    @keys.add("tab")
+    def _(event: KeyPressEvent) -> None:
+        picker.is_everywhere, picker.at = not picker.is_everywhere, 0
+        begin(picker.read)
+
+    @keys.add("c-s")
+    def _(event: KeyPressEvent) -> None:
+        if picker.query.strip():
+            begin(picker.search)
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        if picker.chosen:
+            event.app.exit(result=picker.chosen)
+
+    @keys.add("escape")
+    @keys.add("c-c")
+    @keys.add("c-d")
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(result=None)
+
+    return keys
+
+
+def _add_typing_keys(keys: KeyBindings, picker: SessionPicker) -> None:
+    steps = {"up": -1, "c-p": -1, "down": 1, "c-n": 1, "pageup": -10, "pagedown": 10}
+    for key, count in steps.items():
+        keys.add(key)(lambda event, count=count: picker.move(count))
+    keys.add("backspace")(lambda event: picker.set_query(picker.query[:-1]))
+    keys.add("c-u")(lambda event: picker.set_query(""))
+
+    @keys.add("<any>")
+    @keys.add("<bracketed-paste>")
+    def _(event: KeyPressEvent) -> None:
+        picker.set_query(picker.query + "".join(filter(str.isprintable, event.data)))
+
+
+T = TypeVar("T")
+PROMPT_REFRESH = 0.5
+"""Seconds after which Escape is a key of its own."""
+MIN_REDRAW_INTERVAL = 0.03
+"""Seconds between two drawings."""
+NAVIGATION_MARK = ": "
+EDITOR = "vi"
+PROMPT_STYLE = Style.from_dict(
+    {"state": "italic", "bottom-toolbar": "noreverse fg:ansibrightblack"}
+)
+PLAIN_STYLE = Style.from_dict({"bottom-toolbar": "noreverse"})
+
+
+class LeaveRequested(Exception):
+    """The person wants to go."""
+
+
+class _KeyboardNeeded(Exception):
+    """Something else needs the keyboard."""
+
+
+class TerminalKeyboard:
+    """Reads keys with line editing, history and completion."""
+
+    is_live = True
+
+    def __init__(
+        self,
+        live: LiveState,
+        completer: ChatCompleter | None = None,
+        *,
+        history: "History | None" = None,
+        is_vi: bool = False,
+        has_colours: bool = True,
+        editor: str = EDITOR,
+        **streams: Any,
+    ) -> None:
+        self.live = live
+        self._editor = editor
+        self._live_area = LiveArea(live)
+        self._draft = Document()
+        self._is_free = asyncio.Event()
+        """Whether nothing is asked."""
+        self._is_free.set()
+        self._read_lock = asyncio.Lock()
+        self._screen_lock = asyncio.Lock()
+        """Held by whatever has the whole screen."""
+        self._wanted_screen: Callable[[], Awaitable[None]] | None = None
+        """What wants the whole screen."""
+        self._session = self._make_session(completer or ChatCompleter(), history, is_vi, streams)
+        self._session.style = PROMPT_STYLE if has_colours else PLAIN_STYLE
+        self._session.app.ttimeoutlen = ESCAPE_TIME
+        self._session.app.min_redraw_interval = MIN_REDRAW_INTERVAL
+        self._session.default_buffer.on_text_changed += self._clear_warnings
+
+    def _make_session(
+        self,
+        completer: ChatCompleter,
+        history: "History | None",
+        is_vi: bool,
+        streams: dict[str, Any],
+    ) -> "PromptSession[str]":
+        return PromptSession(
+            multiline=True,
+            editing_mode=EditingMode.VI if is_vi else EditingMode.EMACS,
+            history=history or InMemoryHistory(),
+            completer=completer,
+            complete_while_typing=Condition(
+                lambda: completer.is_due(self._session.default_buffer.document.text_before_cursor)
+            ),
+            complete_in_thread=True,
+            enable_suspend=True,
+            key_bindings=make_prompt_keys(
+                self.live,
+                KeyActions(
+                    self.interrupt,
+                    self._request_leave,
+                    self._open_collapsed,
+                    self._open_editor,
+                    self._may_send,
+                ),
+            ),
+            prompt_continuation="  ",
+            bottom_toolbar=self._live_area.toolbar,
+            erase_when_done=True,
+            reserve_space_for_menu=6,
+            **streams,
+        )
+
+    def attached(self) -> AbstractContextManager[None]:
+        """While entered, keys stay keys between two prompts, too, and are not echoed."""
+        return self._session.input.raw_mode()
+
+    async def prompt(self) -> str | None:
+        """Return the next prompt; None where the person leaves."""
+        while True:
+            try:
+                text = await self._read_prompt()
+            except _KeyboardNeeded:
+                await self._run_wanted_screen()
+                continue
+            except (LeaveRequested, EOFError):
+                return None
+            if text.strip():
+                return text
+
+    async def answer(self, question: str) -> str | None:
+        """Return what is said to a question, None for Ctrl-C or Ctrl-D."""
+        return await self._ask(question, "")
+
+    async def edit(self, text: str) -> str | None:
+        """Return a text as the person edited it, None where they gave up."""
+        await self.print_above("Edit the text; Esc Enter accepts, Ctrl-C cancels.\n")
+        return await self._ask("", text, is_text=True)
+
+    @asynccontextmanager
+    async def type_ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
+        """While entered, prompts are taken ahead, and Ctrl-C stops what goes on."""
+        self._live_area.start()
+        typing = asyncio.ensure_future(self._type_ahead(take))
+        leaving = asyncio.current_task()
+        typing.add_done_callback(lambda done: _cancel_if_left(done, leaving))
+        try:
+            yield
+            async with self._screen_lock:  # whoever looks at something looks on
+                pass
+        finally:
+            self._live_area.is_busy = False
+            typing.cancel()
+            with suppress(asyncio.CancelledError, LeaveRequested, EOFError):
+                await typing
+
+    async def print_above(self, text: str) -> None:
+        """Write what is drawn, above the line where one types."""
+        async with self._screen_lock:
+            draw_above(get_app_or_none(), text)
+
+    def redraw(self) -> None:
+        """Draw the lines below again."""
+        self._session.app.invalidate()
+
+    @property
+    def typed(self) -> str:
+        """What is typed and not sent."""
+        return self._session.default_buffer.text
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether something has the whole screen."""
+        return self._screen_lock.locked()
+
+    @property
+    def history_size(self) -> int:
+        """How many prompts can be brought back."""
+        return len(self._session.history.get_strings())
+
+    def live_text(self) -> str:
+        """Return the lines below as words alone."""
+        return "".join(part[1] for part in self._message())
+
+    def toolbar(self) -> str:
+        """Return the line below all others."""
+        return self._live_area.toolbar()
+
+    def restore_input(self, text: str) -> None:
+        """Have words stand where one types, before what was typed since."""
+        is_typing = self._session.app.is_running
+        since = self.typed if is_typing else self._draft.text
+        complete = Document("\n".join(filter(None, (text, since))))
+        if is_typing:
+            self._session.default_buffer.document = complete
+        else:
+            self._draft = complete
+
+    async def _type_ahead(self, take: Callable[[str], None]) -> None:
+        while True:
+            await self._is_free.wait()
+            async with self._read_lock:
+                try:
+                    text = await self._read_prompt()
+                except _KeyboardNeeded:
+                    await self._run_wanted_screen()
+                    continue
+            if text.strip():
+                take(text)
+
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """While entered, the keyboard is not typed ahead at; what was typed so far stays."""
+        self._is_free.clear()
+        self._stop_reading()
+        try:
+            async with self._read_lock:
+                yield
+        finally:
+            self._is_free.set()
+
+    def _stop_reading(self) -> None:
+        """End the reading of keys where something else needs them."""
+        app = self._session.app
+        if (
+            (not self._is_free.is_set() or self._wanted_screen)
+            and app.is_running
+            and not app.is_done
+        ):
+            app.exit(exception=_KeyboardNeeded())
+
+    async def _run_wanted_screen(self) -> None:
+        """Give the screen to what wants all of it, and waits until that is left."""
+        wanted, self._wanted_screen = self._wanted_screen, None
+        if wanted:
+            async with self._screen_lock:
+                await wanted()
+
+    async def pick(self, picker: "SessionPicker") -> "Row | None":
+        """Return the session that is chosen on a screen of its own."""
+
+        return await self._take_screen(lambda: pick_session(picker, *self._streams))
+
+    async def show(self, view: FullView) -> None:
+        """Show something on a screen of its own."""
+
+        await self._take_screen(lambda: show_views([view], *self._streams))
+
+    async def _take_screen(self, wanted: Callable[[], Awaitable[T]]) -> T:
+        """Give the whole screen to something; whoever types goes on afterwards."""
+        if not self._session.app.is_running:
+            async with self._screen_lock:
+                return await wanted()
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+        async def cover() -> None:
+            try:
+                done.set_result(await wanted())
+            finally:
+                done.cancel()
+
+        self._request_screen(cover)
+        return await done
+
+    @property
+    def _streams(self) -> "tuple[Input, Output]":
+        return self._session.input, self._session.output
+
+    def _open_collapsed(self) -> None:
+        if views := self.live.collapsed():
+            self._request_screen(lambda: show_views(views, *self._streams))
+
+    def _open_editor(self) -> None:
+        self._request_screen(self._edit_externally)
+
+    def _request_screen(self, wanted: Callable[[], Awaitable[None]]) -> None:
+        self._wanted_screen = wanted
+        self._stop_reading()
+
+    async def _edit_externally(self) -> None:
+
+        with self._session.input.cooked_mode():
+            text = await edit_externally(self._draft.text, self._editor)
+        self._draft = Document(text)
+
+    async def _ask(self, question: str, text: str, *, is_text: bool = False) -> str | None:
+        session: PromptSession[str] = PromptSession(
+            multiline=True,
+            key_bindings=make_text_keys() if is_text else make_answer_keys(),
+            erase_when_done=True,
+            style=self._session.style,
+            input=self._session.input,
+            output=self._session.output,
+        )
+        try:
+            answer = await session.prompt_async(safe(question), default=text)
+        except (KeyboardInterrupt, EOFError):
+            return None
+        answer = replace_surrogates(answer)
+        if not is_text:
+            await self.print_above(f"{safe(question)}{safe_line(answer)}\n")
+        return answer
+
+    async def _read_prompt(self) -> str:
+        try:
+            text = await self._session.prompt_async(
+                self._message,
+                default=self._draft,
+                refresh_interval=PROMPT_REFRESH,
+                pre_run=self._stop_reading,
+                handle_sigint=False,
+            )
+        except BaseException:
+            self._draft = self._session.default_buffer.document
+            raise
+        finally:
+            self._live_area.price_warning = ""
+        self._draft = Document()
+        return replace_surrogates(text)
+
+    def _message(self) -> "StyleAndTextTuples":
+        app = self._session.app
+        is_moving = (
+            app.editing_mode == EditingMode.VI and app.vi_state.input_mode == InputMode.NAVIGATION
+        )
+        return self._live_area.message(NAVIGATION_MARK if is_moving else PROMPT_MARK)
+
+    def _clear_warnings(self, buffer: object) -> None:
+        self._live_area.warned_at, self._live_area.price_warning = -INTERRUPT_GRACE, ""
+
+    def _may_send(self, text: str) -> bool:
+        """Return whether a prompt goes off; one that costs much has to be confirmed."""
+        below = self._live_area
+        if below.is_busy or below.price_warning or not text.strip() or text.startswith("/"):
+            return True
+        below.price_warning = self.live.price_warning()
+        return not below.price_warning
+
+    def _request_leave(self) -> None:
+        self._session.app.exit(exception=LeaveRequested())
+
+    def interrupt(self) -> None:
+        """Stop what goes on; a second time, or where nothing does, leaves."""
+        app, below = self._session.app, self._live_area
+        if below.is_busy and not below.is_warned:
+            below.warned_at = time.monotonic()
+            self.live.stop()
+        elif not below.is_busy and self._session.default_buffer.text:
+            self._session.default_buffer.reset()
+        elif not below.is_warned:
+            below.warned_at = time.monotonic()
+        elif app.is_running and not app.is_done:
+            self._request_leave()
+        app.invalidate()
+
+
+def _cancel_if_left(done: "asyncio.Future[None]", task: "asyncio.Task[Any] | None") -> None:
+    """End a turn whose person has left."""
+    if not done.cancelled() and isinstance(done.exception(), LeaveRequested) and task:
+        task.cancel()

@@ -1,0 +1,130 @@
+"""Front matter of Markdown files: commands, skills, agents and rules.
+
+    ---
+    description: Reviews a change
+    allowed-tools: [Read, "Bash(git diff:*)"]
+    ---
+    Look at the change.
+
+This reads the part of YAML that such files use: plain and quoted strings, lists in brackets or line
+by line, multi-line strings. Anything else is skipped; front matter without an end is body text.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+Value: TypeAlias = str | tuple[str, ...]
+HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*))?")
+ITEM = re.compile(r"\s*-(?:[ \t]+(.*))?")
+COMMENT = re.compile(r"(?:^|\s)#.*")
+BLOCK = re.compile(r"([|>])[-+0-9]*(?:\s+#.*)?")
+
+
+class Document(NamedTuple):
+    """A file whose head is read."""
+
+    head: Mapping[str, Value]
+    body: str
+
+    def get_text(self, name: str) -> str:
+        """Return what the head says of something in words, nothing where it does not."""
+        value = self.head.get(name, "")
+        return value if isinstance(value, str) else ", ".join(value)
+
+    def get_list(self, name: str) -> tuple[str, ...]:
+        """Return what the head lists: as a list, or between commas."""
+        value = self.head.get(name, "")
+        parts = _split_commas(value) if isinstance(value, str) else value
+        return tuple(part for part in parts if part)
+
+    def is_true(self, name: str) -> bool:
+        """Return whether the head says yes to something."""
+        return self.get_text(name).casefold() in ("true", "yes", "on")
+
+
+def parse_document(text: str) -> Document:
+    """Return the head and the body of a file; without a head, all is body."""
+    found = HEAD.match(text)
+    if found is None:
+        return Document({}, text)
+    return Document(dict(_iter_entries(found[1].splitlines())), text[found.end() :])
+
+
+def _iter_entries(lines: Sequence[str]) -> Iterator[tuple[str, Value]]:
+    place = 0
+    while place < len(lines):
+        named = KEY.fullmatch(lines[place].rstrip())
+        place += 1
+        below = place
+        while below < len(lines) and _is_continuation(lines[below]):
+            below += 1
+        if named:
+            yield named[1], _parse_value((named[2] or "").strip(), lines[place:below])
+        place = below
+
+
+def _is_continuation(line: str) -> bool:
+    """Return whether a line belongs to the name above it."""
+    return not line.strip() or line[0] in " \t" or bool(ITEM.fullmatch(line))
+
+
+def _parse_value(first: str, below: Sequence[str]) -> Value:
+    if block := BLOCK.fullmatch(first):
+        indents = [len(line) - len(line.lstrip()) for line in below if line.strip()]
+        bare = [line[min(indents, default=0) :].rstrip() for line in below]
+        text = "\n".join(bare).strip("\n")
+        return re.sub(r"(?<!\n)\n(?!\n)", " ", text) if (block[1] == ">") else text
+    if first.startswith("[") and (listed := _parse_list(" ".join([first, *below]))) is not None:
+        return listed
+    items = [found[1] or "" for line in below if (found := ITEM.fullmatch(line.rstrip()))]
+    if not COMMENT.sub("", first) and items:
+        return tuple(_parse_scalar(item) for item in items)
+    if first and not first.startswith(("'", '"')):
+        first = " ".join([first, *(line.strip() for line in below if line.strip())])
+    return _parse_scalar(first)
+
+
+def _parse_scalar(text: str) -> str:
+    text = text.strip()
+    if text.startswith('"'):
+        return _parse_double_quoted(text)
+    if text.startswith("'"):
+        quoted = re.match(r"'((?:[^']|'')*)'", text)
+        return quoted[1].replace("''", "'") if quoted else text
+    return COMMENT.sub("", text).strip()
+
+
+def _parse_double_quoted(text: str) -> str:
+    quoted = re.match(r'"(?:[^"\\]|\\.)*"', text)
+    if quoted is None:
+        return text
+    try:
+        return str(json.loads(quoted[0], strict=False))
+    except ValueError:
+        return quoted[0][1:-1]
+
+
+def _parse_list(text: str) -> tuple[str, ...] | None:
+    """Return the items of a list in brackets, None where it does not end, or goes on behind."""
+    found = re.fullmatch(r"\[([^\[\]]*)\]\s*(?:#.*)?", text.strip(), re.DOTALL)
+    return tuple(filter(None, map(_parse_scalar, _split_commas(found[1])))) if found else None
+
+
+def _split_commas(text: str) -> list[str]:
+    """Return what stands between commas, those in brackets and quotes left alone."""
+    runtime, part, depth, quote = [], "", 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"" and not part.strip():
+            quote = letter
+        depth += 0 if quote else (letter in "({[") - (letter in ")}]")
+        if letter == "," and not quote and depth <= 0:
+            runtime.append(part.strip())
+            part = ""
+        else:
+            part += letter
+    return [*runtime, part.strip()]

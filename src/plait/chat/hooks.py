@@ -1,0 +1,489 @@
+"""Hooks configured in settings files: selecting them, running them, parsing their output.
+
+exit code 0   success: plain text, or JSON output
+exit code 2   blocks, for the reason given on stderr
+any other     the hook failed, and has no effect
+"""
+
+import asyncio
+import json
+import os
+import re
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from plait.chat.settings import ClientSettings, SettingsFile
+from plait.record.codec import NotAnObject, decode_object
+
+HookEvent: TypeAlias = Literal[
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "Notification",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "SessionEnd",
+]
+EVENTS: Final[tuple[HookEvent, ...]] = get_args(HookEvent)
+Verdict: TypeAlias = Literal["allow", "ask", "deny"]
+STOPPED_BY_HOOK: Final = "Execution stopped by hook"
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A command that is run when something happens."""
+
+    event: HookEvent
+    command: str
+    matcher: str = ""
+    """Which tools, or which occasions; nothing for all."""
+    seconds: float = 60.0
+    """How long it may take."""
+    condition: str | None = None
+    """A rule for calls, such as `Bash(git *)`: it is run for those alone (`if`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookRun:
+    """A hook that ran."""
+
+    hook: Hook
+    code: int
+    stdout: str = ""
+    stderr: str = ""
+    milliseconds: int = 0
+    timed_out: bool = False
+    """Whether it was ended because it took too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookBlock:
+    """Why a hook does not let something happen."""
+
+    message: str
+    """As the model is told."""
+    reason: str
+    """As the hook says it."""
+    is_json: bool = False
+    """Whether it was said in JSON, not by the exit code."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookOutput:
+    """What a hook that ran says."""
+
+    run: HookRun
+    kind: Literal["nothing", "words", "orders", "failed", "late"] = "nothing"
+    error: str = ""
+    """What went wrong, where it failed."""
+    blocking: HookBlock | None = None
+    stop: str | None = None
+    """Why the turn is to end."""
+    context: str = ""
+    """What the model is told besides."""
+    message: str = ""
+    """What the person is told."""
+    verdict: Verdict | None = None
+    reason: str = ""
+    arguments: Mapping[str, Any] | None = None
+    """The arguments of the call as they are to be."""
+    ends_turn: bool = False
+    """Whether a refusal ends the turn."""
+
+
+@dataclass(slots=True)
+class HookEffect:
+    """What all hooks of an occasion say together."""
+
+    outputs: list[HookOutput] = field(default_factory=list)
+    """In the order in which they ended."""
+    in_order: Sequence[HookOutput] = ()
+    """In the order in which they stand in the settings."""
+
+    @property
+    def blocking(self) -> list[HookBlock]:
+        """Why it is not let happen, hook by hook."""
+        return [hook_output.blocking for hook_output in self.outputs if hook_output.blocking]
+
+    @property
+    def stop(self) -> str | None:
+        """Why the turn is to end, as the first says."""
+        return next(
+            (hook_output.stop for hook_output in self.outputs if hook_output.stop is not None), None
+        )
+
+    @property
+    def contexts(self) -> list[str]:
+        """What the model is told besides."""
+        return [hook_output.context for hook_output in self.outputs if hook_output.context]
+
+    @property
+    def arguments(self) -> Mapping[str, Any] | None:
+        """The arguments of a call as they are to be: those of the last one that says so."""
+        return next(
+            (
+                hook_output.arguments
+                for hook_output in reversed(self.outputs)
+                if hook_output.arguments
+            ),
+            None,
+        )
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether a call may be done: a refusal goes before a question, and that before leave."""
+        given = {hook_output.verdict for hook_output in self.outputs}
+        verdicts: tuple[Verdict, ...] = ("deny", "ask", "allow")
+        return next((verdict for verdict in verdicts if verdict in given), None)
+
+    @property
+    def reason(self) -> str:
+        """Why, as the last refusal says; of questions and leave, as the first says."""
+        order = reversed(self.outputs) if self.verdict == "deny" else self.outputs
+        return next(
+            (hook_output.reason for hook_output in order if hook_output.verdict == self.verdict), ""
+        )
+
+
+DEFAULT_TIMEOUT, SESSION_END_TIMEOUT, MAX_TIMEOUT = 60.0, 1.5, 3600.0
+"""Seconds that a hook may take: as usual, when a session ends, and at most."""
+PLAIN_MATCHER = re.compile(r"[\w\s|,-]*")
+KNOWN_TYPES = ("command",)
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """All hooks of a session."""
+
+    hooks: tuple[Hook, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def select(self, event: HookEvent, subject: str | None) -> list[Hook]:
+        """Return the hooks of an occasion, each command once."""
+        found: dict[tuple[str, str | None], Hook] = {}
+        for hook in self.hooks:
+            if hook.event == event and matches_matcher(hook.matcher, subject):
+                found.setdefault((hook.command, hook.condition), hook)
+        return [*found.values()]
+
+
+def load_hooks(settings: ClientSettings) -> HookSettings:
+    """Return the hooks that settings files name; none where one of them says that none is run."""
+    if settings.value("disableAllHooks", kind=bool):
+        return HookSettings()
+    hooks: list[Hook] = []
+    notices: list[str] = []
+    for file in settings.active_files:
+        events = file.value("hooks")
+        for event, groups in events.items() if isinstance(events, dict) else ():
+            for found in _parse_event(file, event, groups):
+                (hooks if isinstance(found, Hook) else notices).append(found)  # type: ignore[arg-type]
+    return HookSettings(tuple(hooks), tuple(notices))
+
+
+def _parse_event(file: SettingsFile, name: str, groups: Any) -> Iterator[Hook | str]:
+    event = next((event for event in EVENTS if event == name), None)
+    if event is None:
+        yield f"hooks of '{name}' in '{file.path}' are ignored: unknown event"
+        return
+    if not isinstance(groups, list):
+        yield f"`hooks.{name}` in '{file.path}' is ignored: it should be a list"
+        return
+    for group in groups:
+        inner = group.get("hooks") if isinstance(group, dict) else None
+        matcher = group.get("matcher", "") if isinstance(group, dict) else ""
+        if not isinstance(inner, list) or not isinstance(matcher, str):
+            yield f"a hook of {name} in '{file.path}' is ignored: it should be an object"
+            continue
+        for entry in inner:
+            yield _parse_hook(event, matcher, entry) or (
+                f"a hook of {name} in '{file.path}' is ignored: only command hooks run"
+            )
+
+
+def _parse_hook(event: HookEvent, matcher: str, entry: Any) -> Hook | None:
+    if not isinstance(entry, dict) or entry.get("type", "command") not in KNOWN_TYPES:
+        return None
+    command, seconds = entry.get("command"), entry.get("timeout")
+    if not isinstance(command, str) or not command.strip():
+        return None
+    usual = SESSION_END_TIMEOUT if event == "SessionEnd" else DEFAULT_TIMEOUT
+    given = seconds if isinstance(seconds, int | float) and not isinstance(seconds, bool) else 0
+    condition = entry.get("if")
+    return Hook(
+        event,
+        command,
+        matcher,
+        min(float(given), MAX_TIMEOUT) if given > 0 else usual,
+        condition if isinstance(condition, str) else None,
+    )
+
+
+def matches_matcher(matcher: str, subject: str | None) -> bool:
+    """Return whether a matcher means a tool, or an occasion: names, or a regular expression."""
+    if subject is None or matcher in ("", "*"):
+        return True
+    if PLAIN_MATCHER.fullmatch(matcher):
+        return subject in [name.strip() for name in re.split(r"[|,]", matcher)]
+    try:
+        return re.search(matcher, subject) is not None
+    except (re.error, RecursionError, OverflowError):
+        return False
+
+
+SHELL = "/bin/sh"
+CHUNK = 64 * 1024
+MAX_HOOK_OUTPUT = 4 * 1024 * 1024
+"""Bytes of what a hook says that are taken; one that says more is ended."""
+LINGER_SECONDS = 0.2
+"""Seconds in which a hook that has ended is still listened to, through what it left running."""
+NOT_RUN_CODE = 126
+
+
+async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str, str]) -> HookRun:
+    """Run a hook to its end, or ends it with all that it started. Cancelled, it does the same."""
+    began = monotonic()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            SHELL,
+            "-c",
+            hook.command,
+            cwd=cwd,
+            env=dict(environment),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return HookRun(
+            hook, NOT_RUN_CODE, stderr=str(error), milliseconds=_milliseconds_since(began)
+        )
+    listening = [asyncio.ensure_future(_read_output(process, stream)) for stream in (1, 2)]
+    telling = asyncio.ensure_future(_write_input(process, data))
+    is_late = False
+    try:
+        async with asyncio.timeout(hook.seconds):
+            await process.wait()
+    except TimeoutError:
+        is_late = True
+    finally:
+        if is_late or process.returncode is None:
+            _kill(process)
+        telling.cancel()
+        heard = await _collect_output(process, listening)
+    code = process.returncode or 0
+    return HookRun(
+        hook, 128 - code if code < 0 else code, *heard, _milliseconds_since(began), is_late
+    )
+
+
+async def _write_input(process: Process, told: bytes) -> None:
+    """Tell a hook what happened; one that does not listen is told nothing."""
+    stream = process.stdin
+    if stream is None:
+        return
+    with suppress(BrokenPipeError, ConnectionResetError):
+        stream.write(told)
+        await stream.drain()
+    with suppress(BrokenPipeError, ConnectionResetError):
+        stream.close()
+
+
+async def _read_output(process: Process, which: int) -> bytes:
+    """Return what a hook says. One that says too much is ended, and what is still on its way is
+    taken: some Pythons wait for a process until all that it said was read.
+    """
+    stream = process.stdout if which == 1 else process.stderr
+    heard, is_ended = bytearray(), False
+    with suppress(asyncio.CancelledError):
+        while stream and (chunk := await stream.read(CHUNK)):
+            heard += chunk[: max(MAX_HOOK_OUTPUT - len(heard), 0)]
+            if len(heard) >= MAX_HOOK_OUTPUT and not is_ended:
+                is_ended = True
+                _kill(process)
+    return bytes(heard)
+
+
+async def _collect_output(
+    process: Process, listening: "list[asyncio.Task[bytes]]"
+) -> tuple[str, str]:
+    """Return what was said, without waiting for what a hook left running."""
+    with suppress(asyncio.CancelledError):
+        await process.wait()
+    await asyncio.wait(listening, timeout=LINGER_SECONDS)
+    for task in listening:
+        task.cancel()
+    if transport := getattr(process, "_transport", None):
+        transport.close()  # what a hook left running may hold its pipes for ever
+    done = await asyncio.gather(*listening, return_exceptions=True)
+    texts = [item.decode("utf-8", "replace") if isinstance(item, bytes) else "" for item in done]
+    return texts[0], texts[1]
+
+
+def _kill(process: Process) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _milliseconds_since(began: float) -> int:
+    return round((monotonic() - began) * 1000)
+
+
+Check: TypeAlias = Callable[[object], str | None]
+BLOCKING_EXIT_CODE = 2
+FAILED_STATUS = "Failed with non-blocking status code: {}"
+NO_STDERR = "No stderr output"
+INVALID_JSON = (
+    "Hook output looks like a JSON object but is not valid JSON — {}. Emit the payload with a JSON"
+    " encoder (jq, ConvertTo-Json, json.dumps) rather than string concatenation so backslashes and"
+    " quotes inside strings are escaped."
+)
+INVALID_OUTPUT = "Hook JSON output validation failed — {}\n\nThe hook's output was: {}"
+WRONG_EVENT = (
+    "Failed to run: Hook returned incorrect event name: expected '{}' but got '{}'. Full stdout: {}"
+)
+
+
+def parse_output(ran: HookRun, event: HookEvent) -> HookOutput:
+    """Return what a hook says that ran."""
+    if ran.timed_out:
+        return HookOutput(ran, "late")
+    words = ran.stdout.strip()
+    if words.startswith("{"):
+        try:
+            return _apply_exit_code(_parse_json_output(ran, decode_object(words.encode()), event))
+        except NotAnObject as error:
+            if words.endswith("}"):
+                return HookOutput(ran, "failed", INVALID_JSON.format(f"JSON Parse error: {error}"))
+    if ran.code == BLOCKING_EXIT_CODE:
+        return _apply_exit_code(HookOutput(ran))
+    if ran.code:
+        return HookOutput(ran, "failed", FAILED_STATUS.format(ran.stderr.strip() or NO_STDERR))
+    return HookOutput(ran, "words") if words else HookOutput(ran)
+
+
+def _apply_exit_code(found: HookOutput) -> HookOutput:
+    """Return that the exit code refuses, whatever else a hook says."""
+    ran = found.run
+    if ran.code != BLOCKING_EXIT_CODE:
+        return found
+    text = f"[{ran.hook.command}]: {ran.stderr or NO_STDERR}"
+    blocking = HookBlock(text, ran.stderr.strip() or NO_STDERR)
+    return HookOutput(ran, found.kind, found.error, blocking, context=found.context)
+
+
+def _parse_json_output(ran: HookRun, orders: Mapping[str, Any], event: HookEvent) -> HookOutput:
+    """Return what orders in JSON say, or what is wrong with them."""
+    own = orders.get("hookSpecificOutput")
+    if wrong := _find_schema_error(orders, OUTPUT_SCHEMA) or _find_schema_error(
+        own or {}, SPECIFIC_SCHEMA, "hookSpecificOutput."
+    ):
+        return HookOutput(ran, "failed", INVALID_OUTPUT.format(wrong, _format_json(orders)))
+    inner: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+    if (named := inner.get("hookEventName", event)) != event and inner:
+        elsewhere = HookRun(ran.hook, 1, milliseconds=ran.milliseconds)
+        return HookOutput(
+            elsewhere, "failed", WRONG_EVENT.format(event, named, _format_json(orders))
+        )
+    reason = str(orders.get("reason") or "Blocked by hook")
+    is_blocking = orders.get("decision") == "block"
+    verdict, why = _parse_verdict(orders, inner)
+    decision = inner.get("decision") if isinstance(inner.get("decision"), Mapping) else {}
+    return HookOutput(
+        ran,
+        "orders",
+        blocking=HookBlock(reason, reason, is_json=True) if is_blocking else None,
+        stop=str(orders.get("stopReason") or STOPPED_BY_HOOK)
+        if orders.get("continue") is False
+        else None,
+        context=str(inner.get("additionalContext") or ""),
+        message=str(orders.get("systemMessage") or ""),
+        verdict=verdict,
+        reason=why,
+        arguments=inner.get("updatedInput") or (decision or {}).get("updatedInput"),
+        ends_turn=(decision or {}).get("interrupt") is True,
+    )
+
+
+def _parse_verdict(
+    orders: Mapping[str, Any], inner: Mapping[str, Any]
+) -> tuple[Verdict | None, str]:
+    """Return what is said of a call, as it is said today or was said before."""
+    if (given := inner.get("permissionDecision")) in ("allow", "ask", "deny"):
+        return given, str(inner.get("permissionDecisionReason") or "")
+    decision = inner.get("decision")
+    if isinstance(decision, Mapping):
+        behaviour = decision.get("behavior")
+        known: Verdict | None = behaviour if behaviour in ("allow", "deny") else None
+        return known, str(decision.get("message") or "")
+    match orders.get("decision"):
+        case "approve":
+            return "allow", str(orders.get("reason") or "")
+        case "block":
+            return "deny", str(orders.get("reason") or "Blocked by hook")
+    return None, ""
+
+
+def _check_type(kind: type, name: str) -> Check:
+    def check(value: object) -> str | None:
+        return None if isinstance(value, kind) else f"expected {name}, received {_type_name(value)}"
+
+    return check
+
+
+def _check_choice(*names: str) -> Check:
+    def check(value: object) -> str | None:
+        text = "|".join(f'"{name}"' for name in names)
+        return None if value in names else f"Invalid option: expected one of {text}"
+
+    return check
+
+
+OUTPUT_SCHEMA: Mapping[str, Check] = {
+    "continue": _check_type(bool, "boolean"),
+    "suppressOutput": _check_type(bool, "boolean"),
+    "stopReason": _check_type(str, "string"),
+    "decision": _check_choice("approve", "block"),
+    "reason": _check_type(str, "string"),
+    "systemMessage": _check_type(str, "string"),
+    "hookSpecificOutput": _check_type(dict, "object"),
+}
+SPECIFIC_SCHEMA: Mapping[str, Check] = {
+    "hookEventName": _check_type(str, "string"),
+    "permissionDecision": _check_choice("allow", "deny", "ask", "defer"),
+    "permissionDecisionReason": _check_type(str, "string"),
+    "updatedInput": _check_type(dict, "object"),
+    "additionalContext": _check_type(str, "string"),
+    "decision": _check_type(dict, "object"),
+}
+
+
+def _find_schema_error(orders: object, forms: Mapping[str, Check], lead: str = "") -> str | None:
+    for name, check in forms.items():
+        value = orders.get(name) if isinstance(orders, Mapping) else None
+        if value is not None and (problem := check(value)):
+            return f"{lead}{name}: {problem}"
+    return None
+
+
+def _type_name(value: object) -> str:
+    names = {str: "string", bool: "boolean", int: "number", float: "number", list: "array"}
+    return names.get(type(value), "object")
+
+
+def _format_json(orders: Mapping[str, Any]) -> str:
+    return json.dumps(orders, indent=2, ensure_ascii=False)

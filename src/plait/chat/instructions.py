@@ -1,0 +1,521 @@
+"""Instruction files such as CLAUDE.md: finding them, resolving imports, telling the model.
+
+    <configuration>/CLAUDE.md, rules/**.md                     the user's own
+    <directory>/CLAUDE.md, .claude/CLAUDE.md, .claude/rules/**.md, CLAUDE.local.md
+
+Files of every directory from the root down to the working directory apply from the start; those
+further down apply once a file there is read or written. Rules with `paths` in their front matter
+apply to those paths only. `@docs/style.md` in a file imports that file, up to four levels deep,
+each file once; names inside code are no imports, and HTML comments are left out.
+
+All of it is sent with the first prompt. A resumed session is told only what changed or is gone;
+after a compaction everything is sent again, since the summary does not contain it.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from os.path import normpath
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from plait.chat.context import LiveContext
+from plait.chat.front_matter import parse_document
+from plait.chat.tools.base import ToolError
+from plait.chat.tools.globs import GlobSet
+from plait.chat.tools.read import BINARY_SUFFIXES, IMAGE_SUFFIXES
+from plait.chat.tools.secrets import hide_secrets
+from plait.graph.client.messages import wrap_reminder
+from plait.line import read_regular
+from plait.record.codec import as_mapping
+from plait.write import SessionWriter
+
+__all__ = [
+    "Instruction",
+    "ProjectScope",
+    "SessionInstructions",
+    "load_instructions",
+    "load_nested_instructions",
+    "render_instructions",
+]
+
+
+InstructionKind: TypeAlias = Literal["User", "Project", "Local"]
+KIND_DESCRIPTIONS: dict[InstructionKind, str] = {
+    "User": "user's private global instructions for all projects",
+    "Project": "project instructions, checked into the codebase",
+    "Local": "user's private project instructions, not checked in",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One file."""
+
+    path: Path
+    kind: InstructionKind
+    content: str
+    """What it says, without its head and its remarks."""
+    raw: str
+    """What it holds."""
+    globs: tuple[str, ...] = ()
+    """The files that it is for; without any it is for all."""
+    parent: Path | None = None
+    """The file that brings it in."""
+    is_rule: bool = False
+    """Whether it lies in a folder of rules."""
+
+    @property
+    def is_stripped(self) -> bool:
+        """Whether something of the file is not told."""
+        return self.content != self.raw
+
+    @property
+    def text(self) -> str:
+        """How it is told before all else."""
+        return (
+            f"Contents of {self.path} ({KIND_DESCRIPTIONS[self.kind]}):\n\n{self.content.strip()}"
+        )
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What the log keeps of one that came into play within a session."""
+        fields: dict[str, Any] = {
+            "path": str(self.path),
+            "type": self.kind,
+            "content": self.content,
+        }
+        if self.globs:
+            fields["globs"] = [*self.globs]
+        fields["contentDiffersFromDisk"] = self.is_stripped
+        if self.is_stripped:
+            fields["rawContent"] = self.raw
+        if self.parent:
+            fields["parent"] = str(self.parent)
+        return fields | ({"isRule": True} if self.is_rule else {})
+
+
+MAX_IMPORT_DEPTH = 4
+MAX_FILE_BYTES = 1_000_000
+"""Of one file: what is longer is no instruction."""
+MAX_FILES = 500
+IMPORT = re.compile(r"(?:^|\s)@((?:[^\s\\]|\\ )+)")
+IMPORT_PATH = re.compile(r"\./|~/|/.|[A-Za-z0-9._-]")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+NON_TEXT_SUFFIXES = BINARY_SUFFIXES | frozenset(IMAGE_SUFFIXES) | {".pdf"}
+
+
+@dataclass(slots=True)
+class InstructionReader:
+    """Reads files of instructions, each once."""
+
+    root: Path
+    """Where the session works: what a project brings in lies in it."""
+    home: Path | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    notices: list[str] = field(default_factory=list)
+    """What a person should know: files that were left out, and why."""
+    _known: set[Path] = field(default_factory=set)
+
+    def read(
+        self, path: Path, kind: InstructionKind, *, is_rule: bool = False
+    ) -> list[Instruction]:
+        """Return what a file says, if there is one, and behind it what it brings in."""
+        found: list[Instruction] = []
+        waiting: list[tuple[Path, Path | None, int]] = [(path, None, 0)]
+        while waiting and len(self._known) < MAX_FILES:
+            place, parent, depth = waiting.pop()
+            instruction = self._read_one(place, kind, parent, is_rule=is_rule)
+            if instruction is None:
+                continue
+            if instruction.content.strip():
+                found.append(instruction)
+            if depth < MAX_IMPORT_DEPTH:
+                inner = self._find_imports(instruction)
+                waiting += [(name, place, depth + 1) for name in reversed(inner)]
+        return found
+
+    def _read_one(
+        self, path: Path, kind: InstructionKind, parent: Path | None, *, is_rule: bool
+    ) -> Instruction | None:
+        real = path.resolve()
+        if real in self._known:
+            return None
+        raw = self._read_text(path)
+        if raw is None:
+            return None
+        self._known.add(real)
+        document = parse_document(raw)
+        globs = expand_braces(document.get_list("paths")) if is_rule else ()
+        content = strip_comments(document.body)
+        return Instruction(path, kind, content, raw, globs, parent, is_rule)
+
+    def _read_text(self, path: Path) -> str | None:
+        try:
+            if path.stat().st_size > MAX_FILE_BYTES:
+                self.notices.append(f"'{path}' skipped from the instructions: too long")
+                return None
+            return str(hide_secrets(read_regular(path).decode(errors="replace"), self.secrets))
+        except OSError:
+            return None
+
+    def _find_imports(self, instruction: Instruction) -> list[Path]:
+        """Return the files that one names, but for what a project has no business with."""
+        found = []
+        for name in find_imports(instruction.content):
+            if name.startswith("~/"):
+                path = self.home / name[2:] if self.home else None
+            else:
+                path = Path(normpath(instruction.path.parent / name))
+            if path is None or path.suffix.lower() in NON_TEXT_SUFFIXES:
+                continue
+            if instruction.kind != "User" and not path.resolve().is_relative_to(self.root):
+                if _is_file(path):
+                    text = (
+                        f"'{path}' is left out of the instructions: '{instruction.path}' names it"
+                    )
+                    self.notices.append(f"{text}, and it lies outside of the directory")
+                continue
+            found.append(path)
+        return found
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def find_imports(text: str) -> list[str]:
+    """Return the files that a text names, in its order."""
+    if "@" not in text:
+        return []
+    names = (found[1] for piece in _iter_text(text) for found in IMPORT.finditer(piece))
+    paths = (name.partition("#")[0].replace("\\ ", " ") for name in names)
+    return [path for path in paths if IMPORT_PATH.match(path)]
+
+
+def strip_comments(text: str) -> str:
+    """Return a text without the remarks that stand for themselves, outside of code."""
+    if "<!--" not in text:
+        return text
+    lines = text.splitlines(keepends=True)
+    for token in _get_parser().parse(text):
+        if token.type != "html_block" or not token.content.lstrip().startswith("<!--"):
+            continue
+        begin, end = token.map
+        rest = COMMENT.sub("", "".join(lines[begin:end]))
+        lines[begin:end] = [rest if rest.strip() else "", *[""] * (end - begin - 1)]
+    return "".join(lines)
+
+
+def _iter_text(text: str) -> Iterator[str]:
+    """Yield the pieces of a text that are words, and neither code nor marks."""
+    for token in _get_parser().parse(text):
+        for child in token.children or () if token.type == "inline" else ():
+            if child.type == "text":
+                yield child.content
+
+
+@lru_cache(maxsize=1)
+def _get_parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark")
+
+
+def expand_braces(listed: Collection[str]) -> tuple[str, ...]:
+    """Return patterns of paths, those with alternatives as one each."""
+    found: list[str] = []
+    waiting = [*reversed([*listed])]
+    while waiting and len(found) < MAX_FILES:
+        pattern = waiting.pop()
+        choice = re.search(r"\{([^{}]*)\}", pattern)
+        if choice is None:
+            found.append(pattern)
+            continue
+        before, after = pattern[: choice.start()], pattern[choice.end() :]
+        waiting += [f"{before}{item.strip()}{after}" for item in reversed(choice[1].split(","))]
+    return tuple(found)
+
+
+MAIN_FILE, LOCAL_FILE, CLAUDE_FOLDER, RULES_FOLDER = (
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    ".claude",
+    "rules",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectScope:
+    """Where a session works, and where the person keeps what is their own."""
+
+    root: Path
+    configuration: Path | None = None
+    home: Path | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """What is hidden wherever it stands."""
+
+    def new_reader(self) -> InstructionReader:
+        """Return whoever reads instructions here."""
+        return InstructionReader(self.root, self.home, self.secrets)
+
+
+def load_instructions(grounds: ProjectScope, reader: InstructionReader) -> list[Instruction]:
+    """Return what counts for the whole session, in the order in which it is told."""
+    found: list[Instruction] = []
+    if own := grounds.configuration:
+        found += reader.read(own / MAIN_FILE, "User")
+        found += [
+            instruction
+            for instruction in _load_rules(own / RULES_FOLDER, "User", reader)
+            if not instruction.globs
+        ]
+    for folder in (*reversed(grounds.root.parents), grounds.root):
+        found += reader.read(folder / MAIN_FILE, "Project")
+        found += reader.read(folder / CLAUDE_FOLDER / MAIN_FILE, "Project")
+        found += [
+            instruction
+            for instruction in _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
+            if not instruction.globs
+        ]
+        found += reader.read(folder / LOCAL_FILE, "Local")
+    return found
+
+
+def load_nested_instructions(
+    grounds: ProjectScope, path: Path, reader: InstructionReader
+) -> list[Instruction]:
+    """Return what counts for a file that is read or written, beyond what counts anyway."""
+    found: list[Instruction] = []
+    if own := grounds.configuration:
+        found += _select_for_file(
+            path, grounds.root, _load_rules(own / RULES_FOLDER, "User", reader)
+        )
+    for folder in _folders_between(grounds.root, path):
+        found += reader.read(folder / MAIN_FILE, "Project")
+        found += reader.read(folder / CLAUDE_FOLDER / MAIN_FILE, "Project")
+        found += reader.read(folder / LOCAL_FILE, "Local")
+        rules = _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
+        found += [instruction for instruction in rules if not instruction.globs]
+        found += _select_for_file(path, folder, rules)
+    for folder in (*reversed(grounds.root.parents), grounds.root):
+        found += _select_for_file(
+            path, folder, _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
+        )
+    return found
+
+
+def _folders_between(root: Path, path: Path) -> list[Path]:
+    """Return the directories that lead from one, which is left out, to a file."""
+    if not path.is_relative_to(root):
+        return []
+    names = path.parent.relative_to(root).parts
+    return [root.joinpath(*names[:count]) for count in range(1, len(names) + 1)]
+
+
+def _select_for_file(path: Path, base: Path, rules: list[Instruction]) -> list[Instruction]:
+    """Return the rules that name a file, which they do from where they are kept."""
+    try:
+        name = path.relative_to(base).as_posix()
+    except ValueError:
+        return []
+    return [rule for rule in rules if rule.globs and _matches_globs(rule.globs, name)]
+
+
+def _matches_globs(globs: tuple[str, ...], name: str) -> bool:
+    try:
+        return bool(GlobSet.parse(globs).matches(name))
+    except ToolError:
+        return False
+
+
+def _load_rules(
+    folder: Path, kind: InstructionKind, reader: InstructionReader
+) -> list[Instruction]:
+    return [
+        instruction
+        for path in _iter_rule_files(folder)
+        for instruction in reader.read(path, kind, is_rule=True)
+    ]
+
+
+def _iter_rule_files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder of rules and of those below, by name."""
+    if not folder.is_dir():
+        return
+    count = 0
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            count += 1
+            if name.endswith(".md") and count <= MAX_FILES:
+                yield Path(place, name)
+
+
+INSTRUCTIONS_TYPE, NESTED_TYPE = "instructions", "nested_memory"
+PREAMBLE = (
+    "Codebase and user instructions are shown below. Be sure to adhere to these instructions."
+    " IMPORTANT: These instructions OVERRIDE any default behavior and you MUST follow them exactly"
+    " as written."
+)
+READ_AGAIN = "Instruction files were re-read when this session started"
+CHANGED = (
+    f"{READ_AGAIN}; these differ from their earlier copies — each replaces its earlier copy, and"
+    " the instructions preamble above still applies:"
+)
+REMOVED = "Instructions no longer present: {}"
+
+
+def render_instructions(files: Sequence[Instruction]) -> str:
+    """Return instructions as the model is told them."""
+    return wrap_reminder("\n\n".join([PREAMBLE, *(instruction.text for instruction in files)]))
+
+
+class SessionInstructions:
+    """Tells a session what counts where it works."""
+
+    def __init__(self, writer: SessionWriter, context: LiveContext, grounds: ProjectScope) -> None:
+        self._writer = writer
+        self._context = context
+        self._scope = grounds
+        self._written_since: str | None = None
+        """The first message that was sent when they were told last: while it is, they are."""
+        self._touched: dict[Path, None] = {}
+        self._written: dict[str, str] = {}
+        """What was told that no line of the log says, in the older form."""
+        self.notices: list[str] = []
+
+    @property
+    def is_in_system_prompt(self) -> bool:
+        """Whether the model is told beside the log: the older form has no line for it."""
+        return self._writer.setting.is_older
+
+    def for_agent(self, writer: SessionWriter, context: LiveContext) -> "SessionInstructions":
+        """Return the same for the log of an agent, which was told nothing yet."""
+        return SessionInstructions(writer, context, self._scope)
+
+    def load(self) -> list[Instruction]:
+        """Read what counts for the whole session."""
+        reader = self._scope.new_reader()
+        found = load_instructions(self._scope, reader)
+        self.notices = reader.notices
+        return found
+
+    def note_file(self, path: Path) -> None:
+        """Take note of a file that was read or written."""
+        self._touched[path] = None
+
+    def write(self) -> list[str]:
+        """Tell with a prompt what counts for the whole session, unless the model knows it.
+
+        Returns what a person should know of it.
+        """
+        first = self._context.records[0].uuid
+        if first != self._written_since and not self._writer.setting.is_older:
+            self._written_since = first
+            self._write_all()
+        notices, self.notices = self.notices, []
+        return notices
+
+    def _write_all(self) -> None:
+        files, known = self.load(), self._find_known()
+        if known is None:
+            if files:
+                self._log_attachment(
+                    {"type": INSTRUCTIONS_TYPE, "files": _list_files(files)},
+                    render_instructions(files),
+                )
+            return
+        changed = [
+            instruction
+            for instruction in files
+            if known.get(str(instruction.path)) != instruction.content.strip()
+        ]
+        gone = [
+            path for path in known if path not in {str(instruction.path) for instruction in files}
+        ]
+        if changed or gone:
+            fields = {"type": INSTRUCTIONS_TYPE, "files": _list_files(changed), "removed": gone}
+            why = {"changed": True, "reason": "session_start"}
+            self._log_attachment(fields | why, _render_changes(changed, gone))
+
+    def write_nested(self) -> None:
+        """Tell what counts for the files that were read or written since the last time."""
+        touched, self._touched = [*self._touched], {}
+        known: dict[str, str] | None = None
+        for path in touched:
+            for instruction in load_nested_instructions(
+                self._scope, path, self._scope.new_reader()
+            ):
+                known = self._find_known_nested() if known is None else known
+                if known.get(str(instruction.path)) != instruction.content.strip():
+                    known[str(instruction.path)] = instruction.content.strip()
+                    self._write_nested_file(instruction)
+
+    def _write_nested_file(self, instruction: Instruction) -> None:
+        words = wrap_reminder(f"Contents of {instruction.path}:\n\n{instruction.content}")
+        if self._writer.setting.is_older:
+            self._written[str(instruction.path)] = instruction.content.strip()
+            self._writer.note(words)
+            return
+        shown = os.path.relpath(instruction.path, self._writer.setting.cwd)
+        fields = {
+            "type": NESTED_TYPE,
+            "path": str(instruction.path),
+            "content": instruction.fields,
+            "displayPath": shown,
+        }
+        self._log_attachment(fields, words)
+
+    def _log_attachment(self, attachment: dict[str, Any], words: str) -> None:
+        self._writer.attachment(attachment, words, is_of_turn=True)
+
+    def _find_known(self) -> dict[str, str] | None:
+        """Return what the model was told last of each file, None where it was told nothing."""
+        known: dict[str, str] | None = None
+        for attachment in self._iter_attachments(INSTRUCTIONS_TYPE):
+            known = known if known and attachment.get("changed") else {}
+            for file in map(as_mapping, attachment.get("files") or ()):
+                known[str(file.get("path"))] = str(file.get("content")).strip()
+            for path in attachment.get("removed") or ():
+                known.pop(str(path), None)
+        return known
+
+    def _find_known_nested(self) -> dict[str, str]:
+        known = {**self._written, **(self._find_known() or {})}
+        for attachment in self._iter_attachments(NESTED_TYPE):
+            content = as_mapping(attachment.get("content")).get("content")
+            known[str(attachment.get("path"))] = str(content).strip()
+        return known
+
+    def _iter_attachments(self, kind: str) -> Iterator[dict[str, Any]]:
+        for record in self._context.records:
+            head = record.envelope.attachment if record.type == "attachment" else None
+            if head is not None and head.type == kind:
+                yield dict(as_mapping(record.fields.get("attachment")))
+
+
+def _list_files(files: Sequence[Instruction]) -> list[dict[str, str]]:
+    return [
+        {
+            "path": str(instruction.path),
+            "type": instruction.kind,
+            "content": instruction.content.strip(),
+        }
+        for instruction in files
+    ]
+
+
+def _render_changes(changed: Sequence[Instruction], gone: Sequence[str]) -> str:
+    head = CHANGED if changed else f"{READ_AGAIN}."
+    lines = [
+        head,
+        *(instruction.text for instruction in changed),
+        *(REMOVED.format(path) for path in gone),
+    ]
+    return wrap_reminder("\n\n".join(lines))

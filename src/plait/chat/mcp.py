@@ -1,0 +1,885 @@
+"""Servers of the Model Context Protocol, and their tools.
+
+    <configuration>/.claude.json     mcpServers                        the user's own
+                                     projects.<directory>.mcpServers   the user's, for a directory
+    <directory>/.mcp.json            mcpServers                        the project's, also of parents
+
+`${NAME}` and `${NAME:-default}` stand for environment variables, secrets excluded. A project's
+servers need approval: `enableAllProjectMcpServers` and `enabledMcpjsonServers` give it,
+`disabledMcpjsonServers` withdraws it.
+
+One task owns each connection from start to end, as the SDK requires; calls only send requests to
+it. A server that died is restarted by the next call. The pipe to a server is our own: the SDK's
+lets a line grow without limit and prints what it cannot parse.
+"""
+
+import asyncio
+import base64
+import binascii
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from mimetypes import guess_extension
+from pathlib import Path
+from secrets import choice
+from string import ascii_lowercase, digits
+from time import monotonic
+from typing import Any, Literal, TypeAlias
+
+from plait.chat.instructions import ProjectScope
+from plait.chat.settings import ClientSettings
+from plait.chat.tools.base import (
+    Arguments,
+    Effect,
+    Outcome,
+    ProgressCallback,
+    Proposal,
+    Tool,
+    ToolError,
+    Workplace,
+)
+from plait.chat.tools.read import detect_media_type
+from plait.chat.tools.secrets import SecretHidingTool
+from plait.errors import MissingExtra, UserError
+from plait.line import read_regular
+from plait.line.output import OutputFolder
+from plait.record.codec import NotAnObject, as_mapping, decode_object
+
+__all__ = ["Server", "SessionServers", "load_servers"]
+
+
+ServerSource: TypeAlias = Literal["user", "project", "local"]
+ServerState: TypeAlias = Literal["starting", "ready", "failed", "ended", "unapproved", "off"]
+MAX_TOOL_NAME = 128
+"""Letters of a tool's name that the API takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How a server is reached: a command that is run, or an address."""
+
+    name: str
+    source: ServerSource
+    path: Path
+    """The file that says it."""
+    command: str = ""
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    is_approved: bool = True
+    """Whether it may be started; those of a project wait for leave."""
+
+    @property
+    def where(self) -> str:
+        """What is run or asked, as a person is told."""
+        return self.url or " ".join([self.command, *self.arguments])
+
+
+def sanitize_name(text: str) -> str:
+    """Return a text as it stands in names of tools."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", text)
+
+
+def tool_name(server: str, tool: str) -> str:
+    """Return the name by which the model calls a tool of a server."""
+    return f"mcp__{sanitize_name(server)}__{sanitize_name(tool)}"[:MAX_TOOL_NAME]
+
+
+PROJECT_FILE, USER_FILE = ".mcp.json", ".claude.json"
+MAX_CONFIG_BYTES = 4_000_000
+MAX_SERVERS = 50
+VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+
+
+class ServerConfigReader:
+    """Reads the servers of a session, and what a person should know of them."""
+
+    def __init__(
+        self,
+        scope: ProjectScope,
+        settings: ClientSettings,
+        environment: Mapping[str, str],
+        *,
+        can_ask: bool,
+    ) -> None:
+        self._scope = scope
+        self._settings = settings
+        self._environment = environment
+        self._can_ask = can_ask
+        """Whether somebody is there who can give leave."""
+        self.notices: list[str] = []
+
+    def read(self) -> list[Server]:
+        """Return them, each name once."""
+        found: dict[str, Server] = {}
+        for source, path, servers in self._iter_sources():
+            for name, value in servers.items():
+                if name not in found and len(found) < MAX_SERVERS:
+                    server = self._parse_server(name, source, path, as_mapping(value))
+                    if server:
+                        found[name] = server
+        return [*found.values()]
+
+    def _iter_sources(self) -> Iterator[tuple[ServerSource, Path, Mapping[str, Any]]]:
+        own = self._scope.configuration
+        places = [own / USER_FILE, own.parent / USER_FILE] if own else []
+        state = next((path for path in places if path.is_file()), None)
+        values = self._read_object(state) if state else {}
+        here = as_mapping(as_mapping(values.get("projects")).get(str(self._scope.root)))
+        if state:
+            yield "local", state, as_mapping(here.get("mcpServers"))
+        for folder in (self._scope.root, *self._scope.root.parents):
+            path = folder / PROJECT_FILE
+            if path.is_file():
+                yield "project", path, as_mapping(self._read_object(path).get("mcpServers"))
+        if state:
+            yield "user", state, as_mapping(values.get("mcpServers"))
+
+    def _read_object(self, path: Path) -> Mapping[str, Any]:
+        try:
+            if path.stat().st_size > MAX_CONFIG_BYTES:
+                raise OSError("it is too long")
+            return decode_object(read_regular(path))
+        except (OSError, NotAnObject) as error:
+            self.notices.append(f"servers of '{path}' are left out: {error}")
+            return {}
+
+    def _parse_server(
+        self, name: str, source: ServerSource, path: Path, told: Mapping[str, Any]
+    ) -> Server | None:
+        command, url = told.get("command"), told.get("url")
+        if not isinstance(command or url, str):
+            self.notices.append(f"the server '{name}' of '{path}' has neither command nor url")
+            return None
+        given = told["args"] if isinstance(told.get("args"), list) else []
+        return Server(
+            name,
+            source,
+            path,
+            command=self._fill(command, name) if command else "",
+            arguments=tuple(self._fill(item, name) for item in given),
+            environment=self._fill_all(told.get("env"), name),
+            url="" if command else self._fill(url, name),
+            headers=self._fill_all(told.get("headers"), name),
+            is_approved=source != "project" or self._is_approved(name),
+        )
+
+    def _fill_all(self, told: object, name: str) -> dict[str, str]:
+        return {key: self._fill(value, name) for key, value in as_mapping(told).items()}
+
+    def _fill(self, told: object, name: str) -> str:
+        def put(found: re.Match[str]) -> str:
+            value: str | None = self._environment.get(found[1], found[2])
+            if value is None:
+                self.notices.append(
+                    f"the server '{name}' asks for ${found[1]}, which is not there or a secret:"
+                    " `let_through` in config.toml names secrets that may be passed on"
+                )
+            return value or ""
+
+        return VARIABLE.sub(put, str(told))
+
+    def _is_approved(self, name: str) -> bool:
+        """Return whether a project's server may start; what the project says gives no leave."""
+        refused = self._settings.list_values("disabledMcpjsonServers", is_strict=True)
+        if name in {sourced_value.value for sourced_value in refused}:
+            return False
+        own = [file for file in self._settings.active_files if file.source != "projectSettings"]
+        allowed = [file.value("enabledMcpjsonServers") for file in own]
+        is_all = any(file.value("enableAllProjectMcpServers") is True for file in own)
+        is_named = any(name in item for item in allowed if isinstance(item, list))
+        return not self._can_ask or is_all or is_named
+
+
+def load_servers(
+    scope: ProjectScope,
+    settings: ClientSettings,
+    environment: Mapping[str, str],
+    *,
+    can_ask: bool = False,
+) -> tuple[list[Server], list[str]]:
+    """Return the servers that count in a directory, and what a person should know of them."""
+    reader = ServerConfigReader(scope, settings, environment, can_ask=can_ask)
+    return reader.read(), reader.notices
+
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+MAX_INVALID_LINES = 1000
+"""Lines that are no messages before a server is given up."""
+MAX_STDERR_KEPT = 2000
+"""Bytes of the error output that are kept."""
+EXIT_TIMEOUT = 0.5
+"""Seconds that a server may take to end once nobody speaks to it."""
+
+
+class StdioServer:
+    """A server that runs, and what it said last on its error output."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.stderr_tail = b""
+        self.error = ""
+        """What was wrong with what it said."""
+
+    async def read(self, into: Any, parse: Any) -> None:
+        """Hand on what it says, until it ends or says too much."""
+        assert self.process.stdout
+        garbage = 0
+        async with into:
+            while garbage < MAX_INVALID_LINES:
+                try:
+                    line = await self.process.stdout.readline()
+                except ValueError:
+                    self.error = "a message was too long"
+                    return
+                if not line:
+                    return
+                try:
+                    message = parse(line)
+                except ValueError:
+                    garbage += bool(line.strip())
+                    continue
+                await into.send(message)
+            self.error = "what it says is no message"
+
+    async def write(self, source: Any) -> None:
+        """Tell it what is to be told."""
+        assert self.process.stdin
+        with suppress(OSError):
+            async for item in source:
+                line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                self.process.stdin.write(line.encode() + b"\n")
+                await self.process.stdin.drain()
+
+    async def read_stderr(self) -> None:
+        """Keep the end of what it says on its error output."""
+        assert self.process.stderr
+        while data := await self.process.stderr.read(4096):
+            self.stderr_tail = (self.stderr_tail + data)[-MAX_STDERR_KEPT:]
+
+    async def stop(self) -> None:
+        """End it with all that it started: first by silence, then by force."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), EXIT_TIMEOUT)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        # With output that nobody reads it counts as running until its pipes are closed.
+        self.process._transport.close()  # type: ignore[attr-defined]
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), EXIT_TIMEOUT)
+
+
+@asynccontextmanager
+async def run_stdio_server(
+    server: Server, cwd: Path, environment: Mapping[str, str]
+) -> AsyncIterator[tuple[Any, Any, StdioServer]]:
+    """Run a server; gives the streams that the SDK speaks over."""
+    import anyio
+    from mcp.shared.message import SessionMessage
+    from mcp_types import jsonrpc_message_adapter
+
+    def parse(line: bytes) -> SessionMessage:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+
+    process = await asyncio.create_subprocess_exec(
+        server.command,
+        *server.arguments,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=cwd,
+        env={**environment, **server.environment},
+        start_new_session=True,
+        limit=MAX_LINE_BYTES,
+    )
+    pipe = StdioServer(process)
+    inward, text = anyio.create_memory_object_stream[Any](0)
+    outgoing, outward = anyio.create_memory_object_stream[Any](0)
+    work = [pipe.read(inward, parse), pipe.write(outward), pipe.read_stderr()]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
+    try:
+        yield text, outgoing, pipe
+    finally:
+        await asyncio.shield(pipe.stop())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for stream in (inward, text, outgoing, outward):
+            stream.close()
+
+
+START_TIMEOUT = 30.0
+"""Seconds that a server may take to be ready."""
+CALL_TIMEOUT = 1800.0
+"""Seconds that a call may take."""
+LEAVE_TIMEOUT = 10.0
+"""Seconds that a server whose connection is closed may take to be gone."""
+CONNECTION_CLOSED = "Connection closed"
+MAX_TOOLS = 200
+MAX_PAGES = 50
+
+
+class Connection:
+    """A server, and the session with it."""
+
+    def __init__(
+        self,
+        server: Server,
+        cwd: Path,
+        environment: Mapping[str, str],
+        *,
+        start_timeout: float = START_TIMEOUT,
+    ) -> None:
+        self.server = server
+        self.state: ServerState = "starting" if server.is_approved else "unapproved"
+        self.error = ""
+        """Why it is not there."""
+        self.instructions = ""
+        self.tools: list[Mapping[str, Any]] = []
+        """What it offers, as the protocol says it."""
+        self._cwd = cwd
+        self._environment = environment
+        self._start_timeout = start_timeout
+        self._session: Any = None
+        self._task: asyncio.Task[None] | None = None
+        self._ready = asyncio.Event()
+        self._leave = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to reach it."""
+        if self._task is None or self._task.done():
+            self.state, self.error = "starting", ""
+            self._ready, self._leave = asyncio.Event(), asyncio.Event()
+            self._task = asyncio.ensure_future(self._run())
+
+    async def wait_settled(self) -> None:
+        """Wait until it is ready, or is given up."""
+        await self._ready.wait()
+
+    async def close(self) -> None:
+        """End the session, and the server with it."""
+        self._leave.set()
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self.state = "off"
+
+    async def call(self, tool: str, given: Mapping[str, Any], progress: Any) -> Mapping[str, Any]:
+        """Call a tool, and returns what comes of it, as the protocol says it."""
+        if self.state == "ended":
+            self.start()
+        await self.wait_settled()
+        if self.state != "ready":
+            raise ToolError(f"The server '{self.server.name}' is not available: {self.error}")
+        from mcp import MCPError
+
+        ended = asyncio.ensure_future(self._leave.wait())
+        calling = asyncio.ensure_future(
+            self._session.call_tool(
+                tool, dict(given), read_timeout_seconds=CALL_TIMEOUT, progress_callback=progress
+            )
+        )
+        try:
+            await asyncio.wait({ended, calling}, return_when=asyncio.FIRST_COMPLETED)
+            if not calling.done():
+                raise ToolError(self._describe_closed())
+            result = calling.result()
+        except MCPError as error:
+            if error.error.message == CONNECTION_CLOSED:
+                await self._wait_gone()
+                raise ToolError(self._describe_closed()) from None
+            raise ToolError(error.error.message) from None
+        finally:
+            for item in (ended, calling):
+                item.cancel()
+            await asyncio.gather(ended, calling, return_exceptions=True)
+        return dict(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+    async def _wait_gone(self) -> None:
+        """Wait until a session that is over is left, so that the next call begins another."""
+        self._leave.set()
+        if self._task:
+            await asyncio.wait({self._task}, timeout=LEAVE_TIMEOUT)
+
+    def _describe_closed(self) -> str:
+        return f"{CONNECTION_CLOSED}: {self.error}" if self.error else CONNECTION_CLOSED
+
+    async def _run(self) -> None:
+        """Hold the session, from its beginning to its end, and notes what became of it."""
+        try:
+            await self._run_session()
+            self.state = "ended"
+        except asyncio.CancelledError:
+            raise
+        except BaseExceptionGroup as group:
+            self._set_failed(_first_error(group))
+        except Exception as error:
+            self._set_failed(error)
+        finally:
+            self._session = None
+            self._leave.set()
+            self._ready.set()
+
+    def _set_failed(self, error: BaseException) -> None:
+        self.state = "failed" if not self._ready.is_set() else "ended"
+        self.error = self.error or _describe_error(error, self.server, self._start_timeout)
+
+    async def _run_session(self) -> None:
+        async with self._open_streams() as (text, outgoing, pipe):
+            from mcp import ClientSession
+
+            async with ClientSession(text, outgoing) as session:
+                try:
+                    async with asyncio.timeout(self._start_timeout):
+                        await self._initialize(session)
+                except Exception:
+                    self.error = _describe_exit(pipe)
+                    raise
+                self._session, self.state = session, "ready"
+                self._ready.set()
+                await self._wait_until_gone(pipe)
+
+    async def _initialize(self, session: Any) -> None:
+        begun = await session.initialize()
+        self.instructions = begun.instructions or ""
+        self.tools = []
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            page = await _list_page(session, cursor)
+            self.tools += [tool.model_dump(by_alias=True, exclude_none=True) for tool in page.tools]
+            cursor = page.next_cursor
+            if not cursor or len(self.tools) > MAX_TOOLS:
+                break
+
+    async def _wait_until_gone(self, pipe: Any) -> None:
+        """Wait until it is left, or the server ends by itself."""
+        if pipe is None:
+            await self._leave.wait()
+            return
+        left = asyncio.ensure_future(self._leave.wait())
+        gone = asyncio.ensure_future(pipe.process.wait())
+        try:
+            await asyncio.wait({left, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left.cancel()
+            gone.cancel()
+        self.error = _describe_exit(pipe)
+
+    @asynccontextmanager
+    async def _open_streams(self) -> AsyncIterator[tuple[Any, Any, Any]]:
+        if self.server.command:
+            async with run_stdio_server(self.server, self._cwd, self._environment) as found:
+                yield found
+            return
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with (
+            httpx2.AsyncClient(headers=dict(self.server.headers), timeout=CALL_TIMEOUT) as client,
+            streamable_http_client(self.server.url, http_client=client) as (text, outgoing),
+        ):
+            yield text, outgoing, None
+
+
+def check_installed() -> None:
+    """Make sure that the SDK is there."""
+    try:
+        import mcp  # noqa: F401
+    except ImportError:
+        raise MissingExtra(
+            "servers need the SDK of their protocol", "`pip install 'plait[agent]'`"
+        ) from None
+
+
+async def _list_page(session: Any, cursor: str | None) -> Any:
+    from mcp_types import PaginatedRequestParams
+
+    params = PaginatedRequestParams(cursor=cursor) if cursor else None
+    return await session.list_tools(params=params)
+
+
+def _describe_exit(pipe: Any) -> str:
+    """Return what is known of why a server is gone."""
+    if pipe is None:
+        return ""
+    lines = pipe.stderr_tail.decode(errors="replace").strip().splitlines()
+    return str(pipe.error or (lines[-1] if lines else ""))
+
+
+def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _describe_error(error: BaseException, server: Server, seconds: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"not ready after {seconds:g} seconds"
+    if isinstance(error, FileNotFoundError):
+        return f"command not found: '{server.command}'"
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+MAX_RESULT_LENGTH = 100_000
+"""What the model is told of one result: about 25,000 tokens."""
+RESULT_TOO_LONG = """\
+Error: result ({letters:,} characters across {lines:,} lines) exceeds maximum allowed tokens. \
+Output has been saved to {path}.
+Format: {form}
+Use offset and limit parameters to read specific portions of the file, search within it for \
+specific content, and jq to make structured queries.
+REQUIREMENTS FOR SUMMARIZATION/ANALYSIS/REVIEW:
+- You MUST read the content from the file at {path} in sequential chunks until 100% of the content \
+has been read.
+- If you receive truncation warnings when reading the file, reduce the chunk size until you have \
+read 100% of the content without truncation.
+- Before producing ANY summary or analysis, you MUST explicitly describe what portion of the \
+content you have read. ***If you did not read the entire content, you MUST explicitly state this.***
+- If after a few attempts you cannot read the file (file not found, lines too long for Read's \
+offset/limit, no shell access), STOP retrying. Summarize what you were able to read, explicitly \
+state which portion you could not read and why, and proceed.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultConverter:
+    """Makes outcomes of what one server returns."""
+
+    server: str
+    folder: Path | None
+    """Where what does not fit goes."""
+
+    def convert(self, tool: str, name: str, result: Mapping[str, Any]) -> Outcome:
+        """Return what became of a call, by what the protocol says of it."""
+        blocks = [
+            item for part in result.get("content") or () for item in self._convert_block(part)
+        ]
+        if result.get("isError"):
+            words = "\n".join(_get_texts(blocks)) or "The tool failed and did not say why."
+            return Outcome(words, f"Error: {words}", is_error=True)
+        structured = result.get("structuredContent")
+        meta = _build_meta(result)
+        if structured is not None:
+            text = json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
+            return self._fit(tool, text, text, "JSON", meta)
+        if not blocks:
+            return Outcome(f"({name} completed with no output)", [], fields=meta)
+        text = "\n".join(_get_texts(blocks))
+        return self._fit(tool, text, blocks, "Plain text", meta)
+
+    def _fit(
+        self, tool: str, text: str, content: Any, form: str, meta: Mapping[str, Any]
+    ) -> Outcome:
+        """Return what fits; else where the whole of it lies."""
+        if len(text) <= MAX_RESULT_LENGTH:
+            return Outcome(content, content, fields=meta)
+        stamp = round(time.time() * 1000)
+        path = self._save(f"mcp-{self.server}-{tool}-{stamp}.txt", text.encode())
+        lines = text.count("\n") + 1
+        message = RESULT_TOO_LONG.format(letters=len(text), lines=lines, path=path, form=form)
+        return Outcome(message, message, fields=meta)
+
+    def _convert_block(self, part: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        match part.get("type"):
+            case "text":
+                yield _make_text_block(str(part.get("text", "")))
+            case "image":
+                yield from self._convert_image(part)
+            case "audio":
+                yield _make_text_block(
+                    f"[Audio from {self.server}] {self._save_binary(part, 'data')}"
+                )
+            case "resource_link":
+                about = part.get("description")
+                text = f"[Resource link: {part.get('name')}] {part.get('uri')}"
+                yield _make_text_block(f"{text} ({about})" if about else text)
+            case "resource":
+                yield _make_text_block(self._describe_resource(part.get("resource") or {}))
+            case kind:
+                yield _make_text_block(f"[{kind}] {json.dumps(part, ensure_ascii=False)}")
+
+    def _convert_image(self, part: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        data = _decode_base64(part.get("data"))
+        kind = detect_media_type(data) if data else None
+        if data is None or kind is None:
+            yield _make_text_block(f"[Image from {self.server}] {self._save_binary(part, 'data')}")
+            return
+        source = {"type": "base64", "media_type": kind, "data": part["data"]}
+        yield {"type": "image", "source": source}
+        yield _make_text_block(f"[Image: source: {self._save_blob(data, kind)}]")
+
+    def _describe_resource(self, resource: Mapping[str, Any]) -> str:
+        head = f"[Resource from {self.server} at {resource.get('uri')}] "
+        if "text" in resource:
+            return head + str(resource["text"])
+        return head + self._save_binary(resource, "blob")
+
+    def _save_binary(self, part: Mapping[str, Any], name: str) -> str:
+        kind = str(part.get("mimeType") or "application/octet-stream")
+        data = _decode_base64(part.get(name))
+        if data is None:
+            return f"Binary content ({kind}) that cannot be read"
+        place = self._save_blob(data, kind)
+        return f"Binary content ({kind}, {len(data)} bytes) saved to {place}"
+
+    def _save_blob(self, data: bytes, kind: str) -> str:
+        suffix = {"audio/wav": ".wav"}.get(kind) or guess_extension(kind) or ".bin"
+        chance = "".join(choice(ascii_lowercase + digits) for _ in range(6))
+        stamp = round(time.time() * 1000)
+        return self._save(f"mcp-{self.server}-blob-{stamp}-{chance}{suffix}", data)
+
+    def _save(self, name: str, data: bytes) -> str:
+        if self.folder is None:
+            return "nowhere: this session keeps no files"
+        OutputFolder(self.folder).write(name, data)
+        return str(self.folder / name)
+
+
+def _make_text_block(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def _get_texts(blocks: list[dict[str, Any]]) -> list[str]:
+    return [block["text"] for block in blocks if block["type"] == "text"]
+
+
+def _decode_base64(data: object) -> bytes | None:
+    try:
+        return base64.b64decode(data, validate=True) if isinstance(data, str) else None
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _build_meta(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the line of the result says of it besides."""
+    found: dict[str, Any] = {}
+    if told.get("_meta"):
+        found["_meta"] = told["_meta"]
+    if told.get("structuredContent") is not None:
+        found["structuredContent"] = told["structuredContent"]
+    links = [part for part in told.get("content") or () if part.get("type") == "resource_link"]
+    if links:
+        found["resourceLinks"] = [
+            {name: value for name, value in link.items() if name != "type"} for link in links
+        ]
+    return {"mcp_meta": found} if found else {}
+
+
+MAX_DESCRIPTION = 2048
+"""Letters of a description: what is longer is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """Something that a server does."""
+
+    connection: Connection
+    spec: Mapping[str, Any]
+    """What the server says of it."""
+    name: str
+
+    @property
+    def server(self) -> str:
+        """The name of the server."""
+        return self.connection.server.name
+
+    @property
+    def own_name(self) -> str:
+        """What the server calls it."""
+        return str(self.spec["name"])
+
+    @property
+    def is_read_only(self) -> bool | None:
+        """Whether the server says that nothing is changed by it, None where it says nothing."""
+        hint = (self.spec.get("annotations") or {}).get("readOnlyHint")
+        return hint if isinstance(hint, bool) else None
+
+    @property
+    def effect(self) -> Effect:
+        """What it does at most; what may change something is done alone."""
+        return "network" if self.is_read_only else "execute"
+
+    @property
+    def definition(self) -> Mapping[str, Any]:
+        """Its name, description and schema."""
+        about = str(self.spec.get("description") or "")
+        cut = about if len(about) <= MAX_DESCRIPTION else f"{about[:MAX_DESCRIPTION]}… [cut]"
+        return {"name": self.name, "description": cut, "input_schema": self.spec["inputSchema"]}
+
+    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
+        """Take arguments as they are: the server checks them."""
+        return Proposal(self.name, arguments, self.effect, f"{self.server} - {self.own_name}")
+
+    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
+        """Have the server do it."""
+        begun = monotonic()
+        about = {"serverName": self.server, "toolName": self.own_name}
+
+        async def progress(done: float, total: float | None, words: str | None) -> None:
+            fields = {"progress": done, "total": total, "progressMessage": words}
+            known = {name: value for name, value in fields.items() if value is not None}
+            report({"type": "mcp_progress", "status": "progress", **about, **known})
+
+        report({"type": "mcp_progress", "status": "started", **about})
+        fields = await self.connection.call(self.own_name, proposal.arguments, progress)
+        took = round((monotonic() - begun) * 1000)
+        report({"type": "mcp_progress", "status": "completed", **about, "elapsedTimeMs": took})
+        outcome = ResultConverter(self.server, place.results_folder).convert(
+            self.own_name, self.name, fields
+        )
+        return replace(outcome, fields={**outcome.fields, **self._read_only_fields(outcome)})
+
+    def _read_only_fields(self, outcome: Outcome) -> Mapping[str, Any]:
+        """What the line of a result says of whether it only read."""
+        if outcome.is_error or self.is_read_only:
+            return {}
+        return {"mcp_call_not_read_only": "no_hint" if self.is_read_only is None else "hint_false"}
+
+
+START_PATIENCE = 5.0
+"""Seconds that the first prompt waits for servers; those that come later join then."""
+
+
+class SessionServers:
+    """Holds the servers, and puts their tools among those of the session."""
+
+    def __init__(
+        self,
+        servers: Sequence[Server],
+        tools: dict[str, Tool],
+        cwd: Path,
+        environment: Mapping[str, str],
+        *,
+        notices: Sequence[str] = (),
+        forbidden: frozenset[str] = frozenset(),
+        start_patience: float = START_PATIENCE,
+        start_timeout: float = START_TIMEOUT,
+    ) -> None:
+        self.connections = [
+            Connection(server, cwd, environment, start_timeout=start_timeout) for server in servers
+        ]
+        self._tools = tools
+        self._forbidden = forbidden
+        self._start_patience = start_patience
+        self._notices = [*notices]
+        self._is_started = False
+        self._joined: set[str] = set()
+        self._connecting: list[asyncio.Task[None]] = []
+
+    @property
+    def instructions(self) -> dict[str, str]:
+        """What servers that are ready say of themselves."""
+        ready = (
+            connection
+            for connection in self.connections
+            if connection.state == "ready" and connection.instructions
+        )
+        return {connection.server.name: connection.instructions for connection in ready}
+
+    async def start(self) -> list[str]:
+        """Start them once, waits a while, and returns what a person should know."""
+        if not self._is_started:
+            self._is_started = True
+            await self._start_all()
+        notices, self._notices = self._notices, []
+        return notices
+
+    async def _start_all(self) -> None:
+        waiting = [connection for connection in self.connections if connection.server.is_approved]
+        for connection in self.connections:
+            if not connection.server.is_approved:
+                name = connection.server.name
+                self._notices.append(
+                    f"the project's server '{name}' needs approval: `/mcp approve {name}`"
+                )
+        if not waiting:
+            return
+        try:
+            await asyncio.to_thread(check_installed)  # it takes seconds to load
+        except MissingExtra as error:
+            self._notices.append(f"MCP servers skipped: {error.message}")
+            return
+        await self._connect_all(waiting)
+
+    async def _connect_all(self, connections: Sequence[Connection]) -> None:
+        joining = [asyncio.ensure_future(self._connect(connection)) for connection in connections]
+        self._connecting += joining
+        _, late = await asyncio.wait(joining, timeout=self._start_patience)
+        for task, item in zip(joining, connections, strict=True):
+            if task in late:
+                self._notices.append(f"the server '{item.server.name}' is not ready yet")
+
+    async def _connect(self, connection: Connection) -> None:
+        """Reache a server, and offers its tools once it is there."""
+        connection.start()
+        await connection.wait_settled()
+        if connection.state != "ready":
+            self._notices.append(
+                f"the server '{connection.server.name}' is not available: {connection.error}"
+            )
+            return
+        found: dict[str, ServerTool] = {}
+        for description in connection.tools[:MAX_TOOLS]:
+            name = tool_name(connection.server.name, str(description.get("name", "")))
+            if name not in self._tools:
+                found.setdefault(name, ServerTool(connection, description, name))
+        offered = [*found.values()]
+        self._tools |= {
+            tool.name: SecretHidingTool(tool)
+            for tool in offered
+            if not self._is_forbidden(tool.name)
+        }
+        if len(connection.tools) > len(offered):
+            counted = f"{len(offered)} of {len(connection.tools)} tools"
+            self._notices.append(f"the server '{connection.server.name}' offers {counted} here")
+
+    def _is_forbidden(self, name: str) -> bool:
+        server = "__".join(name.split("__")[:2])
+        return bool({name, server, f"{server}__*"} & self._forbidden)
+
+    async def approve(self, name: str) -> str:
+        """Start a server that waited for leave; returns what is told of it."""
+        found = next(
+            (connection for connection in self.connections if connection.server.name == name), None
+        )
+        if found is None:
+            raise UserError(f"there is no server '{name}'", "`/mcp` lists them")
+        check_installed()
+        if found.state != "ready":
+            await self._connect_all([found])
+            self._notices.clear()
+        if found.state != "ready":
+            return f"{name} is not available: {found.error or 'it is not ready yet'}"
+        return f"{name} is ready, with {len(found.tools)} tools"
+
+    async def close(self) -> None:
+        """End all of them."""
+        for task in self._connecting:
+            task.cancel()
+        await asyncio.gather(*self._connecting, return_exceptions=True)
+        await asyncio.gather(*(connection.close() for connection in self.connections))
+
+    def status_lines(self) -> list[str]:
+        """Return how each stands, for a person."""
+        return [_format_status(connection) for connection in self.connections]
+
+
+def _format_status(connection: Connection) -> str:
+    state = f"{len(connection.tools)} tools" if connection.state == "ready" else connection.state
+    words = {"unapproved": f"needs approval: /mcp approve {connection.server.name}"}
+    error = (
+        f": {connection.error}"
+        if connection.error and connection.state in ("failed", "ended")
+        else ""
+    )
+    status = words.get(connection.state, state)
+    return f"{connection.server.name} ({connection.server.source}) {status}{error} — {connection.server.where}"

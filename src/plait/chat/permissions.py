@@ -1,0 +1,407 @@
+"""Permission checks of tool calls: by rules, by mode, by asking.
+
+                     default   acceptEdits   plan    dontAsk   bypassPermissions
+    read inside      allow     allow         allow   allow     allow
+    read outside     ask       ask           ask     deny      allow
+    write inside     ask       allow         deny    deny      allow
+    write outside    ask       ask           deny    deny      allow
+    command, network ask       ask           ask     deny      allow
+
+Read-only commands count as reads inside. Rules come before the mode, and what they deny stays
+denied in every mode. When nobody can be asked, the answer is no.
+
+Files that make programs run something (git, shell, editor and package manager configuration) are
+asked about in acceptEdits mode too: permission to edit files is no permission to run things.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from plait.chat.approval import Approval, Approver, Decision, Mode
+from plait.chat.rules import (
+    READ_TOOLS,
+    WRITE_TOOLS,
+    Match,
+    Rule,
+    find_allow_rule,
+    find_deny_rule,
+    get_host,
+    parse_rule,
+    parse_rules,
+    suggest_permissions,
+    suggest_rules,
+)
+from plait.chat.runtime import HookAdvice, Ruling
+from plait.chat.session_hooks import SessionHooks, make_refusal
+from plait.chat.tools.base import Proposal, Tool, ToolError, Workplace
+from plait.chat.tools.commands import is_safe_command
+from plait.write import SessionWriter
+from plait.write.transcript import REJECTED
+
+FOLDERS = frozenset(".cargo .claude .devcontainer .git .husky .idea .vscode .yarn".split())
+FILES = frozenset(
+    """
+    .bash_aliases .bash_login .bash_logout .bash_profile .bashrc .claude.json .envrc .gitconfig
+    .gitmodules .mcp.json .npmrc .pre-commit-config.yaml .profile .ripgreprc .yarnrc .yarnrc.yml
+    .zlogin .zlogout .zprofile .zshenv .zshrc
+    """.split()
+)
+
+
+def is_sensitive(path: Path) -> bool:
+    """Return whether a file may have something run; on some disks case makes no difference."""
+    *folders, name = (part.casefold() for part in path.parts)
+    return name in FILES or name in FOLDERS or not FOLDERS.isdisjoint(folders)
+
+
+BY_MODE = {"reasonType": "mode"}
+BY_READ_ONLY = {"reasonType": "subcommandResults"}
+USER_SOURCES = ("userSettings", "localSettings")
+"""Where a person's own rules stand."""
+REJECTED_START = REJECTED.partition(" STOP")[0]
+REJECTED_WITH_FEEDBACK = f"{REJECTED_START} To tell you how to proceed, the user said:\n{{}}"
+NOT_GRANTED = "Claude requested permissions to {}, but you haven't granted it yet."
+SENSITIVE = "Claude requested permissions to edit {} which is a sensitive file."
+NEEDS_APPROVAL = "This command requires approval"
+IN_PLAN_MODE = "Cannot write to {} while in plan mode."
+DENIED = "Permission to use {} has been denied."
+DENIED_FILE = "File is in a directory that is denied by your permission settings."
+UNREADABLE = (
+    "File is covered by a Read deny rule in your permission settings and cannot be written."
+)
+DENIED_HOST = "{} denied access to domain:{}."
+NOT_ASKED = (
+    "Permission to use {} has been denied because Claude Code is running in don't ask mode."
+    " IMPORTANT: You *may* attempt to accomplish this action using other tools that might naturally"
+    " be used to accomplish this goal, e.g. using head instead of cat. But you *should not* attempt"
+    " to work around this denial in malicious ways, e.g. do not use your ability to run tests to"
+    " execute non-test actions. You should only try to work around this restriction in reasonable"
+    " ways that do not attempt to bypass the intent behind this denial. If you believe this"
+    " capability is essential to complete the user's request, STOP and explain to the user what you"
+    " were trying to do and why you need this permission. Let the user decide how to proceed."
+)
+REMINDER_DELAY = 6.0
+"""Seconds that a person may take before hooks are told that they are waited for."""
+REJECTED_OUTPUT = "User rejected tool use"
+BY_USER, BY_POLICY = "user-rejected", "permission-rule"
+MISUSE_KIND = "misuse"
+"""Not told in the log: the call was wrong in itself, as the client sees it."""
+
+
+@dataclass(slots=True)
+class SessionPermissions:
+    """Says what may be done in a session, and remembers what a person allowed."""
+
+    writer: SessionWriter
+    place: Workplace
+    mode: Mode = "default"
+    approver: Approver | None = None
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    allow_rules: Sequence[Rule] = ()
+    deny_rules: Sequence[Rule] = ()
+    ask_rules: Sequence[Rule] = ()
+    """What is asked about in every mode, whatever else allows it."""
+    hooks: SessionHooks | None = None
+    save_rules: Callable[[Sequence[str]], None] | None = None
+    """Writes rules that a person allows for good."""
+    _grants: set[tuple[str, str]] = field(default_factory=set)
+
+    def set_mode(self, mode: Mode) -> None:
+        """Go on in another mode; the log says so."""
+        self.mode = mode
+        if self.writer.setting.is_older:
+            self.writer.setting.permission_mode = mode
+        else:
+            self.writer.permission_mode(mode)
+
+    def describe(self) -> list[str]:
+        """Return the mode and all rules, for a person."""
+        kinds = (("allow", self._allow_rules), ("ask", self.ask_rules), ("deny", self.deny_rules))
+        lines = [
+            f"{kind:<6} {rule.text}  ({rule.source})" for kind, rules in kinds for rule in rules
+        ]
+        return [f"mode   {self.mode}", *lines]
+
+    async def check(
+        self, proposal: Proposal, call: str, advice: HookAdvice | None = None
+    ) -> Ruling:
+        """Decide on a call; it may take as long as a person takes."""
+        decision = self._with_advice(self.decide(proposal), advice, proposal)
+        if decision.verdict == "allow":
+            return self._make_allowed(proposal, {"source": "config", **decision.log_fields})
+        if decision.verdict == "ask" and (found := await self._ask(proposal, call, decision)):
+            return found
+        kind = decision.denial_kind or BY_USER
+        fields = {"decision": "reject", "source": "config", **decision.log_fields}
+        if kind == MISUSE_KIND:
+            error = ToolError(decision.reason, is_misuse=True).outcome
+            return Ruling(
+                False, proposal, str(error.content), error.output, self._fields({}, fields)
+            )
+        return self._make_denied(proposal, decision.reason, {"tool_denial_kind": kind}, fields)
+
+    def _with_advice(
+        self, decision: Decision, advice: HookAdvice | None, proposal: Proposal
+    ) -> Decision:
+        """Return a decision as hooks would have it: no rule that forbids or asks gives way."""
+        is_ruled = decision.verdict == "deny" or "ruleSource" in decision.log_fields
+        if advice is None or (is_ruled and decision.verdict != "allow"):
+            return decision
+        if advice.verdict == "allow":
+            return Decision("allow", log_fields={"source": "hook", "reasonType": "hook"})
+        if self.mode == "dontAsk":
+            return _deny_unasked(proposal)
+        reason = advice.reason or _describe_missing_grant(proposal)
+        return Decision("ask", reason, {"reasonCode": "hook:PreToolUse"})
+
+    async def _ask(self, proposal: Proposal, call: str, decision: Decision) -> Ruling | None:
+        """Ask hooks, then a person; None where there is nobody."""
+        code = {name: value for name, value in decision.log_fields.items() if name == "reasonCode"}
+        if self.hooks and (found := await self._run_request_hooks(proposal, call, code)):
+            return found
+        if self.approver is None:
+            return None
+        waiting = asyncio.ensure_future(self._notify_waiting()) if self.hooks else None
+        try:
+            answer = await self.approver.ask(proposal, call)
+            if not answer.is_allowed:
+                return self._make_rejected(proposal, answer, code)
+            try:
+                meant = self._apply_changes(proposal, answer)
+            except ToolError as error:
+                details, output = error.outcome.content, error.outcome.output
+                return Ruling(False, proposal, str(details), output)
+            if answer.is_permanent and (rules := suggest_rules(meant)):
+                kept = [parse_rule(text, "localSettings", self.place.root) for text in rules]
+                self.allow_rules = [*self.allow_rules, *kept]
+                if self.save_rules:
+                    self.save_rules(rules)
+                return self._make_allowed(meant, {"source": "user_permanent", **code})
+            if answer.is_for_session:
+                if meant.effect == "write" and self._is_ordinary(meant):
+                    self.set_mode("acceptEdits")
+                else:
+                    self._grants.add(self._grant_key(meant))
+            scope = {"grantScope": "session" if answer.is_for_session else "once"}
+            return self._make_allowed(meant, {"source": "user_temporary", **scope, **code})
+        finally:
+            if waiting:
+                waiting.cancel()
+                await asyncio.wait([waiting])  # a hook that runs is ended with it
+
+    async def _notify_waiting(self) -> None:
+        """Have hooks told that somebody is waited for, once that takes a while."""
+        await asyncio.sleep(REMINDER_DELAY)
+        if self.hooks:
+            await self.hooks.fire_notification("Claude needs your permission", "permission_prompt")
+
+    async def _run_request_hooks(
+        self, proposal: Proposal, call: str, code: Mapping[str, str]
+    ) -> Ruling | None:
+        """Return what hooks say in a person's place, None where they say nothing."""
+        if self.hooks is None or not self.hooks.has("PermissionRequest"):
+            return None
+        effect = await self.hooks.fire_permission_request(
+            call, proposal, suggest_permissions(proposal)
+        )
+        is_older = self.writer.setting.is_older
+        if effect.verdict == "allow":
+            return self._make_allowed(proposal, {"source": "hook", "reasonType": "hook", **code})
+        if effect.verdict == "deny":
+            text = effect.reason or DENIED.format(_describe_call(proposal))
+            stops = any(hook_output.ends_turn for hook_output in effect.outputs)
+            return make_refusal(
+                proposal, text, "PermissionRequest", is_older=is_older, ends_turn=stops
+            )
+        return None
+
+    def decide(self, proposal: Proposal) -> Decision:
+        """Return what rules and mode say of a call, and what is told where nobody is asked."""
+        if found := find_deny_rule(self.deny_rules, proposal, self.place):
+            return _deny_by_rule(found, proposal)
+        if prompt := find_deny_rule(self.ask_rules, proposal, self.place, looks=False):
+            if self.mode == "dontAsk":
+                return _deny_unasked(proposal)
+            why = {"ruleSource": prompt.rule.source, "reasonCode": f"rule:{prompt.rule.source}"}
+            return Decision("ask", _describe_missing_grant(proposal), why)
+        if self.mode == "bypassPermissions":
+            return Decision("allow", log_fields=BY_MODE)
+        if self.mode == "plan" and proposal.effect == "write":
+            reason = IN_PLAN_MODE.format(_describe_subject(proposal))
+            return Decision("deny", reason, {"reasonCode": "mode:plan"})
+        if granted := self._find_grant(proposal):
+            return granted
+        if self.mode == "dontAsk":
+            return _deny_unasked(proposal)
+        return Decision(
+            "ask", self._not_granted(proposal), {"reasonCode": self._reason_code(proposal)}
+        )
+
+    @property
+    def _allow_rules(self) -> Sequence[Rule]:
+        """The rules that allow something, with those of the command that is followed."""
+        lent = (replace(rule, source="command") for rule in parse_rules(self.place.granted_rules))
+        return (*self.allow_rules, *lent)
+
+    def _find_grant(self, proposal: Proposal) -> Decision | None:
+        may_look = not self._hides_files
+        if found := find_allow_rule(self._allow_rules, proposal, self.place, may_look=may_look):
+            if found.is_by_step:
+                return Decision("allow", log_fields=BY_READ_ONLY)
+            source = {"source": "user_permanent"} if found.rule.source in USER_SOURCES else {}
+            return Decision(
+                "allow",
+                log_fields={**source, "reasonType": "rule", "ruleSource": found.rule.source},
+            )
+        if self._grant_key(proposal) in self._grants:
+            return Decision("allow", log_fields={"reasonType": "rule", "ruleSource": "session"})
+        match proposal.effect:
+            case "none":
+                return Decision("allow")
+            case "read" if all(map(self.place.is_readable, proposal.paths)):
+                return Decision("allow", log_fields=BY_MODE)
+            case "write" if self.mode == "acceptEdits" and self._is_ordinary(proposal):
+                return Decision("allow", log_fields=BY_MODE)
+            case "execute" if self._is_read_only(proposal):
+                return Decision("allow", log_fields=BY_READ_ONLY)
+        return None
+
+    def _is_read_only(self, proposal: Proposal) -> bool:
+        """Return whether a command only looks, where nothing is there that may not be looked at."""
+        command = str(proposal.arguments.get("command", ""))
+        return not self._hides_files and is_safe_command(command, self.place)
+
+    @property
+    def _hides_files(self) -> bool:
+        """Whether there are files that may not be read."""
+        return any(rule.tool == "Read" and rule.specifier for rule in self.deny_rules)
+
+    def _is_inside(self, proposal: Proposal) -> bool:
+        return bool(proposal.paths) and all(map(self.place.contains, proposal.paths))
+
+    def _is_sensitive(self, proposal: Proposal) -> bool:
+        """Return whether a change within the workspace may have something run."""
+        if proposal.effect != "write" or not self._is_inside(proposal):
+            return False
+        folders = (self.place.root, *self.place.extra_directories)
+        return any(
+            is_sensitive(path.relative_to(folder))
+            for path in proposal.paths
+            for folder in folders
+            if path.is_relative_to(folder)
+        )
+
+    def _is_ordinary(self, proposal: Proposal) -> bool:
+        """Return whether a call changes files of the workspace that have nothing run."""
+        return self._is_inside(proposal) and not self._is_sensitive(proposal)
+
+    def _not_granted(self, proposal: Proposal) -> str:
+        """Return what is told of a call that nobody can be asked about."""
+        if self._is_sensitive(proposal):
+            return SENSITIVE.format(_describe_subject(proposal))
+        return NEEDS_APPROVAL if proposal.tool == "Bash" else _describe_missing_grant(proposal)
+
+    def _reason_code(self, proposal: Proposal) -> str:
+        if proposal.tool == "Bash":
+            return "bashMiss:no-rule-match"
+        if self._is_sensitive(proposal):
+            return "safetyCheck"
+        is_outside = proposal.paths and not self._is_inside(proposal)
+        return "workingDir" if is_outside else "unknown"
+
+    def _apply_changes(self, proposal: Proposal, answer: Approval) -> Proposal:
+        """Return a proposal as the person wants it, checked like any other."""
+        if answer.arguments is None:
+            return proposal
+        meant = self.tools[proposal.tool].propose(answer.arguments, self.place)
+        return replace(meant, is_user_modified=True)
+
+    def _grant_key(self, proposal: Proposal) -> tuple[str, str]:
+        """Return what is alike: the same command, the same folder, the same host."""
+        match proposal.effect:
+            case "execute":
+                return proposal.tool, str(proposal.arguments.get("command", proposal.title))
+            case "network":
+                return proposal.tool, get_host(proposal) or proposal.title
+            case "read" | "write" if proposal.paths:
+                return proposal.effect, "\n".join(str(path.parent) for path in proposal.paths)
+        return proposal.tool, ""
+
+    def _make_allowed(self, proposal: Proposal, why: Mapping[str, Any]) -> Ruling:
+        return Ruling(True, proposal, fields=self._fields({}, {"decision": "accept", **why}))
+
+    def _make_rejected(
+        self, proposal: Proposal, answer: Approval, code: Mapping[str, Any]
+    ) -> Ruling:
+        """Return the refusal of a person: with words the model goes on, without it stops."""
+        if not answer.feedback.strip():
+            fields = self._fields({"tool_denial_kind": BY_USER}, {})
+            return Ruling(False, proposal, REJECTED, REJECTED_OUTPUT, fields, ends_turn=True)
+        entry = {"decision": "reject", "source": "user_reject", **code}
+        if answer.is_verbatim:
+            marks = {"tool_denial_kind": BY_POLICY, "holds_persons_words": True}
+            return self._make_denied(proposal, answer.feedback, marks, entry)
+        fields = {
+            "tool_denial_kind": BY_USER,
+            "user_feedback": answer.feedback,
+            "holds_persons_words": True,
+        }
+        ruling = self._make_denied(
+            proposal, REJECTED_WITH_FEEDBACK.format(answer.feedback), fields, entry
+        )
+        return replace(ruling, ends_turn=answer.ends_turn)
+
+    def _make_denied(
+        self,
+        proposal: Proposal,
+        reason: str,
+        fields: Mapping[str, Any],
+        decision: Mapping[str, Any],
+    ) -> Ruling:
+        return Ruling(False, proposal, reason, f"Error: {reason}", self._fields(fields, decision))
+
+    def _fields(self, fields: Mapping[str, Any], decision: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the line of the result says; the older form has none of it."""
+        if self.writer.setting.is_older:
+            return {}
+        return {**fields, **({"permission_decision": {**decision}} if decision else {})}
+
+
+def _describe_subject(proposal: Proposal) -> str:
+    return ", ".join(map(str, proposal.paths)) or proposal.title
+
+
+def _describe_missing_grant(proposal: Proposal) -> str:
+    verbs = {"write": "write to", "read": "read from"}
+    verb = verbs.get(proposal.effect) if proposal.paths else None
+    what = f"{verb} {_describe_subject(proposal)}" if verb else f"use {proposal.tool}"
+    return NOT_GRANTED.format(what)
+
+
+def _deny_unasked(proposal: Proposal) -> Decision:
+    why = BY_MODE | {"reasonCode": "mode:dontAsk"}
+    return Decision("deny", NOT_ASKED.format(proposal.tool), why, BY_POLICY)
+
+
+def _deny_by_rule(found: Match, proposal: Proposal) -> Decision:
+    """Return that a rule forbids a call, in the words that there are for it."""
+    source = found.rule.source
+    kind = "subcommandResults" if found.is_by_step else "rule"
+    own = {"source": "user_reject"} if source in USER_SOURCES and not found.is_by_step else {}
+    why = {**own, "reasonType": kind, "ruleSource": source, "reasonCode": f"rule:{source}"}
+    if proposal.tool in WRITE_TOOLS | READ_TOOLS and found.rule.is_about_files:
+        is_hidden = found.rule.tool == "Read" and proposal.tool in WRITE_TOOLS
+        return Decision("deny", UNREADABLE if is_hidden else DENIED_FILE, why, MISUSE_KIND)
+    if found.rule.specifier and found.rule.specifier.startswith("domain:"):
+        text = DENIED_HOST.format(proposal.tool, get_host(proposal))
+        return Decision("deny", text, why, BY_POLICY)
+    return Decision("deny", DENIED.format(_describe_call(proposal)), why, BY_POLICY)
+
+
+def _describe_call(proposal: Proposal) -> str:
+    command = proposal.arguments.get("command")
+    is_told = proposal.tool == "Bash" and isinstance(command, str)
+    return f"Bash with command {command}" if is_told else proposal.tool

@@ -1,0 +1,123 @@
+"""Prompts typed while the model works, and notifications, queued until they are sent."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from plait.chat.skills import Expansion
+from plait.write import SessionWriter
+from plait.write.lines import Content, get_prompt_text
+from plait.write.transcript import FROM_SENDER, TaskNotification
+
+Source: TypeAlias = Literal["typed", "queued", "news", "errand", "message"]
+NOTIFICATION_FIELDS: dict[str, Any] = {
+    "origin": {"kind": "task-notification", "producer": "session-task"},
+    "prompt_source": "system",
+    "turn_origin": "task_notification",
+    "queue_skip_attachments": True,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is asked of the model, and how it came."""
+
+    content: Content
+    time: str
+    """When it was typed."""
+    source: Source = "typed"
+    notification: TaskNotification | None = None
+    """What ended in the background, where it is that."""
+    expansion: Expansion | None = None
+    """What the command makes of it that it names."""
+    uuid: str | None = None
+    """The id that its message shall have; None where that is all one."""
+
+    @property
+    def is_from_user(self) -> bool:
+        """Whether a person typed it."""
+        return self.source in ("typed", "queued")
+
+    @property
+    def log_content(self) -> Content:
+        """What stands in the log where it begins a turn."""
+        if self.source == "message":
+            return FROM_SENDER.format(get_prompt_text(self.content))
+        return self.content
+
+    def fields(self, *, is_typed: bool) -> dict[str, Any]:
+        """Return what its line says of how it came, by names in Python."""
+        if self.source == "message":
+            return {"is_meta": True, "origin": {"kind": "coordinator"}}
+        if self.notification:
+            run = {"runId": self.notification.run} if self.notification.run else {}
+            return {
+                **NOTIFICATION_FIELDS,
+                "origin": {**NOTIFICATION_FIELDS["origin"], **run},
+                "companion": self.notification.tools_text,
+            }
+        return {"prompt_source": "queued"} if self.source == "queued" and is_typed else {}
+
+
+class PromptQueue:
+    """What waits, the first first; each step is logged."""
+
+    def __init__(self, writer: SessionWriter) -> None:
+        self._writer = writer
+        self._waiting: deque[Prompt] = deque()
+        self.arrived = asyncio.Event()
+        """Set when something comes to wait."""
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def prompts(self) -> tuple[Content, ...]:
+        """The prompts that wait."""
+        return tuple(prompt.content for prompt in self._waiting if prompt.source == "queued")
+
+    def put(self, content: Content) -> None:
+        """Have a prompt wait."""
+        self._add(Prompt(content, self._writer.ids.time(), "queued"))
+
+    def put_notification(self, notification: TaskNotification) -> None:
+        """Have news of something that ended wait."""
+        self._add(Prompt(notification.words, self._writer.ids.time(), "news", notification))
+
+    def put_message(self, words: str) -> None:
+        """Have a message to an agent wait; the log of the session does not say so."""
+        self._waiting.append(Prompt(words, self._writer.ids.time(), "message"))
+        self.arrived.set()
+
+    def _add(self, prompt: Prompt) -> None:
+        self._waiting.append(prompt)
+        self._writer.queue("enqueue", get_prompt_text(prompt.content))
+        self.arrived.set()
+
+    def take(self) -> list[Prompt]:
+        """Return all that waits, for a turn of its own."""
+        taken_prompts = [*self._waiting]
+        self._waiting.clear()
+        for prompt in taken_prompts:
+            if prompt.source != "message":
+                self._writer.queue("dequeue")
+        return taken_prompts
+
+    def take_into_turn(self) -> list[Prompt]:
+        """Return all that waits, for the turn that is going on."""
+        taken_prompts = [*self._waiting]
+        self._waiting.clear()
+        return taken_prompts
+
+    def take_back(self) -> list[Content]:
+        """Return all prompts to whoever typed them, so that they can be changed."""
+        contents = [prompt.content for prompt in self._take_typed()]
+        for content in contents:
+            self._writer.queue("popAll", get_prompt_text(content))
+        return contents
+
+    def _take_typed(self) -> list[Prompt]:
+        typed = [prompt for prompt in self._waiting if prompt.source == "queued"]
+        self._waiting = deque(prompt for prompt in self._waiting if prompt.source != "queued")
+        return typed

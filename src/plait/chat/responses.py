@@ -1,0 +1,377 @@
+"""Requests to the model: streaming, logging, retrying and describing errors."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from random import Random
+from time import monotonic
+from typing import Any, Final, TypeAlias
+
+from plait.chat.events import ResponseLogged, RetryScheduled, TextDelta, ThinkingDelta
+from plait.chat.runtime import Emit, Runtime
+from plait.chat.streaming import (
+    Block,
+    BlockDelta,
+    BlockFinished,
+    BlockStarted,
+    ModelError,
+    Request,
+    ResponseFinished,
+    ResponseStarted,
+    StreamEvent,
+)
+from plait.chat.tools.base import Workplace
+from plait.chat.tools.edit import normalize_arguments
+from plait.write import Response, SessionWriter
+
+FIRST_DELAY, LONGEST_DELAY = 0.5, 32.0
+"""Seconds before the first retry, and before any."""
+SPREAD = 0.25
+LONGEST_RETRY_AFTER = 6 * 3600.0
+"""Seconds that a server may ask for; beyond, it is as if it had not asked."""
+
+
+def compute_retry_delay(error: ModelError, attempt: int, random: Random) -> float:
+    """Return the seconds before a retry: what the server asks for, else twice as long each time.
+
+    A quarter more or less keeps clients apart that failed together.
+    """
+    prompt = error.retry_after
+    if prompt is not None and 0 <= prompt <= LONGEST_RETRY_AFTER:
+        return prompt
+    plain = min(FIRST_DELAY * 2.0 ** min(attempt - 1, 16), LONGEST_DELAY)
+    return plain * (1 + SPREAD * random.random())
+
+
+TOO_LONG = "prompt is too long"
+NO_CREDIT = "credit balance is too low"
+SERVER_SIDE = (
+    "API Error: {}. This is a server-side issue, usually temporary — try again in a moment. If it"
+    " persists, check {}."
+)
+STATUS_PAGE = "https://status.claude.com"
+NO_MODEL = (
+    "There's an issue with the selected model ({}). It may not exist or you may not have access to"
+    " it. Run --model to pick a different model."
+)
+TOO_LARGE = (
+    "Request too large (max 32MB). Accumulated images and attachments in the conversation pushed"
+    " the request over the limit. Remove older images or compact the conversation."
+)
+CONNECTION = "connection"
+CONTEXT_FULL = "no_room"
+"""There is more to read than the model can, and nothing sums it up."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDescription:
+    """What is told of a fault."""
+
+    text: str
+    error: str = "unknown"
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_too_long(error: ModelError) -> bool:
+    """Return whether there was more to read than the model can."""
+    return error.status == 413 or (error.status == 400 and TOO_LONG in error.text.lower())
+
+
+def describe_error(error: ModelError, model: str) -> ErrorDescription:
+    """Return the words of the client for a fault."""
+    if error.kind == CONTEXT_FULL:
+        return ErrorDescription(error.text, "invalid_request")
+    match error.status:
+        case None:
+            failed = {"api_error": "connection_failed"} if error.kind == CONNECTION else {}
+            return ErrorDescription(f"API Error: {error.text}", "server_error", failed)
+        case 400:
+            return _describe_bad_request(error)
+        case 401:
+            return ErrorDescription(
+                "Invalid API key · Fix external API key", "authentication_failed"
+            )
+        case 403:
+            words = f"Failed to authenticate. API Error: 403 {error.text}"
+            return ErrorDescription(words, "authentication_failed")
+        case 404:
+            return ErrorDescription(NO_MODEL.format(model), "model_not_found")
+        case 413:
+            details = {"error_details": f"request_too_large: {error.body or error.text}"}
+            return ErrorDescription(TOO_LARGE, "invalid_request", details)
+        case 429:
+            words = f"API Error: Request rejected (429) · {error.text}"
+            return ErrorDescription(words, "rate_limit", {"api_error_is_transient": False})
+        case status if status >= 500:
+            place = error.gateway or STATUS_PAGE
+            return ErrorDescription(SERVER_SIDE.format(format_error(error), place), "server_error")
+        case _:
+            return ErrorDescription(f"API Error: {format_error(error)}")
+
+
+def _describe_bad_request(error: ModelError) -> ErrorDescription:
+    is_incurable = {"resend_cannot_cure": True}
+    if is_too_long(error):
+        details = {"error_details": error.body or format_error(error)}
+        return ErrorDescription("Prompt is too long", "invalid_request", details | is_incurable)
+    if NO_CREDIT in error.text.lower():
+        return ErrorDescription("Credit balance is too low", "billing_error", is_incurable)
+    return ErrorDescription(f"API Error: {format_error(error)}")
+
+
+def format_error(error: ModelError) -> str:
+    """Return a fault in a line: its status and what the server said."""
+    return f"{error.status} {error.text}" if error.status else error.text
+
+
+def log_model_error(writer: SessionWriter, error: ModelError, model: str) -> str:
+    """Log a fault in the place of an answer, and returns its words."""
+    description = describe_error(error, model)
+    if writer.setting.is_older:
+        writer.api_error(description.text, error=description.error, request=error.request)
+        return description.text
+    fields: dict[str, Any] = {"failed_response_had_no_tool_call": True, **description.fields}
+    if error.status:
+        fields |= {"api_error_status": error.status, "api_error_type": error.kind}
+    writer.api_error(description.text, error=description.error, request=error.request, **fields)
+    return description.text
+
+
+def log_retry(
+    writer: SessionWriter, model_error: ModelError, attempt: int, max_attempts: int, seconds: float
+) -> None:
+    """Log a retry, as the client does where nobody sits at the terminal."""
+    if writer.setting.entrypoint == "cli":
+        return
+    named = (
+        {"status": model_error.status, "requestId": model_error.request}
+        if model_error.status
+        else {}
+    )
+    is_cut = model_error.kind == CONNECTION and not model_error.is_network_down
+    error = {
+        "message": model_error.body or format_error(model_error),
+        **named,
+        "formatted": format_error(model_error),
+        "connection": model_error.connection,
+        "isNetworkDown": model_error.is_network_down,
+        "rateLimits": None,
+        "noResponse": None,
+    }
+    writer.system(
+        "api_error",
+        error=error,
+        retry_in_ms=round(seconds * 1000),
+        retry_attempt=attempt,
+        max_retries=max_attempts,
+        source="connection_retry" if is_cut else "request_retry",
+    )
+
+
+Sleep: TypeAlias = Callable[[float], Awaitable[None]]
+CACHE_TTL: Final = "5m"
+"""How long the API keeps what a mark of the cache stands behind."""
+CONNECTION_DROPPED: Final = "Connection dropped (ECONNRESET)"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelResponse:
+    """A response as it is in the log."""
+
+    message: str
+    request: str
+    model: str
+    content: tuple[Block, ...]
+    stop_reason: str | None
+    usage: Mapping[str, Any]
+
+    @property
+    def tool_calls(self) -> tuple[Block, ...]:
+        """What it wants done."""
+        return tuple(block for block in self.content if block.get("type") == "tool_use")
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
+
+
+class ResponseClient:
+    """Asks the model until it answers, or until it is no use."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        emit: Emit,
+        *,
+        sleep: Sleep = asyncio.sleep,
+        random: Random | None = None,
+    ) -> None:
+        self._runtime = runtime
+        self._emit = emit
+        self._sleep = sleep
+        self._random = random or Random()
+
+    async def request(self) -> ModelResponse:
+        """Return the answer to what was said; raises the last ModelFault where there is none."""
+        definitions = [tool.definition for tool in self._runtime.tools.values()]
+        request = self._runtime.requests.build(definitions)
+        attempt = 0
+        while True:
+            try:
+                return await self._request_once(request)
+            except ModelError as fault:
+                attempt += 1
+                if not fault.is_retryable or attempt > self._runtime.limits.retries:
+                    raise
+                await self._wait_to_retry(fault, attempt)
+
+    async def _request_once(self, request: Request) -> ModelResponse:
+        draft = ResponseLog(self._runtime.writer, self._emit, self._runtime.place)
+        try:
+            async with aclosing(self._runtime.model.stream(request)) as pieces:
+                async for piece in pieces:
+                    draft.add_event(piece)
+            answer = draft.finish()
+        except ModelError:
+            draft.discard()
+            raise
+        except asyncio.CancelledError:
+            draft.break_off()
+            raise
+        self._emit(
+            ResponseLogged(
+                answer.message,
+                answer.request,
+                answer.model,
+                answer.content,
+                answer.stop_reason,
+                answer.usage,
+            )
+        )
+        return answer
+
+    async def _wait_to_retry(self, error: ModelError, attempt: int) -> None:
+        most = self._runtime.limits.retries
+        seconds = compute_retry_delay(error, attempt, self._random)
+        self._emit(RetryScheduled(format_error(error), attempt, most, seconds))
+        log_retry(self._runtime.writer, error, attempt, most, seconds)
+        await self._sleep(seconds)
+
+
+class ResponseLog:
+    """An answer that is coming in: shown as it comes, logged block by block."""
+
+    def __init__(self, writer: SessionWriter, emit: Emit, place: Workplace) -> None:
+        self._writer = writer
+        self._emit = emit
+        self._place = place
+        self._response: Response | None = None
+        self._content: list[Block] = []
+        self._started_at: dict[int, float] = {}
+        self._open_texts: dict[int, str] = {}
+        """What came of texts that have not ended."""
+        self._finish_event: ResponseFinished | None = None
+
+    def add_event(self, piece: StreamEvent) -> None:
+        """Take the next piece."""
+        match piece:
+            case ResponseStarted():
+                self._response = self._writer.response(
+                    message=piece.message,
+                    request=piece.request,
+                    model=piece.model,
+                    usage=piece.usage,
+                )
+            case BlockStarted():
+                self._started_at[piece.index] = monotonic()
+                if self._response:
+                    self._response.goes_on()
+            case BlockDelta():
+                if piece.kind == "text":
+                    self._open_texts[piece.index] = (
+                        self._open_texts.get(piece.index, "") + piece.text
+                    )
+                    self._emit(TextDelta(piece.text))
+                elif piece.kind == "thinking":
+                    self._emit(ThinkingDelta(piece.text))
+            case BlockFinished():
+                if self._response is None:
+                    raise ModelError("a block came before its answer", may_retry=True)
+                took = round((monotonic() - self._started_at.get(piece.index, monotonic())) * 1000)
+                given = piece.block.get("input")
+                if piece.block.get("type") != "tool_use" or not isinstance(given, Mapping):
+                    block = piece.block
+                else:
+                    normalized = normalize_arguments(
+                        str(piece.block.get("name")), given, self._place
+                    )
+                    block = (
+                        piece.block if normalized is given else {**piece.block, "input": normalized}
+                    )
+                self._response.add(block, **self._cache_fields, **self._timing_fields(block, took))
+                self._content.append(block)
+                self._open_texts.pop(piece.index, None)
+            case ResponseFinished():
+                self._finish_event = piece
+
+    @property
+    def _cache_fields(self) -> dict[str, str]:
+        """What the newer version says of the request: how long its beginning is to be kept."""
+        return {} if self._writer.setting.is_older else {"prompt_cache_requested": CACHE_TTL}
+
+    def _timing_fields(self, block: Block, milliseconds: int) -> dict[str, int]:
+        if self._writer.setting.is_older:
+            return {}
+        match block.get("type"):
+            case "thinking":
+                return {"thinking_duration_ms": milliseconds}
+            case "tool_use":
+                return {"tool_input_stream_ms": milliseconds}
+        return {}
+
+    def finish(self) -> ModelResponse:
+        """Log how it ended; raises ModelFault where it did not."""
+        response, ended = self._response, self._finish_event
+        if response is None or ended is None:
+            raise ModelError(
+                CONNECTION_DROPPED,
+                kind=CONNECTION,
+                body="Connection error.",
+                connection={
+                    "code": "ECONNRESET",
+                    "message": CONNECTION_DROPPED,
+                    "isSSLError": False,
+                },
+                may_retry=True,
+            )
+        if ended.stop_reason is None:
+            response.break_off(usage=ended.usage)
+        else:
+            response.end(ended.stop_reason, usage=ended.usage, stop_sequence=ended.stop_sequence)
+        return ModelResponse(
+            response.id,
+            response.request,
+            response.model,
+            tuple(self._content),
+            ended.stop_reason,
+            ended.usage,
+        )
+
+    def break_off(self) -> None:
+        """Log the blocks that came as a whole, and the words that came at all."""
+        if self._response:
+            for words in filter(str.strip, self._open_texts.values()):
+                self._content.append({"type": "text", "text": words})
+                self._response.add(
+                    self._content[-1],
+                    **self._cache_fields,
+                    **{} if self._writer.setting.is_older else {"is_aborted_mid_stream": True},
+                )
+            self._response.break_off()
+
+    def discard(self) -> None:
+        """Drop what came: it is asked for again."""
+        if self._response:
+            self._response.discard()

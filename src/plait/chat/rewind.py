@@ -1,0 +1,403 @@
+"""Rewinding a session to an earlier prompt, files included.
+
+What file F held at prompt P is the backup that the snapshot of P names, or a delta that belongs to
+it; else the first backup after P, since until then the session had not changed F.
+
+A file is known to hold what a call left in it, or what a backup has. When it holds anything else at
+the next backup, or now, somebody else changed it: a person, or a command. Such a file is kept
+unless overwriting is requested, and then a copy of it is saved. Nothing is written outside of the
+workspace or through a link, whatever a log names.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from plait.chat.tools import files
+from plait.chat.tools.base import ToolError
+from plait.conversation.patches import diff_texts
+from plait.errors import SourceError, UserError
+from plait.line import iter_lines, read_file_stamp, read_small
+from plait.line.discovery import find_history_folder
+from plait.line.output import OutputFolder, is_plain_name
+from plait.record import Record, iter_client_records
+from plait.record.codec import as_mapping, get_text
+from plait.record.prompts import is_human_prompt
+
+__all__ = [
+    "FileRewindPlan",
+    "FileRewindStep",
+    "RewindPoint",
+    "chain_before",
+    "find_rewind_point",
+    "list_rewind_points",
+    "plan_file_rewind",
+    "plan_rewind_from_log",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RewindPoint:
+    """A prompt that one can go back to: it is asked again, or something else in its place."""
+
+    uuid: str
+    text: str
+    time: str
+    before: str | None
+    """The message that it followed; None where it was the first."""
+
+
+def list_rewind_points(chain: Iterable[Record]) -> list[RewindPoint]:
+    """Return the prompts of a conversation, the oldest first."""
+    found: list[RewindPoint] = []
+    known: set[str | None] = {None}
+    for record in chain:
+        # what a summary preserved begins with a message that one cannot go back behind
+        if is_human_prompt(record) and record.parent_uuid in known and record.message:
+            details = record.message.text, record.timestamp or "", record.parent_uuid
+            found.append(RewindPoint(record.uuid or "", *details))
+        known.add(record.uuid)
+    return found
+
+
+def chain_before(chain: Sequence[Record], point: RewindPoint) -> list[Record]:
+    """Return the messages that came before a prompt."""
+    return list(takewhile(lambda record: record.uuid != point.uuid, chain))
+
+
+def find_rewind_point(points: Sequence[RewindPoint], name: str) -> RewindPoint:
+    """Return the prompt of a number, the newest being 1, or of the beginning of its id."""
+    if not points:
+        raise UserError("there is no prompt to go back to yet")
+    if name.isdecimal() and 1 <= int(name) <= len(points):
+        return points[-int(name)]
+    alike = [point for point in points if len(name) >= 4 and point.uuid.startswith(name)]
+    if len(alike) == 1:
+        return alike[0]
+    raise UserError(f"no prompt is called '{name}'", f"1 to {len(points)} are there, 1 the newest")
+
+
+LoadBackup: TypeAlias = Callable[[object], "Kept"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was kept of a file."""
+
+    data: bytes | None
+    """What it held; None where there was none."""
+    is_lost: bool = False
+    """Whether the copy is not there any more."""
+
+
+@dataclass(slots=True)
+class FileState:
+    """What a log tells of one file."""
+
+    target: Kept | None = None
+    """What it held when the prompt was sent; None where nothing says so yet."""
+    current: bytes | None = None
+    """What the session knows that it holds."""
+    is_current_known: bool = False
+    is_foreign: bool = False
+    """Whether changed by someone else since the prompt."""
+    seen: set[bytes | None] = field(default_factory=set)
+    """What it held at some time: a rewind may have put that back."""
+
+    def record_backup(self, kept: Kept, *, is_since: bool) -> None:
+        """Take note of what a file held at a backup."""
+        if kept.is_lost:
+            self.is_current_known = False
+            return
+        is_other = (
+            self.is_current_known and kept.data != self.current and kept.data not in self.seen
+        )
+        self.is_foreign = self.is_foreign or (is_since and is_other)
+        self.current, self.is_current_known = kept.data, True
+        self.seen.add(kept.data)
+
+
+def build_file_states(
+    records: Sequence[Record], prompt: str, folder: Path | None, root: Path
+) -> dict[str, FileState] | None:
+    """Return the files that a session changed, as of a prompt; None where none were kept then."""
+    load = _make_loader(folder)
+    states: dict[str, FileState] = {}
+    has_begun = False
+    for step in _iter_in_order(records):
+        if isinstance(step, Record):
+            for path, output in _iter_changes(step):
+                text = Path(path)
+                if state := states.get(
+                    str(text.relative_to(root)) if text.is_relative_to(root) else path
+                ):
+                    data = _apply_change(output, state)
+                    state.current, state.is_current_known = data, data is not None
+                    if data is not None:
+                        state.seen.add(data)
+            continue
+        has_begun = has_begun or step.prompt == prompt
+        for name, backup in step.backups.items():
+            state = states.setdefault(name, FileState())
+            kept = load(backup)
+            state.record_backup(kept, is_since=has_begun and state.target is not None)
+            if has_begun and state.target is None:
+                state.target = kept
+    return (
+        {name: file_state for name, file_state in states.items() if file_state.target}
+        if has_begun
+        else None
+    )
+
+
+class Snapshot(NamedTuple):
+    """What was kept of some files."""
+
+    message: str | None
+    """Before what was said: the prompt, or the message that calls for a change."""
+    prompt: str | None
+    backups: Mapping[str, Any]
+    time: str
+
+
+def parse_snapshot(record: Record) -> Snapshot | None:
+    """Return what a line says that was kept, None where it says nothing of it."""
+    fields = record.fields
+    if record.type == "file-history-snapshot":
+        held = as_mapping(fields.get("snapshot"))
+        backups, time = (
+            as_mapping(held.get("trackedFileBackups")),
+            get_text(held, "timestamp") or "",
+        )
+        return Snapshot(get_text(fields, "messageId"), get_text(held, "messageId"), backups, time)
+    if record.type == "file-history-delta" and (name := get_text(fields, "trackingPath")):
+        prompt, time = get_text(fields, "snapshotMessageId"), record.timestamp or ""
+        return Snapshot(get_text(fields, "messageId"), prompt, {name: fields.get("backup")}, time)
+    return None
+
+
+def _iter_in_order(records: Sequence[Record]) -> Iterator[Record | Snapshot]:
+    """Yield messages, and what was kept before each: its line may stand anywhere behind it."""
+    uuids = {record.uuid for record in records if record.uuid}
+    before: dict[str | None, list[Snapshot]] = {}
+    for record in records:
+        if (found := parse_snapshot(record)) and found.message in uuids:
+            before.setdefault(found.message, []).append(found)
+    for record in records:
+        if record.uuid:
+            yield from before.pop(record.uuid, ())
+            yield record
+        elif (found := parse_snapshot(record)) and found.message not in uuids:
+            yield found
+
+
+def _make_loader(folder: Path | None) -> LoadBackup:
+    """Return what reads backups; each copy once."""
+    read: dict[str, Kept] = {}
+
+    def load(backup: object) -> Kept:
+        if backup is None or isinstance(backup, str):  # format: 2.1.29 keeps the text itself
+            return Kept(backup.encode() if isinstance(backup, str) else None)
+        copy = as_mapping(backup).get("backupFileName")
+        if copy is None:
+            return Kept(None, is_lost="backupFileName" not in as_mapping(backup))
+        if not isinstance(copy, str) or folder is None or not is_backup_name(copy):
+            return Kept(None, is_lost=True)
+        if copy not in read:
+            data = read_small(folder / copy)
+            read[copy] = Kept(data, is_lost=data is None)
+        return read[copy]
+
+    return load
+
+
+def is_backup_name(name: str) -> bool:
+    """Return whether a backup has a name that leads nowhere else."""
+    return "/" not in name and "\\" not in name and is_plain_name(name)
+
+
+def _iter_changes(record: Record) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the file that a call changed, with what the log keeps of it."""
+    if record.type != "user" or b'"toolUseResult"' not in record.raw:
+        return
+    output = as_mapping(record.fields.get("toolUseResult"))
+    path = output.get("filePath") or output.get("notebook_path")
+    if isinstance(path, str) and ("structuredPatch" in output or "updated_file" in output):
+        yield path, output
+
+
+def _apply_change(output: Mapping[str, Any], state: FileState) -> bytes | None:
+    """Return what a file holds after a call, None where the log does not say."""
+    for name in ("content", "updated_file"):
+        if isinstance(text := output.get(name), str):
+            return text.encode()
+    old, new = output.get("oldString"), output.get("newString")
+    before = output.get("originalFile")
+    if not isinstance(before, str) and state.is_current_known and state.current is not None:
+        before = state.current.decode(errors="surrogateescape")
+    if not (isinstance(before, str) and isinstance(old, str) and isinstance(new, str)):
+        return None
+    count = -1 if output.get("replaceAll") else 1
+    return before.replace(old, new, count).encode(errors="surrogateescape")
+
+
+Problem: TypeAlias = Literal["", "foreign", "lost", "outside", "unreadable"]
+PROBLEM_TEXTS: dict[Problem, str] = {
+    "": "",
+    "foreign": "changed by someone else since",
+    "lost": "its backup is gone",
+    "outside": "outside the workspace, or reached through a link",
+    "unreadable": "not a readable file",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FileRewindStep:
+    """What going back means for a file."""
+
+    path: Path
+    name: str
+    """As the log has it: from the working directory on."""
+    current: bytes | None = field(repr=False)
+    """What it holds; None where there is none."""
+    target: bytes | None = field(repr=False)
+    problem: Problem = ""
+
+    @property
+    def verb(self) -> str:
+        """What is done with it."""
+        if self.current is None:
+            return "restored"
+        return "reverted" if self.target is not None else "deleted"
+
+    @property
+    def changed_lines(self) -> tuple[int, int]:
+        """How many lines come back, and how many go."""
+        old, new = ((data or b"").decode(errors="replace") for data in (self.current, self.target))
+        marks = [line[:1] for hunk in diff_texts(old, new) for line in hunk.lines]
+        return marks.count("+"), marks.count("-")
+
+
+@dataclass(frozen=True, slots=True)
+class FileRewindPlan:
+    """What going back to a prompt means for files; nothing is done yet."""
+
+    steps: tuple[FileRewindStep, ...]
+    backup_folder: Path | None = None
+    """Where a copy is kept of what somebody else changed."""
+
+    @property
+    def safe_steps(self) -> tuple[FileRewindStep, ...]:
+        """What can be done and takes nothing from anybody."""
+        return tuple(step for step in self.steps if (not step.problem))
+
+    @property
+    def conflicting_steps(self) -> tuple[FileRewindStep, ...]:
+        """The files that somebody else changed since."""
+        return tuple(step for step in self.steps if step.problem == "foreign")
+
+    @property
+    def blocked_steps(self) -> tuple[FileRewindStep, ...]:
+        """What cannot be done."""
+        return tuple(step for step in self.steps if step.problem not in ("", "foreign"))
+
+    def apply(self, *, overwrite: bool = False) -> tuple[FileRewindStep, ...]:
+        """Have files hold what they held; `over` also those that somebody else changed.
+
+        Returns what was done. A file that has changed since it was looked at is left alone.
+        """
+        chosen = (*self.safe_steps, *self.conflicting_steps) if overwrite else self.safe_steps
+        return tuple(step for step in chosen if self._apply_step(step))
+
+    def _apply_step(self, step: FileRewindStep) -> bool:
+        try:
+            if _read_bytes(step.path) != step.current:
+                return False
+            if step.problem == "foreign" and step.current is not None and self.backup_folder:
+                start = sha256(str(step.path).encode()).hexdigest()[:16]
+                end = sha256(step.current or b"").hexdigest()[:8]
+                OutputFolder(self.backup_folder).write(
+                    f"{start}@by-hand-{end}", step.current or b""
+                )
+            if step.target is not None:
+                files.write_bytes(_resolve_parent(step.path), step.target)
+            elif step.current is not None:
+                _resolve_parent(step.path).unlink()
+        except (OSError, ToolError) as error:
+            raise SourceError(f"'{step.path}' cannot be put back: {error}") from error
+        return True
+
+
+def plan_file_rewind(
+    records: Iterable[Record],
+    prompt: str,
+    root: Path,
+    *,
+    extra_directories: Sequence[Path] = (),
+    folder: Path | None = None,
+) -> FileRewindPlan | None:
+    """Return what going back to a prompt means for files, None where none were kept then.
+
+    `folder` holds the backups of the session (`file-history/<session>`).
+    """
+    states = build_file_states(list(records), prompt, folder, root)
+    if states is None:
+        return None
+    places = tuple(Path(os.path.realpath(path)) for path in (root, *extra_directories))
+    steps = (_plan_step(name, state, root, places) for name, state in states.items())
+    return FileRewindPlan(tuple(step for step in steps if step), folder)
+
+
+def plan_rewind_from_log(
+    log: Path, prompt: str, root: Path, extra_directories: Sequence[Path] = ()
+) -> FileRewindPlan | None:
+    """Return what going back to a prompt of a log means for files."""
+    records = iter_client_records(iter_lines(log)) if read_file_stamp(log) else ()
+    return plan_file_rewind(
+        records, prompt, root, extra_directories=extra_directories, folder=find_history_folder(log)
+    )
+
+
+def _plan_step(
+    name: str, state: FileState, root: Path, places: tuple[Path, ...]
+) -> FileRewindStep | None:
+    path = Path(os.path.normpath(root / name))
+    wanted = state.target
+    assert wanted is not None
+    if not _is_inside(path, places):
+        return FileRewindStep(path, name, None, None, "outside")
+    try:
+        now = _read_bytes(path)
+    except (OSError, ToolError):
+        return FileRewindStep(path, name, None, None, "unreadable")
+    if wanted.is_lost:
+        return FileRewindStep(path, name, now, None, "lost")
+    if now == wanted.data:
+        return None
+    is_known = state.is_current_known and now in (state.current, *state.seen)
+    is_foreign = state.is_foreign or not is_known
+    return FileRewindStep(path, name, now, wanted.data, "foreign" if is_foreign else "")
+
+
+def _is_inside(path: Path, places: tuple[Path, ...]) -> bool:
+    """Return whether a path lies in the workspace, and is neither a link nor below one outside."""
+    with suppress(OSError, ValueError):
+        real = _resolve_parent(path)
+        return not path.is_symlink() and any(real.is_relative_to(place) for place in places)
+    return False
+
+
+def _read_bytes(path: Path) -> bytes | None:
+    try:
+        return files.read_bytes(_resolve_parent(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _resolve_parent(path: Path) -> Path:
+    return Path(os.path.realpath(path.parent)) / path.name

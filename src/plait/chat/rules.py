@@ -1,0 +1,485 @@
+"""Permission rules such as `Bash(git log:*)`: parsing, matching, and saving new ones.
+
+    Bash                 every command
+    Bash(npm test)       that command        Bash(git log:*), Bash(git log *)   by prefix
+    Read(docs/**)        files below docs    Edit(//etc/**)    files below /etc; Edit and Write alike
+    WebFetch(domain:x)   pages of a host     WebFetch(domain:*.x)   of all its subdomains
+    mcp__files           all tools of a server                 mcp__files__list   one of them
+    Agent(Explore)       agents of a kind    Skill(review)     a skill
+
+File patterns work as in `.gitignore`:
+
+    //etc/**       from the root             ~/notes/*     from the home directory
+    /docs/**       from the folder of the settings file that has the rule
+    docs/*, .env   from the workspace; without a slash, in any folder below
+"""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from plait.chat.settings import FOLDER, LOCAL, ClientSettings
+from plait.chat.tools.base import Proposal, Workplace
+from plait.chat.tools.commands import (
+    has_no_subcommands,
+    is_safe_command,
+    iter_denied_steps,
+    iter_files_touched,
+    matches_command,
+    split_for_allowing,
+)
+from plait.errors import SourceError, UserError
+from plait.line import read_regular
+from plait.line.output import replace_file
+from plait.record.json_text import MARK, insert_value
+
+PIECES = re.compile(r"\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]/]*\]")
+WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+MAX_PATTERN_LENGTH = 1000
+
+
+def matches_path(
+    path: Path, pattern: str, folder: Path, place: Workplace, *, ignores_case: bool = False
+) -> bool:
+    """Return whether a pattern of a folder means a path, all links of which are followed."""
+    if pattern.startswith("//"):
+        base, pattern = Path("/"), pattern[1:]
+    elif pattern.startswith("~/"):
+        home = place.environment.get("HOME")
+        if not home:
+            return False
+        base, pattern = Path(home), pattern[1:]
+    elif pattern.startswith("/"):
+        base = folder
+    else:
+        base, pattern = place.root, pattern.removeprefix("./") if pattern != "./" else "**"
+    for start in {base, base.resolve()}:
+        if path.is_relative_to(start):
+            inner = path.relative_to(start).as_posix()
+            return matches_pattern(pattern, inner, ignores_case=ignores_case)
+    return False
+
+
+def matches_pattern(pattern: str, path: str, *, ignores_case: bool = False) -> bool:
+    """Return whether a pattern means a path below a folder, or a folder that it lies in."""
+    meant = _compile_pattern(pattern[:MAX_PATTERN_LENGTH])
+    if ignores_case:
+        meant, path = _compile_pattern(pattern[:MAX_PATTERN_LENGTH].casefold()), path.casefold()
+    parts = path.split("/")
+    return any(meant.fullmatch("/".join(parts[:end])) for end in range(len(parts), 0, -1))
+
+
+@lru_cache(maxsize=512)
+def _compile_pattern(pattern: str) -> "re.Pattern[str]":
+    bare = pattern.rstrip("/")
+    while bare.endswith("/**"):  # what lies in a folder, and so the folder
+        bare = bare.removesuffix("/**")
+    is_anywhere = "/" not in pattern.rstrip("/")
+    inner = bare.lstrip("/") or "**"
+    pieces, at = [], 0
+    for found in PIECES.finditer(inner):
+        pieces += [re.escape(inner[at : found.start()]), _compile_piece(found[0])]
+        at = found.end()
+    text = "".join(pieces) + re.escape(inner[at:])
+    return re.compile(f"(?:.*/)?{text}" if is_anywhere else text, re.DOTALL)
+
+
+def _compile_piece(text: str) -> str:
+    if text in WILDCARDS:
+        return WILDCARDS[text]
+    inner = text[1:-1]
+    negated = "^" if inner[:1] in ("!", "^") else ""
+    letters = (inner[1:] if negated else inner).replace("\\", "\\\\").replace("[", "\\[")
+    try:
+        re.compile(f"[{letters}]")
+    except re.error:
+        return re.escape(text)
+    return f"(?!/)[{negated}{letters.replace(']', chr(92) + ']').replace('^', chr(92) + '^')}]"
+
+
+RuleSource: TypeAlias = Literal[
+    "cliArg", "userSettings", "projectSettings", "localSettings", "session", "command"
+]
+RuleKind: TypeAlias = Literal["allow", "ask", "deny"]
+RULE = re.compile(r"([A-Za-z_][\w-]*\*?)(?:\((.*)\))?", re.DOTALL)
+WRITE_TOOLS = frozenset({"Edit", "Write", "NotebookEdit"})
+READ_TOOLS = frozenset({"Read", "Glob", "Grep"})
+FILE_TOOL_GROUPS = {"Edit": WRITE_TOOLS, "Read": READ_TOOLS}
+"""Tools that a rule for one of them is for too, where it names files."""
+OLD_TOOL_NAMES = {"Task": "Agent"}
+"""Older names of tools."""
+SUBJECTS = {"Agent": "subagent_type", "Skill": "skill", "WebSearch": "query"}
+"""The argument that the words of a rule are compared with."""
+NAMED_PATHS = ("file_path", "notebook_path", "path")
+DOMAIN: Final = "domain:"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Calls of a tool: all, or those that a few words describe."""
+
+    tool: str
+    specifier: str | None = None
+    source: RuleSource = field(default="cliArg", compare=False)
+    folder: Path | None = field(default=None, compare=False)
+    """Where a pattern that begins with one slash begins; the workspace where nobody says."""
+
+    @property
+    def text(self) -> str:
+        """How it is written."""
+        return self.tool if self.specifier is None else f"{self.tool}({self.specifier})"
+
+    @property
+    def is_about_commands(self) -> bool:
+        """Whether it names some commands of a shell."""
+        return self.tool == "Bash" and self.specifier is not None
+
+    @property
+    def is_about_files(self) -> bool:
+        """Whether it names some files, or all of them."""
+        return self.tool in FILE_TOOL_GROUPS or (
+            self.tool == "Write" and self.specifier is not None
+        )
+
+    def matches_tool(self, tool: str) -> bool:
+        """Return whether it is for a tool, by its own name or by the server that it is of."""
+        mine = OLD_TOOL_NAMES.get(self.tool, self.tool)
+        if mine == OLD_TOOL_NAMES.get(tool, tool):
+            return True
+        if not mine.startswith("mcp__"):
+            return False
+        return tool.startswith(f"{mine.removesuffix('__*').removesuffix('*')}__")
+
+    def matches(self, proposal: Proposal, place: Workplace, *, is_strict: bool = False) -> bool:
+        """Return whether a call is one of those, as a whole; a strict one means all in doubt."""
+        if self.specifier is None:
+            return self.matches_tool(proposal.tool)
+        if self.tool == "Bash":
+            command = str(proposal.arguments.get("command", ""))
+            return proposal.tool == "Bash" and matches_command(self.specifier, command)
+        if self.specifier.startswith(DOMAIN):
+            host = get_host(proposal) or ""
+            pattern = self.specifier.removeprefix(DOMAIN).casefold()
+            return proposal.tool == self.tool and fnmatchcase(host, pattern)
+        if subject := SUBJECTS.get(OLD_TOOL_NAMES.get(self.tool, self.tool)):
+            text = str(proposal.arguments.get(subject, ""))
+            return self.matches_tool(proposal.tool) and matches_command(self.specifier, text)
+        if proposal.tool not in FILE_TOOL_GROUPS.get(self.tool, {self.tool}):
+            return False
+        if not is_strict:
+            return bool(proposal.paths) and all(
+                self.matches_file(path, place) for path in proposal.paths
+            )
+        named = (str(proposal.arguments.get(name) or "") for name in NAMED_PATHS)
+        paths = {*proposal.paths, *(place.cwd / item for item in named if item)}
+        return any(self.matches_file(path, place, is_strict=True) for path in paths)
+
+    def matches_file(self, path: Path, place: Workplace, *, is_strict: bool = False) -> bool:
+        """Return whether it is about a file."""
+        if self.specifier is None:
+            return True
+        folder = self.folder or place.root
+        return matches_path(path, self.specifier, folder, place, ignores_case=is_strict)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The rule that names a call, and how."""
+
+    rule: Rule
+    is_by_step: bool = False
+    """Whether the steps of a command were looked at, one by one."""
+
+
+def parse_rule(text: str, source: RuleSource = "cliArg", folder: Path | None = None) -> Rule:
+    """Return the rule that a text says."""
+    found = RULE.fullmatch(text.strip())
+    if not found or found[2] == "":
+        raise UserError(f"'{text}' is not a permission rule", "such as 'Edit' or 'Bash(git log:*)'")
+    is_all = found[2] is not None and found[2].strip() == "*" and found[1] not in FILE_TOOL_GROUPS
+    return Rule(found[1], None if is_all else found[2], source, folder)
+
+
+def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
+    """Return the rules of some texts, each with one or with several between commas or spaces."""
+    return tuple(parse_rule(split_rule) for text in texts for split_rule in _split_rules(text))
+
+
+def _split_rules(text: str) -> list[str]:
+    """Return what stands between commas and spaces, those in brackets left alone."""
+    runtime, depth, part = [], 0, ""
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if depth <= 0 and (letter == "," or letter.isspace()):
+            runtime.append(part)
+            part = ""
+        else:
+            part += letter
+    return [item for item in (*runtime, part) if item.strip()]
+
+
+def load_rules(
+    settings: ClientSettings, kind: RuleKind
+) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
+    """Return the rules of settings files of one kind, and what is told of those that are none."""
+    rules: list[Rule] = []
+    notices: list[str] = []
+    for sourced_value in settings.list_values("permissions", kind, is_strict=kind != "allow"):
+        try:
+            rules.append(
+                parse_rule(
+                    sourced_value.value, sourced_value.file.source, sourced_value.file.folder
+                )
+            )
+        except UserError as error:
+            notices.append(f"{error.message}: it is left out of '{sourced_value.file.path}'")
+    return tuple(rules), tuple(notices)
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRules:
+    """All rules that count in a session."""
+
+    allowed: tuple[Rule, ...] = ()
+    asked: tuple[Rule, ...] = ()
+    forbidden: tuple[Rule, ...] = ()
+    notices: tuple[str, ...] = ()
+    """What is told of rules that are none."""
+
+    @property
+    def named_tools(self) -> frozenset[str]:
+        """The tools that rules allow, or have asked about: they are wanted."""
+        return frozenset(rule.tool for rule in (*self.allowed, *self.asked))
+
+    @property
+    def disabled_tools(self) -> frozenset[str]:
+        """The tools that are forbidden as a whole: the model does not hear of them."""
+        return frozenset(rule.tool for rule in self.forbidden if rule.specifier is None)
+
+    def hidden_files(self, place: Workplace) -> Callable[[Path], bool] | None:
+        """Return what tells which files may not be read, nor found; None where all may."""
+        about = [rule for rule in self.forbidden if rule.tool == "Read" and rule.specifier]
+        if not about:
+            return None
+        return lambda path: any(rule.matches_file(path, place, is_strict=True) for rule in about)
+
+
+def load_permission_rules(
+    settings: ClientSettings, allowed: Iterable[str] = (), forbidden: Iterable[str] = ()
+) -> PermissionRules:
+    """Return the rules of settings files, and those that were given besides."""
+    kinds: tuple[RuleKind, ...] = ("allow", "ask", "deny")
+    allow, ask, deny = (load_rules(settings, kind) for kind in kinds)
+    return PermissionRules(
+        (*parse_rules(allowed), *allow[0]),
+        ask[0],
+        (*parse_rules(forbidden), *deny[0]),
+        (*allow[1], *ask[1], *deny[1]),
+    )
+
+
+def find_allow_rule(
+    rules: Sequence[Rule], proposal: Proposal, place: Workplace, *, may_look: bool = True
+) -> Match | None:
+    """Return a rule that allows a call, None where none does: of a command, each step."""
+    for rule in rules:
+        if (
+            not rule.is_about_commands and (rule.tool != "Write" or rule.specifier is None)
+        ) and rule.matches(proposal, place):
+            return Match(rule)
+    command = proposal.arguments.get("command") if proposal.tool == "Bash" else None
+    if not isinstance(command, str):
+        return None
+    about = [rule for rule in rules if rule.is_about_commands]
+    if exact := next((rule for rule in about if _is_exact(rule, command)), None):
+        return Match(exact)
+    named: list[Rule] = []
+    for step in split_for_allowing(command):
+        found = _find_command_rule(about, step)
+        if found:
+            named.append(found)
+        elif not (may_look and is_safe_command(shlex.join(step), place)):
+            return None
+    return Match(named[0], is_by_step=True) if named else None
+
+
+def _is_exact(rule: Rule, command: str) -> bool:
+    words = rule.specifier or ""
+    return command in (words, words.removesuffix(":*")) and "*" not in command
+
+
+def _find_command_rule(rules: Sequence[Rule], step: list[str]) -> Rule | None:
+    text = " ".join(step)
+    return next((rule for rule in rules if matches_command(rule.specifier or "", text)), None)
+
+
+def find_deny_rule(
+    rules: Sequence[Rule], proposal: Proposal, place: Workplace, *, looks: bool = True
+) -> Match | None:
+    """Return a rule that forbids a call, or has it asked about: of a command, any step.
+
+    What may not be read may not be written either; where it looks, a command that would touch
+    such a file is forbidden as far as its words tell.
+    """
+    for rule in rules:
+        is_covered = looks and _hides_changed_file(rule, proposal, place)
+        if is_covered or rule.matches(proposal, place, is_strict=True):
+            is_by_parts = rule.is_about_commands and not _is_exact(rule, _get_command(proposal))
+            return Match(
+                rule, is_by_step=is_by_parts and has_no_subcommands(_get_command(proposal))
+            )
+    if proposal.tool != "Bash":
+        return None
+    return _find_step_rule(rules, _get_command(proposal)) or (
+        _find_file_rule(rules, _get_command(proposal), place) if looks else None
+    )
+
+
+def _get_command(proposal: Proposal) -> str:
+    return str(proposal.arguments.get("command", ""))
+
+
+def _hides_changed_file(rule: Rule, proposal: Proposal, place: Workplace) -> bool:
+    """Return whether a change is of a file that may not be read."""
+    is_change = rule.tool == "Read" and proposal.tool in WRITE_TOOLS
+    return is_change and any(
+        rule.matches_file(path, place, is_strict=True) for path in proposal.paths
+    )
+
+
+def _find_step_rule(rules: Sequence[Rule], command: str) -> Match | None:
+    about = [rule for rule in rules if rule.is_about_commands]
+    for step in iter_denied_steps(command) if about else ():
+        if rule := _find_command_rule(about, step):
+            return Match(rule, is_by_step=has_no_subcommands(command))
+    return None
+
+
+def _find_file_rule(rules: Sequence[Rule], command: str, place: Workplace) -> Match | None:
+    about = [rule for rule in rules if rule.is_about_files and rule.specifier is not None]
+    for word, is_written in iter_files_touched(command) if about else ():
+        path = place.cwd / word
+        for rule in about:
+            if (is_written or rule.tool == "Read") and _touches(rule, path, place):
+                return Match(rule, is_by_step=has_no_subcommands(command))
+    return None
+
+
+def _touches(rule: Rule, path: Path, place: Workplace) -> bool:
+    try:
+        paths = {Path(os.path.normpath(path)), path.resolve()}
+    except (OSError, ValueError):
+        return False
+    return any(rule.matches_file(path, place, is_strict=True) for path in paths)
+
+
+def get_host(proposal: Proposal) -> str | None:
+    """Return whom a call would ask."""
+    try:
+        return urlsplit(str(proposal.arguments.get("url", ""))).hostname
+    except ValueError:
+        return None
+
+
+NAME_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:@")
+MAX_SUGGESTED_RULES = 5
+
+
+def suggest_rules(proposal: Proposal) -> tuple[str, ...]:
+    """Return the rules that allow the like of a call for good; none where there are no such."""
+    if proposal.tool == "Bash":
+        command = str(proposal.arguments.get("command", ""))
+        steps = split_for_allowing(command)
+        if not steps or len(steps) > MAX_SUGGESTED_RULES or any(len(step) < 2 for step in steps):
+            return (f"Bash({command})",) if _is_plain(command) else ()
+        if all(
+            (not word.startswith("-") and NAME_LETTERS.issuperset(word))
+            for step in steps
+            for word in step[:2]
+        ):
+            return tuple(dict.fromkeys(f"Bash({step[0]} {step[1]} *)" for step in steps))
+        return (f"Bash({command})",) if _is_plain(command) else ()
+    if proposal.tool == "WebFetch" and (host := get_host(proposal)):
+        return (f"WebFetch(domain:{host})",)
+    if proposal.tool.startswith("mcp__") or proposal.tool in ("WebSearch", "Skill"):
+        return (proposal.tool,)
+    return ()
+
+
+def _is_plain(command: str) -> bool:
+    """Return whether a command as a rule means itself alone."""
+    return bool(command.strip()) and not any(sign in command for sign in "*\n()")
+
+
+def suggest_permissions(proposal: Proposal) -> list[Mapping[str, Any]]:
+    """Return what hooks are told that could be allowed with a call."""
+    named = [text.removesuffix(")").partition("(") for text in suggest_rules(proposal)]
+    rules = [{"toolName": tool, "ruleContent": words} for tool, _, words in named]
+    if rules:
+        kept = {"behavior": "allow", "destination": "localSettings"}
+        return [{"type": "addRules", "rules": rules, **kept}]
+    if proposal.effect == "write":
+        return [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
+    if proposal.effect == "read" and proposal.paths:
+        rules = [
+            {"toolName": "Read", "ruleContent": f"/{path.parent}/**"} for path in proposal.paths
+        ]
+        return [{"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}]
+    return []
+
+
+def save_rules(project: Path, rules: Sequence[str]) -> None:
+    """Write rules into the local settings of a project; all else in the file stays as it is."""
+    path = project / FOLDER / LOCAL
+    try:
+        text = read_regular(path).decode("utf-8")
+    except FileNotFoundError:
+        text = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"cannot read '{path}': {error}") from error
+    mark = MARK if text.startswith(MARK) else ""
+    after = mark + _add_rules(path, text.removeprefix(MARK), rules)
+    try:
+        place = path.resolve()  # a link stays a link
+        mode = place.stat().st_mode & 0o777 if text else 0o644
+        replace_file(place, after.encode("utf-8"), mode=mode)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"cannot write '{path}': {reason}") from error
+
+
+def _add_rules(path: Path, text: str, rules: Sequence[str]) -> str:
+    if not text.strip():
+        return json.dumps({"permissions": {"allow": [*rules]}}, indent=2, ensure_ascii=False) + "\n"
+    for rule in rules:
+        permissions = _parse_settings(path, text).get("permissions", {})
+        allowed = permissions.get("allow", []) if isinstance(permissions, dict) else None
+        if not isinstance(allowed, list):
+            raise UserError(f"'{path}' holds no list of what is allowed", "mend it first")
+        if rule in allowed:
+            continue
+        if "allow" in permissions:
+            text = insert_value(text, ("permissions", "allow"), rule)
+        elif "permissions" in _parse_settings(path, text):
+            text = insert_value(text, ("permissions",), [rule], "allow")
+        else:
+            text = insert_value(text, (), {"allow": [rule]}, "permissions")
+    return text
+
+
+def _parse_settings(path: Path, text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"'{path}' is not JSON: {error}", "mend it first") from error
+    if not isinstance(found, dict):
+        raise UserError(f"'{path}' holds no settings", "it should be a JSON object")
+    return found

@@ -1,0 +1,247 @@
+"""What `/clear`, `/rename` and other commands do to the log."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from plait.chat.rewind import Snapshot, is_backup_name, list_rewind_points, parse_snapshot
+from plait.chat.usage import SessionCost, format_usage_lines
+from plait.documents import rebuild_messages
+from plait.errors import UserError
+from plait.line import iter_lines, read_file_stamp, read_small
+from plait.line import iter_lines as read_lines
+from plait.line.discovery import find_history_folder
+from plait.line.output import OutputFolder
+from plait.record import Record, iter_client_records, read
+from plait.record.codec import NotAnObject, as_mapping, decode_object, encode
+from plait.write import SessionWriter, lines
+
+TITLE_FILE = "custom-title.json"
+TITLE_LINE = b'{"type":"custom-title"'
+RENAME_REMINDER = (
+    '<system-reminder>\nThe user named this session "{}". This may indicate the session\'s focus or'
+    " intent.\n</system-reminder>"
+)
+
+
+def load_session(path: str | Path) -> list[dict[str, Any]]:
+    """Return the messages of a file as the published protocol rebuilds them, quirks included.
+
+    What Claude will see is `plait.context`; what is sent while a session goes on is
+    `plait.chat.context`.
+    """
+    return rebuild_messages(read(path))
+
+
+def clear_session(session: SessionWriter) -> SessionWriter:
+    """Leave a session for a new one that begins with nothing but its name, as `/clear` does."""
+    title = read_title(session.path)
+    session.close()
+    setting = session.setting
+    new = SessionWriter.new(
+        session.path.parents[1],
+        cwd=setting.cwd,
+        version=setting.version,
+        git_branch=setting.git_branch,
+        model=setting.model,
+        permission_mode=setting.permission_mode,
+        entrypoint=setting.entrypoint,
+        is_settled=session.is_settled,
+    )
+    new.setting.first = setting.first or setting.session
+    if title:
+        _set_title(new, title)
+    new.command("clear", is_asked=True)
+    return new
+
+
+def rename_session(session: SessionWriter, title: str) -> str:
+    """Give a session a name, as `/rename` does; returns what the person is told."""
+    name = " ".join(title.split())
+    if not name:
+        raise UserError("a title cannot be empty", "such as `/rename the parser`")
+    _set_title(session, name)
+    text = f"Session renamed to: {name}"
+    session.command("rename", name, text)
+    if not session.is_unseen and not session.setting.is_older:
+        session.remind(RENAME_REMINDER.format(name))
+    return text
+
+
+def read_title(path: Path) -> str | None:
+    """Return the name that a person gave a session last, None where nobody did."""
+    title: str | None = None
+    for line in iter_lines(path) if read_file_stamp(path) else ():
+        if line.data.startswith(TITLE_LINE):
+            title = _parse_title(line.data) or title
+    return title
+
+
+def _parse_title(data: bytes) -> str | None:
+    try:
+        found = decode_object(data).get("customTitle")
+    except NotAnObject:
+        return None
+    return found if isinstance(found, str) and found else None
+
+
+def _set_title(session: SessionWriter, title: str) -> None:
+    session.title(title)
+    if session.setting.is_older:
+        return
+    session.state("agent-name", agent_name=title)
+    save_title(session.path, title)
+
+
+def save_title(path: Path, title: str) -> None:
+    """Keep the name of a session beside its file, too."""
+    OutputFolder(path.with_suffix("")).write(TITLE_FILE, encode({"customTitle": title}))
+
+
+def log_command(
+    writer: SessionWriter, cost: SessionCost, name: str, rest: str, lines: list[str]
+) -> list[str]:
+    """Log a command with what it says; returns what is told of it.
+
+    What a session took is told to a program as the client tells it. On a screen the client shows
+    that in a window of its own, and logs nothing.
+    """
+    if name == "cost" and not writer.setting.is_older:
+        if not writer.is_unseen:
+            return lines
+        name, lines = "usage", format_usage_lines(cost.fields)
+    writer.command(name, rest, "\n".join(lines))
+    return lines
+
+
+def log_unknown_command(writer: SessionWriter, name: str, rest: str) -> None:
+    """Log that there is no such command."""
+    writer.system("informational", content=f"Unknown command: /{name}", level="warning")
+    if rest:
+        words = f"Args from unknown skill: {rest}"
+        writer.system("informational", content=words, level="warning")
+
+
+# Copies of a conversation into a session of its own, as `/branch` makes them.
+#
+# Each message of the new file names the one it was copied from (`forkedFrom`) and has the one
+# before
+# it as its parent. File backups are copied too, so that the branch can be rewound.
+
+
+MAX_TITLE_LENGTH = 100
+BRANCH_MESSAGE = (
+    "Branched conversation{named}. You are now in the new branch (session {new}). Use /resume"
+    " {old}{titled} to return to the original, or run `claude -r {old}` in a new terminal."
+)
+
+
+def branch_session(
+    session: SessionWriter, chain: Sequence[Record], title: str = ""
+) -> SessionWriter:
+    """Leave a session for a copy of a conversation of it."""
+    if not chain:
+        raise UserError("there is nothing to branch yet")
+    session.close()
+    name, words = session.ids.uuid(), " ".join(title.split())
+    path = session.path.parent / f"{name}.jsonl"
+    records = iter_client_records(read_lines(session.path))
+    kept = list(_find_snapshots(records, {record.uuid for record in chain}))
+    called = words or _choose_title(path.parent, chain)
+    notes = _title_lines(name, called, is_older=session.setting.is_older)
+    parts = [*_copy_lines(chain, name, session.session), *notes]
+    parts += [
+        lines.make_snapshot_line(snapshot.prompt or "", snapshot.backups, snapshot.time)
+        for snapshot in kept
+    ]
+    OutputFolder(path.parent).write(path.name, b"".join(line + b"\n" for line in parts))
+    _copy_backups(session.path, path, kept)
+    if not session.setting.is_older:
+        save_title(path, called)
+    setting = session.setting
+    new = SessionWriter.resume(
+        path,
+        cwd=setting.cwd,
+        version=setting.version,
+        git_branch=setting.git_branch,
+        model=setting.model,
+        permission_mode=setting.permission_mode,
+        entrypoint=setting.entrypoint,
+        has_snapshots=session.has_snapshots,
+        is_settled=session.is_settled,
+    )
+    new.command("branch", title, _describe_branch(session, name, words))
+    return new
+
+
+def _title_lines(session: str, title: str, *, is_older: bool) -> Iterator[bytes]:
+    yield lines.make_title_line(session, title)
+    if not is_older:
+        yield lines.make_state_line(session, "agent-name", {"agentName": title})
+        yield lines.make_state_line(session, "mode", {"mode": "normal"})
+
+
+def _describe_branch(session: SessionWriter, new: str, words: str) -> str:
+    title = read_title(session.path)
+    return BRANCH_MESSAGE.format(
+        named=f' "{words}"' if words else "",
+        new=new,
+        old=session.session,
+        titled=f' ("{title}")' if title else "",
+    )
+
+
+def _copy_lines(chain: Sequence[Record], session: str, source: str) -> Iterator[bytes]:
+    before: str | None = None
+    for record in chain:
+        origin = {"sessionId": source, "messageUuid": record.uuid}
+        fields = {**record.fields, "parentUuid": before, "sessionId": session, "forkedFrom": origin}
+        yield record.with_fields(fields).raw
+        before = record.uuid
+
+
+def _choose_title(folder: Path, chain: Sequence[Record]) -> str:
+    """Return what a branch is called that nobody named: its first prompt, and which one it is."""
+    points = list_rewind_points(chain)
+    words = " ".join(points[0].text.split())[:MAX_TITLE_LENGTH].rstrip() if points else ""
+    start = words or "Branched conversation"
+    form = re.compile(re.escape(start) + r" \(Branch(?: (\d+))?\)")
+    numbers = {match[1] for title in _iter_titles(folder) if (match := form.fullmatch(title))}
+    if not numbers:
+        return f"{start} (Branch)"
+    number = next(number for number in range(2, len(numbers) + 3) if str(number) not in numbers)
+    return f"{start} (Branch {number})"
+
+
+def _iter_titles(folder: Path) -> Iterator[str]:
+    """Yield the titles of the sessions of a directory that lie beside them."""
+    for path in folder.glob("*.jsonl"):
+        if title := read_title(path):
+            yield title
+
+
+def _find_snapshots(records: Iterable[Record], known: set[str | None]) -> Iterator[Snapshot]:
+    """Yield what was kept at each prompt of a conversation, with what joined it later."""
+    found: dict[str, Snapshot] = {}
+    for snapshot in filter(None, map(parse_snapshot, records)):
+        if snapshot.prompt in known and snapshot.prompt:
+            first = found.setdefault(snapshot.prompt, snapshot)
+            found[snapshot.prompt] = first._replace(backups={**snapshot.backups, **first.backups})
+    yield from found.values()
+
+
+def _copy_backups(source: Path, target: Path, kept: Sequence[Snapshot]) -> None:
+    folders = find_history_folder(source), find_history_folder(target)
+    if not (folders[0] and folders[1]):
+        return
+    names = {
+        as_mapping(backup).get("backupFileName")
+        for held in kept
+        for backup in held.backups.values()
+    }
+    for name in names:
+        if isinstance(name, str) and is_backup_name(name):
+            data = read_small(folders[0] / name)
+            if data is not None:
+                OutputFolder(folders[1]).write(name, data)

@@ -1,0 +1,686 @@
+"""Hooks of a running session: when each event fires, and what it leaves in the log.
+
+    hooks = SessionHooks(load_hooks(settings), writer, place, mode=lambda: "default")
+    effect = await hooks.fire_pre_tool_use("toolu_1", proposal, arguments)
+    effect.verdict, effect.arguments, effect.stop
+
+All hooks of an event run at the same time. 2.1.325 logs their output as attachments; 2.1.29 logs a
+progress line for each hook that runs, and otherwise only what the model is told.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from plait.chat.context import RequestBuilder
+from plait.chat.events import Notice, TurnEnded
+from plait.chat.hooks import (
+    EVENTS,
+    Hook,
+    HookEffect,
+    HookEvent,
+    HookOutput,
+    HookSettings,
+    parse_output,
+    run_hook,
+)
+from plait.chat.rules import find_allow_rule, parse_rule
+from plait.chat.runtime import Emit, HookAdvice, Ruling, Runtime
+from plait.chat.tools.base import SECRET_PLACEHOLDER, Outcome, Proposal, Tool, ToolError, Workplace
+from plait.chat.tools.shell import format_preview
+from plait.chat.usage import Meter
+from plait.conversation.prices import Prices
+from plait.errors import SourceError, UserError
+from plait.line.output import OutputFolder, make_file_name
+from plait.record.codec import encode
+from plait.write import SessionWriter
+
+__all__ = ["EVENTS", "Hook", "HookEffect", "HookEvent", "SessionHooks"]
+
+
+MAX_OUTPUT_SHOWN = 10_000
+"""Letters of what a hook says that the model is told; more lies in a file."""
+REMINDER = "<system-reminder>\n{}\n</system-reminder>"
+CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit")
+"""Events at which the model is told what a hook prints."""
+POST_TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")
+UNBLOCKABLE_EVENTS = ("SessionStart", "SubagentStart", "Notification")
+"""Events at which there is nothing to block: who would, has failed."""
+
+
+class HookLog:
+    """Writes what the hooks of one occasion leave in the log."""
+
+    def __init__(
+        self, writer: SessionWriter, place: Workplace, event: HookEvent, name: str, occasion: str
+    ) -> None:
+        self._writer = writer
+        self._place = place
+        self._event = event
+        self._name = name
+        self._occasion = occasion
+        """What names the occasion: the id of a call, or one of its own."""
+        self._saved_files = 0
+
+    def log_start(self, command: str) -> None:
+        """Write that a hook is run, as the older version does."""
+        data = {"hookEvent": self._event, "hookName": self._name, "command": command}
+        self._writer.progress({"type": "hook_progress", **data}, call=self._occasion)
+
+    def log_output(self, text: HookOutput) -> None:
+        """Write what a hook said that has ended."""
+        if text.stop is not None and self._event in ("Stop", "SubagentStop"):
+            self.log_stop(text.stop)
+        ran = text.run
+        took = {"command": ran.hook.command, "durationMs": ran.milliseconds}
+        if text.kind == "late":
+            limit = {"timedOut": True, "timeoutMs": round(ran.hook.seconds * 1000)}
+            self._log_note(
+                "hook_cancelled", {} if self._event in POST_TOOL_EVENTS else took | limit
+            )
+        elif text.kind == "failed":
+            fields = {"stderr": text.error, "stdout": ran.stdout, "exitCode": ran.code}
+            self._log_note("hook_non_blocking_error", fields | took)
+        elif self._is_logged(text):
+            words = ran.stdout.strip() if text.kind == "words" else ""
+            content = self._truncate(words, "stdout")
+            fields = {"content": content, "stdout": ran.stdout, "stderr": ran.stderr}
+            heard = f"{self._name} hook success: {content}"
+            is_heard = content and self._event in CONTEXT_EVENTS
+            self._log_note(
+                "hook_success", fields | {"exitCode": ran.code} | took, heard if is_heard else None
+            )
+        if text.message:
+            self._log_note("hook_system_message", {"content": text.message})
+        if text.blocking:
+            self._log_block(text)
+        if text.stop is not None and self._event in POST_TOOL_EVENTS:
+            self.log_stop(text.stop)
+        if text.context and self._event != "SessionStart":
+            self.log_context([text.context])
+
+    def _is_logged(self, text: HookOutput) -> bool:
+        """Return whether the log keeps what a hook printed."""
+        if text.kind == "words":
+            return True
+        if text.kind != "orders" or self._event == "UserPromptSubmit":
+            return False
+        is_order = text.blocking is not None and text.blocking.is_json
+        is_refusal = self._event == "PreToolUse" and text.verdict == "deny"
+        is_behind = self._event in POST_TOOL_EVENTS and text.stop is not None
+        return not (is_order or is_refusal or is_behind)
+
+    def _log_block(self, text: HookOutput) -> None:
+        blocking, command = text.blocking, text.run.hook.command
+        if blocking is None:
+            return
+        if self._event in UNBLOCKABLE_EVENTS:
+            fields = {"stderr": blocking.message, "stdout": "", "exitCode": 2, "command": command}
+            self._log_note("hook_non_blocking_error", fields)
+        if self._event in ("Stop", "SubagentStop"):
+            self._writer.note(
+                f"{self._event} hook feedback:\n{blocking.message}", is_companion=False
+            )
+        is_stop = self._event in ("Stop", "SubagentStop") and blocking.is_json
+        if is_stop or self._event in POST_TOOL_EVENTS:
+            error = {"blockingError": {"blockingError": blocking.message, "command": command}}
+            words = (
+                f'{self._name} hook blocking error from command: "{command}": {blocking.message}'
+            )
+            self._log_note("hook_blocking_error", error, words)
+
+    def log_context(self, contexts: list[str], name: str | None = None) -> None:
+        """Write what the model is told besides."""
+        lines = [self._truncate(context, "additionalContext") for context in contexts]
+        name = name or self._name
+        occasion = name if self._event == "SessionStart" else self._occasion
+        if self._event == "UserPromptSubmit":
+            occasion = f"hook-{self._writer.ids.uuid()}"
+        words = f"{name} hook additional context: {chr(10).join(lines)}"
+        fields = {"content": lines, "hookName": name, "toolUseID": occasion}
+        self._log_attachment("hook_additional_context", fields, words)
+
+    def log_stop(self, reason: str) -> None:
+        """Write that a hook ends the turn."""
+        words = f"{self._name} hook stopped continuation: {reason}"
+        self._log_note("hook_stopped_continuation", {"message": reason}, words)
+
+    def _log_note(self, kind: str, fields: Mapping[str, Any], words: str | None = None) -> None:
+        named = {"hookName": self._name, "toolUseID": self._occasion}
+        is_first = kind == "hook_stopped_continuation"
+        entry = {**fields, **named} if is_first else {**named, "hookEvent": self._event, **fields}
+        self._log_attachment(kind, entry, words)
+
+    def _log_attachment(self, kind: str, fields: Mapping[str, Any], words: str | None) -> None:
+        """Write an attachment; the older version has only those that the model is told."""
+        if words is None and self._writer.setting.is_older:
+            return
+        entry = {"type": kind, **fields, "hookEvent": self._event}
+        if kind in ("hook_system_message", "hook_success"):
+            order = "type hookName toolUseID hookEvent content".split()
+            if entry["type"] == "hook_system_message":
+                order = "type content hookName toolUseID hookEvent".split()
+            entry = {
+                name: entry[name]
+                for name in (*order, *(item for item in entry if item not in order))
+            }
+        rendered = None if words is None else REMINDER.format(words)
+        self._writer.attachment(entry, rendered, role="system")
+
+    def _truncate(self, text: str, what: str) -> str:
+        """Return a text as it is told: one that is too long is kept in a file."""
+        if len(text) <= MAX_OUTPUT_SHOWN or self._place.results_folder is None:
+            return text[:MAX_OUTPUT_SHOWN]
+        self._saved_files += 1
+        name = f"hook-{make_file_name(self._occasion)}-{self._saved_files}-{what}.txt"
+        data = text.encode("utf-8", "replace")
+        try:
+            OutputFolder(self._place.results_folder).write(name, data)
+        except SourceError:
+            return text[:MAX_OUTPUT_SHOWN]
+        return format_preview(text, len(data), self._place.results_folder / name)
+
+    def log_summary(self, effect: HookEffect) -> None:
+        """Write how the hooks that run when a turn ends went, in the order of the settings."""
+        infos = [
+            {"command": hook_output.run.hook.command}
+            | ({} if hook_output.blocking else {"durationMs": hook_output.run.milliseconds})
+            for hook_output in effect.in_order
+        ]
+        errors = [
+            hook_output.blocking.message if hook_output.blocking else hook_output.error
+            for hook_output in effect.outputs
+        ]
+        self._writer.system(
+            "stop_hook_summary",
+            hook_infos=infos,
+            hook_errors=[error for error in errors if error],
+            hook_additional_context=effect.contexts,
+            prevented_continuation=effect.stop is not None,
+            stop_reason=effect.stop or "",
+            has_output=any(
+                hook_output.kind not in ("nothing", "late") or hook_output.blocking
+                for hook_output in effect.outputs
+            ),
+            tool_use_id=self._occasion,
+        )
+
+
+EFFORT = "high"
+"""What the API takes for how much effort is asked for, where nobody says."""
+EFFORT_EVENTS: tuple[HookEvent, ...] = (
+    *("PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PostToolBatch"),
+    *("Stop", "SubagentStop"),
+)
+MODE_EVENTS: tuple[HookEvent, ...] = ("UserPromptSubmit", *EFFORT_EVENTS)
+
+
+def _ignore(event: Any) -> None:
+    """Show something to nobody."""
+
+
+@dataclass(slots=True)
+class SessionHooks:
+    """The hooks of a session, or of an agent that works for it."""
+
+    settings: HookSettings
+    writer: SessionWriter
+    place: Workplace
+    mode: Callable[[], str] = lambda: "default"
+    emit: Emit = _ignore
+    on_warning: Callable[[str], None] = _ignore
+    """Told of trouble when nobody is shown events any more."""
+    agent: Mapping[str, str] = field(default_factory=dict)
+    """What is said of the agent that works: its id and its kind."""
+    transcript: Path | None = None
+    """The log of the session, where that is another."""
+
+    def for_agent(self, writer: SessionWriter, place: Workplace, kind: str) -> "SessionHooks":
+        """Return the hooks as an agent has them."""
+        agent = {"agent_id": writer.setting.agent or "", "agent_type": kind}
+        transcript = self.transcript or self.writer.path
+        return replace(self, writer=writer, place=place, agent=agent, transcript=transcript)
+
+    def attach(self, emit: Emit) -> None:
+        """Have whoever looks on shown what hooks say to people."""
+        self.emit = emit
+
+    def has(self, event: HookEvent) -> bool:
+        """Return whether anybody is told of an event at all."""
+        return any(hook.event == event for hook in self.settings.hooks)
+
+    async def fire_session_start(self, source: str, **fields: Any) -> None:
+        """Tell that a session begins; what is said of it stands before the next prompt."""
+        entry = {"source": source, **fields}
+        effect = await self._fire("SessionStart", source, None, entry)
+        if source == "compact":
+            self._log_session_start(source, effect)
+        elif effect.outputs:
+            self.writer.leading.append(lambda: self._log_session_start(source, effect))
+
+    def _log_session_start(self, source: str, effect: HookEffect) -> None:
+        log = self._make_log("SessionStart", source)
+        for hook_output in effect.outputs:
+            log.log_start(hook_output.run.hook.command)
+        for hook_output in effect.outputs:
+            log.log_output(hook_output)
+        if effect.contexts:
+            log.log_context(effect.contexts, "SessionStart")
+
+    async def fire_prompt_submit(self, words: str) -> HookEffect:
+        """Tell what a person asks, before it is logged; `log_submitted` logs what was said."""
+        return await self._fire("UserPromptSubmit", None, None, {"prompt": words})
+
+    def log_prompt_submit(self, effect: HookEffect) -> None:
+        """Log what hooks said to a prompt, behind it."""
+        log = self._make_log("UserPromptSubmit")
+        for hook_output in effect.outputs:
+            log.log_start(hook_output.run.hook.command)
+        for hook_output in effect.outputs:
+            if not hook_output.stop:
+                log.log_output(hook_output)
+
+    async def fire_pre_tool_use(
+        self, call: str, proposal: Proposal, given: Mapping[str, Any]
+    ) -> HookEffect:
+        """Tell of a call before anybody is asked about it."""
+        fields = {"tool_name": proposal.tool, "tool_input": given, "tool_use_id": call}
+        log = self._make_log("PreToolUse", proposal.tool, call)
+        return await self._fire("PreToolUse", proposal.tool, log, fields, proposal)
+
+    async def fire_permission_request(
+        self, call: str, proposal: Proposal, suggested: Sequence[Any]
+    ) -> HookEffect:
+        """Tell that somebody is to be asked about a call."""
+        given = {"tool_name": proposal.tool, "tool_input": proposal.arguments}
+        fields = {**given, "permission_suggestions": [*suggested]}
+        log = self._make_log("PermissionRequest", proposal.tool, call)
+        effect = await self._fire("PermissionRequest", proposal.tool, None, fields, proposal)
+        for hook_output in effect.outputs:
+            if hook_output.verdict is None:
+                log.log_output(hook_output)
+        if effect.verdict in ("allow", "deny") and not self.writer.setting.is_older:
+            entry = {"type": "hook_permission_decision", "decision": effect.verdict}
+            self.writer.attachment({**entry, "toolUseID": call, "hookEvent": "PermissionRequest"})
+        return effect
+
+    async def fire_post_tool_use(
+        self,
+        call: str,
+        proposal: Proposal,
+        given: Mapping[str, Any],
+        outcome: Outcome,
+        milliseconds: int,
+    ) -> HookEffect:
+        """Tell what became of a call, once it is logged."""
+        event: HookEvent = "PostToolUseFailure" if outcome.is_error else "PostToolUse"
+        fields: dict[str, Any] = {"tool_name": proposal.tool, "tool_input": given}
+        if outcome.is_error:
+            fields |= {
+                "tool_use_id": call,
+                "error": (
+                    outcome.content
+                    if isinstance(outcome.content, str)
+                    else "\n".join(str(block.get("text", "")) for block in outcome.content)
+                ),
+                "is_interrupt": False,
+            }
+        else:
+            response = outcome.content if outcome.output is None else outcome.output
+            fields |= {"tool_response": response, "tool_use_id": call}
+        log = self._make_log(event, proposal.tool, call)
+        fields["duration_ms"] = milliseconds
+        return await self._fire(event, proposal.tool, log, fields, proposal)
+
+    def log_tool_stop(self, call: str, proposal: Proposal, reason: str) -> None:
+        """Log that a hook which was told before a call ends the turn."""
+        self._make_log("PreToolUse", proposal.tool, call).log_stop(reason)
+
+    async def fire_post_tool_batch(self, calls: Sequence[Mapping[str, Any]]) -> HookEffect:
+        """Tell what became of all calls of a response."""
+        log = self._make_log("PostToolBatch", occasion=f"hook-{self.writer.ids.uuid()}")
+        return await self._fire("PostToolBatch", None, log, {"tool_calls": [*calls]})
+
+    async def fire_stop(self, words: str, *, is_again: bool) -> HookEffect:
+        """Tell that the turn ends, unless a hook has it go on; the log says how they went."""
+        event: HookEvent = "SubagentStop" if self.agent else "Stop"
+        subject = self.agent.get("agent_type") if self.agent else None
+        log = self._make_log(event)
+        own = {"agent_transcript_path": str(self.writer.path)} if self.agent else {}
+        tasks = [{"id": name, "type": "shell"} for name, running_task in self._running_tasks()]
+        fields = {
+            "stop_hook_active": is_again,
+            **own,
+            "last_assistant_message": words,
+            "background_tasks": tasks,
+            "session_crons": [],
+        }
+        effect = await self._fire(event, subject, log, fields)
+        if effect.in_order:
+            log.log_summary(effect)
+        return effect
+
+    def _running_tasks(self) -> list[tuple[str, Any]]:
+        tasks = self.place.background.items()
+        return [(name, task) for name, task in tasks if getattr(task, "status", "") == "running"]
+
+    async def fire_subagent_start(self) -> HookEffect:
+        """Tell that an agent begins to work."""
+        kind = self.agent.get("agent_type")
+        return await self._fire("SubagentStart", kind, self._make_log("SubagentStart", kind), {})
+
+    async def fire_pre_compact(self, trigger: str, focus: str) -> HookEffect:
+        """Tell that what was said is to be summed up."""
+        fields = {"trigger": trigger, "custom_instructions": focus or None}
+        return await self._fire("PreCompact", trigger, None, fields)
+
+    async def fire_post_compact(self, trigger: str, summary: str) -> HookEffect:
+        """Tell that a summary stands for what was said."""
+        fields = {"trigger": trigger, "compact_summary": summary}
+        return await self._fire("PostCompact", trigger, None, fields)
+
+    async def fire_notification(self, message: str, kind: str) -> None:
+        """Tell that somebody is waited for."""
+        fields = {"message": message, "notification_type": kind}
+        await self._fire("Notification", kind, None, fields)
+
+    async def fire_session_end(self, reason: str) -> None:
+        """Tell that a session is left; what fails then is told to whoever called us."""
+        effect = await self._fire("SessionEnd", reason, None, {"reason": reason})
+        for hook_output in effect.outputs:
+            if trouble := _describe_error(hook_output):
+                self.on_warning(
+                    f"SessionEnd hook [{hook_output.run.hook.command}] failed: {trouble}"
+                )
+
+    def _make_log(
+        self, event: HookEvent, subject: str | None = None, occasion: str | None = None
+    ) -> HookLog:
+        name = f"{event}:{subject}" if subject else event
+        return HookLog(self.writer, self.place, event, name, occasion or self.writer.ids.uuid())
+
+    async def _fire(
+        self,
+        event: HookEvent,
+        subject: str | None,
+        log: HookLog | None,
+        fields: Mapping[str, Any],
+        proposal: Proposal | None = None,
+    ) -> HookEffect:
+        """Run the hooks of an occasion, all at once, and logs what each says as it ends."""
+        hooks = [
+            hook for hook in self.settings.select(event, subject) if self._applies(hook, proposal)
+        ]
+        effect = HookEffect()
+        if not hooks:
+            return effect
+        data = encode({**self._common_fields(event), "hook_event_name": event, **fields})
+        own = {
+            "CLAUDECODE": "1",
+            "CLAUDE_CODE_ENTRYPOINT": self.writer.setting.entrypoint,
+            "CLAUDE_CODE_SESSION_ID": self.writer.session,
+            "CLAUDE_PROJECT_DIR": str(self.place.root),
+        }
+        effort = {"CLAUDE_EFFORT": EFFORT} if event in EFFORT_EVENTS else {}
+        environment = {**self.place.environment, **own, **effort}
+        for hook in hooks:
+            if log:
+                log.log_start(hook.command)
+        running = {
+            asyncio.ensure_future(run_hook(hook, data, self.place.cwd, environment)): number
+            for number, hook in enumerate(hooks)
+        }
+        found: dict[int, HookOutput] = {}
+        try:
+            while waiting := [task for task in running if running[task] not in found]:
+                done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for item in sorted(done, key=lambda task: running[task]):
+                    found[running[item]] = heard = self._hide_secrets(
+                        parse_output(item.result(), event)
+                    )
+                    effect.outputs.append(heard)
+                    if log:
+                        log.log_output(heard)
+                    if heard.message:
+                        self.emit(Notice(f"{event} hook: {heard.message}"))
+                    if event != "SessionEnd" and (trouble := _describe_error(heard)):
+                        self.emit(
+                            Notice(
+                                f"{event} hook [{heard.run.hook.command}]: {trouble}", is_error=True
+                            )
+                        )
+        finally:
+            for item in running:
+                item.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+        effect.in_order = [found[number] for number in sorted(found)]
+        return effect
+
+    def _applies(self, hook: Hook, proposal: Proposal | None) -> bool:
+        """Return whether the call is one of those that a hook is for."""
+        if hook.condition is None or proposal is None:
+            return True
+        try:
+            rule = parse_rule(hook.condition)
+        except UserError:
+            return False
+        return find_allow_rule([rule], proposal, self.place) is not None
+
+    def _common_fields(self, event: HookEvent) -> dict[str, Any]:
+        writer = self.writer
+        own = self.transcript or writer.path
+        fields: dict[str, Any] = {
+            "session_id": writer.session,
+            "transcript_path": str(own),
+            "cwd": str(self.place.cwd),
+        }
+        if writer.prompt_id and not writer.setting.is_older:
+            fields["prompt_id"] = writer.prompt_id
+        if event in MODE_EVENTS:
+            fields["permission_mode"] = self.mode()
+        fields |= self.agent
+        if event in EFFORT_EVENTS and not writer.setting.is_older:
+            fields["effort"] = {"level": EFFORT}
+        return fields
+
+    def _hide_secrets(self, hook_output: HookOutput) -> HookOutput:
+        """Return what a hook says, without secrets of the environment."""
+        if not any(
+            secret in hook_output.run.stdout + hook_output.run.stderr
+            for secret in self.place.secrets
+        ):
+            return hook_output
+        texts = [hook_output.run.stdout, hook_output.run.stderr]
+        for secret in self.place.secrets:
+            texts = [text.replace(secret, SECRET_PLACEHOLDER) for text in texts]
+        return parse_output(
+            replace(hook_output.run, stdout=texts[0], stderr=texts[1]), hook_output.run.hook.event
+        )
+
+
+def _describe_error(hook_output: HookOutput) -> str:
+    """Return what went wrong with a hook, nothing where all is well."""
+    if hook_output.kind == "late":
+        return f"timed out after {hook_output.run.hook.seconds:g} seconds"
+    if hook_output.kind == "failed":
+        return hook_output.run.stderr.strip() or hook_output.error.partition("\n")[0]
+    return ""
+
+
+BY_HOOK = {"decision": "reject", "source": "hook", "reasonType": "hook"}
+DENIAL_KIND = "permission-rule"
+INVALID_REWRITE = (
+    "PreToolUse hook for {} returned updatedInput that failed schema validation: {}\nThe tool input"
+    " from the model was valid; the hook's rewrite of it was not."
+)
+
+
+def to_advice(effect: HookEffect) -> HookAdvice | None:
+    """Return what is to be thought of a call, None where no hook says anything of it."""
+    if effect.verdict in ("allow", "ask"):
+        return HookAdvice(effect.verdict, effect.reason)
+    return None
+
+
+def find_refusal(effect: HookEffect, proposal: Proposal, *, is_older: bool) -> Ruling | None:
+    """Return the refusal of hooks, None where they refuse nothing; the last one is told."""
+    for hook_output in reversed(effect.outputs):
+        reason = hook_output.blocking.message if hook_output.blocking else hook_output.reason
+        if hook_output.blocking or hook_output.verdict == "deny":
+            text = f"PreToolUse:{proposal.tool} hook error: {reason}"
+            return make_refusal(proposal, text, "PreToolUse", is_older=is_older)
+    return None
+
+
+def make_refusal(
+    proposal: Proposal, message: str, event: str, *, is_older: bool, ends_turn: bool = False
+) -> Ruling:
+    """Return that hooks do not let a call be done, as the log says it."""
+    decision = BY_HOOK | {"reasonCode": f"hook:{event}"}
+    fields: Mapping[str, Any] = {"tool_denial_kind": DENIAL_KIND, "permission_decision": decision}
+    return Ruling(
+        False, proposal, message, f"Error: {message}", {} if is_older else fields, ends_turn
+    )
+
+
+def rewrite_call(
+    proposal: Proposal, arguments: Mapping[str, Any], tool: Tool, place: Workplace
+) -> Proposal:
+    """Return a call with the arguments that hooks give it; raises ToolError where none fit."""
+    try:
+        return replace(tool.propose(arguments, place), is_user_modified=proposal.is_user_modified)
+    except ToolError as error:
+        raise ToolError(INVALID_REWRITE.format(proposal.tool, error.text)) from error
+
+
+PROMPT_BLOCKED = "UserPromptSubmit operation blocked by hook:\n{}\n\nOriginal prompt: {}"
+PROMPT_STOPPED = "Operation stopped by hook: {}"
+MAX_STOP_BLOCKS = 9
+"""How often in a row hooks may keep a turn from ending."""
+STOP_BLOCKS_OVERRIDDEN = (
+    "A hook blocked the turn from ending {} consecutive times — overriding and ending turn. For"
+    " Stop/SubagentStop hooks, check stop_hook_active in the input and return success while it's"
+    " true. Set CLAUDE_CODE_STOP_HOOK_BLOCK_CAP to raise this limit."
+)
+
+
+def log_blocked_prompt(writer: SessionWriter, effect: HookEffect, words: str) -> str:
+    """Log that a prompt is not asked; returns what the person is told."""
+    blocking = effect.blocking[0]
+    text = PROMPT_BLOCKED.format(blocking.message, words)
+    _log_ending(writer, text, "blocked_by_hook", blocking.reason, is_kept=False)
+    return text
+
+
+def log_stopped_prompt(writer: SessionWriter, reason: str) -> str:
+    """Log that a prompt is not answered; returns what the person is told."""
+    text = PROMPT_STOPPED.format(reason)
+    writer.note(text, is_companion=False)
+    _log_ending(writer, text, "stopped_by_hook", reason, is_kept=True)
+    return text
+
+
+def _log_ending(writer: SessionWriter, told: str, kind: str, reason: str, *, is_kept: bool) -> None:
+    ending = {"ending": {"kind": kind, "reason": reason}, "promptKept": is_kept}
+    newer = {"prevent_continuation": True, "prompt_submit_ending": ending}
+    fields = {} if writer.setting.is_older else newer
+    writer.system("informational", content=told, level="warning", **fields)
+
+
+def log_stop_override(writer: SessionWriter, times: int) -> str:
+    """Log that a turn ends although hooks would have it go on; returns what the person is told."""
+    text = STOP_BLOCKS_OVERRIDDEN.format(times)
+    writer.system("informational", content=text, level="warning")
+    return text
+
+
+CACHE_SECONDS = 300
+"""Seconds that the API keeps what it has read."""
+
+
+class SessionLifecycle:
+    """From when a session is opened to when it is left."""
+
+    def __init__(self, runtime: Runtime, prices: Prices, emit: Emit) -> None:
+        self._runtime = runtime
+        self._prices = prices
+        self._emit = emit
+        if runtime.hooks:
+            runtime.hooks.attach(emit)
+        self._start_task: asyncio.Task[None] | None = None
+        self.reason = "other" if runtime.writer.is_unseen else "prompt_input_exit"
+        """Why it will be left."""
+
+    def start(self) -> None:
+        """Have hooks told that the session begins, once; nobody waits for them yet."""
+        if self._runtime.hooks and self._start_task is None:
+            self._start_task = asyncio.ensure_future(self._fire_start(self._runtime.hooks))
+
+    async def _fire_start(self, hooks: "SessionHooks") -> None:
+        if hooks.has("SessionStart"):
+            fields = build_start_fields(self._runtime, self._prices)
+            await hooks.fire_session_start(get_session_source(self._runtime), **fields)
+
+    async def wait_started(self) -> bool:
+        """Wait until hooks know that it begins; tells whether nobody stopped that."""
+        self.start()
+        try:
+            if self._start_task:
+                await self._start_task
+        except asyncio.CancelledError:
+            if task := asyncio.current_task():
+                task.uncancel()
+            self._emit(TurnEnded("interrupted", "", 0, 0, {}, None))
+            return False
+        return True
+
+    async def end(self) -> None:
+        """Have hooks told that the session is left, where they know that it began."""
+        if self._start_task is None or self._runtime.hooks is None:
+            return
+        self._start_task.cancel()
+        await asyncio.wait([self._start_task])
+        await self._runtime.hooks.fire_session_end(self.reason)
+
+
+def get_session_source(runtime: Runtime) -> str:
+    """Return how a session begins: anew, in another's place, or where it was left."""
+    if runtime.writer.setting.first:
+        return "clear"
+    return "startup" if runtime.writer.tip is None else "resume"
+
+
+def build_start_fields(runtime: Runtime, prices: Prices) -> dict[str, Any]:
+    """Return what hooks are told of a session that begins, besides how."""
+    fields: dict[str, Any] = {}
+    if get_session_source(runtime) == "resume" and isinstance(runtime.requests, RequestBuilder):
+        fields |= _build_resume_fields(runtime, runtime.requests, prices)
+    if not runtime.writer.is_unseen:
+        fields["model"] = runtime.writer.setting.model
+    return fields
+
+
+def _build_resume_fields(
+    runtime: Runtime, requests: RequestBuilder, prices: Prices
+) -> dict[str, Any]:
+    """Return how a session was left that goes on: how long ago, and what going on takes."""
+    now = runtime.writer.ids.moment()
+    answers = (
+        record for record in reversed(requests.context.records) if record.type == "assistant"
+    )
+    last = next((record.timestamp for record in answers if record.timestamp), None)
+    tokens = requests.context.tokens()
+    meter = Meter(prices)
+    meter.add(requests.model, {"cache_creation_input_tokens": tokens}, now)
+    found: dict[str, Any] = {"context_tokens": tokens}
+    if last is not None:
+        seconds = max(0, round((now - datetime.fromisoformat(last)).total_seconds()))
+        is_expired = seconds > CACHE_SECONDS
+        found = {"seconds_since_last_response": seconds, **found}
+        found["prompt_cache_likely_expired"] = is_expired
+    if meter.cost is not None:
+        found["estimated_cache_write_usd"] = round(meter.cost, 4)
+    return found

@@ -1,0 +1,277 @@
+"""Settings files of Claude Code, and the directories that the user trusts.
+
+    <configuration>/settings.json            userSettings      the user's own
+    <project>/.claude/settings.json          projectSettings   shared with a repository
+    <project>/.claude/settings.local.json    localSettings     the user's, for this project
+
+Lists are joined; for anything else the nearest file wins. What cannot be read or has the wrong type
+is left out with a notice. Hooks and environment of a project apply only where its files are active,
+and permissions of the shared file only where the project is trusted; denials always apply.
+
+Claude Code keeps trust in `.claude.json`, and a trusted directory includes everything below it. Our
+own answers go to a file of ours, since the client rewrites its file while it runs.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from plait.line import read_regular
+from plait.line.output import replace_file
+from plait.record.codec import NotAnObject, decode_object, encode
+
+Source: TypeAlias = Literal["userSettings", "projectSettings", "localSettings"]
+SETTINGS, LOCAL, FOLDER = "settings.json", "settings.local.json", ".claude"
+MOST_BYTES = 4_000_000
+BYPASS_MODE = "bypassPermissions"
+TYPE_NAMES: Mapping[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "a string",
+    bool: "a boolean",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """What one file says."""
+
+    source: Source
+    path: Path
+    folder: Path
+    """Where paths that begin with one slash begin: the project, or the configuration folder."""
+    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the person's own, whatever project they stand in."""
+        return self.source == "userSettings"
+
+    def value(self, *keys: str) -> Any:
+        """Return what stands behind some names, None where nothing does."""
+        found: Any = self.values
+        for name in keys:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class SourcedValue:
+    """A value, and the file that says it."""
+
+    value: Any
+    file: SettingsFile
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettings:
+    """What all files say, the nearest last."""
+
+    files: tuple[SettingsFile, ...] = ()
+    is_trusted: bool = True
+    """Whether a person said that the project is to be trusted: its shared file may allow things."""
+    is_active: bool = True
+    """Whether the project's files may have something run; a program that is told to does so."""
+    notices: tuple[str, ...] = ()
+    """What a person should know: files and values that were left out."""
+
+    @property
+    def active_files(self) -> tuple[SettingsFile, ...]:
+        """The files that may have something run."""
+        return tuple(file for file in self.files if file.is_own or self.is_active)
+
+    @property
+    def trusted_files(self) -> tuple[SettingsFile, ...]:
+        """The files that may allow something."""
+        is_shared = "projectSettings"
+        return tuple(
+            settings_file
+            for settings_file in self.active_files
+            if settings_file.source != is_shared or self.is_trusted
+        )
+
+    def value(self, *keys: str, kind: type = object) -> Any:
+        """Return what the nearest file says that may, None where none says it in that form."""
+        for file in reversed(self.active_files):
+            found = file.value(*keys)
+            if found is not None and isinstance(found, kind):
+                return found
+        return None
+
+    def list_values(self, *keys: str, is_strict: bool = False) -> Iterator[SourcedValue]:
+        """Yield the texts of a list in all files that may allow; a strict one is in all."""
+        for file in self.files if is_strict else self.trusted_files:
+            found = file.value(*keys)
+            for item in found if isinstance(found, list) else ():
+                if isinstance(item, str) and item.strip():
+                    yield SourcedValue(item, file)
+
+    def merge_objects(self, *keys: str) -> dict[str, Any]:
+        """Return the members of an object in all files that may; the nearest counts."""
+        members: dict[str, Any] = {}
+        for file in self.active_files:
+            found = file.value(*keys)
+            members |= found if isinstance(found, dict) else {}
+        return members
+
+    def default_mode(self, known: Collection[str]) -> str | None:
+        """Return the mode that sessions begin in; that nobody is asked is for a person to say."""
+        for file in reversed(self.active_files):
+            mode = file.value("permissions", "defaultMode")
+            if mode in known and (file.is_own or mode != BYPASS_MODE):
+                return str(mode)
+        return None
+
+    @property
+    def trust_warnings(self) -> tuple[str, ...]:
+        """What the project's files would have run, or allow, were they trusted, in words."""
+        lines: list[str] = []
+        for file in self.files:
+            if file.is_own:
+                continue
+            hooks, allowed = file.value("hooks"), file.value("permissions", "allow")
+            for event, group in hooks.items() if isinstance(hooks, dict) else ():
+                lines += [f"{event} runs: {command}" for command in _commands(group)]
+            if isinstance(env := file.value("env"), dict) and env:
+                lines.append(f"commands have in their environment: {', '.join(map(str, env))}")
+            if isinstance(allowed, list) and allowed:
+                lines.append(f"not asked about: {', '.join(map(str, allowed))}")
+            others = file.value("permissions", "additionalDirectories")
+            if isinstance(others, list) and others:
+                lines.append(f"worked in as well: {', '.join(map(str, others))}")
+        return tuple(lines)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What commands have in their environment besides."""
+        variables = self.merge_objects("env")
+        return {
+            name: (str(value).lower() if isinstance(value, bool) else str(value))
+            for name, value in variables.items()
+            if isinstance(value, str | int | float)
+        }
+
+    @property
+    def extra_directories(self) -> tuple[Path, ...]:
+        """Further directories that may be worked in, those that are there."""
+        named = self.list_values("permissions", "additionalDirectories")
+        found = (sourced_value.file.folder / sourced_value.value for sourced_value in named)
+        return tuple(path for path in found if path.is_dir())
+
+
+def load_settings(
+    configuration: Path, directory: Path, *, is_trusted: bool = True, is_active: bool = True
+) -> ClientSettings:
+    """Read the settings that count in a directory."""
+    project = directory / FOLDER
+    places: tuple[tuple[Source, Path, Path], ...] = (
+        ("userSettings", configuration / SETTINGS, configuration),
+        ("projectSettings", project / SETTINGS, directory),
+        ("localSettings", project / LOCAL, directory),
+    )
+    files: list[SettingsFile] = []
+    notices: list[str] = []
+    for source, path, folder in places:
+        if files and path.resolve() == files[0].path.resolve():
+            continue  # at home the folder of the project is the person's own
+        try:
+            files.append(SettingsFile(source, path, folder, _read(path)))
+        except _UnreadableSettings as error:
+            files.append(SettingsFile(source, path, folder))
+            notices.append(str(error))
+    notices += [notice for file in files for notice in _find_type_errors(file)]
+    return ClientSettings(tuple(files), is_trusted, is_active, tuple(notices))
+
+
+class _UnreadableSettings(Exception):
+    """A settings file that says nothing, and why."""
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        data = read_regular(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise _UnreadableSettings(f"settings skipped: cannot read '{path}': {reason}") from error
+    if len(data) > MOST_BYTES:
+        raise _UnreadableSettings(f"settings skipped: '{path}' is too long")
+    try:
+        return decode_object(data) if data.strip() else {}
+    except NotAnObject as error:
+        raise _UnreadableSettings(f"settings skipped: '{path}' is not JSON: {error}") from error
+
+
+EXPECTED_TYPES: tuple[tuple[tuple[str, ...], type], ...] = (
+    (("permissions",), dict),
+    (("permissions", "allow"), list),
+    (("permissions", "ask"), list),
+    (("permissions", "deny"), list),
+    (("permissions", "additionalDirectories"), list),
+    (("permissions", "defaultMode"), str),
+    (("hooks",), dict),
+    (("env",), dict),
+    (("model",), str),
+    (("disableAllHooks",), bool),
+)
+
+
+def _find_type_errors(file: SettingsFile) -> Iterable[str]:
+    for way, kind in EXPECTED_TYPES:
+        found = file.value(*way)
+        if found is not None and not isinstance(found, kind):
+            yield f"`{'.'.join(way)}` in '{file.path}' is ignored: it should be {TYPE_NAMES[kind]}"
+
+
+def _commands(groups: object) -> Iterator[str]:
+    for group in groups if isinstance(groups, list) else ():
+        inner = group.get("hooks") if isinstance(group, dict) else None
+        for hook in inner if isinstance(inner, list) else ():
+            if isinstance(hook, dict) and isinstance(hook.get("command"), str):
+                yield hook["command"]
+
+
+CLIENT_STATE_FILE = ".claude.json"
+TRUST_KEY = "hasTrustDialogAccepted"
+
+
+class TrustStore:
+    """Who was trusted, by the client's word or by ours."""
+
+    def __init__(self, configuration: Path, own: Path) -> None:
+        self._configuration = configuration
+        self._own = own
+
+    def is_trusted(self, directory: Path) -> bool:
+        """Return whether a directory is trusted."""
+        place = directory.resolve()
+        known = {str(path) for path in (place, *place.parents)}
+        return not known.isdisjoint(self._trusted_directories())
+
+    def _trusted_directories(self) -> Iterator[str]:
+        for name, trust in _read_object(self._own).items():
+            if trust is True:
+                yield name
+        inside = self._configuration / CLIENT_STATE_FILE
+        is_usual = self._configuration.name == ".claude"
+        for path in (
+            (inside, self._configuration.with_name(CLIENT_STATE_FILE)) if is_usual else (inside,)
+        ):
+            projects = _read_object(path).get("projects")
+            for name, trust in projects.items() if isinstance(projects, Mapping) else ():
+                if isinstance(trust, Mapping) and trust.get(TRUST_KEY) is True:
+                    yield name
+
+    def add(self, directory: Path) -> None:
+        """Trust a directory from now on."""
+        fields = {**_read_object(self._own), str(directory.resolve()): True}
+        replace_file(self._own, encode(fields) + b"\n")
+
+
+def _read_object(path: Path) -> Mapping[str, Any]:
+    try:
+        return decode_object(read_regular(path))
+    except (OSError, NotAnObject):
+        return {}

@@ -1,0 +1,559 @@
+"""Custom commands and skills: loading, expanding, listing, and the tool that runs them.
+
+    .claude/commands/review.md         /review          commands/git/fix.md      /git:fix
+    .claude/skills/review/SKILL.md     /review, and for the model to use on its own
+
+They are read from the configuration folder and from every directory from the working directory
+upwards. A skill wins over a command, the user's over a project's, a nearer one over one further up.
+
+    $ARGUMENTS   all arguments              $0 $1, $ARGUMENTS[0]   one argument, counted from 0
+    $name        an argument named in the front matter's `arguments`
+    !`date`      the output of a command; also a block that begins with ```!
+
+Arguments without a placeholder are appended. Commands in the text need permission like any other
+call: the front matter's `allowed-tools` counts, and a refusal stops the expansion.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from plait.chat.context import LiveContext, RequestBuilder
+from plait.chat.front_matter import Document, parse_document
+from plait.chat.instructions import ProjectScope
+from plait.chat.model_info import resolve_alias
+from plait.chat.rules import parse_rule
+from plait.chat.runtime import Runtime
+from plait.chat.tools.base import (
+    Arguments,
+    BuiltInTool,
+    Effect,
+    Field,
+    Outcome,
+    ProgressCallback,
+    Proposal,
+    ToolError,
+    Workplace,
+)
+from plait.chat.tools.secrets import hide_secrets
+from plait.errors import UserError
+from plait.graph.client.messages import SKILLS, wrap_reminder
+from plait.line import read_regular
+from plait.record.codec import as_mapping
+from plait.write import SessionWriter
+from plait.write.lines import Content
+
+if TYPE_CHECKING:
+    from plait.chat.runtime import Ruling
+
+
+__all__ = ["Expansion", "SessionSkills", "Skill", "SkillTool", "load_skills"]
+
+
+MAX_DESCRIPTION = 100
+"""Letters of a description that is taken from the text itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Something that is asked for by its name: a command of one file, or a skill of a folder."""
+
+    name: str
+    document: Document
+    path: Path
+    is_skill: bool = False
+
+    @property
+    def title(self) -> str:
+        """Another name that it gives itself, nothing where it does not."""
+        title = self.document.get_text("name")
+        return title if self.is_skill and title != self.name else ""
+
+    @property
+    def description(self) -> str:
+        """What it is for: as its head says, or else how its text begins."""
+        if text := " ".join(self.document.get_text("description").split()):
+            return text
+        lines = (line.strip().lstrip("#").strip() for line in self.document.body.splitlines())
+        first = next(filter(None, lines), "")
+        return first if len(first) <= MAX_DESCRIPTION else f"{first[: MAX_DESCRIPTION - 3]}..."
+
+    @property
+    def argument_hint(self) -> str:
+        """What it takes."""
+        return self.document.get_text("argument-hint")
+
+    @property
+    def listing_line(self) -> str:
+        """How the model is told of it."""
+        title = f" ({self.title})" if self.title else ""
+        when = self.document.get_text("when_to_use")
+        return f"- {self.name}{title}: {self.description}{f' - {when}' if when else ''}"
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """What may be done without asking while it is followed."""
+        return self.document.get_list("allowed-tools")
+
+    @property
+    def model(self) -> str | None:
+        """Who is asked, None where that stays as it is."""
+        named = self.document.get_text("model")
+        return named if named and named != "inherit" else None
+
+    @property
+    def is_for_model(self) -> bool:
+        """Whether the model may ask for it by itself."""
+        return not self.document.is_true("disable-model-invocation")
+
+    @property
+    def is_for_person(self) -> bool:
+        """Whether a person may ask for it."""
+        return self.document.get_text("user-invocable").casefold() not in ("false", "no", "off")
+
+    @property
+    def is_text_only(self) -> bool:
+        """Whether it is words alone: it loosens nothing and has nothing run."""
+        loosening = {"allowed-tools", "model", "hooks", "context", "agent"}
+        return not loosening & self.document.head.keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What a command makes of a prompt."""
+
+    name: str
+    arguments: str
+    content: str
+    """What the model is told."""
+    allowed: tuple[str, ...] = ()
+    model: str | None = None
+
+
+class SkillError(Exception):
+    """A command that could not be followed, and why."""
+
+    def __init__(self, name: str, arguments: str, text: str) -> None:
+        super().__init__(text)
+        self.name, self.arguments, self.text = name, arguments, text
+
+
+COMMANDS_FOLDER, SKILLS_FOLDER, SKILL_FILE, CLAUDE_FOLDER = (
+    "commands",
+    "skills",
+    "SKILL.md",
+    ".claude",
+)
+MAX_SKILL_BYTES = 1_000_000
+MAX_SKILLS = 2_000
+"""Commands and skills of one folder."""
+
+
+def load_skills(scope: ProjectScope) -> dict[str, Skill]:
+    """Return what can be asked for, skills before commands, each kind by name."""
+    places = [scope.configuration] if scope.configuration else []
+    places += [folder / CLAUDE_FOLDER for folder in (scope.root, *scope.root.parents)]
+    found: dict[str, Skill] = {}
+    for kind in (_iter_skill_files, _iter_command_files):
+        own: dict[str, Skill] = {}
+        for place in places:
+            for name, path in kind(place):
+                if name not in found and name not in own:
+                    document = _read_document(path, scope)
+                    if document is not None:
+                        own[name] = Skill(name, document, path, path.name == SKILL_FILE)
+        found |= dict(sorted(own.items()))
+    return found
+
+
+def _iter_skill_files(place: Path) -> Iterator[tuple[str, Path]]:
+    folder = place / SKILLS_FOLDER
+    try:
+        names = sorted(path.name for path in folder.iterdir())[:MAX_SKILLS]
+    except OSError:
+        return
+    for name in names:
+        yield name, folder / name / SKILL_FILE
+
+
+def _iter_command_files(place: Path) -> Iterator[tuple[str, Path]]:
+    folder, count = place / COMMANDS_FOLDER, 0
+    for at, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            count += 1
+            if name.endswith(".md") and count <= MAX_SKILLS:
+                path = Path(at, name)
+                yield ":".join(path.relative_to(folder).with_suffix("").parts), path
+
+
+def _read_document(path: Path, grounds: ProjectScope) -> Document | None:
+    try:
+        if path.stat().st_size > MAX_SKILL_BYTES:
+            return None
+        text = read_regular(path).decode(errors="replace")
+    except OSError:
+        return None
+    return parse_document(str(hide_secrets(text, grounds.secrets)))
+
+
+def select_valid_rules(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the rules among some texts; what is none allows nothing."""
+    found = []
+    for text in texts:
+        try:
+            parse_rule(text)
+        except UserError:
+            continue
+        found.append(text)
+    return tuple(found)
+
+
+RunCommand: TypeAlias = Callable[[str, str], Awaitable[str]]
+"""Runs a command as it stands in a text; returns what takes its place."""
+COMMAND = re.compile(r"```!\s*\n(?P<block>.*?)\n?```|(?<!\S)!`(?P<line>[^`]+)`", re.DOTALL)
+PLACEHOLDERS = (
+    r"\\\$(?=[A-Za-z0-9])|\$ARGUMENTS\[(?P<at>\d+)\]|\$ARGUMENTS|(?<!\$)\$(?P<number>\d+)"
+)
+BASE_DIRECTORY = "Base directory for this skill: {}\n\n"
+REMAINING_ARGUMENTS = "\n\nARGUMENTS: {}"
+
+
+async def expand_skill(skill: Skill, arguments: str, session: str, run: RunCommand) -> str:
+    """Return what a command says, with all that it is given, and what it has run."""
+    folder = str(skill.path.parent)
+    text = fill_arguments(skill.document.body, arguments, skill.document.get_list("arguments"))
+    if skill.is_skill:
+        text = BASE_DIRECTORY.format(folder) + text
+    known = {"CLAUDE_SKILL_DIR": folder, "CLAUDE_SESSION_ID": session}
+    text = re.sub(r"\$\{(\w+)\}", lambda found: known.get(found[1], found[0]), text)
+    return await _run_commands(text, run)
+
+
+def fill_arguments(body: str, arguments: str, names: tuple[str, ...] = ()) -> str:
+    """Return a text with what it is given in the places that it has for it."""
+    words = split_arguments(arguments)
+    named = dict(zip(names, words, strict=False))
+    own = "".join(rf"|\$(?P<n{at}>{re.escape(name)})\b" for at, name in enumerate(names))
+    places = re.compile(PLACEHOLDERS + own)
+    is_placed = False
+
+    def put(found: re.Match[str]) -> str:
+        nonlocal is_placed
+        if found[0].startswith("\\"):
+            return found[0][1:]
+        is_placed = True
+        place = found["at"] or found["number"]
+        if place is not None:
+            number = int(place[:6])
+            return words[number] if number < len(words) else found[0]
+        if found[0] == "$ARGUMENTS":
+            return arguments
+        return named.get(found[0][1:], found[0])
+
+    text = places.sub(put, body)
+    return text if is_placed or not arguments else text + REMAINING_ARGUMENTS.format(arguments)
+
+
+def split_arguments(arguments: str) -> list[str]:
+    """Return the words of the first line that a command is given, as a shell parts them."""
+    line = arguments.partition("\n")[0]
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()
+
+
+async def _run_commands(text: str, run: RunCommand) -> str:
+    pieces, end = [], 0
+    for found in COMMAND.finditer(text):
+        command = found["block"] if found["block"] is not None else found["line"]
+        pieces += [text[end : found.start()], await run(command.strip(), found[0])]
+        end = found.end()
+    return "".join([*pieces, text[end:]])
+
+
+INVOCATION = re.compile(r"/([A-Za-z0-9][\w:.-]*)(?:\s+(.*))?", re.DOTALL)
+NOT_USER_INVOCABLE = (
+    "This skill can only be invoked by Claude, not directly by users. Ask Claude to use the"
+    ' "{}" skill for you.'
+)
+COMMAND_REFUSED = 'Shell command permission check failed for pattern "{}": {}'
+COMMAND_FAILED = 'Shell command failed for pattern "{}": [stderr]\n{}'
+
+
+CACHE_SECONDS = 2.0
+"""Seconds for which what was read counts where nothing is asked: names are completed key by key."""
+
+
+class SessionSkills:
+    """The commands and skills of a session; they are looked for anew with every prompt."""
+
+    def __init__(self, scope: ProjectScope) -> None:
+        self._scope = scope
+        self._skills: dict[str, Skill] = {}
+        self._loaded_at = -CACHE_SECONDS
+
+    def reload(self) -> None:
+        """Read them again, if others may be there by now."""
+        self._skills, self._loaded_at = load_skills(self._scope), monotonic()
+
+    @property
+    def skills(self) -> Mapping[str, Skill]:
+        """Those that there are, by name, as of a moment ago."""
+        if monotonic() - self._loaded_at >= CACHE_SECONDS:
+            self.reload()
+        return self._skills
+
+    def find(self, name: str) -> Skill | None:
+        """Return one by its name, or by the one that it gives itself."""
+        if name in self.skills:
+            return self.skills[name]
+        return next((skill for skill in self.skills.values() if skill.title == name), None)
+
+    async def expand(self, content: Content, runtime: "Runtime") -> Expansion | None:
+        """Return what a command makes of a prompt, None where it is none.
+
+        Raises Unexpanded where it cannot be followed.
+        """
+        called = INVOCATION.fullmatch(content) if isinstance(content, str) else None
+        if called is None:
+            return None
+        name, arguments = called[1], (called[2] or "").strip()
+        self.reload()
+        skill = self.find(name)
+        if skill is None:
+            return None
+        if not skill.is_for_person:
+            raise SkillError(name, arguments, NOT_USER_INVOCABLE.format(name))
+        return await self.expand_skill(skill, arguments, runtime)
+
+    async def expand_skill(self, skill: Skill, arguments: str, runtime: "Runtime") -> Expansion:
+        """Return what one makes of what it is given."""
+
+        async def run(command: str, written: str) -> str:
+            return await _run_command(command, written, skill, arguments, runtime)
+
+        content = await expand_skill(skill, arguments, runtime.writer.session, run)
+        return Expansion(skill.name, arguments, content, skill.allowed, skill.model)
+
+
+async def _run_command(
+    command: str, written: str, skill: Skill, arguments: str, runtime: "Runtime"
+) -> str:
+    """Return what a command of the shell says, once it is allowed."""
+    tool = runtime.tools.get("Bash")
+    if tool is None:
+        text = COMMAND_REFUSED.format(written, "there is no tool that runs commands")
+        raise SkillError(skill.name, arguments, text)
+    try:
+        proposal = tool.propose({"command": command}, runtime.place)
+        ruling = await _check_permission(proposal, skill, runtime)
+        if not ruling.is_allowed:
+            raise SkillError(skill.name, arguments, COMMAND_REFUSED.format(written, ruling.message))
+        outcome = await tool.run(ruling.proposal, runtime.place, lambda data: None)
+    except ToolError as error:
+        outcome = error.outcome
+    if isinstance(outcome.content, str):
+        words = outcome.content
+    else:
+        words = "\n".join(str(block.get("text", "")) for block in outcome.content)
+    if outcome.is_error:
+        text = re.sub(r"\AExit code \d+\n?", "", words)
+        raise SkillError(skill.name, arguments, COMMAND_FAILED.format(written, text))
+    return words
+
+
+async def _check_permission(proposal: Proposal, skill: Skill, runtime: "Runtime") -> "Ruling":
+    """Have a command ruled upon, with what the skill allows."""
+    before = runtime.place.granted_rules
+    runtime.place.granted_rules = (*before, *select_valid_rules(skill.allowed))
+    try:
+        return await runtime.permissions.check(proposal, "")
+    finally:
+        runtime.place.granted_rules = before
+
+
+def clear_grants(runtime: Runtime) -> None:
+    """Take back what a command lent to the turn before."""
+    runtime.place.granted_rules = ()
+    runtime.writer.attribution = {}
+
+
+def log_command_prompt(expansion: Expansion, runtime: Runtime) -> str:
+    """Log a command in a prompt's place, with what it makes of it; returns its message."""
+    uuid = runtime.writer.custom_command(expansion.name, expansion.arguments, expansion.content)
+    _grant(expansion, runtime)
+    return uuid
+
+
+def log_skill_result(expansion: Expansion, call: str, runtime: Runtime) -> None:
+    """Log what a skill says that the model asked for."""
+    runtime.writer.expansion(expansion.content, call=call, **runtime.writer.companion)
+    runtime.attachments.write_for_skill(expansion.content)
+    log_permissions(expansion, runtime.writer, is_of_turn=True)
+    _grant(expansion, runtime)
+
+
+def log_permissions(expansion: Expansion, writer: SessionWriter, *, is_of_turn: bool) -> None:
+    """Log what a command allows; the older form says nothing of it."""
+    if writer.setting.is_older:
+        return
+    model = {"model": expansion.model} if expansion.model else {}
+    fields = {"type": "command_permissions", "allowedTools": [*expansion.allowed], **model}
+    writer.attachment(fields, is_of_turn=is_of_turn)
+
+
+def log_failure(error: SkillError, runtime: Runtime) -> str:
+    """Log a command that could not be followed; returns what the person is told."""
+    if runtime.writer.is_unseen and not runtime.writer.setting.is_older:
+        runtime.writer.queue("enqueue", f"/{error.name} {error.arguments}".strip())
+        runtime.writer.queue("dequeue")
+    runtime.writer.command(error.name, error.arguments, error.text, is_failed=True)
+    return error.text
+
+
+@contextmanager
+def use_model(model: str | None, runtime: Runtime) -> Iterator[None]:
+    """Have another model answer, where a command wants it."""
+    requests = runtime.requests
+    if model is None or not isinstance(requests, RequestBuilder):
+        yield
+        return
+    before, requests.model = requests.model, resolve_alias(model)
+    try:
+        yield
+    finally:
+        requests.model = before
+
+
+def _grant(expansion: Expansion, runtime: Runtime) -> None:
+    runtime.place.granted_rules = (
+        *runtime.place.granted_rules,
+        *select_valid_rules(expansion.allowed),
+    )
+    place = expansion.name.partition(":")
+    plugin = {"attributionPlugin": place[0]} if place[1] else {}
+    runtime.writer.attribution = {"attributionSkill": expansion.name, **plugin}
+
+
+SKILL_FIELDS = (
+    Field("skill", "string", "The name of a skill that was listed", is_required=True),
+    Field("args", "string", "What it is given, if anything"),
+)
+SKILL_DESCRIPTION = (
+    "Follows a skill: instructions for a task of a certain kind, written down by the user. The"
+    " skills that there are were listed with the conversation. When one of them fits what is"
+    " asked, call this first; what it says comes with the result."
+)
+USER_ONLY = (
+    "Skill {0} cannot be used with Skill tool due to disable-model-invocation. Ask the user to run"
+    " /{0} themselves — it cannot be invoked via the Skill tool. Do not replicate this skill's"
+    " workflow by other means — it is reserved for explicit user invocation."
+)
+
+
+@dataclass
+class SkillTool(BuiltInTool):
+    """The tool that follows a skill."""
+
+    skills: SessionSkills
+    runtime: "Runtime | None" = None
+    """The session it works in; set once that is put together."""
+    name = "Skill"
+    description = SKILL_DESCRIPTION
+    fields = SKILL_FIELDS
+
+    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
+        """Find the skill; one that does more than say words is asked about."""
+        checked = self.check(arguments)
+        name = str(checked["skill"]).removeprefix("/")
+        skill = self.skills.find(name)
+        if skill is None:
+            text = f"Unknown skill: {name}."
+            like = get_close_matches(name, self.skills.skills, 1, 0.5)
+            raise ToolError((f"{text} Did you mean {like[0]}?" if like else text), is_misuse=True)
+        if not skill.is_for_model:
+            raise ToolError(USER_ONLY.format(skill.name), is_misuse=True)
+        effect: Effect = "none" if skill.is_text_only else "execute"
+        return Proposal(self.name, {**checked, "skill": name}, effect, name)
+
+    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
+        """Follow it: what it says goes along with the result."""
+        skill = self.skills.find(str(proposal.arguments["skill"]))
+        if skill is None or self.runtime is None:
+            raise ToolError("The skill is there no more.")
+        try:
+            given = str(proposal.arguments.get("args", ""))
+            expansion = await self.skills.expand_skill(skill, given, self.runtime)
+        except SkillError as error:
+            raise ToolError(error.text) from None
+        output: dict[str, Any] = {"success": True, "commandName": skill.name}
+        if skill.allowed:
+            output["allowedTools"] = [*skill.allowed]
+        return Outcome(f"Launching skill: {skill.name}", output, expansion=expansion)
+
+
+LISTING_TYPE = "skill_listing"
+
+
+def list_model_skills(skills: Mapping[str, Skill]) -> list[Skill]:
+    """Return the skills that the model is told of."""
+    return [skill for skill in skills.values() if skill.is_for_model]
+
+
+def render_listing(skills: Sequence[Skill]) -> str:
+    """Return the list of some skills, as the model is told it."""
+    return wrap_reminder(SKILLS.format(content="\n".join(skill.listing_line for skill in skills)))
+
+
+class SkillListing:
+    """Tells a session which skills there are."""
+
+    def __init__(self, writer: SessionWriter, context: LiveContext, skills: SessionSkills) -> None:
+        self._writer = writer
+        self._context = context
+        self._skills = skills
+        self._written: tuple[str | None, list[str]] = (None, [])
+        """Since which message they are told, and which they were."""
+
+    def write(self) -> None:
+        """Tell with a prompt which there are, unless the model knows."""
+        skills = list_model_skills(self._skills.skills)
+        seen = (self._context.records[0].uuid, [_compute_digest(skill) for skill in skills])
+        if self._writer.setting.is_older or not skills or seen == self._written:
+            return
+        self._written = seen
+        known: dict[str, str] = {}
+        for record in self._context.records:
+            head = record.envelope.attachment if record.type == "attachment" else None
+            if head is not None and head.type == LISTING_TYPE:
+                fields = as_mapping(record.fields.get("attachment"))
+                names, digests = fields.get("names") or (), fields.get("digests") or ()
+                known |= dict(zip(names, digests, strict=False))
+        fresh = [skill for skill in skills if known.get(skill.name) != _compute_digest(skill)]
+        if fresh:
+            self._writer.attachment(
+                {
+                    "type": LISTING_TYPE,
+                    "content": "\n".join(skill.listing_line for skill in fresh),
+                    "skillCount": len(fresh),
+                    "isInitial": (not known),
+                    "names": [skill.name for skill in fresh],
+                    "digests": [_compute_digest(skill) for skill in fresh],
+                },
+                render_listing(fresh),
+                role="system",
+            )
+
+
+def _compute_digest(skill: Skill) -> str:
+    return sha256(skill.listing_line.encode()).hexdigest()[:16]

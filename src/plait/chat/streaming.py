@@ -1,0 +1,124 @@
+"""Requests to a model and the events of its streamed response."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+Block: TypeAlias = Mapping[str, Any]
+Message: TypeAlias = Mapping[str, Any]
+DeltaKind: TypeAlias = Literal["text", "thinking", "signature", "input"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the model is sent."""
+
+    model: str
+    messages: Sequence[Message]
+    system: Sequence[Block] = ()
+    tools: Sequence[Mapping[str, Any]] = ()
+    max_tokens: int = 32_000
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of the request, as the API names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseStarted:
+    """The answer begins."""
+
+    message: str
+    model: str
+    request: str | None
+    usage: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStarted:
+    """A block begins, as far as it is known."""
+
+    index: int
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDelta:
+    """More of a block: words, thoughts, their signature, or JSON of a call's arguments."""
+
+    index: int
+    kind: DeltaKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFinished:
+    """A block is there as a whole."""
+
+    index: int
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFinished:
+    """The answer is there as a whole."""
+
+    stop_reason: str | None
+    stop_sequence: str | None
+    usage: Mapping[str, Any]
+
+
+StreamEvent: TypeAlias = (
+    ResponseStarted | BlockStarted | BlockDelta | BlockFinished | ResponseFinished
+)
+
+
+class ModelError(Exception):
+    """The model did not answer, or not to the end."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        status: int | None = None,
+        kind: str = "unknown",
+        retry_after: float | None = None,
+        request: str | None = None,
+        body: str | None = None,
+        gateway: str | None = None,
+        connection: Mapping[str, Any] | None = None,
+        is_network_down: bool = False,
+        may_retry: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.text = text
+        self.status = status
+        self.kind = kind
+        """As the API names it (rate_limit_error, overloaded_error …), or `connection`."""
+        self.retry_after = retry_after
+        self.request = request
+        self.body = body
+        """The answer as it came, with its status in front."""
+        self.gateway = gateway
+        """Who was asked, where it was not the API itself."""
+        self.connection = connection
+        """What became of the connection, as the log has it."""
+        self.is_network_down = is_network_down
+        self.is_retryable = may_retry
+
+
+class Model(Protocol):
+    """Whoever answers: the API, a recorded session, a script."""
+
+    name: str
+
+    def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
+        """Answer a request piece by piece; raises ModelFault where it cannot."""
+        ...
+
+
+@runtime_checkable
+class Closeable(Protocol):
+    """A model that holds something, such as connections."""
+
+    async def close(self) -> None:
+        """Let go of it."""
+        ...

@@ -1,0 +1,86 @@
+"""Built-in tools: what the model can have done on this machine.
+
+    tools = toolbox()
+    place = Workplace(root, cwd=root, environment=without_secrets(environment))
+    proposal = tools["Edit"].propose(arguments, place)
+    outcome = await tools["Edit"].run(proposal, place, report)
+
+A call that cannot be done raises `ToolError`, whose `outcome` tells the model why. Permission is
+checked between `propose` and `run`. `stop_all` stops what still runs in the background.
+"""
+
+from collections.abc import Collection
+
+from plait.chat.tools.base import (
+    Arguments,
+    Effect,
+    FileView,
+    Outcome,
+    ProgressCallback,
+    Proposal,
+    Tool,
+    ToolError,
+    Workplace,
+)
+from plait.chat.tools.edit import Edit, NotebookEdit, Write
+from plait.chat.tools.read import Read
+from plait.chat.tools.search import Glob, Grep
+from plait.chat.tools.secrets import SecretHidingTool, secret_values, without_secrets
+from plait.chat.tools.shell import Bash, ShellTask, TaskOutput, TaskStop, stop_all
+from plait.chat.tools.tasks import TaskCreate, TaskGet, TaskList, TaskUpdate, TodoWrite
+from plait.chat.tools.web import WebFetch, WebSearch
+
+__all__ = [
+    "Arguments",
+    "Effect",
+    "FileView",
+    "Outcome",
+    "ProgressCallback",
+    "Proposal",
+    "ShellTask",
+    "Tool",
+    "ToolError",
+    "Workplace",
+    "secret_values",
+    "stop_all",
+    "toolbox",
+    "unknown_tool",
+    "without_secrets",
+]
+
+
+def toolbox(
+    *, only: Collection[str] | None = None, without: Collection[str] = (), has_network: bool = False
+) -> dict[str, Tool]:
+    """Return the tools by name, in the order in which the model is told of them."""
+    tools: tuple[Tool, ...] = (
+        Bash(),
+        Edit(),
+        Glob(),
+        Grep(),
+        NotebookEdit(),
+        Read(),
+        TaskCreate(),
+        TaskGet(),
+        TaskList(),
+        TaskOutput(),
+        TaskStop(),
+        TaskUpdate(),
+        TodoWrite(),
+        WebFetch(),
+        WebSearch(),
+        Write(),
+    )
+    return {
+        tool.name: SecretHidingTool(tool)
+        for tool in tools
+        if tool.name not in without
+        and (only is None or tool.name in only)
+        and (has_network or tool.effect != "network")
+    }
+
+
+def unknown_tool(name: str) -> Outcome:
+    """Return what the model is told that calls a tool that is not there."""
+    text = f"Error: No such tool available: {name}"
+    return ToolError(text, is_misuse=True, logged=text).outcome

@@ -1,0 +1,300 @@
+"""Reading shell commands by their words: what is safe, what a rule allows or denies.
+
+A command is allowed when each of its steps is named by a rule, also behind a wrapper that only
+waits or counts; it is denied when any step may match, whatever stands before it.
+
+A command runs without asking only when it surely reads files of the workspace and nothing else.
+Variables, patterns and paths that lead out are in doubt, and so is git, since the configuration of
+a repository can name programs that git runs.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from plait.chat.tools.base import Workplace
+
+SILENT_PROGRAMS = frozenset(
+    "cd chgrp chmod chown cp export ln mkdir mv rm rmdir touch unset wait".split()
+)
+EXIT_CODE_1 = {
+    "grep": "No matches found",
+    "egrep": "No matches found",
+    "fgrep": "No matches found",
+    "rg": "No matches found",
+    "diff": "Files differ",
+    "find": "Some directories were inaccessible",
+    "test": "Condition is false",
+    "[": "Condition is false",
+}
+
+READ_ONLY_PROGRAMS = frozenset(
+    """
+    [ basename cat cmp column comm cut date df diff dirname du echo egrep expr false fgrep file
+    fold grep head id jq ls md5sum nl od paste printf ps pwd readlink realpath rev rg seq
+    sha256sum sleep sort stat strings tac tail test tr true uname uniq uptime wc which whoami
+    """.split()
+)
+"""Programs that change nothing, whatever they are told."""
+READ_ONLY_GIT = frozenset("blame describe diff log ls-files rev-parse shortlog show status".split())
+HARMLESS_REDIRECT = re.compile(r"(?:2>&1|[12&]?>\s*/dev/null)(?![^\s;&|])")
+REDIRECTS = ("<", ">", "`", "$(")
+"""What may send words elsewhere, or run something else."""
+
+
+def split_steps(command: str) -> list[list[str]]:
+    """Return the words of each step of a command; none where it cannot be split."""
+    try:
+        lexer = shlex.shlex(command, posix=True, punctuation_chars=";&|\n")
+        lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+        words = list(lexer)
+    except ValueError:
+        return []
+    found: list[list[str]] = [[]]
+    for word in words:
+        if word.strip(";&|\n"):
+            found[-1].append(word)
+        else:
+            found.append([])
+    return [step for step in found if step]
+
+
+def expects_no_output(command: str) -> bool:
+    """Return whether a command says nothing when all goes well."""
+    parts = split_steps(command)
+    return bool(parts) and all(step[0] in SILENT_PROGRAMS for step in parts)
+
+
+def explain_exit_code(command: str, code: int) -> str | None:
+    """Return what an exit code means that is no failure; None where it says nothing."""
+    parts = split_steps(command)
+    return EXIT_CODE_1.get(parts[-1][0]) if code == 1 and parts else None
+
+
+def is_wait(command: str) -> bool:
+    """Return whether a command begins by waiting: it need not go on in the background."""
+    parts = split_steps(command)
+    return bool(parts) and parts[0][0] == "sleep"
+
+
+def is_read_only(command: str) -> bool:
+    """Return whether a command changes nothing, as far as its words tell: others may run beside it.
+
+    This is no leave to run it: whoever asks for leave decides on the command itself.
+    """
+    plain = HARMLESS_REDIRECT.sub("", command)
+    parts = split_steps(plain)
+    return (
+        bool(parts)
+        and not any(sign in plain for sign in REDIRECTS)
+        and all(map(_is_read_only_step, parts))
+    )
+
+
+def _is_read_only_step(step: list[str]) -> bool:
+    program, *words = step
+    if program == "git":
+        return (
+            bool(words)
+            and words[0] in READ_ONLY_GIT
+            and not any(word.startswith("--output") for word in words)
+        )
+    if program == "uniq" and ("--" in words or sum(word[:1] != "-" for word in words) > 1):
+        return False
+    if program == "printf" and any(word.startswith("-v") for word in words):
+        return False
+    return program in READ_ONLY_PROGRAMS and not (
+        program == "sort" and any(map(_writes_elsewhere, words))
+    )
+
+
+def _writes_elsewhere(word: str) -> bool:
+    """Return whether an option of `sort` names a file or a program, be it cut short."""
+    name = word.partition("=")[0]
+    if name.startswith("--"):
+        return any(item.startswith(name) for item in ("--output", "--compress-program"))
+    return name.startswith("-") and "o" in name
+
+
+PREFIX_SUFFIX = ":*"
+SEPARATORS = re.compile(r"[;&|\n`(){}]|\$\(")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?")
+REDIRECT = re.compile(r"^(\d*|&)(<{1,3}|>{1,2}\|?)&?")
+WRAPPERS = frozenset(("timeout", "nohup", "time", "nice", "stdbuf"))
+"""Programs that run another, which changes nothing about what it may do."""
+PREFIX_PROGRAMS = WRAPPERS | frozenset(
+    """
+    ! { builtin busybox chroot command do doas elif else env exec fi flock if ionice nsenter
+    parallel setsid strace sudo then until watch while xargs
+    """.split()
+)
+"""What stands before a program that is run all the same."""
+SHELLS = frozenset("ash bash dash eval fish ksh sh zsh".split())
+MAX_TEXTS = 200
+READING_PROGRAMS = frozenset(
+    """
+    . awk base64 bat cat cmp column comm cp cut dd diff du egrep fgrep file fold gawk grep gunzip
+    gzip head hexdump jq less ln ls md5sum more mv nl od paste readlink rev rg rsync scp sed sha1sum
+    sha256sum sort source split stat strings tac tail tar tee test tree uniq vi vim wc xxd yq zcat
+    zip [
+    """.split()
+)
+WRITING_PROGRAMS = frozenset(
+    """
+    chgrp chmod chown cp dd install ln mkdir mv patch rm rmdir rsync sed shred split tee touch
+    truncate unlink
+    """.split()
+)
+
+
+def matches_command(words: str, command: str) -> bool:
+    """Return whether the words of a rule name a command: all of it, its beginning, or a pattern."""
+    for ending in (PREFIX_SUFFIX, " *"):
+        if words.endswith(ending) and "*" not in words.removesuffix(ending):
+            begun = words.removesuffix(ending)
+            return command == begun or command.startswith(f"{begun} ")
+    if "*" not in words:
+        return command == words
+    pieces = map(re.escape, words.split("*"))
+    return re.fullmatch(".*".join(pieces), command, re.DOTALL) is not None
+
+
+def split_for_allowing(command: str) -> list[list[str]]:
+    """Return the steps that have to be allowed, none where they cannot be told apart."""
+    plain = HARMLESS_REDIRECT.sub("", command)
+    if any(sign in plain for sign in REDIRECTS) or _runs_in_background(plain):
+        return []
+    found = [_strip_wrappers(step) for step in split_steps(plain)]
+    is_clear = all(step and not re.search(r"\s", step[0]) for step in found)
+    return found if is_clear else []
+
+
+def _runs_in_background(command: str) -> bool:
+    """Return whether something is left running: it would go on when nobody looks any more."""
+    try:
+        lexer = shlex.shlex(command, posix=True, punctuation_chars="&")
+        lexer.whitespace_split, lexer.commenters = True, ""
+        return any(word.strip("&") == "" and len(word) % 2 for word in lexer if word)
+    except ValueError:
+        return True
+
+
+def _strip_wrappers(step: list[str]) -> list[str]:
+    """Return a step without what only waits for it, or counts."""
+    while step and step[0] in WRAPPERS:
+        step = step[1:]
+        while step and (step[0].startswith("-") or DURATION.fullmatch(step[0])):
+            step = step[1:]
+    return step
+
+
+def has_no_subcommands(command: str) -> bool:
+    """Return whether a command has no other commands within its words."""
+    return not any(sign in command for sign in ("`", "$(", "("))
+
+
+def iter_denied_steps(command: str) -> Iterator[list[str]]:
+    """Yield every step of a command that may be meant, each also without what stands before it."""
+    waiting, seen = [command], set[str]()
+    while waiting and len(seen) < MAX_TEXTS:
+        text = waiting.pop()
+        if text in seen:
+            continue
+        seen.add(text)
+        for step in [*split_steps(text), *map(_split_words, SEPARATORS.split(text))]:
+            yield from _iter_without_prefix(step, waiting)
+
+
+def _split_words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _iter_without_prefix(step: list[str], waiting: list[str]) -> Iterator[list[str]]:
+    while step:
+        yield step
+        name = Path(step[0]).name
+        if name in SHELLS:
+            waiting += step[1:]
+        if name == "find":
+            waiting += [" ".join(step[at + 1 :]) for at, word in enumerate(step) if "exec" in word]
+        if name != step[0]:
+            yield [name, *step[1:]]
+        if name not in PREFIX_PROGRAMS and not ASSIGNMENT.match(step[0]):
+            return
+        step = step[1:]
+        while step and (step[0].startswith("-") or DURATION.fullmatch(step[0])):
+            yield from (step[1:], step[2:])  # an option may have an argument, or none
+            step = step[1:]
+
+
+def iter_files_touched(command: str) -> Iterator[tuple[str, bool]]:
+    """Yield the words of a command that name files which it would touch, and whether to change."""
+    for step in iter_denied_steps(command):
+        name = Path(step[0]).name if step else ""
+        sent = ""
+        for word in step[1:]:
+            found = REDIRECT.match(word)
+            rest = word[found.end() :] if found else word
+            sent = found[2] if found else sent
+            if rest and not rest.startswith("-"):
+                is_written = name in WRITING_PROGRAMS or sent.startswith(">")
+                if sent or is_written or name in READING_PROGRAMS:
+                    yield rest, is_written
+                sent = ""
+
+
+SAFE_PROGRAMS = frozenset(
+    """
+    [ basename cat cmp column comm cut df diff dirname du echo egrep expr false fgrep fold grep head
+    id ls md5sum nl od paste printf pwd readlink realpath rev rg seq sha256sum sleep sort stat
+    strings tac tail test tr true uname uniq uptime wc which whoami
+    """.split()
+)
+EXPANSION_CHARACTERS = frozenset("$*?{}~!")
+"""Letters by which the shell makes other words of a word."""
+UNSAFE_OPTIONS = (
+    *("--pre", "--hostname-bin", "--compress-program", "--files0-from", "--check"),
+    *("--dereference-recursive", "--recursive", "--output", "--follow"),
+)
+"""Options that run a program, write a file, or read what no word names; also when cut short."""
+UNSAFE_SHORT_OPTIONS = {"sort": "o", "printf": "v", "grep": "R", "rg": "L", "diff": "r"}
+UNSAFE_SHORT_OPTIONS |= {"egrep": "R", "fgrep": "R", "md5sum": "c", "sha256sum": "c"}
+"""The same in one letter, alone or among others."""
+
+
+def is_safe_command(command: str, place: Workplace) -> bool:
+    """Return whether a command does nothing but look at files of the workspace."""
+    if not is_read_only(command) or not place.contains(place.cwd.resolve()):
+        return False
+    return all(_is_safe_step(step, place) for step in split_steps(command))
+
+
+def _is_safe_step(step: list[str], place: Workplace) -> bool:
+    program, *words = step
+    short = UNSAFE_SHORT_OPTIONS.get(program, "")
+    # behind `--` a word that looks like an option may be a file that is written
+    is_clear = program in SAFE_PROGRAMS and "--" not in words
+    return is_clear and all(_is_safe_word(word, place, short) for word in words)
+
+
+def _is_safe_word(word: str, place: Workplace, short: str) -> bool:
+    if EXPANSION_CHARACTERS & {*word} or (word not in "[]" and "[" in word):
+        return False
+    if word.startswith("--"):
+        return "/" not in word and not _is_unsafe_option(word.partition("=")[0])
+    if word.startswith("-"):
+        return "/" not in word and not {*short} & {*word}
+    return place.contains((place.cwd / word).resolve())
+
+
+def _is_unsafe_option(option: str) -> bool:
+    """Return whether an option may be one of those: its first letters are enough for programs."""
+    return any(
+        unsafe_option.startswith(option) or option.startswith(unsafe_option)
+        for unsafe_option in UNSAFE_OPTIONS
+    )

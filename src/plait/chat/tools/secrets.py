@@ -1,0 +1,139 @@
+"""Secrets of the environment: finding them, and hiding them in what tools return."""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from plait.chat.tools.base import (
+    SECRET_PLACEHOLDER,
+    Arguments,
+    Effect,
+    Outcome,
+    ProgressCallback,
+    Proposal,
+    Tool,
+    ToolError,
+    Workplace,
+)
+
+SECRET_NAME = re.compile(
+    r"(?i)(?:^|_)(?:api_?keys?|auth|bearer|cert(?:ificate)?|cookies?|cred(?:ential)?s?|keys?|jwt"
+    r"|pass(?:wd|word|phrase|code)?s?|pats?|pins?|private|pw|pwd_hash|salt|secrets?|signature"
+    r"|tokens?|webhook)(?:_|\d*$)|(?:token|secret|password|passwd|apikey|credentials?)$|^anthropic_"
+)
+NOT_SECRET = frozenset(("SSH_AUTH_SOCK", "KEYBOARD", "XAUTHORITY", "ANTHROPIC_MODEL"))
+"""Names that only look like a secret's."""
+MIN_SECRET_LENGTH = 6
+"""Letters of a secret that is told from ordinary words."""
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Tell by its name and by what it holds whether a variable is a secret."""
+    if name in NOT_SECRET or not value:
+        return False
+    return SECRET_NAME.search(name) is not None or _holds_secret(name, value)
+
+
+def _holds_secret(name: str, value: str) -> bool:
+    from plait.redact import Group, Redactor, Rules
+
+    line = f"{name}={value}"
+    groups: tuple[Group, ...] = ("secrets",)
+    return Redactor(Rules().only(groups)).text(line) != line
+
+
+def without_secrets(
+    environment: Mapping[str, str], allowed_names: Collection[str] = ()
+) -> dict[str, str]:
+    """Return what commands inherit: all but secrets, and those that are allowed."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in allowed_names or not is_secret(name, value)
+    }
+
+
+def secret_values(
+    environment: Mapping[str, str], allowed_names: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the secrets of an environment, longest first, as they would stand in an output."""
+    found = {
+        value.strip()
+        for name, value in environment.items()
+        if name not in allowed_names and is_secret(name, value)
+    }
+    return tuple(
+        sorted((item for item in found if len(item) >= MIN_SECRET_LENGTH), key=len, reverse=True)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SecretHidingTool:
+    """A tool whose outcomes and reports hold no secret of the environment."""
+
+    tool: Tool
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+        return self.tool.name
+
+    @property
+    def effect(self) -> Effect:
+        """What the tool does at most."""
+        return self.tool.effect
+
+    @property
+    def definition(self) -> Mapping[str, Any]:
+        """The definition of the tool."""
+        return self.tool.definition
+
+    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
+        """Propose what the tool proposes; what it says of a refusal holds no secret."""
+        try:
+            return self.tool.propose(arguments, place)
+        except ToolError as error:
+            raise _hide_in_error(error, place.secrets) from None
+
+    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
+        """Run the tool, and hides secrets in what comes of it."""
+        secrets = place.secrets
+        if not secrets:
+            return await self.tool.run(proposal, place, report)
+        try:
+            found = await self.tool.run(
+                proposal, place, lambda data: report(hide_secrets(data, secrets))
+            )
+        except ToolError as error:
+            raise _hide_in_error(error, secrets) from None
+        content, output = hide_secrets(found.content, secrets), hide_secrets(found.output, secrets)
+        return replace(found, content=content, output=output)
+
+
+def _hide_in_error(error: ToolError, secrets: Collection[str]) -> ToolError:
+    text, logged = hide_secrets(error.text, secrets), hide_secrets(error.logged, secrets)
+    return ToolError(text, is_misuse=error.is_misuse, logged=logged)
+
+
+def hide_secrets(value: Any, secrets: Collection[str]) -> Any:
+    """Return a value as JSON has it with secrets hidden in all its texts."""
+    if isinstance(value, str):
+        return _hide_in_text(value, secrets)
+    text = json.dumps(value, ensure_ascii=False)
+    if not any(_json_quote(secret) in text for secret in secrets):
+        return value
+    for secret in secrets:
+        text = text.replace(_json_quote(secret), SECRET_PLACEHOLDER)
+    return json.loads(text)
+
+
+def _hide_in_text(text: str, secrets: Collection[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, SECRET_PLACEHOLDER)
+    return text
+
+
+def _json_quote(secret: str) -> str:
+    return json.dumps(secret, ensure_ascii=False)[1:-1]

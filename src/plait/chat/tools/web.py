@@ -1,0 +1,383 @@
+"""The WebFetch and WebSearch tools.
+
+A host name is looked up once and the connection goes to that address, so that a name which points
+elsewhere a moment later (DNS rebinding) reaches nothing private.
+"""
+
+import asyncio
+import ipaddress
+import json
+import re
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from http.client import HTTPConnection, HTTPException
+from ssl import create_default_context
+from time import monotonic
+from typing import Any, TypeAlias
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from plait.chat.tools.base import (
+    Arguments,
+    BuiltInTool,
+    Field,
+    Outcome,
+    ProgressCallback,
+    Proposal,
+    ToolError,
+    Workplace,
+    make_input_error,
+)
+
+IsAllowedAddress: TypeAlias = Callable[[str], bool]
+"""Tells whether an address of the internet may be spoken to."""
+CONNECT_TIMEOUT = 20.0
+MAX_RESPONSE_BYTES = 10 * 1024 * 1024
+MAX_REDIRECTS = 5
+MAX_URL_LENGTH = 2000
+REDIRECT_STATUSES = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """What a host answered."""
+
+    url: str
+    code: int
+    reason: str
+    content_type: str
+    data: bytes
+    redirect_url: str | None = None
+    """Another host that it names, which was not asked."""
+
+
+def is_public(address: str) -> bool:
+    """Return whether an address is one of the public internet."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
+    return found.is_global and not found.is_multicast and (mapped is None or mapped.is_global)
+
+
+def parse_url(url: str) -> SplitResult:
+    """Return the parts of an address; raises ToolError where it is none of the web."""
+    try:
+        parts = urlsplit(url)
+        is_right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_right = False
+    if not is_right or len(url) > MAX_URL_LENGTH or any(ord(letter) < 33 for letter in url):
+        raise ToolError(f"Invalid URL: {url[:200]!r}", is_misuse=True)
+    if parts.username or parts.password:
+        raise ToolError("An address with a name and a password is not fetched.", is_misuse=True)
+    return parts
+
+
+def fetch(url: str, may_reach: IsAllowedAddress) -> HttpResponse:
+    """Ask for an address; goes on where the same host moved it, not to another one."""
+    for _ in range(MAX_REDIRECTS):
+        answer = _request(parse_url(url), may_reach)
+        if answer.redirect_url is None:
+            return answer
+        if urlsplit(answer.redirect_url).hostname != urlsplit(url).hostname:
+            return answer
+        url = answer.redirect_url
+    raise ToolError(f"Too many redirects (exceeded {MAX_REDIRECTS})")
+
+
+def _request(parts: SplitResult, may_reach: IsAllowedAddress) -> HttpResponse:
+    connection = _connect(parts, may_reach)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    try:
+        connection.request(
+            "GET",
+            target,
+            headers={
+                "Accept": "text/markdown, text/html, text/*, application/json, */*",
+                "Accept-Encoding": "identity",
+                "User-Agent": "plait",
+            },
+        )
+        url = parts.geturl()
+        response = connection.getresponse()
+        kind = response.headers.get_content_type()
+        place = response.headers.get("Location")
+        if response.status in REDIRECT_STATUSES and place:
+            return HttpResponse(
+                url, response.status, response.reason, kind, b"", urljoin(url, place)
+            )
+        data = response.read(MAX_RESPONSE_BYTES + 1)
+        if len(data) > MAX_RESPONSE_BYTES:
+            raise ToolError("The content is too large: more than 10MB")
+        return HttpResponse(url, response.status, response.reason, kind, data)
+    except (OSError, HTTPException, ValueError) as error:
+        raise ToolError(f"Request failed: {error}") from error
+    finally:
+        connection.close()
+
+
+def _connect(parts: SplitResult, may_reach: IsAllowedAddress) -> HTTPConnection:
+    """Return a connection to the host of an address, once it is known to be allowed."""
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = [str(item[4][0]) for item in found]
+        if not addresses or not all(map(may_reach, addresses)):
+            raise ToolError(f"Refusing to fetch from {host}: it is not on the public internet.")
+        connection = HTTPConnection(host, port, timeout=CONNECT_TIMEOUT)
+        line = socket.create_connection((addresses[0], port), timeout=CONNECT_TIMEOUT)
+        is_sealed = parts.scheme == "https"
+        context = create_default_context() if is_sealed else None
+        connection.sock = context.wrap_socket(line, server_hostname=host) if context else line
+    except (OSError, UnicodeError) as error:
+        raise ToolError(f"Cannot reach {host}: {error}") from error
+    return connection
+
+
+IGNORED_TAGS = frozenset(("script", "style", "noscript", "template", "svg", "iframe", "head"))
+BLOCK_TAGS = frozenset(
+    "address article aside blockquote br div dl dt dd fieldset figure footer form h1 h2 h3 h4 h5 h6"
+    " header hr li main nav ol p pre section table tr ul".split()
+)
+BLANK_LINES = re.compile(r"\n{3,}")
+
+
+class _TextExtractor(HTMLParser):
+    """A page that is being read."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+        self.hidden = 0
+        self.title = ""
+        self._is_title = False
+        self._links: list[str] = []
+        self._kept = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._is_title = tag == "title"
+        if tag in IGNORED_TAGS:
+            self.hidden += 1
+        elif tag == "pre":
+            self._kept += 1
+        if tag in BLOCK_TAGS:
+            self.pieces.append("\n")
+        if tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
+            self.pieces.append("#" * int(tag[1]) + " ")
+        elif tag == "li":
+            self.pieces.append("- ")
+        elif tag == "a":
+            self._links.append(dict(attrs).get("href") or "")
+            self.pieces.append("[")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_title = False
+        if tag in IGNORED_TAGS:
+            self.hidden = max(self.hidden - 1, 0)
+        elif tag == "pre":
+            self._kept = max(self._kept - 1, 0)
+        if tag == "a" and self._links:
+            self.pieces.append(f"]({self._links.pop()})")
+        if tag in BLOCK_TAGS:
+            self.pieces.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if self._is_title:
+            self.title += data
+        elif not self.hidden:
+            self.pieces.append(data if self._kept else re.sub(r"\s+", " ", data))
+
+
+def html_to_text(html: str) -> str:
+    """Return what a page says, without its scripts and styles."""
+    page = _TextExtractor()
+    page.feed(html)
+    page.close()
+    lines = (line.rstrip() for line in "".join(page.pieces).split("\n"))
+    text = BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+    title = " ".join(page.title.split())
+    return f"# {title}\n\n{text}" if title and not text.startswith("# ") else text
+
+
+MAX_PAGE_TEXT = 100_000
+MAX_SEARCHES = 8
+STRING_ITEMS = {"items": {"type": "string"}}
+FETCH_FIELDS = (
+    Field("url", "string", "The address to fetch", is_required=True, extra={"format": "uri"}),
+    Field("prompt", "string", "What to find out from the page", is_required=True),
+)
+SEARCH_FIELDS = (
+    Field("query", "string", "What to search for", is_required=True, extra={"minLength": 2}),
+    Field("allowed_domains", "array", "Only results of these domains", extra=STRING_ITEMS),
+    Field("blocked_domains", "array", "No results of these domains", extra=STRING_ITEMS),
+)
+FETCH_DESCRIPTION = (
+    "Fetches a page of the public web and returns its text, or what it says to a prompt. A page"
+    " that moved to another host is not followed: fetch the new address if it is the right one."
+)
+SEARCH_DESCRIPTION = (
+    "Searches the web and returns links with a summary. Name the sources in the answer."
+)
+REMINDER = (
+    "REMINDER: You MUST include the sources above in your response to the user using markdown"
+    " hyperlinks."
+)
+NETWORK_OFF = "The network is off in this session."
+
+
+@dataclass(frozen=True)
+class WebFetch(BuiltInTool):
+    """The tool that fetches a page."""
+
+    is_allowed_address: IsAllowedAddress = is_public
+    name = "WebFetch"
+    effect = "network"
+    description = FETCH_DESCRIPTION
+    fields = FETCH_FIELDS
+
+    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
+        """Check the address."""
+        checked = self.check(arguments)
+        try:
+            parse_url(checked["url"])
+        except ToolError as error:
+            if error.text.startswith("Invalid URL"):
+                fields = {
+                    "code": "invalid_format",
+                    "format": "url",
+                    "path": ["url"],
+                    "message": "Invalid URL",
+                }
+                raise make_input_error(fields) from error
+            raise
+        if not place.has_network:
+            raise ToolError(NETWORK_OFF, is_misuse=True)
+        return Proposal(self.name, checked, self.effect, checked["url"])
+
+    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
+        """Fetch it; a host that does not answer is not waited for long."""
+        began, arguments = monotonic(), proposal.arguments
+        answer = await asyncio.to_thread(fetch, arguments["url"], self.is_allowed_address)
+        if answer.redirect_url is None and answer.code >= 400:
+            raise ToolError(f"Request failed with status code {answer.code}")
+        result = (
+            "REDIRECT DETECTED: The URL redirects to a different host.\n\n"
+            f"Original URL: {arguments['url']}\nRedirect URL: {answer.redirect_url}\n"
+            f"Status: {answer.code} {answer.reason}\n\n"
+            "To complete your request, I need to fetch content from the redirected URL. Please use"
+            f' WebFetch again with these parameters:\n- url: "{answer.redirect_url}"\n'
+            f'- prompt: "{arguments["prompt"]}"'
+            if answer.redirect_url
+            else await _build_result(answer, arguments, place)
+        )
+        output = {
+            "bytes": len(answer.data),
+            "code": answer.code,
+            "codeText": answer.reason,
+            "result": result,
+            "durationMs": round((monotonic() - began) * 1000),
+            "url": arguments["url"],
+        }
+        return Outcome(result, output)
+
+
+async def _build_result(answer: HttpResponse, arguments: Arguments, place: Workplace) -> str:
+    if b"\0" in answer.data[:8192] or not (
+        answer.content_type.startswith("text/")
+        or answer.content_type.endswith(("json", "xml", "javascript", "yaml"))
+    ):
+        return f"[Binary content ({answer.content_type}, {len(answer.data)} bytes) is not shown.]"
+    message = answer.data.decode("utf-8", "replace")
+    text = html_to_text(message) if "html" in answer.content_type else message
+    if len(text) > MAX_PAGE_TEXT:
+        text = text[:MAX_PAGE_TEXT] + "\n\n[Content truncated due to length...]"
+    if place.side_query is None:
+        return text or "(The page holds no text.)"
+    blocks = await place.side_query(
+        f"Web page content:\n---\n{text}\n---\n\n{arguments['prompt']}", ()
+    )
+    return "\n".join(str(block["text"]) for block in blocks if block.get("type") == "text") or text
+
+
+class WebSearch(BuiltInTool):
+    """The tool that searches the web, through the API's own tool for that."""
+
+    name = "WebSearch"
+    effect = "network"
+    description = SEARCH_DESCRIPTION
+    fields = SEARCH_FIELDS
+
+    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
+        """Check the question."""
+        checked = self.check(arguments)
+        if len(checked["query"]) < 2:
+            raise _make_too_short_error()
+        if checked.get("allowed_domains") and checked.get("blocked_domains"):
+            text = "Cannot specify both allowed_domains and blocked_domains in the same request"
+            raise ToolError(f"Error: {text}", is_misuse=True)
+        if not place.has_network or place.side_query is None:
+            raise ToolError(NETWORK_OFF, is_misuse=True)
+        return Proposal(self.name, checked, self.effect, checked["query"])
+
+    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
+        """Have the model search, and tells what it found."""
+        if place.side_query is None:
+            raise ToolError(NETWORK_OFF)
+        began, arguments = monotonic(), proposal.arguments
+        query = arguments["query"]
+        report({"type": "query_update", "query": query})
+        prompt = f"Perform a web search for the query: {query}"
+        domains = {
+            key: arguments[key]
+            for key in ("allowed_domains", "blocked_domains")
+            if arguments.get(key)
+        }
+        tool = {"type": "web_search_20250305", "name": "web_search", "max_uses": MAX_SEARCHES}
+        results = list(_iter_results(await place.side_query(prompt, ((tool | domains),))))
+        count = sum(len(item["content"]) for item in results if isinstance(item, dict))
+        report({"type": "search_results_received", "resultCount": count, "query": query})
+        output = {"query": query, "results": results, "durationSeconds": monotonic() - began}
+        return Outcome(_format_results(query, results), output)
+
+
+def _make_too_short_error() -> ToolError:
+    text = "Too small: expected string to have >=2 characters"
+    issue = {"origin": "string", "code": "too_small", "minimum": 2, "inclusive": True}
+    return make_input_error(issue | {"path": ["query"], "message": text})
+
+
+def _iter_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any] | str]:
+    """Yield links and words in their order; words that follow each other are one."""
+    words = ""
+    for block in blocks:
+        if block.get("type") == "text":
+            words += str(block["text"])
+        elif block.get("type") == "web_search_tool_result":
+            if words.strip():
+                yield words.strip()
+            words = ""
+            yield {"tool_use_id": block.get("tool_use_id"), "content": _list_links(block)}
+    if words.strip():
+        yield words.strip()
+
+
+def _list_links(block: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = block.get("content")
+    if not isinstance(found, list):
+        return []
+    keys = ("title", "url")
+    return [{key: item.get(key) for key in keys} for item in found if isinstance(item, Mapping)]
+
+
+def _format_results(query: str, results: list[dict[str, Any] | str]) -> str:
+    parts = [f'Web search results for query: "{query}"']
+    for item in results:
+        if isinstance(item, str):
+            parts.append(item)
+        elif item["content"]:
+            links = json.dumps(item["content"], ensure_ascii=False, separators=(",", ":"))
+            parts.append(f"Links: {links}")
+        else:
+            parts.append("No links found.")
+    return "\n\n".join([*parts, "\n" + REMINDER])

@@ -1,0 +1,740 @@
+"""One turn: from a prompt through responses and tool calls to its end.
+
+A response stopped by a safety classifier is reported to the model once, and the turn continues; the
+second time it ends. 2.1.29 ends the turn at once.
+"""
+
+import asyncio
+import re
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any, NamedTuple
+
+from plait.chat.events import (
+    Compacted,
+    Ending,
+    Notice,
+    PromptLogged,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+)
+from plait.chat.hooks import HookEffect
+from plait.chat.mcp import ServerTool
+from plait.chat.prompts import Prompt, PromptQueue
+from plait.chat.responses import ModelResponse, ResponseClient, is_too_long, log_model_error
+from plait.chat.runtime import Emit, Ruling, Runtime, SessionTool, cancel_and_wait
+from plait.chat.session_hooks import (
+    MAX_STOP_BLOCKS,
+    find_refusal,
+    log_blocked_prompt,
+    log_stop_override,
+    log_stopped_prompt,
+    make_refusal,
+    rewrite_call,
+    to_advice,
+)
+from plait.chat.skills import (
+    SkillError,
+    clear_grants,
+    log_command_prompt,
+    log_failure,
+    log_skill_result,
+    use_model,
+)
+from plait.chat.streaming import Block, ModelError
+from plait.chat.tools.base import Outcome, Proposal, Tool, ToolError
+from plait.chat.tools.commands import is_read_only
+from plait.chat.tools.secrets import SecretHidingTool
+from plait.chat.usage import Meter
+from plait.errors import SourceError
+from plait.graph.client.messages import INTERRUPTED as LOST
+from plait.line.discovery import read_git_branch
+from plait.write import SessionWriter
+from plait.write.lines import get_prompt_text
+from plait.write.transcript import REJECTED
+
+FAMILY = re.compile(r"claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?!\d)")
+REFUSAL_NOTICE = "{}'s safeguards stopped the response above · continuing once with that noted"
+REFUSAL_NOTE = (
+    "Your response above was stopped by a safety classifier — this is not a tool or API error. The"
+    " rest of it was withheld, and tool calls in it that had not finished did not run. Do not"
+    " produce that content again, even reworded."
+)
+NOT_RUN = (
+    "<tool_use_error>Not run: the response was stopped by a safety classifier</tool_use_error>"
+)
+REFUSAL_ERROR = (
+    "API Error: {name}'s safeguards flagged this message (https://www.anthropic.com/legal/aup)."
+    " This sometimes happens with safe, normal conversations. Claude Code can't respond to this"
+    " message with {name}.\n\nTry rephrasing the request in a new session or change your model.\n\n"
+    "Learn more: https://support.claude.com/en/articles/8106465\n\nRequest ID: {request}\n\n"
+    "Message ID: {message}"
+)
+
+
+def log_final_refusal(writer: SessionWriter, answer: ModelResponse) -> str:
+    """Log that there is no answer, and returns what the person is told."""
+    answer_unrun_calls(writer, answer)
+    name = format_model_name(answer.model)
+    text = REFUSAL_ERROR.format(name=name, request=answer.request, message=answer.message)
+    writer.system(
+        "model_refusal_no_fallback", original_model=answer.model, request_id=answer.request
+    )
+    writer.api_error(
+        text,
+        error="invalid_request",
+        request=answer.request,
+        stop_reason="refusal",
+        refused_message_id=answer.message,
+        refusing_model=answer.model,
+    )
+    return text
+
+
+def format_model_name(model: str) -> str:
+    """Return a model's name as people say it."""
+    found = FAMILY.search(model)
+    if found is None:
+        return model
+    return f"{found[1].capitalize()} {'.'.join(filter(None, found.groups()[1:]))}"
+
+
+def answer_unrun_calls(writer: SessionWriter, answer: ModelResponse) -> None:
+    """Log that the calls of an answer were not done."""
+    for call in answer.tool_calls:
+        if call["id"] in writer.waiting_calls:
+            writer.result(call["id"], NOT_RUN, is_error=True)
+
+
+CREATE_COMMAND = re.compile(r"\bgh\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?){0,9}?pr\s+create\b")
+PULL_REQUEST_URL = re.compile(r"https://[\w.-]+/([\w.-]+/[\w.-]+)/pull/(\d{1,9})\b")
+
+
+class PullRequest(NamedTuple):
+    """A pull request that came of a session."""
+
+    number: int
+    url: str
+    repository: str
+
+
+def find_pull_request(
+    command: str, output: str | Sequence[Mapping[str, Any]]
+) -> PullRequest | None:
+    """Return the pull request that a command made, None where it made none."""
+    if not isinstance(output, str) or not CREATE_COMMAND.search(command):
+        return None
+    found = list(PULL_REQUEST_URL.finditer(output))
+    if not found:
+        return None
+    last = found[-1]
+    return PullRequest(int(last[2]), last[0], last[1])
+
+
+CONCURRENT_EFFECTS = frozenset({"none", "read", "network"})
+"""Effects of calls that may be done at the same time."""
+FILE_TOOLS = frozenset({"Read", "Write", "Edit", "NotebookEdit"})
+"""Tools that read or write the files they name."""
+UNPARSED = "__unparsedToolInput"
+"""What a call has for its arguments where they are no JSON, as the client logs it."""
+MAX_UNPARSED_SHOWN = 200
+TOOL_ALIASES = {"Agent": "Task", "Task": "Agent"}
+"""Tools that other versions call otherwise."""
+USE_OTHER_TOOLS = "Continue with the tools you have."
+REJECTED_OUTPUT = "User rejected tool use"
+INVALID_CALL_ERRORS = ("InputValidationError", "Error: No such tool")
+"""What is told of calls that are none: hooks do not hear of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call with the tool that does it, None where there is none."""
+
+    id: str
+    name: str
+    arguments: Any
+    tool: Tool | None
+
+    @property
+    def _is_read_only(self) -> bool:
+        command = self.arguments.get("command") if isinstance(self.arguments, Mapping) else None
+        return isinstance(command, str) and is_read_only(command)
+
+
+class ToolCallRunner:
+    """Does what responses ask for, as far as it is allowed."""
+
+    def __init__(self, runtime: Runtime, emit: Emit) -> None:
+        self._runtime = runtime
+        self._emit = emit
+        self._is_stopped = False
+        self.is_ended_by_hook = False
+        """Whether a hook has the turn end behind the results."""
+        self._hook_results: list[Mapping[str, Any]] = []
+        """What became of the calls of a response, for hooks."""
+
+    async def run_all(self, blocks: Sequence[Block]) -> bool:
+        """Do all calls of a response; tells whether the turn goes on.
+
+        What changes something waits for what was called before it, and the rest for that.
+        """
+        self._runtime.restore_tool_state()
+        calls: dict[str, ToolCall] = {}
+        for block in blocks:
+            name = str(block.get("name", ""))
+            tools = self._runtime.tools
+            call = ToolCall(
+                block["id"],
+                name,
+                block.get("input"),
+                (tools.get(name) or tools.get(TOOL_ALIASES.get(name, ""))),
+            )
+            calls.setdefault(call.id, call)  # an id that comes twice has one result
+        for batch in _group_calls([*calls.values()]):
+            await _run_all([self._run(call) for call in batch])
+        await self._run_batch_hooks()
+        return not self._is_stopped
+
+    async def _run(self, call: ToolCall) -> None:
+        """Do one call, whatever becomes of it."""
+        if self._is_stopped:
+            self._log_result(
+                call, Outcome(REJECTED, REJECTED_OUTPUT, is_error=True), is_denied=True
+            )
+            return
+        try:
+            proposal = _propose(call, self._runtime)
+        except ToolError as error:
+            await self._log_failure(call, error)
+            return
+        except Exception as error:
+            self._log_result(call, _make_crash_outcome(error))
+            return
+        effect = await self._run_pre_hooks(call, proposal)
+        try:
+            ruling = await self._decide(call, proposal, effect)
+        except ToolError as error:
+            ruling = make_refusal(proposal, error.text, "PreToolUse", is_older=self._is_older)
+        if not ruling.is_allowed:
+            self._log_denial(call, ruling)
+            return
+        self._emit(ToolStarted(call.id, ruling.proposal))
+        began = monotonic()
+        outcome = await self._run_tool(call, ruling.proposal)
+        output = outcome.output
+        name = output.get("backgroundTaskId") if isinstance(output, Mapping) else None
+        if task := self._runtime.place.background.get(str(name)):
+            task.call = call.id
+        if ruling.proposal.tool in FILE_TOOLS and not outcome.is_error:
+            for path in ruling.proposal.paths:
+                self._runtime.attachments.note_file(path)
+        logged = self._log_pull_request(ruling.proposal, outcome)
+        is_told = call.name == "Bash" and not self._runtime.writer.setting.is_older
+        self._log_result(
+            call, logged, {**ruling.fields, **({"sandboxed": False} if is_told else {})}
+        )
+        await self._run_post_hooks(call, ruling.proposal, logged, began, effect)
+
+    @property
+    def _is_older(self) -> bool:
+        return self._runtime.writer.setting.is_older
+
+    async def _run_pre_hooks(self, call: ToolCall, proposal: Proposal) -> HookEffect:
+        """Return what hooks say to a call."""
+        hooks = self._runtime.hooks
+        return (
+            await hooks.fire_pre_tool_use(call.id, proposal, call.arguments)
+            if hooks
+            else HookEffect()
+        )
+
+    async def _decide(self, call: ToolCall, proposal: Proposal, effect: HookEffect) -> Ruling:
+        """Decide on a call: hooks may refuse it, change it, or say what they think of it."""
+        if refusal := find_refusal(effect, proposal, is_older=self._is_older):
+            return refusal
+        if effect.arguments is not None and call.tool:
+            proposal = rewrite_call(proposal, effect.arguments, call.tool, self._runtime.place)
+        async with self._runtime.approval_lock:
+            return await self._runtime.permissions.check(proposal, call.id, to_advice(effect))
+
+    async def _log_failure(self, call: ToolCall, error: ToolError) -> None:
+        """Log a call that cannot be done; hooks are told, unless it is no call at all."""
+        is_call = self._runtime.hooks and not error.text.startswith(INVALID_CALL_ERRORS)
+        if not (is_call and call.tool):
+            self._log_result(call, error.outcome)
+            return
+        proposal = Proposal(call.name, call.arguments, call.tool.effect, call.name)
+        effect = await self._run_pre_hooks(call, proposal)
+        if refusal := find_refusal(effect, proposal, is_older=self._is_older):
+            self._log_denial(call, refusal)
+            return
+        self._log_result(call, error.outcome)
+        await self._run_post_hooks(call, proposal, error.outcome, monotonic(), effect)
+
+    async def _run_post_hooks(
+        self, call: ToolCall, proposal: Proposal, outcome: Outcome, began: float, before: HookEffect
+    ) -> None:
+        """Tell hooks what became of a call; one that ends the turn does so behind the results."""
+        hooks = self._runtime.hooks
+        if hooks is None:
+            return
+        took = round((monotonic() - began) * 1000)
+        effect = await hooks.fire_post_tool_use(call.id, proposal, call.arguments, outcome, took)
+        if before.stop is not None:
+            hooks.log_tool_stop(call.id, proposal, before.stop)
+        self.is_ended_by_hook = (
+            self.is_ended_by_hook or before.stop is not None or effect.stop is not None
+        )
+
+    async def _run_batch_hooks(self) -> None:
+        results, self._hook_results = self._hook_results, []
+        if self._runtime.hooks and results:
+            effect = await self._runtime.hooks.fire_post_tool_batch(results)
+            self.is_ended_by_hook = self.is_ended_by_hook or effect.stop is not None
+
+    def _log_denial(self, call: ToolCall, ruling: Ruling) -> None:
+        self._is_stopped = self._is_stopped or ruling.ends_turn
+        outcome = Outcome(ruling.message, ruling.output, is_error=True)
+        self._log_result(call, outcome, ruling.fields, is_denied=True)
+
+    async def _run_tool(self, call: ToolCall, proposal: Proposal) -> Outcome:
+        tool = call.tool
+        if tool is None:
+            raise AssertionError(f"{call.name} was proposed by nobody")
+        if proposal.effect == "write":
+            for path in proposal.paths:
+                self._runtime.writer.before_change(path, call.id)
+        try:
+            if isinstance(tool, SessionTool):
+                return await tool.run_in_session(proposal, call.id, self._runtime)
+
+            def report(data: Mapping[str, Any]) -> None:
+                self._runtime.writer.progress(data, call=call.id)
+                self._emit(ToolProgress(call.id, data))
+
+            return await tool.run(proposal, self._runtime.place, report)
+        except ToolError as error:
+            return error.outcome
+        except Exception as error:
+            return _make_crash_outcome(error)
+
+    def _log_result(
+        self,
+        call: ToolCall,
+        outcome: Outcome,
+        fields: Mapping[str, Any] | None = None,
+        *,
+        is_denied: bool = False,
+    ) -> None:
+        writer = self._runtime.writer
+        if call.id not in writer.waiting_calls:  # two calls of one id: one result answers both
+            return
+        writer.setting.cwd = str(self._runtime.place.cwd)  # `cd` moves what follows
+        if outcome.fields and not writer.setting.is_older:
+            fields = {**(fields or {}), **outcome.fields}
+        self._set_attribution(call)
+        writer.result(
+            call.id, outcome.content, outcome.output, is_error=outcome.is_error, **(fields or {})
+        )
+        if outcome.expansion:
+            log_skill_result(outcome.expansion, call.id, self._runtime)
+        self._emit(ToolFinished(call.id, call.name, outcome, is_denied))
+        if self._runtime.hooks:
+            named = {"tool_name": call.name, "tool_input": call.arguments, "tool_use_id": call.id}
+            self._hook_results.append({**named, "tool_response": outcome.content})
+
+    def _set_attribution(self, call: ToolCall) -> None:
+        """Have what is answered next say which server it comes of."""
+        tool = call.tool.tool if isinstance(call.tool, SecretHidingTool) else call.tool
+        if isinstance(tool, ServerTool):
+            named = {"attributionMcpServer": tool.server, "attributionMcpTool": tool.own_name}
+            self._runtime.writer.attribution = named
+
+    def _log_pull_request(self, proposal: Proposal, outcome: Outcome) -> Outcome:
+        """Log the pull request that a command made, and returns the outcome that tells of it."""
+        if proposal.effect != "execute" or outcome.is_error:
+            return outcome
+        found = find_pull_request(str(proposal.arguments.get("command", "")), outcome.content)
+        if found is None:
+            return outcome
+        self._runtime.writer.pull_request(found.number, found.url, found.repository)
+        if self._runtime.writer.setting.is_older or not isinstance(outcome.output, dict):
+            return outcome
+        made = {"number": found.number, "url": found.url, "action": "created"}
+        return replace(outcome, output={**outcome.output, "gitOperation": {"pr": made}})
+
+
+def _group_calls(calls: Sequence[ToolCall]) -> Iterator[list[ToolCall]]:
+    """Yield what is done at the same time: runs of calls that only look, and each other alone."""
+    batch: list[ToolCall] = []
+    for call in calls:
+        if call.tool is None or call.tool.effect in CONCURRENT_EFFECTS or call._is_read_only:
+            batch.append(call)
+            continue
+        if batch:
+            yield batch
+        batch = []
+        yield [call]
+    if batch:
+        yield batch
+
+
+async def _run_all(work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Wait for all; where one breaks or the turn is stopped, the others end before it returns."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        await cancel_and_wait(tasks)
+
+
+def _propose(call: ToolCall, runtime: Runtime) -> Proposal:
+    if call.tool is None:
+        is_agents = runtime.writer.setting.agent is not None
+        raise _make_input_error(_describe_unknown_tool(call.name, is_agents=is_agents))
+    arguments = call.arguments
+    if isinstance(arguments, Mapping) and UNPARSED in arguments:
+        unparsed = arguments[UNPARSED]
+        raw, size = str(unparsed.get("raw", "")), unparsed.get("len", 0)
+        shown = raw[:MAX_UNPARSED_SHOWN]
+        raise _make_input_error(
+            f"InputValidationError: {call.name} was called with input that could not be parsed as JSON.\n"
+            f"You sent (first {len(shown)} of {size} bytes): {shown}\n"
+            "Common causes: unescaped backslashes in file paths (use / or \\\\), unescaped control"
+            " characters, or truncated output. Retry with valid JSON."
+        )
+    if not isinstance(arguments, Mapping):
+        text = f"InputValidationError: {call.name} was called with no object of JSON"
+        raise _make_input_error(text)
+    return call.tool.propose(arguments, runtime.place)
+
+
+def _describe_unknown_tool(name: str, *, is_agents: bool) -> str:
+    text = f"Error: No such tool available: {name}"
+    return (
+        f"{text}. {name} is not among the tools available here. {USE_OTHER_TOOLS}" * is_agents
+        or text
+    )
+
+
+def _make_crash_outcome(error: Exception) -> Outcome:
+    """Return what the model is told of a tool that breaks, which must not end the turn."""
+    return Outcome(f"{type(error).__name__}: {error}", is_error=True)
+
+
+def _make_input_error(text: str) -> ToolError:
+    return ToolError(text, is_misuse=True, logged=text)
+
+
+OUTPUT_LIMIT_HIT = (
+    "Output token limit hit. Resume directly — no apology, no recap of what you were doing. Pick"
+    " up mid-thought if that is where the cut happened. Break remaining work into smaller pieces."
+)
+NO_VISIBLE_OUTPUT = (
+    "[Your previous response had no visible output. Please continue and produce a user-visible"
+    " response.]"
+)
+MAX_CONTINUATIONS = 3
+"""How often an answer that was cut short goes on by itself."""
+
+
+class Turn:
+    """One turn: `run` does it, from the prompt to whatever ends it."""
+
+    def __init__(
+        self, runtime: Runtime, emit: Emit, queue: PromptQueue, meter: Meter, asking: ResponseClient
+    ) -> None:
+        self._runtime = runtime
+        self._emit = emit
+        self._queue = queue
+        self._session_meter = meter
+        self._meter = meter.new()
+        self._response_client = asking
+        self._calls = ToolCallRunner(runtime, emit)
+        self._continued = self._refusals = self._stop_blocks = 0
+        self._text = ""
+        self._began = monotonic()
+        self._tip_before: str | None = None
+        self._prompt_uuid = ""
+        self._prompt_tip: str | None = None
+        """The last message of what was asked: the prompt, or what goes along with it."""
+        self._is_interrupted = False
+        """Whether the person stopped it, not by a refusal: then its duration is not told."""
+
+    async def run(self, prompts: Sequence[Prompt]) -> TurnEnded:
+        """Do the turn of a prompt, or of several that waited; cancelled, it logs that."""
+        try:
+            ending = await self._run_guarded(prompts)
+            writer, took = self._runtime.writer, self._milliseconds
+            is_logged = self._is_typed or (writer.setting.is_older and not self._is_agent)
+            if is_logged and not self._is_interrupted:
+                pool = self._runtime.agents
+                writer.turn_ended(took, agents=pool.background_count if pool else 0)
+            return self._emit_ended(ending, took)
+        except Exception as error:
+            self._runtime.writer.recover()
+            if not isinstance(error, SourceError):
+                raise
+            self._text = error.message
+            self._emit(Notice(error.message, is_error=True))
+            return self._emit_ended("failed", self._milliseconds)
+
+    async def _run_guarded(self, prompts: Sequence[Prompt]) -> Ending:
+        try:
+            await self._compact_before_prompt()
+            clear_grants(self._runtime)
+            await self._start_servers()
+            queued = [await self._expand(prompt) for prompt in prompts]
+            if not await self._log_prompts(queued):
+                return "done"
+            models = [prompt.expansion.model for prompt in queued if prompt.expansion]
+            with use_model(models[-1] if models else None, self._runtime):
+                return await self._run_steps()
+        except SkillError as error:
+            self._end_with_notice(log_failure(error, self._runtime))
+            return "done"
+        except asyncio.CancelledError:
+            if task := asyncio.current_task():
+                task.uncancel()
+            # Logs that the person stopped the turn; before any answer, takes the prompt back.
+            writer = self._runtime.writer
+            self._is_interrupted = True
+            if not self._prompt_uuid:
+                return "interrupted"
+            if writer.tip == self._prompt_tip and self._is_typed:
+                writer.rewind(self._tip_before)
+            elif self._prompt_uuid:
+                writer.interrupt()
+            return "interrupted"
+        except ModelError as fault:
+            self._text = log_model_error(
+                self._runtime.writer, fault, self._runtime.writer.setting.model
+            )
+            return "failed"
+
+    async def _compact_before_prompt(self) -> None:
+        """Make room while there is no prompt yet, where a summary would swallow it."""
+        if self._runtime.compactor and self._runtime.writer.setting.is_older:
+            with suppress(ModelError):  # the first answer tries again, and says so
+                self._report_compaction(await self._runtime.compactor.compact_if_needed())
+
+    async def _start_servers(self) -> None:
+        """Have servers started, the first time, and says what became of them."""
+        if self._runtime.servers:
+            for notice in await self._runtime.servers.start():
+                self._emit(Notice(notice))
+
+    async def _expand(self, prompt: Prompt) -> Prompt:
+        """Return what is asked with what a command makes of it."""
+        if not prompt.is_from_user:
+            return prompt
+        expansion = await self._runtime.skills.expand(prompt.content, self._runtime)
+        return replace(prompt, expansion=expansion)
+
+    async def _log_prompts(self, prompts: Sequence[Prompt]) -> bool:
+        """Log what is asked; tells whether it is: hooks may keep it from the model."""
+        writer = self._runtime.writer
+        self._answer_unfinished_calls()
+        if branch := read_git_branch(self._runtime.place.cwd):
+            writer.setting.git_branch = branch
+        self._tip_before = writer.tip
+        let: list[tuple[Prompt, HookEffect | None]] = []
+        for prompt in prompts:
+            words, is_older = get_prompt_text(prompt.content), writer.setting.is_older
+            if prompt.source == "typed" and not (self._is_typed or is_older):
+                writer.queue("enqueue", words)
+                writer.queue("dequeue")
+            effect = await self._run_prompt_hooks(prompt, words)
+            if effect and effect.blocking:
+                self._end_with_notice(log_blocked_prompt(writer, effect, words))
+                continue
+            self._prompt_uuid = self._log_prompt(prompt, is_beside=bool(let))
+            self._emit(PromptLogged(self._prompt_uuid, words))
+            let.append((prompt, effect))
+        return self._log_attachments(let)
+
+    def _log_attachments(self, let: Sequence[tuple[Prompt, HookEffect | None]]) -> bool:
+        """Log what goes along with prompts, and what hooks say to them; tells whether to go on."""
+        if not let:
+            return False
+        for notice in self._runtime.attachments.write_for_prompts([prompt for prompt, _ in let]):
+            self._emit(Notice(notice))
+        effects = [effect for _, effect in let if effect]
+        writer, hooks = self._runtime.writer, self._runtime.hooks
+        for effect in effects:
+            if hooks:
+                hooks.log_prompt_submit(effect)
+        self._prompt_tip = writer.tip
+        stop = next(
+            (hook_effect.stop for hook_effect in effects if hook_effect.stop is not None), None
+        )
+        if stop is not None:
+            self._end_with_notice(log_stopped_prompt(writer, stop))
+        return stop is None
+
+    async def _run_prompt_hooks(self, prompt: Prompt, words: str) -> HookEffect | None:
+        """Have hooks told of a prompt before it is logged, unless nobody typed it."""
+        hooks = self._runtime.hooks
+        if prompt.source != "typed" or hooks is None or not hooks.has("UserPromptSubmit"):
+            return None
+        self._runtime.writer.announce()
+        return await hooks.fire_prompt_submit(words)
+
+    def _end_with_notice(self, words: str) -> None:
+        """End the turn with words for the person: the model has not heard of it."""
+        self._text, self._is_interrupted = words, True
+        self._emit(Notice(words, is_error=True))
+
+    def _log_prompt(self, prompt: Prompt, *, is_beside: bool) -> str:
+        """Log what is asked; returns its message."""
+        writer = self._runtime.writer
+        if prompt.expansion:
+            return log_command_prompt(prompt.expansion, self._runtime)
+        fields = {} if writer.setting.is_older else prompt.fields(is_typed=self._is_typed)
+        return writer.prompt(prompt.log_content, is_beside=is_beside, uuid=prompt.uuid, **fields)
+
+    def _answer_unfinished_calls(self) -> None:
+        """Answer the calls of a turn whose log could not be written to its end."""
+        writer = self._runtime.writer
+        denial = {} if writer.setting.is_older else {"tool_denial_kind": "interrupted"}
+        for call in writer.waiting_calls:
+            writer.result(call, LOST, LOST, is_error=True, **denial)
+
+    @property
+    def _is_typed(self) -> bool:
+        return self._runtime.writer.setting.entrypoint == "cli" and not self._is_agent
+
+    @property
+    def _is_agent(self) -> bool:
+        """Whether it is the turn of an agent, of which its sender tells."""
+        return self._runtime.writer.setting.agent is not None
+
+    async def _run_steps(self) -> Ending:
+        while True:
+            answer = await self._request_response()
+            if answer.stop_reason == "refusal":
+                if not self._continue_after_refusal(answer):
+                    return "refused"
+            elif answer.tool_calls:
+                if not await self._calls.run_all(answer.tool_calls):
+                    self._runtime.writer.interrupt(is_at_tools=True)
+                    return "interrupted"
+                if self._calls.is_ended_by_hook:
+                    self._text = ""
+                    return "done"
+                writer = self._runtime.writer
+                for waiting in self._queue.take_into_turn():
+                    if waiting.notification:
+                        writer.queued_news(waiting.notification, time=waiting.time)
+                    elif waiting.source == "message":
+                        writer.queued_message(get_prompt_text(waiting.content), time=waiting.time)
+                    else:
+                        writer.queued_prompt(waiting.content, time=waiting.time)
+                        self._emit(PromptLogged(writer.tip or "", get_prompt_text(waiting.content)))
+                self._runtime.attachments.write_for_results()
+            elif not self._continue_response(answer) and await self._run_stop_hooks(answer):
+                return "done"
+            if ending := self._check_limits():
+                return ending
+
+    async def _request_response(self) -> ModelResponse:
+        """Asks, once there is room; where there is too little after all, makes some."""
+        compactor = self._runtime.compactor
+        if compactor:
+            self._report_compaction(await compactor.compact_if_needed())
+        try:
+            answer = await self._response_client.request()
+        except ModelError as fault:
+            if not is_too_long(fault) or compactor is None:
+                raise
+            self._report_compaction(await compactor.compact("auto"))
+            answer = await self._response_client.request()
+        when = self._runtime.writer.ids.moment()
+        self._meter.add(answer.model, answer.usage, when)
+        self._session_meter.add(answer.model, answer.usage, when)
+        self._text = answer.text or self._text
+        return answer
+
+    def _report_compaction(self, compacted: Compacted | None) -> None:
+        """Count what a summary took, and tells of it."""
+        if compacted:
+            when = self._runtime.writer.ids.moment()
+            self._session_meter.add(compacted.model, compacted.usage, when)
+            self._emit(compacted)
+
+    def _continue_after_refusal(self, answer: ModelResponse) -> bool:
+        """Tell the model once that it was stopped; tells whether that was the first time."""
+        writer = self._runtime.writer
+        self._refusals += 1
+        if writer.setting.is_older:
+            answer_unrun_calls(writer, answer)
+            return False
+        if self._refusals == 1:
+            answer_unrun_calls(writer, answer)
+            notice = REFUSAL_NOTICE.format(format_model_name(answer.model))
+            writer.system("informational", content=notice, level="notice")
+            writer.note(REFUSAL_NOTE, refused_message_id=answer.message)
+            return True
+        self._text = log_final_refusal(writer, answer)
+        return False
+
+    def _continue_response(self, answer: ModelResponse) -> bool:
+        """Return whether an answer without calls is not the last, and says what the model needs."""
+        if self._continued >= MAX_CONTINUATIONS:
+            return False
+        self._continued += 1
+        if answer.stop_reason == "pause_turn":
+            return True
+        if answer.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+            self._log_note(OUTPUT_LIMIT_HIT)
+            return True
+        if not answer.content and self._continued == 1:
+            self._log_note(NO_VISIBLE_OUTPUT)
+            return True
+        return False
+
+    async def _run_stop_hooks(self, answer: ModelResponse) -> bool:
+        """Return whether the turn is over: hooks may have it go on, but not for ever."""
+        hooks = self._runtime.hooks
+        if hooks is None:
+            return True
+        effect = await hooks.fire_stop(answer.text, is_again=self._stop_blocks > 0)
+        if effect.stop is not None or not (effect.blocking or effect.contexts):
+            return True
+        self._stop_blocks += 1
+        if self._stop_blocks < MAX_STOP_BLOCKS:
+            return False
+        self._emit(Notice(log_stop_override(self._runtime.writer, self._stop_blocks)))
+        return True
+
+    def _log_note(self, words: str) -> None:
+        """Have the client say something to the model."""
+        self._runtime.writer.note(words)
+
+    def _check_limits(self) -> Ending | None:
+        limits = self._runtime.limits
+        if limits.responses is not None and self._meter.responses >= limits.responses:
+            fields = {"maxTurns": limits.responses, "turnCount": self._meter.responses + 1}
+            if not (self._runtime.writer.setting.is_older or self._is_agent):
+                kind = {"type": "max_turns_reached", **fields, "exitCommitted": False}
+                self._runtime.writer.attachment(kind)
+            self._emit(Notice(f"stopped after {limits.responses} responses", is_error=True))
+            return "max_turns"
+        if limits.dollars is not None and self._session_meter.dollars >= limits.dollars:
+            self._emit(Notice(f"stopped at ${self._session_meter.dollars:.4f}", is_error=True))
+            return "max_budget"
+        return None
+
+    @property
+    def _milliseconds(self) -> int:
+        return round((monotonic() - self._began) * 1000)
+
+    def _emit_ended(self, ending: Ending, took: int) -> TurnEnded:
+        meter = self._meter
+        ended = TurnEnded(ending, self._text, took, meter.responses, meter.by_kind(), meter.cost)
+        self._emit(ended)
+        return ended

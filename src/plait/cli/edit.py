@@ -1,0 +1,873 @@
+"""The commands that change sessions, but for `trim`: each makes a plan, checks, shows and applies it.
+
+`run_plan` and `run_plans` are the way from a plan to its outcome, shared with trim and redact.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import to_builtins
+
+from plait.cli.options import (
+    Request,
+    combine_options,
+    command,
+    complete_session,
+    dry_run_option,
+    json_option,
+    rules_option,
+    session_argument,
+    sessions_argument,
+    strict_option,
+)
+from plait.cli.output import Output
+from plait.cli.settings import claude_folder_setting, expand_user
+from plait.cli.text import format_number, now, safe, safe_line, shell_command, short_id
+from plait.edit.report import (
+    EditReport,
+    cut_to_difference,
+    format_done,
+    format_entry,
+    format_problem,
+    format_saving,
+    format_violations,
+    list_fate_rows,
+    list_size_rows,
+)
+from plait.errors import PlaitError, Refused, UserError
+from plait.record.time import parse_time
+from plait.view.formats import format_age, format_bytes, format_count
+from plait.view.text import shorten_to_width
+
+if TYPE_CHECKING:
+    from plait.archive import Session
+    from plait.edit.plan import Plan
+    from plait.edit.proof import Proof
+
+MOST_REFUSED = 5
+MOST_DIFFERENCES = 4
+MOST_REMARKS = 10
+MOST_VIOLATIONS = 20
+LARGE = 50_000_000
+"""Bytes of a new session from which on it is not read again for its resume command."""
+FATES = {"dropped": "red", "rewritten": "yellow", "added": "green", "kept": "dim"}
+IDLE = {
+    "repair": "nothing to repair",
+    "trim": "nothing to trim",
+    "compress": "nothing to compress",
+}
+OPERATION_WIDTH = 24
+
+
+@dataclass(frozen=True, slots=True)
+class EditOptions:
+    """How a plan is to be carried out."""
+
+    is_dry: bool = False
+    is_sure: bool = False
+    is_forced: bool = False
+    as_json: bool = False
+    is_proved: bool = False
+    needs_yes: bool = False
+    """Something would be replaced: without `--yes` the plan is only shown."""
+
+    @property
+    def applies(self) -> bool:
+        """Whether the plan is to be applied, not only shown."""
+        return not self.is_dry and (self.is_sure or not self.needs_yes)
+
+
+edit_options = combine_options(
+    dry_run_option,
+    click.option("--yes", "is_sure", is_flag=True, help="Apply it without asking for `--yes`."),
+    click.option(
+        "--force", "is_forced", is_flag=True, help="Even while Claude Code is running the session."
+    ),
+    json_option,
+)
+prove_option = click.option(
+    "--prove", "is_proved", is_flag=True, help="Resume the result with your `claude`, offline."
+)
+in_place_option = click.option(
+    "--in-place", is_flag=True, help="Replace the session itself; only shown without `--yes`."
+)
+title_option = click.option("--title", metavar="T", help="The title of the new session.")
+
+
+def edit_command(
+    name: str, *options: Callable[[Any], Any], examples: str, can_prove: bool = True
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return a decorator for commands that edit; they get `EditOptions` as `how`."""
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        @wraps(function)
+        def gather(
+            *args: Any,
+            is_dry: bool,
+            is_sure: bool,
+            is_forced: bool,
+            as_json: bool,
+            is_proved: bool = False,
+            **kwargs: Any,
+        ) -> Any:
+            if is_proved and is_dry:
+                raise UserError("`--prove` resumes what was written; leave out `--dry-run`")
+            needs_yes = bool(kwargs.get("in_place"))
+            how = EditOptions(is_dry, is_sure, is_forced, as_json, is_proved, needs_yes)
+            return function(*args, how=how, **kwargs)
+
+        shared = [prove_option, edit_options] if can_prove else [edit_options]
+        return command(name, *options, *shared, examples=examples)(gather)
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one plan: a report, or the error that prevented one."""
+
+    session: str
+    report: EditReport | None = None
+    proof: "Proof | None" = None
+    error: PlaitError | None = None
+
+    @property
+    def refusal(self) -> PlaitError | None:
+        """Why the plan was not applied, or not well; None if it was."""
+        if self.error or self.report is None:
+            return self.error
+        if self.proof and not self.proof.is_good:
+            return Refused("the proof failed", f"`plait undo {self.report.undo}` reverts the edit")
+        if not self.report.violations:
+            return None
+        reasons = format_violations(self.report)
+        hint = f"`plait repair {self.report.source[:8]} --check` shows what was wrong before"
+        return Refused(f"refusing to {self.report.operation}: {reasons}", hint)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the outcome as `--json` prints it."""
+        if self.report is None:
+            error = self.error
+            reason = {"error": error.message, "hints": list(error.hints)} if error else {}
+            return {"session": self.session, "applied": False, **reason}
+        proof = {"proof": to_builtins(self.proof)} if self.proof else {}
+        return {**to_builtins(self.report), **proof}
+
+
+def run_plan(request: Request, subject: "Session | str", plan: "Plan", how: EditOptions) -> None:
+    """Check, apply and present one plan of a session, or of what a name stands for."""
+    output, facts = request.output, None
+    if not isinstance(subject, str) and not how.as_json:
+        # The title of a session that is deleted has to be read before that.
+        facts = None if plan.after.lines else request.archive.facts(subject)
+    outcome = _apply_plan(request, plan, how)
+    if how.as_json:
+        output.json(outcome.to_json())
+    else:
+        if isinstance(subject, str):
+            output.print(safe_line(subject), style="bold")
+            output.print("")
+        else:
+            output.print_heading(facts or request.archive.facts(subject))
+        _print_outcome(request, outcome, how)
+    if outcome.refusal:
+        raise outcome.refusal
+
+
+def run_plans(
+    request: Request,
+    sessions: Sequence["Session"],
+    make_plan: Callable[["Session"], "Plan"],
+    how: EditOptions,
+) -> None:
+    """Check, apply and present a plan for each session; one refusal does not stop the others."""
+    outcomes = []
+    for session in request.output.progress(sessions, "planning"):
+        try:
+            outcomes.append(_apply_plan(request, make_plan(session), how))
+        except PlaitError as error:
+            outcomes.append(Outcome(session.id, error=error))
+    if how.as_json:
+        request.output.json([outcome.to_json() for outcome in outcomes])
+    else:
+        _print_outcomes(request, outcomes, how)
+    refused = [outcome.session[:8] for outcome in outcomes if outcome.refusal]
+    if refused:
+        names = ", ".join(refused[:MOST_REFUSED])
+        raise Refused(f"{len(refused)} of {len(outcomes)} sessions were refused: {names}")
+
+
+def run_for_each(
+    request: Request,
+    sessions: Sequence["Session"],
+    make_plan: Callable[["Session"], "Plan"],
+    how: EditOptions,
+) -> None:
+    """Present a single session in full, several of them in a line or two each."""
+    if len(sessions) == 1:
+        run_plan(request, sessions[0], make_plan(sessions[0]), how)
+    else:
+        run_plans(request, sessions, make_plan, how)
+
+
+def _apply_plan(request: Request, plan: "Plan", how: EditOptions) -> Outcome:
+    from plait.archive import build_plan_report
+
+    violations = plan.check()
+    is_applied = how.applies and bool(plan.steps) and not violations
+    edit = plan.apply(force=how.is_forced) if is_applied else None
+    report = build_plan_report(plan, violations, edit)
+    proof = None
+    if edit and how.is_proved:
+        from plait.edit.proof import prove_session
+
+        session = request.archive.reopen().session_at(plan.path)
+        proof = prove_session(session, request.settings.claude)
+    return Outcome(plan.source.id, report, proof)
+
+
+def _print_outcome(request: Request, outcome: Outcome, how: EditOptions) -> None:
+    from rich.text import Text
+
+    report, output = outcome.report, request.output
+    if report is None:
+        return
+    if report.is_idle:
+        words = IDLE.get(report.operation, "nothing to do")
+        if report.operation == "port" and not report.unmended:
+            words = "nothing to do: everything is already here"
+        reasons = (note for note in report.notes if note.startswith(f"{words}:"))
+        output.print(next(reasons, words))
+        _print_remarks(output, report)
+        return
+    sizes = [(name, before, after) for name, before, after in list_size_rows(report)]
+    output.print_grid(
+        [("", Text("before", style="dim"), Text("after", style="dim"))]
+        + [
+            (Text(name, style="dim"), before, Text(after, "bold" if before != after else ""))
+            for name, before, after in sizes
+        ],
+        right=(1, 2),
+        gap=3,
+    )
+    if saving := format_saving(report):
+        output.print("")
+        output.print(saving, style="bold")
+    output.print("")
+    fates = list_fate_rows(report)
+    output.print_grid(
+        [(count, Text(fate, style=FATES.get(fate, "")), reason) for count, fate, reason in fates],
+        right=(0,),
+    )
+    _print_differences(output, report)
+    _print_remarks(output, report)
+    output.print("")
+    if report.applied:
+        output.print_unwrapped(format_done(report), style="bold green")
+        for name, line in _list_next_steps(request, report):
+            output.print_unwrapped(f"  {name:<8}{safe_line(line)}")
+    elif not report.violations:
+        output.print(_format_not_applied(how), style="bold")
+    if outcome.proof:
+        style = "" if outcome.proof.is_good else "bold red"
+        output.print_unwrapped(f"  {'proof':<8}{format_proof(outcome.proof)}", style)
+
+
+def _print_differences(output: Output, report: EditReport) -> None:
+    from rich.text import Text
+
+    if not report.differences:
+        return
+    output.print("")
+    for line in report.differences[:MOST_DIFFERENCES]:
+        place = f"line {line.line}" if line.line else "new line"
+        heading = shorten_to_width(f"{place}: {safe_line(line.reason)}", output.width)
+        texts = [Text(heading, style="dim")]
+        before, after = cut_to_difference(line.before, line.after, output.width - 4)
+        if before is not None:
+            texts.append(Text(f"  - {safe_line(before)}", style="red"))
+        if after is not None:
+            texts.append(Text(f"  + {safe_line(after)}", style="green"))
+        output.print_lines(texts)
+    more = len(report.differences) - MOST_DIFFERENCES
+    if more > 0:
+        output.print(f"… {format_count(more, 'more line')} with `--json`", style="dim")
+
+
+def _print_remarks(output: Output, report: EditReport) -> None:
+    from rich.text import Text
+
+    notes = () if report.is_idle else report.notes
+    rows = [
+        *((Text("note:", style="bold"), note) for note in notes),
+        *((Text("stays:", style="bold yellow"), format_problem(x)) for x in report.unmended),
+        *((Text("broken:", style="bold red"), format_problem(x)) for x in report.violations),
+    ]
+    if not rows:
+        return
+    output.print("")
+    output.print_grid(rows[:MOST_REMARKS], gap=1)
+    if len(rows) > MOST_REMARKS:
+        more = format_count(len(rows) - MOST_REMARKS, "more")
+        output.print(f"… {more} with `--json`", style="dim")
+
+
+def _list_next_steps(request: Request, report: EditReport) -> Iterator[tuple[str, str]]:
+    path = Path(report.path)
+    if path.is_dir():
+        yield "folder", report.path
+    elif report.operation != "delete":
+        yield "file", report.path
+        if report.after.bytes > LARGE:
+            roots = _root_options(request, report)
+            yield "resume", shell_command("plait", "resume", report.session, *roots)
+        else:
+            archive = request.archive.reopen()
+            default = expand_user(claude_folder_setting({}), {})
+            resume = archive.resume(archive.session_at(path), default=default)
+            if resume.why_not is None:
+                yield "resume", resume.line
+    if report.undo:
+        line = _undo_command(request, report)
+        yield "undo", line
+        if report.operation == "redact" and not report.is_new:
+            yield "forget", f"{line} --forget"
+
+
+def _undo_command(request: Request, report: EditReport) -> str:
+    return shell_command("plait", "undo", report.undo or "", *_root_options(request, report))
+
+
+def _root_options(request: Request, report: EditReport) -> list[str]:
+    """Return the `--root` options to repeat; an edit outside the roots needs its own."""
+    root = request.archive.journals.find_root_of(report.undo or "", Path(report.path))
+    return ["--root", str(root)] if root else request.root_options
+
+
+def _print_outcomes(request: Request, outcomes: Sequence[Outcome], how: EditOptions) -> None:
+    output, changed, idle = request.output, 0, 0
+    for outcome in outcomes:
+        name, report = short_id(outcome.session), outcome.report
+        if outcome.refusal:
+            output.print(f"{name}  refused: {safe_line(outcome.refusal.message)}", style="red")
+        elif report and report.is_idle:
+            idle += 1
+        elif report:
+            changed += report.applied
+            state = format_done(report) if report.applied else f"would be {format_done(report)}"
+            fates = ", ".join(f"{n} {fate}: {reason}" for n, fate, reason in list_fate_rows(report))
+            output.print(f"{name}  {state} ({fates})" if fates else f"{name}  {state}")
+            if report.undo:
+                output.print_unwrapped(f"{'':8}  {_undo_command(request, report)}", "dim")
+    parts = [format_count(len(outcomes), "session"), f"{changed} changed"]
+    if idle:
+        parts.append(f"{idle} with nothing to do")
+    if not how.applies:
+        parts.append(_format_not_applied(how))
+    output.print("")
+    output.print(", ".join(parts), style="dim")
+
+
+def _format_not_applied(how: EditOptions) -> str:
+    return (
+        f"nothing was changed; {'leave out `--dry-run`' if how.is_dry else 'add `--yes`'} to do it"
+    )
+
+
+def format_proof(proof: "Proof") -> str:
+    """Describe in one sentence how a client resumed a session."""
+    if proof.state == "not installed":
+        reason = f"cannot be started: {proof.said}" if proof.said else "is not installed here"
+        return f"none: 'claude' {reason}"
+    client = safe_line((proof.client or "claude").partition(" ")[0])
+    if proof.state == "not resumed":
+        agreed = ", as `plait context` says" if proof.is_equal else ""
+        return f"{client} does not resume it{agreed}: {safe_line(proof.said or 'no message')}"
+    if proof.is_equal is None:
+        return f"{client} resumes it, and asks for a summary first: it is too long to continue"
+    sent = format_count(proof.messages, "message")
+    if proof.is_equal:
+        return f"{client} resumes it and sends the {sent} that `plait context` shows"
+    return f"{client} resumes it, but not with what `plait context` shows: {proof.difference}"
+
+
+@edit_command(
+    "clone",
+    session_argument,
+    click.option("--active-only", is_flag=True, help="Leave out abandoned branches."),
+    click.option("--clean", is_flag=True, help="Leave out broken and blank lines."),
+    title_option,
+    examples="plait clone latest\nplait clone 3f2a --active-only --title experiment",
+)
+def clone_command(
+    request: Request,
+    session: str,
+    active_only: bool,
+    clean: bool,
+    title: str | None,
+    how: EditOptions,
+) -> None:
+    """Copy SESSION to a new session with a new id.
+
+    Its agents, tool results and checkpoints are copied too. SESSION itself is not changed.
+    """
+    source = request.session(session)
+    plan = request.archive.plan.clone(source, active_only=active_only, clean=clean, title=title)
+    run_plan(request, source, plan, how)
+
+
+@edit_command(
+    "fork",
+    session_argument,
+    click.option(
+        "--at",
+        required=True,
+        metavar="TURN|UUID|PROMPT",
+        help="Where to continue: a turn's number, a message, or words of a prompt.",
+    ),
+    click.option("--before", is_flag=True, help="Leave out that turn, to ask it differently."),
+    title_option,
+    click.option(
+        "--onto",
+        metavar="SESSION",
+        shell_complete=complete_session,
+        help="Append the branch to a copy of this session.",
+    ),
+    in_place_option,
+    examples="plait fork latest --at 12\nplait fork 3f2a --at 'add tests' --before",
+)
+def fork_command(
+    request: Request,
+    session: str,
+    at: str,
+    before: bool,
+    title: str | None,
+    onto: str | None,
+    in_place: bool,
+    how: EditOptions,
+) -> None:
+    """Start a new session from any message of SESSION, even on an abandoned branch.
+
+    With `--onto`, the branch of that message is appended to another session instead. SESSION
+    itself is not changed.
+    """
+    source, plans = request.session(session), request.archive.plan
+    if onto is None:
+        if in_place:
+            raise UserError("`--in-place` needs a session to append to", "`--onto SESSION`")
+        run_plan(request, source, plans.fork(source, at, before=before, title=title), how)
+        return
+    if before:
+        raise UserError("use either `--before` or `--onto`, not both")
+    target = request.session(onto)
+    plan = plans.graft(source, target, at, in_place=in_place, title=title)
+    run_plan(request, target, plan, how)
+
+
+@edit_command(
+    "switch",
+    session_argument,
+    click.option(
+        "--branch",
+        required=True,
+        metavar="B",
+        help="A branch by name or number as in `plait log` and `plait paths`, or its last record.",
+    ),
+    examples="plait switch 3f2a --branch 2",
+)
+def switch_command(request: Request, session: str, branch: str, how: EditOptions) -> None:
+    """Make another branch of SESSION the one that Claude Code resumes.
+
+    One line that points to it is appended; nothing else changes.
+    """
+    source = request.session(session)
+    run_plan(request, source, request.archive.plan.switch(source, branch), how)
+
+
+@edit_command(
+    "rename",
+    session_argument,
+    click.argument("title"),
+    examples="plait rename latest 'Payment refactoring'",
+)
+def rename_command(request: Request, session: str, title: str, how: EditOptions) -> None:
+    """Give SESSION a new title, as `/rename` does."""
+    source = request.session(session)
+    run_plan(request, source, request.archive.plan.rename(source, title), how)
+
+
+@edit_command(
+    "tag",
+    session_argument,
+    click.argument("word", required=False),
+    click.option("--remove", is_flag=True, help="Remove the tag."),
+    examples="plait tag latest release\nplait tag latest --remove",
+)
+def tag_command(
+    request: Request, session: str, word: str | None, remove: bool, how: EditOptions
+) -> None:
+    """Tag SESSION with a WORD, or remove its tag."""
+    if (word is None) is not remove:
+        raise UserError(
+            "give either a tag or `--remove`",
+            "`plait tag SESSION WORD`, `plait tag SESSION --remove`",
+        )
+    source = request.session(session)
+    run_plan(request, source, request.archive.plan.tag(source, word), how)
+
+
+@edit_command(
+    "delete",
+    click.argument(
+        "names", metavar="SESSION...", nargs=-1, required=True, shell_complete=complete_session
+    ),
+    examples="plait delete 3f2a --dry-run\nplait delete 3f2a",
+    can_prove=False,
+)
+def delete_command(request: Request, names: tuple[str, ...], how: EditOptions) -> None:
+    """Delete each SESSION with everything that belongs to it; `plait undo` restores it."""
+    sessions = list(dict.fromkeys(request.session(name) for name in names))
+    run_for_each(request, sessions, request.archive.plan.delete, how)
+
+
+@command("check", session_argument, json_option, pass_context=True)
+def check_command(ctx: click.Context, session: str, as_json: bool) -> None:
+    """Check SESSION against the rules for valid logs; now `plait repair --check`."""
+    _check_session(ctx, session, as_json=as_json)
+
+
+def _check_session(ctx: click.Context, name: str, *, as_json: bool) -> None:
+    from plait.archive import build_check_report
+
+    request = ctx.find_object(Request) or Request()
+    session, output = request.session(name), request.output
+    report = build_check_report(session.id, session.path, request.archive.check(session))
+    if as_json:
+        output.json(report)
+    else:
+        output.print_heading(request.archive.facts(session))
+        if report.ok:
+            output.print("no rule is broken", style="green")
+    if report.ok:
+        return
+    if not as_json:
+        for violation in report.violations[:MOST_VIOLATIONS]:
+            output.print(safe(format_problem(violation)))
+        more = len(report.violations) - MOST_VIOLATIONS
+        if more > 0:
+            output.print(f"… {format_count(more, 'more')} with `--json`", style="dim")
+        output.print("")
+        output.print(format_count(len(report.violations), "violation"), style="bold")
+        rules = Counter(violation.rule for violation in report.violations)
+        width = max(len(format_number(count)) for count in rules.values())
+        for rule, count in rules.most_common():
+            output.print(f"  {format_number(count):>{width}}  {safe(rule)}", style="dim")
+        output.print("")
+        words = f"`plait repair {shell_command(session.id[:8])} --dry-run`"
+        output.print_message(f"{words} shows what can be repaired", style="dim")
+    ctx.exit(Refused.exit_code)
+
+
+@edit_command(
+    "repair",
+    sessions_argument,
+    click.option("--all", "is_all", is_flag=True, help="Every session that can be repaired."),
+    click.option("--check", is_flag=True, help="Only check one session against the rules."),
+    in_place_option,
+    examples="plait repair latest --check\nplait repair 3f2a --dry-run\nplait repair --all",
+)
+def repair_command(
+    request: Request,
+    names: tuple[str, ...],
+    is_all: bool,
+    check: bool,
+    in_place: bool,
+    how: EditOptions,
+) -> None:
+    """Repair each SESSION so that it resumes with its full history.
+
+    Writes a new session and does not change the old one. Problems that cannot be repaired are
+    listed. `--check` exits with 1 if a rule is broken; that is common for interrupted sessions,
+    which have tool calls without results.
+    """
+    if check:
+        if len(names) != 1:
+            raise UserError("`--check` takes one session", "`plait repair SESSION --check`")
+        _check_session(click.get_current_context(), names[0], as_json=how.as_json)
+        return
+    if bool(names) is is_all:
+        raise UserError(
+            "name sessions or use `--all`", "`plait repair SESSION`, `plait repair --all`"
+        )
+    plans = request.archive.plan
+    sessions = list(dict.fromkeys(request.session(name) for name in names)) or [
+        session for session in request.archive.sessions if plans.can_mend(session)
+    ]
+    if not sessions and not how.as_json:
+        count = format_count(len(request.archive.sessions), "session")
+        request.output.print(f"nothing to repair in {count}")
+        return
+    make_plan = partial(plans.repair, in_place=in_place)
+    if is_all:
+        run_plans(request, sessions, make_plan, how)
+    else:
+        run_for_each(request, sessions, make_plan, how)
+
+
+@edit_command(
+    "compress",
+    session_argument,
+    click.option(
+        "--until",
+        metavar="TURN|UUID|PROMPT",
+        help="The first turn to leave unchanged: its number, a message, or words of a prompt.",
+    ),
+    click.option(
+        "--keep-last",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Leave this many turns at the end unchanged.",
+    ),
+    click.option(
+        "--summariser",
+        "command",
+        metavar="CMD",
+        help="A command that reads a turn's answers and prints a summary; default: built in.",
+    ),
+    click.option(
+        "--calls",
+        type=click.Choice(("metadata", "none")),
+        help="Keep one line for each tool call, or nothing.",
+    ),
+    in_place_option,
+    examples="plait compress latest --keep-last 3 --dry-run",
+)
+def compress_command(
+    request: Request, /, session: str, in_place: bool, how: EditOptions, **choices: Any
+) -> None:
+    """Summarise the older turns of SESSION to make room for new ones.
+
+    Prompts stay unchanged; answers are summarised; tool calls become a line each. Writes a new
+    session and does not change the old one.
+    """
+    if (choices["until"] is None) is (choices["keep_last"] is None):
+        raise UserError(
+            "use either `--until` or `--keep-last`",
+            "`plait compress SESSION --keep-last 3` leaves the last three turns unchanged",
+        )
+    source = request.session(session)
+    given = {name: value for name, value in choices.items() if value is not None}
+    plan = request.priced_archive.plan.compress(source, in_place=in_place, **given)
+    run_plan(request, source, plan, how)
+
+
+@edit_command(
+    "move",
+    click.argument("project"),
+    click.argument("directory", metavar="NEWPATH"),
+    click.option("--texts", is_flag=True, help="Also change the path in prompts and answers."),
+    examples="plait move ~/old/shop ~/new/shop --dry-run",
+    can_prove=False,
+)
+def move_command(
+    request: Request, project: str, directory: str, texts: bool, how: EditOptions
+) -> None:
+    """Move the sessions of PROJECT, a directory, to the directory NEWPATH.
+
+    Changes the folder of the logs, the directory on every line, agents and other files, the
+    prompt history and Claude Code's settings for the project; sub-directories too. Move the
+    project's own files yourself. Texts of the conversation stay unchanged.
+    """
+    if project.startswith("."):
+        project = str((request.settings.directory / project).resolve())
+    plans = request.archive.plan.move(project, directory, texts=texts)
+    if len(plans) == 1:
+        run_plan(request, plans[0].source.id, plans[0], how)
+        return
+    by_session = {request.archive.session_at(plan.source.log.path): plan for plan in plans}
+    run_plans(request, list(by_session), by_session.__getitem__, how)
+
+
+@edit_command(
+    "port",
+    click.argument("name", metavar="SESSION|PROJECT|FILE", shell_complete=complete_session),
+    click.option("-o", "--output", metavar="FILE", help="Pack into this file."),
+    click.option("--into", metavar="DIR", help="Unpack FILE as sessions of this directory."),
+    click.option("--redacted", is_flag=True, help="Remove secrets and personal data."),
+    strict_option,
+    rules_option,
+    examples="plait port latest -o session.plait\nplait port session.plait --into ~/projects/shop",
+)
+def port_command(
+    request: Request,
+    name: str,
+    output: str | None,
+    into: str | None,
+    redacted: bool,
+    strict: bool,
+    rules: str | None,
+    how: EditOptions,
+) -> None:
+    """Pack SESSION or PROJECT into one file, or unpack such a FILE on another machine.
+
+    Everything that belongs to the sessions is included: agents, tool results, file backups,
+    lists, prompts. Unpacking adapts paths to DIR and the home folder there, and overwrites
+    nothing.
+    """
+    is_redacted = redacted or strict or bool(rules)
+    if (output is None) is (into is None):
+        raise UserError(
+            "use either `-o` to pack or `--into` to unpack",
+            "`plait port SESSION -o FILE`, `plait port FILE --into DIR`",
+        )
+    if output is not None:
+        _pack(request, name, Path(output), how, rules, strict=strict, is_redacted=is_redacted)
+        return
+    if is_redacted:
+        raise UserError("redaction happens when packing", "`plait port SESSION -o FILE --redacted`")
+    plan = request.archive.plan.port(name, into or "")
+    if how.is_proved and plan.session != plan.path.stem:
+        raise UserError("`--prove` resumes a single session")
+    run_plan(request, name, plan, how)
+    if plan.unmended and not plan.steps:
+        raise Refused(f"nothing was unpacked: {plan.unmended[0].sentence}")
+
+
+def _pack(
+    request: Request,
+    name: str,
+    file: Path,
+    how: EditOptions,
+    rules: str | None,
+    *,
+    strict: bool,
+    is_redacted: bool,
+) -> None:
+    from plait.archive import build_pack_report
+    from plait.cli.redact import load_redactor
+
+    if how.is_proved:
+        raise UserError("`--prove` works when unpacking, not when packing")
+    if name == ".":
+        name = request.session(name).id
+    redactor = load_redactor(rules, strict=strict) if is_redacted else None
+    plan = request.archive.plan.pack(name, file, redactor=redactor)
+    packed = None if how.is_dry else plan.write()
+    output, contents = request.output, plan.load
+    if how.as_json:
+        output.json(build_pack_report(plan, is_done=packed is not None))
+        return
+    label = contents.directory if contents.is_project else contents.subjects[0].id
+    output.print(safe_line(label or contents.folder.name), style="bold")
+    lines = format_count(plan.size.lines, "line")
+    if plan.redacted:
+        lines += f", {plan.redacted} of them redacted"
+    sessions = format_count(len(contents.subjects), "session")
+    output.print(f"{sessions}, {lines}, {format_bytes(plan.size.bytes)} of logs", style="dim")
+    output.print("")
+    for note in plan.notes:
+        output.print(safe(f"note: {note}"))
+    output.print("")
+    if packed is None:
+        output.print("nothing was written; leave out `--dry-run` to do it", style="bold")
+        return
+    size = format_bytes(file.stat().st_size)
+    output.print(f"packed {format_count(len(packed.files), 'file')}, {size}", style="bold green")
+    output.print_unwrapped(f"  file    {safe_line(str(file))}")
+    line = shell_command("plait", "port", str(file), "--into", "DIR")
+    output.print_unwrapped(f"  unpack  {line}")
+
+
+@command(
+    "undo",
+    click.argument("id_", metavar="[ID]", required=False),
+    click.option("--list", "is_listed", is_flag=True, help="List the edits, the newest first."),
+    click.option("--finish", "is_finished", is_flag=True, help="Complete an interrupted edit."),
+    click.option(
+        "--forget", "is_forgotten", is_flag=True, help="Delete an edit's backup for good; or `all`."
+    ),
+    click.option(
+        "--force", "is_forced", is_flag=True, help="Even if a file has changed since the edit."
+    ),
+    json_option,
+    examples="plait undo\nplait undo --list",
+)
+def undo_command(
+    request: Request,
+    id_: str | None,
+    is_listed: bool,
+    is_finished: bool,
+    is_forgotten: bool,
+    is_forced: bool,
+    as_json: bool,
+) -> None:
+    """Undo the last edit, or the edit ID: restore the bytes, times and modes from before it.
+
+    Only what the edit changed is restored. If a file has changed since, the command refuses.
+    """
+    from plait.archive import build_edit_row
+
+    output, archive = request.output, request.archive
+    if is_listed + is_finished + is_forgotten > 1:
+        raise UserError("use only one of `--list`, `--finish` and `--forget`")
+    if is_listed:
+        _list_edits(request, as_json=as_json)
+        return
+    if is_forgotten:
+        if id_ is None:
+            raise UserError("name the edit to forget", "`plait undo ID --forget`, or `all`")
+        journals = archive.journals
+        ids = [edit.id for edit in journals.edits()] if id_ == "all" else [id_]
+        forgotten = [journals.forget(name).id for name in ids]
+        if as_json:
+            output.json({"forgotten": forgotten})
+        else:
+            count = format_count(len(forgotten), "edit")
+            output.print(f"{count} forgotten; they can no longer be undone")
+        return
+    edit = archive.journals.finish(id_) if is_finished else archive.undo(id_, force=is_forced)
+    entry = build_edit_row(edit)
+    if as_json:
+        output.json(entry)
+        return
+    done = "finished" if is_finished else "undone"
+    name = f"{entry.operation} of {safe_line(short_id(entry.session))}"
+    output.print(f"{done}: {name}", style="bold green")
+    output.print_unwrapped(safe_line(entry.path), style="dim")
+    earlier = 0 if is_finished else sum(other.state == "done" for other in archive.edits())
+    if earlier:
+        more = format_count(earlier, "earlier edit")
+        output.print_unwrapped(f"{more}: {shell_command('plait', 'undo', '--list')}", style="dim")
+
+
+def _list_edits(request: Request, *, as_json: bool) -> None:
+    from rich.text import Text
+
+    from plait.archive import build_edit_row
+
+    output = request.output
+    entries = [build_edit_row(edit) for edit in request.archive.edits()]
+    if as_json:
+        output.json(entries)
+        return
+    if not entries:
+        output.print("no edits")
+        return
+    width, time = max(len(entry.id) for entry in entries), now()
+    with output.paged():
+        for entry in entries:
+            when = parse_time(entry.when)
+            text = Text(f"{entry.id:<{width}}  ", style="bold" if entry.can_undo else "dim")
+            text.append(f"{format_entry(entry):<{OPERATION_WIDTH}}", style="not bold")
+            text.append(f"  {short_id(entry.session)}  ", style="not bold dim")
+            text.append(format_age(when, time) if when else "", style="not bold dim")
+            if text.cell_len > output.width:
+                text = Text(shorten_to_width(text.plain, output.width))
+            output.print_lines([text])
+        output.print("")
+        output.print(format_count(len(entries), "edit"), style="dim")

@@ -1,0 +1,442 @@
+"""`plait files`, `history` and `blame`: what sessions did to files."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from msgspec.structs import asdict
+
+from plait.cli.options import Request, command, json_option, session_argument
+from plait.cli.output import write_bytes
+from plait.cli.selection import parse_time_option
+from plait.cli.text import (
+    SHORT_ID,
+    format_stamp,
+    now,
+    safe_line,
+    shell_command,
+    short_id,
+    shorten_path,
+)
+from plait.conversation.patches import diff_texts, format_unified_diff
+from plait.errors import UserError
+from plait.files.blame import (
+    UNCERTAIN,
+    Writer,
+    format_why,
+    iter_with_author_changes,
+    list_writers,
+)
+from plait.record.time import format_timestamp
+from plait.view.formats import format_count
+from plait.view.summaries import format_prompt, to_single_line
+from plait.view.text import shorten_to_width
+
+if TYPE_CHECKING:
+    from plait.archive import Blame, BlamedLine, FileAt, FileHistory, NotePlan, WrittenFile
+    from plait.conversation.patches import Hunk
+    from plait.files.events import FileEvent, NetChange
+
+
+WIDE = 110
+"""Columns from which on commits are shown beside lines."""
+WRITER_WIDTH, TIME_WIDTH, COMMIT_WIDTH = SHORT_ID + 6, 16, 8
+SPAN = re.compile(r"(\d+)(?:(-)(\d*))?")
+MOST_WRITERS = 12
+LEAST_PATH = 16
+MOST_TURNS = 5
+NO_CHANGES = "this session changed no files"
+file_argument = click.argument("file")
+known_as_option = click.option(
+    "--as", "known_as", metavar="PATH", multiple=True, help="The file's path in the sessions."
+)
+
+
+@command(
+    "blame",
+    file_argument,
+    click.option("--lines", "span", metavar="A-B", help="Only these lines: 12, 12-20, 12-."),
+    known_as_option,
+    click.option("--notes", is_flag=True, help="Show the git-ai notes that would be written."),
+    click.option("--yes", "is_sure", is_flag=True, help="With --notes: write them."),
+    json_option,
+    examples="plait blame src/app.py\nplait blame src/app.py --lines 40-60",
+)
+def blame_command(
+    request: Request,
+    file: str,
+    span: str | None,
+    known_as: tuple[str, ...],
+    notes: bool,
+    is_sure: bool,
+    as_json: bool,
+) -> None:
+    """Show which session and turn wrote each line of FILE, beside the Git commit.
+
+    Found from the patches, writes, reads and backups of all sessions. `~` marks a line that is
+    unchanged although something else changed the file since; `?` marks an unknown writer.
+    """
+    directory = request.settings.directory
+    if notes:
+        plan = request.archive.plan_notes(file, directory=directory)
+        _print_notes(request, plan, is_sure=is_sure, as_json=as_json)
+        return
+    if is_sure:
+        raise UserError("--yes needs --notes", "`plait blame FILE --notes` shows the plan")
+    blame = request.archive.blame(file, directory=directory, known_as=known_as)
+    lines = _select_lines(blame.lines, span)
+    if as_json:
+        request.output.json([asdict(line) for line in lines])
+        return
+    with request.output.paged():
+        _print_blame(request, blame, lines)
+
+
+def _select_lines(lines: "tuple[BlamedLine, ...]", span: str | None) -> "tuple[BlamedLine, ...]":
+    if span is None:
+        return lines
+    match = SPAN.fullmatch(span)
+    if not match:
+        raise UserError(f"'{span}' is not a range of lines", "use `--lines 12`, `12-20` or `12-`")
+    first = int(match[1])
+    last = int(match[3]) if match[3] else len(lines) if match[2] else first
+    selected = lines[max(first - 1, 0) : last]
+    if not selected:
+        raise UserError(f"no lines {span}", f"the file has {format_count(len(lines), 'line')}")
+    return selected
+
+
+def _print_blame(request: Request, blame: "Blame", lines: "tuple[BlamedLine, ...]") -> None:
+    from rich.text import Text
+
+    output = request.output
+    counts = ", ".join(f"{count} {name}" for name, count in blame.counts.items() if count)
+    output.print(safe_line(blame.path), style="bold")
+    output.print(f"{format_count(len(blame.lines), 'line')}{f': {counts}' if counts else ''}")
+    if blame.as_of:
+        output.print(f"not on disk; shown as of {format_stamp(blame.as_of)}", style="yellow")
+    for name in blame.known_as:
+        if name != blame.path:
+            output.print(f"in sessions: {safe_line(name)}", style="dim")
+    output.print("")
+    digits = len(str(lines[-1].line)) if lines else 1
+
+    def format_line(line: "BlamedLine", is_first: bool) -> Text:
+        text = Text(no_wrap=True)
+        writer, time = (_writer_name(line), format_stamp(line.time)) if is_first else ("", "")
+        text.append(f"{writer:<{WRITER_WIDTH}} ", style="cyan" if line.session else "dim")
+        text.append(f"{time:<{TIME_WIDTH}} ", style="dim")
+        if blame.has_git and output.width >= WIDE:
+            commit = (line.commit or "")[: COMMIT_WIDTH - 1] if is_first else ""
+            text.append(f"{commit:<{COMMIT_WIDTH}} ", style="yellow")
+        text.append(UNCERTAIN[line.certainty], style="yellow")
+        text.append(f"{line.line:>{digits}} ", style="dim")
+        room = max(output.width - text.cell_len, 10)
+        return text.append(shorten_to_width(safe_line(line.text.expandtabs(4)), room))
+
+    output.print_lines(
+        format_line(line, is_first) for line, is_first in iter_with_author_changes(lines)
+    )
+    _print_writers(request, list_writers(lines))
+
+
+def _print_writers(request: Request, writers: list[Writer]) -> None:
+    output = request.output
+    if not writers:
+        return
+    output.print("")
+    table = output.table("lines", "turn", "time", "prompt", right=("lines",), wide="prompt")
+    for writer in writers[:MOST_WRITERS]:
+        prompt = to_single_line(format_prompt(writer.prompt or "")) or format_why(writer.why)
+        if writer.session is None:
+            prompt = format_why(writer.why)
+        elif writer.agent:
+            prompt = f"{prompt} (agent: {to_single_line(writer.agent)})"
+        time = format_stamp(writer.time)
+        table.add_row(str(writer.lines), _writer_name(writer), time, safe_line(prompt))
+    output.print(table)
+    if len(writers) > MOST_WRITERS:
+        output.print(format_count(len(writers) - MOST_WRITERS, "more turn"), style="dim")
+    first = next((writer for writer in writers if writer.session and writer.turn is not None), None)
+    if first:
+        words = ["plait", "show", short_id(first.session or "")]
+        words += ["--branch", first.branch] if first.branch else []
+        words += ["--turn", str(first.turn), *request.root_options]
+        output.print_unwrapped(f"show a turn: {shell_command(*words)}", style="dim")
+
+
+def _writer_name(line: "Writer | BlamedLine") -> str:
+    if line.session is None:
+        return "unknown"
+    return short_id(line.session) + (f":{line.turn}" if line.turn is not None else "")
+
+
+def _print_notes(request: Request, plan: "NotePlan", *, is_sure: bool, as_json: bool) -> None:
+    from plait.archive import write_notes
+
+    output = request.output
+    written = write_notes(plan) if is_sure else 0
+    if as_json:
+        output.json({"written": written, "notes": plan.notes})
+        return
+    if not plan.notes:
+        output.print("no committed line of this file is known to come from a session")
+        return
+    table = output.table("commit", "lines", "sessions", "", right=("lines",), wide="")
+    for note in plan.notes:
+        sessions = ", ".join(short_id(name) for name in note.sessions)
+        change = note.why or ("added to the existing note" if note.before else "a new note")
+        row = note.commit[:10], str(note.lines), sessions, f"{change}: {safe_line(note.path)}"
+        table.add_row(*row)
+    output.print(table)
+    if is_sure:
+        output.print(f"{format_count(written, 'note')} written to refs/notes/ai")
+    elif plan.to_do:
+        output.print("nothing written yet; `--notes --yes` writes them to refs/notes/ai")
+
+
+@command(
+    "files",
+    session_argument,
+    click.option("-p", "--patch", is_flag=True, help="Print the net change of each file."),
+    click.option(
+        "--at", "turn", type=click.IntRange(1), metavar="TURN", help="As they were after this turn."
+    ),
+    click.option("-o", "--output", "folder", metavar="DIR", help="Write them into this folder."),
+    click.option("--force", is_flag=True, help="Overwrite existing files."),
+    json_option,
+    examples="plait files latest\nplait files 3f2a --patch\nplait files 3f2a --at 12 -o restored",
+)
+def files_command(
+    request: Request,
+    session: str,
+    patch: bool,
+    turn: int | None,
+    folder: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """List the files that SESSION changed, with the net change of each.
+
+    With `--at`, list the files as they were after that turn; with `-o` too, write those whose
+    content is known into a folder.
+    """
+    output, archive, source = request.output, request.archive, request.session(session)
+    if turn is None:
+        if folder is not None or force:
+            raise UserError("-o writes files as they were after a turn", "add `--at TURN`")
+        changes = archive.session_files(source)
+        if as_json:
+            output.json(changes)
+        elif patch and changes:
+            for change in changes:
+                _print_patch(request, change.path, change.hunks, is_new=change.is_new)
+        else:
+            _print_net_changes(request, changes)
+    elif folder is None:
+        _print_files_at(request, archive.session_files_at(source, turn), as_json=as_json)
+    else:
+        place = request.settings.directory / folder
+        written = archive.write_session_files(source, turn, place, is_forced=force)
+        _print_written(request, written, folder, as_json=as_json)
+
+
+def _print_net_changes(request: Request, changes: "list[NetChange]") -> None:
+    output = request.output
+    if not changes:
+        output.print(NO_CHANGES)
+        return
+    for line in net_lines(changes, output.width if sys.stdout.isatty() else None):
+        output.print_unwrapped(line, style="" if line[:1].strip() else "dim")
+    added = sum(change.added for change in changes)
+    removed = sum(change.removed for change in changes)
+    output.print(f"{format_count(len(changes), 'file')}: +{added} −{removed} in total")
+
+
+def net_lines(changes: "Sequence[NetChange]", width: int | None) -> Iterator[str]:
+    """Yield a heading and a row for each file; without a width, paths are not shortened."""
+    rows = [("", "net", "changes", "turns", "file", "")]
+    for change in changes:
+        turns = ", ".join(map(str, change.turns))
+        if len(change.turns) > MOST_TURNS:
+            first = ", ".join(map(str, change.turns[: MOST_TURNS - 2]))
+            turns = f"{first} … {change.turns[-1]}"
+        state = "new" if change.is_new else "changed"
+        net = f"+{change.added} −{change.removed}" if change.is_known else "unknown"
+        others = " (also changed by others)" if change.has_others else ""
+        path = safe_line(change.path)
+        rows.append((state, net, str(change.changes), turns, path, others))
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for state, net, count, turns, path, others in rows:
+        figures = (
+            f"{state:<{sizes[0]}}  {net:>{sizes[1]}}  {count:>{sizes[2]}}  {turns:<{sizes[3]}}"
+        )
+        if width is not None:
+            path = shorten_path(path, max(width - len(figures) - len(others) - 2, LEAST_PATH))
+        yield f"{figures}  {path}{others}"
+
+
+def _print_patch(request: Request, path: str, hunks: "Iterable[Hunk]", *, is_new: bool) -> None:
+    from rich.text import Text
+
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    request.output.print_lines(
+        Text(safe_line(line) if "\t" not in line else line, style=styles.get(line[:1], ""))
+        for line in format_unified_diff(safe_line(path), hunks, is_new=is_new)
+    )
+
+
+def _print_files_at(request: Request, files: "list[FileAt]", *, as_json: bool) -> None:
+    output = request.output
+    if as_json:
+        names = ("path", "is_there", "certainty", "since", "why")
+        output.json([{name: getattr(file, name) for name in names} for file in files])
+        return
+    for file in files:
+        state = file.certainty if file.is_there else f"not there ({file.certainty})"
+        reason = f"  {file.why}" if file.why else ""
+        output.print_unwrapped(f"{state:<18} {safe_line(file.path)}{reason}")
+    if files:
+        output.print("`-o DIR` writes those that are known into a folder", style="dim")
+    else:
+        output.print(NO_CHANGES)
+
+
+def _print_written(
+    request: Request, files: "list[WrittenFile]", folder: str, *, as_json: bool
+) -> None:
+    output = request.output
+    if as_json:
+        output.json(files)
+        return
+    for file in files:
+        name = f"not written: {file.path}" if file.name is None else str(Path(folder) / file.name)
+        output.print_unwrapped(safe_line(name) + (f"  {file.why}" if file.why else ""))
+    count = sum(file.name is not None for file in files)
+    output.print(f"{format_count(count, 'file')} written" if files else NO_CHANGES, style="dim")
+
+
+@command(
+    "history",
+    file_argument,
+    click.option(
+        "--at",
+        metavar="TURN|TIME",
+        help="Print its content after a turn (SESSION:TURN, TURN) or at a time.",
+    ),
+    known_as_option,
+    click.option("-p", "--patch", is_flag=True, help="Show the patch of each change."),
+    json_option,
+    examples="plait history src/app.py\nplait history src/app.py --at 3f2a:12",
+)
+def history_command(
+    request: Request,
+    file: str,
+    at: str | None,
+    known_as: tuple[str, ...],
+    patch: bool,
+    as_json: bool,
+) -> None:
+    """Show every change of FILE across all sessions, or print its content at one point.
+
+    If the logs do not tell what the file contained, the reason is given and nothing is printed.
+    """
+    directory, output = request.settings.directory, request.output
+    if at is not None:
+        found = request.archive.file_at(
+            file,
+            at,
+            directory=directory,
+            known_as=known_as,
+            time_of=lambda text: format_timestamp(parse_time_option(text, now())),
+        )
+        _print_content(request, found, as_json=as_json)
+        return
+    history = request.archive.file_history(file, directory=directory, known_as=known_as)
+    if not history.events:
+        raise UserError(
+            f"no session touched '{file}'", "`--as PATH` gives the path that sessions know"
+        )
+    # A backup made for every prompt repeats what the change before it says.
+    events = [event for event in history.events if event.kind != "backed up"]
+    if as_json:
+        output.json(
+            [
+                {
+                    "path": event.path,
+                    "action": event.kind,
+                    "session": event.origin.session,
+                    "turn": event.origin.turn,
+                    "uuid": event.origin.uuid,
+                    "time": event.time,
+                    "prompt": event.origin.prompt,
+                    "agent": event.origin.agent,
+                    "is_abandoned": not event.origin.is_active,
+                    "hunks": event.hunks,
+                }
+                for event in events
+            ]
+        )
+        return
+    with output.paged():
+        _print_history(request, history, events, has_patches=patch)
+
+
+def _print_content(request: Request, file: "FileAt", *, as_json: bool) -> None:
+    if as_json:
+        text = None if file.text is None else str(file.text)
+        facts = {"certainty": file.certainty, "since": file.since, "why": file.why}
+        request.output.json({"path": file.path, "is_there": file.is_there, "text": text, **facts})
+        return
+    if not file.is_there:
+        raise UserError(
+            f"'{file.path}' did not exist then", "`plait history FILE` shows when it was created"
+        )
+    if file.text is None:
+        raise UserError(
+            f"the content of '{file.path}' at that point is unknown: {file.why}",
+            f"`plait history {shell_command(file.path)} --patch` shows the recorded changes",
+        )
+    write_bytes(file.data)
+    if file.why:
+        request.output.note(f"likely, but not certain: {file.why}")
+
+
+def _print_history(
+    request: Request, history: "FileHistory", events: "list[FileEvent]", *, has_patches: bool
+) -> None:
+    output = request.output
+    changes = sum(event.is_change for event in events)
+    sessions = len({event.origin.session for event in events})
+    output.print(safe_line(history.path), style="bold")
+    output.print(f"{format_count(changes, 'change')} in {format_count(sessions, 'session')}")
+    output.print("")
+    table = output.table("time", "turn", "", "lines", "prompt", right=("lines",), wide="prompt")
+    for event in events:
+        origin = event.origin
+        abandoned = "" if origin.is_active else " (abandoned)"
+        turn = f"{short_id(origin.session)}:{origin.turn}{abandoned}"
+        prompt = safe_line(to_single_line(format_prompt(origin.prompt or "")))
+        if origin.agent:
+            prompt += f" (agent: {safe_line(to_single_line(origin.agent))})"
+        time, hunks = format_stamp(event.time), event.hunks
+        is_created = event.kind == "created" and event.after is not None
+        if has_patches:
+            heading = f"{time}  {turn}  {event.kind}  {shorten_to_width(prompt, 60)}"
+            output.print(heading, style="bold")
+            if is_created:
+                hunks = diff_texts("", str(event.after))
+            if hunks:
+                _print_patch(request, event.path, hunks, is_new=event.kind == "created")
+            output.print("")
+            continue
+        signs = [line[:1] for hunk in hunks for line in hunk.lines]
+        lines = f"+{signs.count('+')} −{signs.count('-')}" if signs else ""
+        if is_created and event.after is not None:
+            lines = f"+{len(event.after.lines)}"
+        table.add_row(time, turn, event.kind, lines, prompt)
+    if not has_patches:
+        output.print(table)

@@ -1,1 +1,0 @@
-"""Commands over files through time: `blame`, `file` and `files`."""

@@ -1,0 +1,592 @@
+"""`plait log`, `tree` and `paths`: sessions drawn as a graph, as a tree, and as a list of paths."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import click
+from msgspec.structs import replace
+
+from plait.archive import (
+    Archive,
+    Session,
+    TreeDetail,
+    Unlinked,
+    count_unlinked,
+    format_marked_title,
+)
+from plait.cli.options import (
+    Request,
+    ascii_option,
+    command,
+    filter_options,
+    json_option,
+    name_argument,
+    no_index_option,
+    session_argument,
+)
+from plait.cli.output import Output, format_json, write_bytes
+from plait.cli.selection import require_sessions, select_sessions
+from plait.cli.text import (
+    SHORT_ID,
+    format_lapse,
+    format_number,
+    format_stamp,
+    join_fitting,
+    local_time,
+    safe,
+    safe_line,
+    shell_command,
+    short_id,
+)
+from plait.graph.layout import OutlineItem, RowShape, iter_rows
+from plait.graph.model import SessionGraph
+from plait.graph.paths import SPOKEN, Path, RawGraph, list_path_uuids, list_paths
+from plait.graph.tree import iter_depth_first
+from plait.record.time import compute_elapsed_ms
+from plait.view.formats import (
+    format_bytes,
+    format_clock,
+    format_count,
+    format_count_of,
+    format_day,
+    format_duration,
+)
+from plait.view.graph_text import GraphLine, draw_graph, draw_tree
+from plait.view.summaries import (
+    format_prompt,
+    format_row_title,
+    list_row_notes,
+    summarize_record,
+    to_single_line,
+)
+from plait.view.text import count_columns, shorten_to_width
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+WIDEST_GRAPH = 24
+AGENT = "agent"
+"""The kind of a row that stands for all records of an agent."""
+ASCII_SIGNS = str.maketrans({"…": "~", "·": "/"})
+MARK_STYLES = (
+    ("compaction", "magenta"),
+    ("folded", "dim"),
+    ("agent", "cyan"),
+    ("service", "cyan"),
+    ("abandoned", "dim"),
+)
+NODES = {
+    "trunk": ("●", "bold green"),
+    "foreign": ("●", ""),
+    "branch": ("○", ""),
+    "agent": ("◇", "cyan"),
+    "service": ("◇", "dim"),
+    "agents": ("◇", "cyan"),
+    "compaction": ("◆", "magenta"),
+    "summary": ("≡", "dim"),
+}
+SESSIONS = ("trunk", "foreign", "summary")
+LEAST_TITLE, LEAST_PATH_TITLE = 32, 19
+
+
+@command(
+    "log",
+    session_argument,
+    click.option(
+        "--all",
+        "everything",
+        is_flag=True,
+        help="Agents turn by turn, service agents, and sessions that share its history.",
+    ),
+    click.option("--records", is_flag=True, help="One row per record instead of per turn."),
+    ascii_option,
+    json_option,
+    examples="plait log latest\nplait log 3f2a --all",
+)
+def log_command(
+    request: Request,
+    session: str,
+    everything: bool,
+    records: bool,
+    ascii_only: bool,
+    as_json: bool,
+) -> None:
+    """Draw SESSION as a graph: its turns from the oldest, forks, abandoned branches.
+
+    The active branch is on the left; abandoned branches and agents leave it to the right. A
+    prompt that was retracted before any answer is folded into the one that replaced it.
+    """
+    output, archive, source = request.output, request.archive, request.session(session)
+    graph, roots = _build_graph(request, source, everything=everything)
+    unit: Literal["record", "turn"] = "record" if records else "turn"
+    rows = list(iter_rows(graph, unit, everything=everything, roots=roots))
+    if not records:
+        rows = list(_add_times(archive, graph, rows))
+    if as_json:
+        output.json(rows)
+        return
+    with output.paged():
+        output.print_heading(archive.facts(source))
+        _print_log(archive, output, graph, rows, by_record=records, ascii_only=ascii_only)
+        for remark in describe_unlinked(count_unlinked(graph)):
+            output.print(remark, style="dim")
+        opened = archive.open(source)
+        for file in source.files:
+            count = len(opened.recovered_of(file.path))
+            if count:
+                are, them = ("is", "it") if count == 1 else ("are", "them")
+                lost = (
+                    f"{format_count(count, 'record')} recovered from broken lines {are} not drawn"
+                )
+                words = shell_command("plait", "doctor", str(file.path))
+                output.print(f"{lost}: `{words}` lists {them}", style="dim")
+
+
+def print_graph(archive: Archive, output: Output, session: Session) -> None:
+    """Print the graph of a session turn by turn, with its totals."""
+    graph = archive.graph(session)
+    rows = list(_add_times(archive, graph, list(iter_rows(graph, "turn", roots=graph.tree.roots))))
+    _print_log(archive, output, graph, rows, by_record=False, ascii_only=False)
+
+
+def _build_graph(
+    request: Request, session: Session, *, everything: bool
+) -> tuple[SessionGraph, tuple[str, ...]]:
+    """Return the graph of a session, or of its whole project, and the roots it hangs on."""
+    archive = request.archive
+    if not everything:
+        graph = archive.graph(session)
+        return graph, graph.tree.roots
+    project = [each for each in archive.sessions if each.project == session.project]
+    graph = archive.graph(*(project if session in project else [session]))
+    path = str(session.path)
+    number = next((n for n, file in enumerate(graph.files) if file.path == path), -1)
+    name = next((each.id for each in graph.sessions.values() if number in each.files), session.id)
+    root_of: dict[str, str] = {}
+    for line in iter_depth_first(graph.tree):
+        root_of[line] = root_of.get(graph.lines[line].parent or "", line)
+    own = {root for line, root in root_of.items() if graph.lines[line].session == name}
+    return graph, tuple(root for root in graph.tree.roots if root in own)
+
+
+def _add_times(
+    archive: Archive, graph: SessionGraph, rows: Sequence[RowShape]
+) -> Iterator[RowShape]:
+    """Yield rows with the durations of the turns that start on them; agents have their own."""
+    lines = dict.fromkeys(row.line for row in rows if graph.lines[row.line].kind in SPOKEN)
+    turns = archive.find_turns_on_lines(graph, lines)
+    for row in rows:
+        turn = turns.get(row.head)
+        if turn is None or turn.duration_ms is None or "folded" in row.marks:
+            yield row
+        else:
+            times = {"duration_ms": turn.duration_ms, "asking_ms": turn.asking_ms}
+            yield replace(row, ended=turn.ended, **times)
+
+
+def _print_log(
+    archive: Archive,
+    output: Output,
+    graph: SessionGraph,
+    rows: Sequence[RowShape],
+    *,
+    by_record: bool,
+    ascii_only: bool,
+) -> None:
+    # The graph knows the texts of most turns; those of records, compactions and notices are read.
+    wanted = {
+        row.head: row
+        for row in rows
+        if by_record or "compaction" in row.marks or (row.words or "").startswith("<")
+    }
+    kinds: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    for uuid, record in archive.records(graph, wanted):
+        row, summary = wanted[uuid], summarize_record(record)
+        is_single = len(row.uuids) == 1 or not by_record
+        texts[uuid] = summary.text if is_single else format_row_title(row)
+        if by_record:
+            kinds[uuid] = summary.kind if is_single else AGENT
+    LogPrinter(output, graph, kinds, texts, ascii_only).print(rows)
+    lines = [graph.lines[name] for name in dict.fromkeys(row.line for row in rows)]
+    nodes = [graph.nodes[uuid] for line in lines if line.kind in SPOKEN for uuid in line.nodes]
+    totals = [format_count(sum(node.is_human_prompt for node in nodes), "prompt")]
+    for kind, noun, plural in (
+        ("branch", "branch", "branches"),
+        ("agent", "agent", "agents"),
+        ("service", "service agent", "service agents"),
+    ):
+        if count := sum(line.kind == kind for line in lines):
+            totals.append(format_count(count, noun, plural))
+    if compactions := sum(node.is_boundary for node in nodes):
+        totals.append(format_count(compactions, "compaction"))
+    if folded := sum("folded" in row.marks for row in rows):
+        totals.append(f"{format_number(folded)} folded")
+    output.print("")
+    output.print(", ".join(totals), style="dim")
+
+
+@dataclass(slots=True)
+class LogPrinter:
+    """Print the rows of a graph, their times and figures aligned."""
+
+    output: Output
+    graph: SessionGraph
+    kinds: Mapping[str, str]
+    texts: Mapping[str, str]
+    ascii_only: bool
+    day: str = ""
+
+    def print(self, rows: Sequence[RowShape]) -> None:
+        """Print all rows."""
+        lines = list(draw_graph(rows, ascii_only=self.ascii_only))
+        width = min(max((len(line.text) for line in lines), default=0), WIDEST_GRAPH)
+        self.output.print_lines(self.format_line(line, width) for line in lines)
+
+    def format_line(self, line: GraphLine, width: int) -> "Text":
+        """Return one line: the graph, the time, the title, the figures."""
+        from rich.text import Text
+
+        row, room = line.row, self.output.width
+        style = next((style for mark, style in MARK_STYLES if mark in row.marks), "bold green")
+        drawn = line.text if len(line.text) <= width else "…" + line.text[1 - width :]
+        text = Text().append(drawn.ljust(width), style="dim")
+        if line.node is not None:
+            at = line.node - (len(line.text) - len(drawn))
+            text.stylize(f"not dim {style}", at, at + 1)
+        if line.part != "row":
+            label = shorten_to_width(safe(self.format_label(line)), room - text.cell_len - 2)
+            text.append("  " + self.to_charset(label), style="dim")
+            text.rstrip()
+            return text
+        text.append(f"  {self.format_time(row)}  ", style="dim")
+        kind = self.kinds.get(row.head)
+        if kind:
+            text.append(f"{kind:<10}  ", style="dim")
+        figures = row.head[:8] if kind not in (None, AGENT) else self.format_figures(row)
+        figures = self.to_charset(figures)
+        room -= text.cell_len + count_columns(figures) + 2
+        notes = "  ".join(f"({note})" for note in list_row_notes(row))
+        title = self.texts[row.head] if row.head in self.texts else format_row_title(row)
+        left = room - count_columns(notes) - 2 if notes else room
+        title = shorten_to_width(safe(" ".join(title.split())), max(left, 8))
+        is_dim = "abandoned" in row.marks or "compaction" in row.marks
+        body = Text(self.to_charset(title), style="dim" if is_dim else "")
+        if notes:
+            body.append(f"  {notes}", style=style)
+        text.append_text(body)
+        text.append(" " * max(room - body.cell_len, 0) + "  ")
+        text.append_text(Text(figures, style="dim"))
+        text.rstrip()
+        return text
+
+    def format_time(self, row: RowShape) -> str:
+        """Return the time of a row, with the day if it differs from the row before."""
+        time = local_time(row.started)
+        if time is None:
+            return " " * 16
+        day = format_day(time)
+        shown = day if day != self.day else ""
+        self.day = day
+        return f"{shown:<10} {format_clock(time)}"
+
+    def format_label(self, line: GraphLine) -> str:
+        """Return the label of a line of the graph that starts or returns."""
+        row = line.row
+        if line.part == "rejoin":
+            return ""
+        part = self.graph.lines[row.line]
+        if "agent" in row.marks or "service" in row.marks:
+            return f"agent: {part.label}" if part.label else "agent"
+        if "session" in row.marks or line.part == "gap":
+            return f"session {row.session[:SHORT_ID]}"
+        if part.kind != "branch":
+            return ""
+        prompts = sum(self.graph.nodes[uuid].is_human_prompt for uuid in part.nodes)
+        name = part.id.rpartition("@")[2]
+        return f"branch {name}: {format_count(prompts, 'prompt')}, abandoned"
+
+    def format_figures(self, row: RowShape) -> str:
+        """Return the calls, agents and durations of a row."""
+        elapsed = row.duration_ms
+        if not elapsed and ("agent" in row.marks or "service" in row.marks):
+            elapsed = compute_elapsed_ms(row.started, row.ended)
+        waiting = format_duration(row.asking_ms)
+        parts = (
+            format_count(row.calls, "call") if row.calls else "",
+            format_count(row.agents, "agent") if row.agents else "",
+            format_duration(elapsed),
+            f"{waiting} waiting for you" if waiting else "",
+        )
+        return join_fitting(parts, self.output.width // 3)
+
+    def to_charset(self, text: str) -> str:
+        """Replace Plait's own signs that ASCII does not have, if ASCII was asked for."""
+        return text.translate(ASCII_SIGNS) if self.ascii_only else text
+
+
+@command(
+    "tree",
+    name_argument,
+    filter_options,
+    click.option("--all", "everything", is_flag=True, help="Every agent, even service agents."),
+    no_index_option,
+    json_option,
+    examples="plait tree\nplait tree latest --all",
+)
+def tree_command(
+    request: Request, /, everything: bool, no_index: bool, as_json: bool, **selection: str | None
+) -> None:
+    """Draw sessions with their branches, agents and compactions as a tree.
+
+    A session that continues another hangs below it. If several sessions are drawn, agents are
+    only counted; `--all` lists them.
+    """
+    output = request.output
+    with request.open_archive(no_index=no_index) as archive:
+        sessions = require_sessions(select_sessions(request, **selection))
+        detail: TreeDetail = "all" if everything or as_json else "few" if sessions[1:] else "agents"
+        watch = output.progress_for("reading sessions")
+        tree = archive.tree(sessions, way=detail, watch=watch)
+    if as_json:
+        output.json(tree.items)
+        return
+    newest = {session.project: session for session in sessions}.values()
+    directories = {session.project: archive.facts(session).cwd or "" for session in newest}
+    marks = {session.id: session.mark for session in sessions if session.mark}
+    with output.paged():
+        drawing = TreeDrawing(output.width, directories, tree.compactions, marks)
+        output.print_lines(drawing.iter_lines(tree.items))
+        output.print("")
+        _print_tree_totals(output, tree.items, sessions)
+        for remark in describe_unlinked(tree.unlinked):
+            output.print(remark, style="dim")
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDrawing:
+    """Draws sessions and their parts as lines of a tree."""
+
+    width: int
+    directories: Mapping[str, str]
+    """The directory of each project."""
+    compactions: Mapping[str, str]
+    """What each compaction did, in words."""
+    marks: Mapping[str, str]
+    """What is shown before the title of sessions that exist only in the backup, by id."""
+
+    def iter_lines(self, items: Sequence[OutlineItem]) -> Iterator["Text"]:
+        """Yield all lines, each project below its directory."""
+        from rich.text import Text
+
+        project = None
+        for prefix, item in draw_tree(items):
+            if item.depth == 0 and item.project != project:
+                if project is not None:
+                    yield Text()
+                heading = self.directories.get(item.project) or item.project
+                yield Text(safe_line(heading or "(no project)"), style="bold")
+                project = item.project
+            yield self.format_line(prefix, item)
+
+    def format_line(self, prefix: str, item: OutlineItem) -> "Text":
+        """Return one line: the sign, the name, the title, the figures."""
+        from rich.text import Text
+
+        sign, style = NODES[item.kind]
+        text = Text(prefix, style="dim")
+        text.append(f"{sign} ", style=f"not dim {style}")
+        name = item.agent or ""
+        if item.kind in SESSIONS:
+            name = short_id(item.session)
+        elif item.kind in ("agents", "compaction") or (item.title and item.attachment):
+            name = ""
+        elif item.kind == "branch":
+            name = "" if item.title else item.id.rpartition("@")[2]
+        if name:
+            text.append(f"{safe_line(name)}  ")
+        left = self.width - text.cell_len
+        figures = join_fitting(_iter_tree_figures(item), left - LEAST_TITLE)
+        room = left - count_columns(figures) - 2
+        title = shorten_to_width(safe(self.format_title(item)), max(room, 8))
+        is_bright = item.is_active and item.kind not in ("compaction", "service")
+        text.append(title, style="not dim" if is_bright else "")
+        text.append(f"{' ' * max(room - count_columns(title), 0)}  {figures}")
+        text.rstrip()
+        return text
+
+    def format_title(self, item: OutlineItem) -> str:
+        """Return the title of a part of the tree."""
+        if item.kind == "agents":
+            return format_count(item.count, "agent")
+        if item.kind == "compaction":
+            return self.compactions.get(item.id, "compacted")
+        title = item.title or "(no title)"
+        if item.kind != "trunk":
+            title = format_prompt(title)
+        mark = self.marks.get(item.session, "") if item.kind in SESSIONS else ""
+        return format_marked_title(mark, to_single_line(title))
+
+
+def _iter_tree_figures(item: OutlineItem) -> Iterator[str]:
+    if item.kind == "agents":
+        return
+    if item.kind == "summary":
+        yield f"summary of {short_id(item.parent)}" if item.parent else "summary of unknown records"
+        return
+    if item.kind == "branch":
+        yield "abandoned"
+    if item.prompts and item.kind != "agent":
+        yield format_count(item.prompts, "prompt")
+    elif item.records or item.kind == "trunk":
+        yield format_count(item.records, "record")
+    if item.attachment and item.kind in ("branch", "trunk", "foreign"):
+        yield f"leaves at {short_id(item.attachment)}"
+    if item.bytes:
+        yield format_bytes(item.bytes)
+    yield format_lapse(item.started, item.ended)
+    yield format_stamp(item.started)
+
+
+class Drawn(NamedTuple):
+    """How many sessions a tree shows."""
+
+    own_line: int
+    agents_only: int
+    summaries_only: int
+    inside_others: int
+
+
+def _count_drawn(items: Sequence[OutlineItem], sessions: Sequence[Session]) -> Drawn:
+    def of_kinds(*kinds: str) -> set[str]:
+        return {item.session for item in items if item.kind in kinds}
+
+    own = of_kinds("trunk")
+    inside = of_kinds("foreign") - own
+    agents_only = of_kinds("agent", "agents", "service") - own - inside
+    agents_only |= {session.id for session in sessions if session.file is None}
+    summaries = of_kinds("summary") - own - agents_only
+    return Drawn(len(own), len(agents_only), len(summaries), len(inside))
+
+
+def _print_tree_totals(
+    output: Output, items: Sequence[OutlineItem], sessions: Sequence[Session]
+) -> None:
+    drawn = _count_drawn(items, sessions)
+    totals = [format_count_of(drawn.own_line, len(sessions), "session")]
+    for kinds, noun, plural in (
+        (("branch",), "branch", "branches"),
+        (("agent", "agents"), "agent", "agents"),
+        (("service",), "service agent", "service agents"),
+        (("compaction",), "compaction", "compactions"),
+        (("summary",), "lone summary", "lone summaries"),
+    ):
+        if count := sum(item.count for item in items if item.kind in kinds):
+            totals.append(format_count(count, noun, plural))
+    output.print(", ".join(totals), style="dim")
+    rest = len(sessions) - drawn.own_line - drawn.agents_only - drawn.summaries_only
+    for count, words in (
+        (drawn.agents_only, "{} with nothing left but agents"),
+        (drawn.summaries_only, "{} with nothing but summaries"),
+        (rest, "{} not drawn: part of another one, or without a conversation"),
+    ):
+        if count > 0:
+            output.print(words.format(format_count(count, "session")), style="dim")
+    if drawn.inside_others:
+        inside = format_count(drawn.inside_others, "more session")
+        output.print(f"{inside} inside the files of others", style="dim")
+
+
+def describe_unlinked(unlinked: Unlinked) -> Iterator[str]:
+    """Yield a sentence about the records that are in no graph."""
+    if unlinked.records:
+        where = f" in {unlinked.files} files" if unlinked.files > 1 else ""
+        them = "it" if unlinked.records == 1 else "them"
+        records = format_count(unlinked.records, "record")
+        yield f"{records} without uuid{where} not drawn; `plait cat` shows {them}"
+
+
+@command(
+    "paths",
+    name_argument,
+    filter_options,
+    click.option("--raw", is_flag=True, help="Every path from root to leaf by the parents alone."),
+    json_option,
+    examples="plait paths latest\nplait paths shop --since 7d",
+)
+def paths_command(request: Request, /, raw: bool, as_json: bool, **selection: str | None) -> None:
+    """List every conversation path through sessions, from the first prompt to a leaf.
+
+    The path that Claude Code would continue is ACTIVE; the others are ABANDONED, with the record
+    where they fork. A session that another one continues is part of that one.
+    """
+    output = request.output
+    sessions = require_sessions(select_sessions(request, **selection))
+    graph = request.archive.graph(*sessions)
+    raw_graph = RawGraph.of(graph) if raw else None
+    paths = raw_graph.paths() if raw_graph else list_paths(graph)
+    if as_json:
+        list_uuids = raw_graph.uuids if raw_graph else partial(list_path_uuids, graph)
+        separator = b"[\n"
+        for path in paths:  # one by one: an archive has thousands
+            value = {
+                "session": path.session,
+                "path": path.path,
+                "of": path.of,
+                "status": path.status,
+                "fork_point": path.fork_point,
+                "title": path.label,
+                "summary": graph.lines[path.line].summary,
+                "leaf": path.leaf,
+                "line": path.line,
+                "messages": path.messages,
+                "compactions": path.compactions,
+                "unseen": path.unseen,
+                "uuids": list_uuids(path),
+            }
+            write_bytes(separator + format_json(value))
+            separator = b",\n"
+        write_bytes(b"[]\n" if separator == b"[\n" else b"\n]\n")
+        return
+    found = list(paths)
+    marks = {session.id: session.mark for session in sessions if session.mark}
+    with output.paged():
+        output.print_lines(_iter_path_lines(graph, found, output.width, marks))
+        output.print("")
+        output.print(format_count(len(found), "path"), style="dim")
+        for remark in describe_unlinked(count_unlinked(graph)):
+            output.print(remark, style="dim")
+
+
+def _iter_path_lines(
+    graph: SessionGraph, paths: Sequence[Path], width: int, marks: Mapping[str, str]
+) -> Iterator["Text"]:
+    from rich.text import Text
+
+    session = None
+    for path in paths:
+        title = path.label or "(no title)"
+        if graph.sessions[path.session].title != path.label:
+            title = format_prompt(title)
+        title = format_marked_title(marks.get(path.session, ""), to_single_line(title))
+        name = short_id(path.session) if path.session != session else ""
+        session = path.session
+        text = Text(f"{safe(name):<{SHORT_ID}}  ", style="dim")
+        text.append(f"{path.path:>2} of {path.of:<2}  ", style="not dim")
+        is_active = path.status == "ACTIVE"
+        text.append(f"{path.status:<9}", style="not dim bold green" if is_active else "")
+        ended = local_time(graph.nodes[path.leaf].timestamp)
+        parts = (
+            format_count(path.messages, "message"),
+            f"leaves at {short_id(path.fork_point)}" if path.fork_point else "",
+            format_count(path.compactions, "compaction") if path.compactions else "",
+            f"{format_number(path.unseen)} not sent on resume" if path.unseen else "",
+            format_day(ended) if ended else "",
+        )
+        figures = join_fitting(parts, width - text.cell_len - LEAST_PATH_TITLE)
+        room = width - text.cell_len - len(figures) - 4
+        title = shorten_to_width(safe(title), max(room, 8))
+        gap = " " * max(room - count_columns(title), 0)
+        yield text.append(f"  {title}{gap}  ", style="not dim").append(figures)

@@ -1,0 +1,625 @@
+"""`plait keep`, its subcommands and `plait restore`: the backup of sessions.
+
+What follows the name of a subcommand is that command, imported when it is called; anything else
+names sessions to back up.
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from plait.cli.app import load_command
+from plait.cli.automation import WAYS, change_automation, explicit_roots, installed_ways
+from plait.cli.options import (
+    GroupedHelp,
+    Request,
+    command,
+    dry_run_option,
+    json_option,
+    project_option,
+    session_argument,
+    sessions_argument,
+)
+from plait.cli.registry import subcommands
+from plait.cli.selection import require_sessions, sessions_in_project
+from plait.cli.text import SHORT_ID, format_number, now, safe_line, shell_command
+from plait.errors import SourceError, UserError
+from plait.keep.timers import BACKUP_TASK
+from plait.view.formats import format_bytes, format_count, format_day
+from plait.view.text import shorten_to_width
+
+if TYPE_CHECKING:
+    from plait.keep import KeepStatus
+    from plait.keep.rescue import LostSession, Rescued
+    from plait.store import KeepPlan, KeptSession, Merged, Restored
+
+INSTALL_WAYS = tuple(WAYS)
+SUBCOMMANDS = subcommands("keep")
+MOST_LISTED = 12
+MOST_AT_RISK = 10
+MOST_RESCUED = 20
+SOON = timedelta(days=7)
+CLEANUP = timedelta(days=30)
+"""The age at which Claude Code deletes sessions by default."""
+BLOCK_ID_LENGTH = 16
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+class KeepCommand(GroupedHelp):
+    """Backs up sessions, or gives way to a subcommand."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Return the context of the subcommand that is named, else of this command."""
+        place = next(self._iter_words(args), None)
+        if place is None or args[place] not in SUBCOMMANDS:
+            return super().make_context(info_name, args, parent, **extra)
+        name = args.pop(place)
+        subcommand = load_command(SUBCOMMANDS[name])
+        return subcommand.make_context(f"{info_name} {name}", args, parent, **extra)
+
+    def _iter_words(self, args: Sequence[str]) -> Iterator[int]:
+        """Yield the positions of words that are neither options nor their values."""
+        with_value = {
+            name
+            for param in self.params
+            if isinstance(param, click.Option) and not param.is_flag
+            for name in param.opts
+        }
+        is_value = False
+        for place, word in enumerate(args):
+            if word == "--":
+                return
+            if not is_value and not word.startswith("-"):
+                yield place
+            is_value = word in with_value and not is_value
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the subcommands and the examples."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in SUBCOMMANDS.items()])
+        super().format_epilog(ctx, formatter)
+
+
+@command(
+    "keep",
+    sessions_argument,
+    click.option("--all", "is_all", is_flag=True, help="All sessions; the default."),
+    project_option,
+    click.option(
+        "--file-history", "backups", is_flag=True, help="Also Claude Code's backups of files."
+    ),
+    dry_run_option,
+    click.option(
+        "--install",
+        metavar="[hook|systemd|cron]",
+        type=click.Choice(INSTALL_WAYS),
+        is_flag=False,
+        flag_value=INSTALL_WAYS[0],
+        help="Back up automatically: at the end of each session, or every hour.",
+    ),
+    click.option(
+        "--uninstall",
+        metavar="[hook|systemd|cron]",
+        type=click.Choice([*INSTALL_WAYS, "all"]),
+        is_flag=False,
+        flag_value="all",
+        help="Stop automatic backups; the backup stays.",
+    ),
+    click.option(
+        "-y", "--yes", "is_sure", is_flag=True, help="Do not ask for confirmation to install."
+    ),
+    click.option(
+        "--background", is_flag=True, help="Run silently in the background; used by the hook."
+    ),
+    json_option,
+    cls=KeepCommand,
+    examples="plait keep\nplait keep status\nplait keep --install",
+)
+def keep_command(
+    request: Request,
+    names: tuple[str, ...],
+    is_all: bool,
+    project: str | None,
+    backups: bool,
+    is_dry: bool,
+    install: str | None,
+    uninstall: str | None,
+    is_sure: bool,
+    background: bool,
+    as_json: bool,
+) -> None:
+    """Back up sessions to a store that survives Claude Code's cleanup.
+
+    With everything that belongs to them, compressed, and only what has changed since the last
+    time. Backed-up sessions can still be listed, read and searched after they are deleted, and
+    `plait restore` brings them back.
+    """
+    if install or uninstall:
+        if names or is_all or project or backups or (install and uninstall):
+            raise UserError("`--install` and `--uninstall` apply to all sessions, one at a time")
+        change_automation(
+            request,
+            BACKUP_TASK,
+            install=install,
+            uninstall=uninstall,
+            arguments=lambda: ["keep", *explicit_roots(request)],
+            action="backed up",
+            is_sure=is_sure,
+            is_dry=is_dry,
+            as_json=as_json,
+        )
+        return
+    if background:
+        from plait.cli.hook.background import keep_in_background
+
+        keep_in_background(sys.argv[2:])
+    if is_all and (names or project):
+        raise UserError("use either `--all` or names of sessions")
+    sessions = [request.session(name) for name in names] or None
+    if sessions is None and project is not None:
+        at_source = [session for session in request.archive.sessions if not session.is_kept]
+        sessions = require_sessions(sessions_in_project(request, at_source, project))
+    if is_dry:
+        _print_plan(request, request.archive.keep.plan(sessions, backups=backups), as_json=as_json)
+        return
+    output = request.output
+    with output.byte_progress("backing up sessions") as watch:
+        report = request.archive.keep.run(
+            sessions,
+            backups=backups,
+            report=(lambda now: watch(now.bytes, now.of_bytes)) if watch else None,
+        )
+    if as_json:
+        output.json(
+            {
+                "dry_run": False,
+                "sessions": report.sessions,
+                "files": report.files,
+                "unchanged": report.unchanged,
+                "bytes": report.bytes,
+                "new_bytes": report.new_bytes,
+                "stored_bytes": report.stored_bytes,
+                "unread": [{"path": file.path, "why": file.why} for file in report.unread],
+            }
+        )
+    elif report.files:
+        count = format_count(len(report.sessions), "session")
+        output.print(
+            f"backed up {count}, {format_count(report.files, 'file')}, "
+            f"{format_bytes(report.bytes)}: {format_bytes(report.new_bytes)} new, "
+            f"{format_bytes(report.stored_bytes)} on disk",
+            style="bold green",
+        )
+    else:
+        output.print(f"nothing new: {_format_unchanged(report.unchanged)}")
+    if report.unread:
+        first, files = report.unread[0], format_count(len(report.unread), "file")
+        raise SourceError(f"{files} could not be backed up: '{first.path}': {first.why}")
+
+
+def _format_unchanged(count: int) -> str:
+    return f"{format_count(count, 'file')} already backed up" if count else "there are no sessions"
+
+
+def _print_plan(request: Request, plan: "KeepPlan", *, as_json: bool) -> None:
+    output = request.output
+    kinds = {"new": plan.new, "grown": plan.grown, "changed": plan.changed}
+    if as_json:
+        output.json(
+            {
+                "dry_run": True,
+                "sessions": [session.session for session in plan.sessions],
+                "files": len(plan.files),
+                **{kind: len(files) for kind, files in kinds.items()},
+                "unchanged": plan.unchanged,
+                "bytes": plan.bytes,
+            }
+        )
+        return
+    if not plan.sessions:
+        output.print(f"nothing to back up: {_format_unchanged(plan.unchanged)}")
+        return
+    for session in plan.sessions[:MOST_LISTED]:
+        size = format_bytes(sum(file.stamp.size for file in session.files))
+        files = format_count(len(session.files), "file")
+        output.print_unwrapped(f"  {safe_line(session.session)}  {files}, {size}")
+    if len(plan.sessions) > MOST_LISTED:
+        output.print(f"  and {len(plan.sessions) - MOST_LISTED} more")
+    files = ", ".join(f"{len(files)} {kind}" for kind, files in kinds.items() if files)
+    count = format_count(len(plan.sessions), "session")
+    output.print(f"{count} to back up: {files}, {format_bytes(plan.bytes)} to read", style="bold")
+    output.print("nothing was written; leave out `--dry-run` to do it", style="dim")
+
+
+@command("status", json_option)
+def status_command(request: Request, as_json: bool) -> None:
+    """Show what is backed up, what is not, and what the cleanup will delete when."""
+    output = request.output
+    with request.open_archive(no_index=False) as archive:
+        status = archive.keep.status()
+    ways = installed_ways(BACKUP_TASK)
+    if as_json:
+        output.json({**msgspec.to_builtins(status), "ratio": status.ratio, "automatic": ways})
+        return
+    output.print_unwrapped(safe_line(status.folder), style="dim")
+    if status.kept:
+        gone = f", {format_number(status.gone)} of them deleted since" if status.gone else ""
+        output.print(f"{format_count(status.kept, 'session')} backed up{gone}", style="bold")
+    else:
+        these = " of these" if status.elsewhere else ""
+        yet = " yet" if status.unkept else ""
+        output.print(f"no backup{these}{yet}", style="bold")
+    if status.ratio:
+        size = f"{format_bytes(status.bytes)} in {format_bytes(status.stored_bytes)} on disk"
+        output.print(f"{size}, {status.ratio:.1f} to 1")
+    if status.elsewhere:
+        output.print(f"{format_count(status.elsewhere, 'session')} backed up from other folders")
+    if status.incomplete:
+        output.print(f"{format_count(status.incomplete, 'session')} reconstructed from remains")
+    if status.unkept:
+        output.print(f"{format_count(status.unkept, 'session')} not backed up")
+        _print_at_risk(request, status)
+        output.print("")
+        output.print_message("`plait keep` backs them up", style="bold")
+    elif not status.kept:
+        output.print("there are no sessions to back up")
+    elif status.kept == status.gone:
+        output.print("all of these sessions are deleted: `plait restore SESSION` restores one")
+    else:
+        output.print("everything is backed up", style="green")
+    if not any(root.logs.exists() for root in request.archive.roots):
+        output.print("Claude Code's session folder was not found: `--root DIR` names it")
+    for way in ways:
+        output.print(f"backed up automatically {WAYS[way]}")
+    if not ways:
+        output.print("automatic backup is off: `plait keep --install` turns it on", style="dim")
+
+
+def _print_at_risk(request: Request, status: "KeepStatus") -> None:
+    output, today = request.output, now().astimezone().date()
+    if not status.at_risk:
+        return
+    soon = [session for session in status.at_risk if session.deleted_on - today <= SOON]
+    output.print("")
+    if soon:
+        count = format_count(len(soon), "session")
+        output.print(f"{count} will be deleted within a week:", style="bold red")
+    else:
+        output.print(f"the cleanup deletes the first of them on {status.at_risk[0].deleted_on}:")
+    sessions = soon or status.at_risk
+    for session in sessions[:MOST_AT_RISK]:
+        is_due = session.deleted_on <= today
+        day = "at the next start" if is_due else str(session.deleted_on)
+        title = safe_line(session.title or "(no title)")
+        older = "  (older version backed up)" if session.is_older_kept else ""
+        line = f"  {day:<17}  {safe_line(session.session[:SHORT_ID])}  {title}{older}"
+        output.print(shorten_to_width(line, output.width))
+    if len(sessions) > MOST_AT_RISK:
+        output.print(f"  and {format_number(len(sessions) - MOST_AT_RISK)} more", style="dim")
+
+
+@command("verify", json_option, pass_context=True)
+def verify_command(ctx: click.Context, as_json: bool) -> None:
+    """Read the whole backup once and list what is damaged.
+
+    The exit code is 1 if anything is. What is not damaged can still be restored.
+    """
+    request: Request = ctx.obj
+    output = request.output
+    with output.byte_progress("reading the backup") as watch:
+        report = (lambda now: watch(now.bytes, now.of_bytes)) if watch else None
+        damages = request.archive.keep.verify(report=report)
+    if as_json:
+        output.json(
+            {
+                "damaged": [
+                    {
+                        "block": damage.block,
+                        "where": damage.where,
+                        "why": damage.why,
+                        "sessions": list(damage.sessions),
+                        "files": [file.path for file in damage.files],
+                    }
+                    for damage in damages
+                ]
+            }
+        )
+    elif damages:
+        for damage in damages:
+            block = f"block {damage.block[:BLOCK_ID_LENGTH]} in " if damage.block else ""
+            words = f"{block}{safe_line(damage.where)}: {safe_line(damage.why)}"
+            output.print(words, style="bold red")
+            for file in damage.files:
+                output.print_unwrapped(f"  {safe_line(file.session)}  {safe_line(file.path)}")
+        sessions = {name for damage in damages for name in damage.sessions}
+        output.print(
+            f"{format_count(len(damages), 'damaged place')} in "
+            f"{format_count(len(sessions), 'session')}: "
+            "`plait keep` repairs those that still exist",
+            style="bold",
+        )
+    else:
+        size = request.archive.keep.store.size()
+        count = f"{format_count(size.sessions, 'session')}, {format_count(size.files, 'file')}"
+        output.print(f"no damage: {count}", style="green")
+    if damages:
+        ctx.exit(1)
+
+
+@command(
+    "forget",
+    sessions_argument,
+    click.option(
+        "--max-age", type=float, metavar="DAYS", help="Those not written to for longer than this."
+    ),
+    click.option(
+        "--max-size", metavar="SIZE", help="The oldest, until the backup has this size: 5GB."
+    ),
+    click.option("--yes", "is_sure", is_flag=True, help="Delete them; otherwise only list them."),
+    json_option,
+    examples="plait keep forget 3f2a\nplait keep forget --max-size 5GB --yes",
+)
+def forget_command(
+    request: Request,
+    names: tuple[str, ...],
+    max_age: float | None,
+    max_size: str | None,
+    is_sure: bool,
+    as_json: bool,
+) -> None:
+    """Delete sessions from the backup, by name or beyond a limit.
+
+    Sessions that Claude Code still has stay there. What only the backup has is gone for good.
+    """
+    keep = request.archive.keep
+    if bool(names) is (max_age is not None or max_size is not None):
+        raise UserError(
+            "name sessions or give a limit",
+            "`plait keep forget SESSION`, `plait keep forget --max-age 365`",
+        )
+    if names:
+        found: tuple[KeptSession, ...] = tuple(keep.kept(request.session(name)) for name in names)
+    else:
+        most = None
+        if max_size is not None:
+            match = SIZE.fullmatch(max_size.strip())
+            if match is None:
+                raise UserError(f"'{max_size}' is not a size", "use 500MB, 5GB or a byte count")
+            most = int(float(match[1]) * UNITS[match[2].lower()])
+        found = keep.select_expired(max_days=max_age, max_bytes=most)
+    freed = keep.store.forget(keep.with_earlier_places(found)) if is_sure else None
+    total, output = sum(session.size for session in found), request.output
+    if as_json:
+        output.json(
+            {
+                "forgotten": is_sure,
+                "sessions": [session.session for session in found],
+                "bytes": total,
+                "freed_bytes": freed.stored_bytes if freed else None,
+            }
+        )
+        return
+    if not found:
+        output.print("nothing to delete")
+        return
+    only_here = list(request.archive.inventory.deleted.kept.values())
+    for session in found[:MOST_LISTED]:
+        lost = "  only in the backup: gone for good" if session in only_here else ""
+        size = format_bytes(session.size)
+        output.print_unwrapped(f"  {safe_line(session.session)}  {size}{lost}")
+    if len(found) > MOST_LISTED:
+        output.print(f"  and {len(found) - MOST_LISTED} more")
+    count = f"{format_count(len(found), 'session')}, {format_bytes(total)}"
+    if freed:
+        size = format_bytes(max(0, freed.stored_bytes))
+        output.print(f"deleted: {count}, {size} freed on disk", style="bold")
+    else:
+        output.print(f"{count} to delete", style="bold")
+        output.print("nothing was deleted; add `--yes` to do it", style="dim")
+
+
+@command("rescue", dry_run_option, json_option, examples="plait keep rescue --dry-run")
+def rescue_command(request: Request, is_dry: bool, as_json: bool) -> None:
+    """Reconstruct deleted sessions from what is left of them, marked as incomplete.
+
+    Sources are prompts in `history.jsonl`, backups in `file-history`, scripts in `session-env`,
+    lists of sessions, and Git commits. The answers are lost.
+    """
+    output = request.output
+    with output.byte_progress("looking for remains"):
+        rescued = request.archive.keep.rescue(is_dry=is_dry)
+    if as_json:
+        output.json(
+            {
+                "dry_run": is_dry,
+                "sessions": [
+                    {
+                        "session": session.session,
+                        "directory": session.directory,
+                        "title": session.title or session.listed.title,
+                        "first_prompt": _first_prompt(session),
+                        "began": session.began,
+                        "ended": session.ended,
+                        "prompts": len(session.prompts),
+                        "backups": len(session.backups),
+                        "commits": [{"id": made.id, "why": made.why} for made in session.commits],
+                        "scripts": len(session.scripts),
+                        "is_guess": session.is_guess,
+                    }
+                    for session in rescued.sessions
+                ],
+                "unchanged": rescued.unchanged,
+                "bare": rescued.bare,
+                "unread_lines": rescued.unread,
+            }
+        )
+    else:
+        _print_rescued(request, rescued, is_dry=is_dry)
+
+
+def _first_prompt(session: "LostSession") -> str | None:
+    prompts = (prompt.text for prompt in session.prompts if not prompt.is_command)
+    return next(prompts, session.listed.first_prompt)
+
+
+def _print_rescued(request: Request, rescued: "Rescued", *, is_dry: bool) -> None:
+    output = request.output
+    for session in rescued.sessions[-MOST_RESCUED:]:
+        day = format_day(session.ended.astimezone()) if session.ended else "(no time)"
+        title = session.title or session.listed.title or _first_prompt(session) or "(no prompt)"
+        line = f"{day}  {safe_line(session.session[:SHORT_ID])}  {safe_line(title)}"
+        output.print_unwrapped(shorten_to_width(line, output.width))
+        remains = {
+            "prompt": session.prompts,
+            "backup": session.backups,
+            "commit": session.commits,
+            "script": session.scripts,
+        }
+        counts = [format_count(len(found), name) for name, found in remains.items() if found]
+        place = f" in {safe_line(session.directory)}" if session.directory else ""
+        guess = ", assumed to be one session" if session.is_guess else ""
+        details = f"{', '.join(counts) or 'an entry in a list'}{place}{guess}"
+        output.print(f"            {details}", style="dim")
+    count = len(rescued.sessions)
+    if count > MOST_RESCUED:
+        output.print(f"  and {count - MOST_RESCUED} older ones")
+    if rescued.unchanged:
+        output.print(f"{format_count(rescued.unchanged, 'session')} reconstructed before")
+    if rescued.bare:
+        output.print(f"{format_count(rescued.bare, 'session')} left nothing but an id or commands")
+    if rescued.unread:
+        output.note(f"{format_count(rescued.unread, 'line')} of `history.jsonl` cannot be read")
+    sessions = format_count(count, "session")
+    if not count:
+        output.print("no more remains of deleted sessions")
+    elif is_dry:
+        output.print(f"{sessions} can be reconstructed", style="bold")
+        output.print("nothing was written; leave out `--dry-run` to do it", style="dim")
+    else:
+        output.print(f"{sessions} reconstructed, marked as incomplete", style="bold green")
+
+
+@command("pack", click.argument("file"), sessions_argument, json_option)
+def pack_command(request: Request, file: str, names: tuple[str, ...], as_json: bool) -> None:
+    """Write the backup of all or some sessions to one FILE for another machine."""
+    output, path = request.output, Path(file)
+    sessions = [request.session(name) for name in names] or None
+    packed = request.archive.keep.pack(path, sessions)
+    if as_json:
+        output.json({"file": file, **_merged_to_json(packed)})
+        return
+    size = format_bytes(path.stat().st_size)
+    output.print(f"packed {_format_merged(packed)}, {size} in the file", style="bold green")
+    line = shell_command("plait", "keep", "unpack", path.name)
+    output.print_unwrapped(f"  on the other machine   {line}")
+
+
+@command("unpack", click.argument("file"), json_option)
+def unpack_command(request: Request, file: str, as_json: bool) -> None:
+    """Merge a FILE packed on another machine into the backup.
+
+    What is already here stays as it is: doing it twice changes nothing.
+    """
+    merged = request.archive.keep.unpack(Path(file))
+    if as_json:
+        request.output.json({"file": file, **_merged_to_json(merged)})
+    elif merged.files:
+        request.output.print(f"merged {_format_merged(merged)}", style="bold green")
+    else:
+        request.output.print(f"nothing new in '{safe_line(file)}'")
+
+
+def _merged_to_json(merged: "Merged") -> dict[str, Any]:
+    return {
+        "sessions": list(merged.sessions),
+        "files": merged.files,
+        "bytes": merged.bytes,
+        "stored_bytes": merged.stored_bytes,
+    }
+
+
+def _format_merged(merged: "Merged") -> str:
+    sessions = format_count(len(merged.sessions), "session")
+    return f"{sessions}, {format_count(merged.files, 'file')}, {format_bytes(merged.bytes)}"
+
+
+@command(
+    "restore",
+    session_argument,
+    click.option("--to", metavar="DIR", help="Restore into this folder instead."),
+    click.option("--overwrite", is_flag=True, help="Overwrite files that differ."),
+    click.option(
+        "--touch", is_flag=True, help="Set its time to now, so that the cleanup spares it."
+    ),
+    json_option,
+    examples="plait restore 3f2a --touch",
+)
+def restore_command(
+    request: Request, session: str, to: str | None, overwrite: bool, touch: bool, as_json: bool
+) -> None:
+    """Restore SESSION from the backup to where it was: bytes, times and modes.
+
+    With everything that was backed up with it. Files that are already there and equal stay.
+    """
+    source, output = request.session(session), request.output
+    with output.byte_progress("restoring the session") as watch:
+        restored = request.archive.keep.restore(
+            source,
+            to,
+            overwrite=overwrite,
+            is_fresh=touch,
+            report=(lambda now: watch(now.bytes, now.of_bytes)) if watch else None,
+        )
+    if as_json:
+        output.json(
+            {
+                "session": source.id,
+                "path": restored.path,
+                "sha256": restored.sha256,
+                "files": [str(path) for path in restored.files],
+                "same": [str(path) for path in restored.same],
+                "damaged": [{"block": part.block, "why": part.why} for part in restored.damaged],
+            }
+        )
+    else:
+        if restored.files:
+            files = format_count(len(restored.files), "file")
+            output.print(f"restored {files}", style="bold green")
+        else:
+            files = format_count(len(restored.same), "file")
+            output.print(f"nothing to do: {files} already there")
+        output.print_unwrapped(f"  path    {safe_line(str(restored.path))}")
+        output.print_unwrapped(f"  sha256  {restored.sha256}")
+        if to is None and not touch and _is_due_for_cleanup(restored):
+            line = shell_command("plait", "restore", source.id[:SHORT_ID], "--touch")
+            output.note(
+                "its old time was restored: Claude Code's cleanup may delete it again; "
+                f"`{line}` sets it to now"
+            )
+    if restored.damaged:
+        count = format_count(len(restored.damaged), "file")
+        raise SourceError(
+            f"{count} could not be restored: {restored.damaged[0].why}",
+            "`plait keep verify` lists what is damaged",
+        )
+
+
+def _is_due_for_cleanup(restored: "Restored") -> bool:
+    try:
+        written = datetime.fromtimestamp(Path(restored.path).stat().st_mtime, UTC)
+    except (OSError, OverflowError, ValueError):
+        return False
+    return now() - written >= CLEANUP

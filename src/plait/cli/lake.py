@@ -1,0 +1,701 @@
+"""`plait lake`: sessions as tables in a folder or an object store; queries are in `lake_query`."""
+
+import importlib.util
+import json
+import os
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from plait.cli.app import LazyGroup
+from plait.cli.options import (
+    Request,
+    combine_options,
+    command,
+    dry_run_option,
+    json_option,
+    rules_option,
+    strict_option,
+)
+from plait.cli.registry import subcommands
+from plait.cli.settings import home_folder
+from plait.cli.text import format_number, safe_line
+from plait.errors import MissingExtra, UserError
+from plait.lake.schema import PROFILES, TABLES, Labels
+from plait.line.files import make_read_error
+from plait.line.output import make_write_error
+from plait.view.formats import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from plait.archive import Archive
+    from plait.lake.build import BuildOptions, BuildResult
+    from plait.lake.engine import Engine
+    from plait.lake.schema import Profile
+    from plait.lake.shipping import Shipment
+    from plait.lake.store import Lake
+
+SOURCE_FILE, KEY_FILE = "lake-source", "lake-key"
+"""Files in the state folder: this machine's name in lakes, and the key for its pseudonyms."""
+SHORTEST_KEY = 16
+NO_MONTH = "none"
+"""The month of sessions without any time."""
+SHIP_WAYS = ("systemd", "cron")
+MOST_LISTED = 12
+MOST_CHARACTERS = 40
+
+lake_option = click.option(
+    "--lake",
+    "url",
+    metavar="URL",
+    help="The lake: a folder, s3://bucket/name, gs://…, az://…; default: as in the settings.",
+)
+key_option = click.option(
+    "--key", metavar="FILE", help="The key for pseudonyms; a team can share one."
+)
+label_options = combine_options(
+    click.option(
+        "--source", metavar="NAME", help="Label for this machine; default: a generated name."
+    ),
+    click.option("--person", metavar="NAME", help="Label for the person."),
+    click.option("--team", metavar="NAME", help="Label for the team."),
+)
+
+
+@click.group("lake", cls=LazyGroup, table=subcommands("lake"))
+def lake_command() -> None:
+    """Collect sessions as tables in a folder or an object store, and query them with SQL.
+
+    A lake holds the sessions of one archive or of thousands: tables of sessions, records, turns,
+    responses, tool calls. Needs `pip install 'plait[lake]'`.
+    """
+
+
+def lake_url(request: Request, url: str | None, option: str = "--lake") -> str:
+    """Return the address of the lake that was named, or that the settings name."""
+    found = url or request.settings.lake.url
+    if not found:
+        raise UserError(
+            "no lake named",
+            f"`{option} URL`: a folder or an address",
+            'or set `lake = "…"` in config.toml',
+        )
+    return found
+
+
+def open_lake(request: Request, url: str | None) -> "Lake":
+    """Open the lake that was named, or that the settings name, for reading."""
+    require_lake_extra()
+    from plait.lake.store import Lake
+
+    return Lake(lake_url(request, url), request.settings.lake.options)
+
+
+def require_lake_extra() -> None:
+    """Fail if a package for lakes is not installed."""
+    missing = [
+        name
+        for name in ("pyarrow", "deltalake", "duckdb")
+        if importlib.util.find_spec(name) is None
+    ]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        raise MissingExtra(
+            f"a lake needs {', '.join(missing)}, which {verb} not installed",
+            "`pip install 'plait[lake]'`",
+        )
+
+
+def resolve_labels(
+    request: Request, source: str | None, person: str | None, team: str | None
+) -> Labels:
+    """Return the labels for sessions: as given, else as in the settings."""
+    settings = request.settings.lake
+    # A generated name gives nothing away about the machine.
+    generated = _read_or_create(request, SOURCE_FILE, f"machine-{token_hex(4)}")
+    return Labels(
+        source or settings.source or generated,
+        settings.person if person is None else person,
+        settings.team if team is None else team,
+    )
+
+
+def load_pseudonym_key(request: Request, name: str | None) -> bytes:
+    """Return the key for pseudonyms from a file, or the one generated for this machine."""
+    path = Path(name) if name else request.settings.lake.key
+    if path is None:
+        return _read_or_create(request, KEY_FILE, token_hex(32)).encode()
+    try:
+        key = path.read_bytes().strip()
+    except OSError as error:
+        raise make_read_error(path, error) from error
+    if len(key) < SHORTEST_KEY:
+        raise UserError(
+            f"the key in '{path}' is too short: names could be guessed",
+            f"at least {SHORTEST_KEY} bytes, as from `openssl rand -hex 32`",
+        )
+    return key
+
+
+def _read_or_create(request: Request, name: str, generated: str) -> str:
+    path = request.settings.state / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"{generated}\n")
+    except FileExistsError:
+        return path.read_text(encoding="utf-8").strip() or generated
+    except OSError as error:
+        raise make_write_error(path, error) from error
+    return generated
+
+
+@command("ls", lake_option, json_option)
+def ls_command(request: Request, url: str | None, as_json: bool) -> None:
+    """List the sources in a lake: sessions, size of logs, months."""
+    lake, output = open_lake(request, url), request.output
+    columns = ["source", "person", "team", "month", "log_bytes"]
+    by_source: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in lake.dataset("sessions").to_table(columns=columns).to_pylist():
+        labels = (row["source"], row["person"] or "", row["team"] or "")
+        by_source.setdefault(labels, []).append(row)
+    sources = []
+    for (source, person, team), rows in sorted(by_source.items()):
+        months = [row["month"] for row in rows if row["month"] != NO_MONTH] or [NO_MONTH]
+        sources.append(
+            {
+                "source": source,
+                "person": person,
+                "team": team,
+                "sessions": len(rows),
+                "log_bytes": sum(row["log_bytes"] or 0 for row in rows),
+                "first": min(months),
+                "last": max(months),
+            }
+        )
+    if as_json:
+        output.json({"lake": lake.url, "profile": lake.profile, "sources": sources})
+        return
+    right = ("sessions", "logs")
+    table = output.table("source", "person", "team", "sessions", "logs", "months", right=right)
+    for entry in sources:
+        first, last = entry["first"], entry["last"]
+        table.add_row(
+            *(safe_line(entry[name]) for name in ("source", "person", "team")),
+            format_number(entry["sessions"]),
+            format_bytes(entry["log_bytes"]),
+            f"{first} – {last}" if first != last else first,
+        )
+    if sources:
+        output.print(table)
+    count = format_count(sum(entry["sessions"] for entry in sources), "session")
+    output.print_unwrapped(f"{count}, profile {lake.profile}: {safe_line(lake.url)}", style="dim")
+
+
+@command("tables", click.argument("name", metavar="[TABLE]", required=False), json_option)
+def tables_command(request: Request, name: str | None, as_json: bool) -> None:
+    """List the tables of a lake, or the columns of one, with descriptions.
+
+    In a lake with the profile `counts`, columns marked `named` hold pseudonyms and columns marked
+    `worded` are empty; `id` and `listed` hold pseudonyms for anything unexpected.
+    """
+    output = request.output
+    if name is not None and name not in TABLES:
+        raise UserError(f"a lake has no table '{name}'", f"it has {', '.join(TABLES)}")
+    tables = [TABLES[name]] if name else list(TABLES.values())
+    if as_json:
+        output.json(
+            [
+                {
+                    "table": table.name,
+                    "says": table.description,
+                    "is_in_counts": table.is_in_counts,
+                    "columns": [
+                        {
+                            "column": column.name,
+                            "kind": column.kind,
+                            "bearing": column.sensitivity,
+                            "says": column.description,
+                        }
+                        for column in table.columns
+                    ],
+                }
+                for table in tables
+            ]
+        )
+        return
+    if name:
+        shown = output.table("column", "kind", "content", "description", wide="description")
+        for column in tables[0].columns:
+            mark = "" if column.sensitivity == "plain" else column.sensitivity
+            shown.add_row(column.name, column.kind, mark, column.description)
+    else:
+        shown = output.table("table", "description", wide="description")
+        for table in tables:
+            shown.add_row(table.name, table.description)
+    output.print(shown)
+
+
+@command(
+    "build",
+    click.argument("places", metavar="[ROOT]...", nargs=-1),
+    click.option(
+        "--to",
+        "url",
+        metavar="URL",
+        help="The lake: a folder, s3://bucket/name, gs://…, az://…; default: as in the settings.",
+    ),
+    click.option(
+        "--profile",
+        type=click.Choice(PROFILES),
+        help="What goes in: figures only, sessions without secrets, or all; a new lake gets all.",
+    ),
+    label_options,
+    key_option,
+    click.option(
+        "--engine",
+        "engine_name",
+        type=click.Choice(("local", "ray")),
+        default="local",
+        help="Who does the work: processes on this machine, or a Ray cluster.",
+    ),
+    click.option("--address", metavar="HOST:PORT", help="The Ray cluster; default: start one."),
+    click.option(
+        "--prune", is_flag=True, help="Remove sessions of this source that no longer exist."
+    ),
+    json_option,
+    examples="plait lake build --to ~/lake\nplait lake build --to s3://team/lake --source laptop",
+)
+def build_command(
+    request: Request,
+    /,
+    places: tuple[str, ...],
+    url: str | None,
+    profile: "Profile | None",
+    source: str | None,
+    person: str | None,
+    team: str | None,
+    key: str | None,
+    engine_name: str,
+    address: str | None,
+    prune: bool,
+    as_json: bool,
+) -> None:
+    """Add new and changed sessions to a lake.
+
+    ROOT is a folder of logs, a backup of `plait keep`, or an address in an object store; the
+    default is as `--root` and the settings say. It can be interrupted at any time and continues
+    where it was.
+    """
+    require_lake_extra()
+    from plait.lake.engine import LocalEngine, RayEngine
+    from plait.redact import add_own_names
+
+    if address and engine_name != "ray":
+        raise UserError("`--address` needs a Ray cluster", "add `--engine ray`")
+    to = lake_url(request, url, "--to")
+    archive, folders = _open_inputs(request, places)
+    engine: Engine = (
+        RayEngine(address, request.settings.jobs, archive.worker_failures)
+        if engine_name == "ray"
+        else LocalEngine(archive.jobs, archive.worker_failures)
+    )
+    with request.output.byte_progress("building the lake") as watch:
+        built = archive.lake.build(
+            to,
+            resolve_labels(request, source, person, team),
+            profile=profile,
+            options=request.settings.lake.options,
+            folders=folders,
+            engine=engine,
+            prune=prune,
+            key=lambda: load_pseudonym_key(request, key),
+            rules=add_own_names(None, home_folder()),
+            watch=watch,
+        )
+    _present_build(request, archive, to, built, "built", as_json=as_json)
+
+
+def _open_inputs(request: Request, places: Sequence[str]) -> "tuple[Archive, list[str]]":
+    """Return the archive of the local places, and the addresses of remote ones."""
+    from plait.archive import Archive, StorePlace, check_log
+
+    names = [*request.roots, *places]
+    if not names:
+        return request.priced_archive, []
+    settings = request.settings
+    remote = [name for name in names if "://" in name]
+    local = [Path(name) for name in names if name not in remote]
+    stores = [path for path in local if StorePlace(path, path).exists and (path / "packs").is_dir()]
+    if len(stores) > 1:
+        raise UserError("only one backup at a time", "build each of them by itself")
+    roots = [path for path in local if path not in stores]
+    for root in roots:
+        check_log(root)
+    store = request.store if roots else None
+    if stores:
+        name = sha256(str(stores[0].absolute()).encode()).hexdigest()[:16]
+        unpacked = settings.cache / "kept-elsewhere" / name
+        store = StorePlace(stores[0], unpacked, includes_all=True)
+    return Archive(roots, None, request.prices, settings.jobs, store, settings.stars), remote
+
+
+def _present_build(
+    request: Request,
+    archive: "Archive",
+    to: str,
+    built: "BuildResult",
+    action: str,
+    *,
+    as_json: bool,
+    profile: str | None = None,
+) -> None:
+    output = request.output
+    output.warn_unread(archive)
+    output.warn_lost_workers(archive)
+    if as_json:
+        output.json(
+            ({"profile": profile} if profile else {})
+            | {
+                "lake": to,
+                "sessions": built.seen,
+                "unchanged": built.unchanged,
+                "built": built.built,
+                "bytes": built.bytes,
+                "written_bytes": built.written,
+                "gone": built.gone,
+                "pruned": built.pruned,
+                "failed": [failure._asdict() for failure in built.failed],
+            }
+        )
+    else:
+        _print_build(request, to, built, action)
+    if built.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _print_build(request: Request, to: str, built: "BuildResult", action: str) -> None:
+    output = request.output
+    if built.built:
+        count, logs = format_count(built.built, "session"), format_bytes(built.bytes)
+        size = format_bytes(built.written)
+        output.print(
+            f"{count} {action}, {logs} of logs in {size}: {safe_line(to)}", style="bold green"
+        )
+        if built.unchanged:
+            output.print(f"{format_count(built.unchanged, 'session')} unchanged", style="dim")
+    elif not built.failed:
+        unchanged = f"nothing new: {format_count(built.seen, 'session')} unchanged"
+        output.print(unchanged if built.seen else "there are no sessions")
+    if built.pruned:
+        count = format_count(built.pruned, "session")
+        output.print(f"{count} removed: gone from the source", style="dim")
+    elif built.gone:
+        count = format_count(built.gone, "session")
+        output.print(f"{count} gone from the source, still in the lake: `--prune` removes them")
+    for failure in built.failed[:MOST_LISTED]:
+        output.print_unwrapped(f"  {safe_line(failure.session)}: {safe_line(failure.why)}")
+    if len(built.failed) > MOST_LISTED:
+        output.print(f"  and {len(built.failed) - MOST_LISTED} more")
+    if built.failed:
+        count = format_count(len(built.failed), "session")
+        output.note(f"{count} failed; what the lake had of them stays")
+
+
+@command(
+    "ship",
+    click.option(
+        "--to", "url", metavar="URL", help="The lake to send to; default: as in the settings."
+    ),
+    click.option(
+        "--profile",
+        type=click.Choice(PROFILES),
+        help="What is sent: figures only (counts), sessions without secrets, or all. "
+        "Default: counts.",
+    ),
+    label_options,
+    key_option,
+    rules_option,
+    strict_option,
+    dry_run_option,
+    click.option(
+        "--install",
+        metavar="[systemd|cron]",
+        type=click.Choice(SHIP_WAYS),
+        is_flag=False,
+        flag_value=SHIP_WAYS[0],
+        help="Send every hour from now on.",
+    ),
+    click.option(
+        "--uninstall",
+        metavar="[systemd|cron]",
+        type=click.Choice([*SHIP_WAYS, "all"]),
+        is_flag=False,
+        flag_value="all",
+        help="Stop that; what was sent stays.",
+    ),
+    click.option(
+        "-y", "--yes", "is_sure", is_flag=True, help="Do not ask for confirmation to install."
+    ),
+    json_option,
+    examples="plait lake ship --to s3://team/lake --dry-run\nplait lake ship --install",
+)
+def ship_command(
+    request: Request,
+    /,
+    url: str | None,
+    install: str | None,
+    uninstall: str | None,
+    is_sure: bool,
+    is_dry: bool,
+    as_json: bool,
+    **choices: Any,
+) -> None:
+    """Send what is new in this machine's sessions to a remote lake.
+
+    Nothing is sent unless you run or install this. By default only figures: no text, no path, no
+    name. It can be interrupted at any time and continues where it was. `--dry-run` shows exactly
+    what would be sent: sessions, tables, columns with values, bytes.
+    """
+    if install or uninstall:
+        from plait.cli.automation import change_automation
+        from plait.keep.timers import SHIP_TASK
+
+        if install:
+            require_lake_extra()  # else the timer would fail every hour, unnoticed
+        change_automation(
+            request,
+            SHIP_TASK,
+            install=install,
+            uninstall=uninstall,
+            arguments=lambda: _ship_arguments(request, _destination(request, url), choices),
+            action="sent",
+            is_sure=is_sure,
+            is_dry=is_dry,
+            as_json=as_json,
+        )
+        return
+    require_lake_extra()
+    to, archive, settings = _destination(request, url), request.priced_archive, request.settings
+    options = _build_options(request, **choices)
+    if is_dry:
+        with request.output.byte_progress("preparing") as watch:
+            shipment = archive.lake.rehearse(
+                to, options, options=settings.lake.options, watch=watch
+            )
+        _present_shipment(request, archive, to, options, shipment, as_json=as_json)
+        return
+    with request.output.byte_progress("sending") as watch:
+        built = archive.lake.ship(to, options, options=settings.lake.options, watch=watch)
+    _present_build(request, archive, to, built, "sent", as_json=as_json, profile=options.profile)
+
+
+def _destination(request: Request, url: str | None) -> str:
+    destination = url or request.settings.lake.ship_to
+    if not destination:
+        raise UserError(
+            "no destination named",
+            "`plait lake ship --to URL --dry-run` shows what would be sent",
+            'or set `ship_to = "…"` in config.toml',
+        )
+    return destination
+
+
+def _build_options(
+    request: Request,
+    *,
+    profile: str | None,
+    source: str | None,
+    person: str | None,
+    team: str | None,
+    key: str | None,
+    rules: str | None,
+    strict: bool,
+) -> "BuildOptions":
+    from plait.cli.redact import load_rules
+    from plait.lake.build import BuildOptions, hides_names
+
+    chosen: Any = profile or request.settings.lake.ship_profile
+    is_redacted = chosen == "redacted"
+    if not is_redacted and (rules or strict):
+        raise UserError("`--rules` and `--strict` need `--profile redacted`")
+    return BuildOptions(
+        resolve_labels(request, source, person, team),
+        chosen,
+        request.priced_archive.prices,
+        load_pseudonym_key(request, key) if hides_names(chosen) else b"",
+        load_rules(rules, strict=strict) if is_redacted else None,
+    )
+
+
+def _ship_arguments(request: Request, to: str, choices: dict[str, Any]) -> list[str]:
+    """Return the command of a timer; it must not depend on settings that may change."""
+    from plait.cli.automation import explicit_roots
+
+    place = to if "://" in to else str(Path(to).absolute())
+    profile = choices["profile"] or request.settings.lake.ship_profile
+    words = ["lake", "ship", "--to", place, "--profile", profile]
+    for name in ("source", "person", "team"):
+        words += [f"--{name}", choices[name]] if choices[name] else []
+    for name in ("key", "rules"):
+        words += [f"--{name}", str(Path(choices[name]).absolute())] if choices[name] else []
+    words += ["--strict"] if choices["strict"] else []
+    return [*words, *explicit_roots(request)]
+
+
+def _present_shipment(
+    request: Request,
+    archive: "Archive",
+    to: str,
+    options: "BuildOptions",
+    shipment: "Shipment",
+    *,
+    as_json: bool,
+) -> None:
+    output, labels, built = request.output, options.labels, shipment.built
+    output.warn_unread(archive)
+    output.warn_lost_workers(archive)
+    whose = {"source": labels.source, "person": labels.person, "team": labels.team}
+    if not as_json:
+        with output.paged():
+            _print_shipment(request, to, options.profile, whose, shipment)
+        return
+    output.json(
+        {
+            "lake": to,
+            "is_new": shipment.is_new,
+            "profile": options.profile,
+            **whose,
+            "unchanged": built.unchanged,
+            "failed": [failure._asdict() for failure in built.failed],
+            "bytes": shipment.bytes,
+            "sessions": [session["session"] for session in shipment.sessions],
+            "tables": {
+                name: {
+                    "rows": table.rows,
+                    "bytes": table.bytes,
+                    "columns": {
+                        column: [_format_value(value, None) for value in values]
+                        for column, values in table.examples.items()
+                    },
+                }
+                for name, table in shipment.tables.items()
+            },
+        }
+    )
+
+
+def _print_shipment(
+    request: Request, to: str, profile: Any, whose: dict[str, str], shipment: "Shipment"
+) -> None:
+    from plait.lake.shipping import PROFILE_SUMMARIES
+
+    output, built = request.output, shipment.built
+    if not shipment.sessions:
+        unchanged = format_count(built.unchanged, "session")
+        output.print(f"nothing would be sent: {unchanged} unchanged")
+        return
+    count, size = format_count(len(shipment.sessions), "session"), format_bytes(shipment.bytes)
+    output.print(f"{count} would be sent, {size}: {safe_line(to)}", style="bold")
+    output.print(f"profile {profile}: {PROFILE_SUMMARIES[profile]}")
+    output.print(", ".join(f"{name} {safe_line(value)}" for name, value in whose.items() if value))
+    if shipment.is_new:
+        output.print("the lake does not exist yet: it would be created")
+    output.print("")
+    for session in shipment.sessions:
+        log_size = format_bytes(session["log_bytes"])
+        output.print(f"  {safe_line(str(session['session']))}  {session['month']}  {log_size}")
+    for name, table in shipment.tables.items():
+        output.print("")
+        heading = f"{name}: {format_count(table.rows, 'row')}, {format_bytes(table.bytes)}"
+        output.print(heading, style="bold")
+        shown = output.table("column", "example values", wide="example values")
+        for column, values in table.examples.items():
+            examples = [_format_value(value, MOST_CHARACTERS) for value in values]
+            shown.add_row(column, "  ".join(examples) if examples else "—")
+        output.print(shown)
+    for failure in built.failed:
+        output.print_unwrapped(f"  {safe_line(failure.session)}: {safe_line(failure.why)}")
+
+
+def _format_value(value: object, most: int | None) -> str:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, datetime):
+        value = value.isoformat()
+    line = safe_line(value if isinstance(value, str) else json.dumps(value, default=str))
+    return line if most is None or len(line) <= most else f"{line[: most - 1]}…"
+
+
+@command(
+    "forget",
+    click.argument("source"),
+    lake_option,
+    click.option("--yes", "is_sure", is_flag=True, help="Do it; otherwise only show it."),
+    json_option,
+)
+def forget_command(
+    request: Request, source: str, url: str | None, is_sure: bool, as_json: bool
+) -> None:
+    """Remove all sessions of a source from a lake.
+
+    Queries no longer see them. Their rows are deleted when the lake is tidied.
+    """
+    lake, output = open_lake(request, url), request.output
+    sources = sorted(set(lake.read_builds()["source"].to_pylist()))
+    if source not in sources:
+        names = ", ".join(map(safe_line, sources)) or "nothing"
+        raise UserError(f"the lake has nothing from '{safe_line(source)}'", f"it has {names}")
+    sessions = lake.read_builds(source).num_rows
+    if is_sure:
+        lake.forget_source(source)
+    if as_json:
+        output.json({"source": source, "sessions": sessions, "forgotten": is_sure})
+        return
+    count = f"{format_count(sessions, 'session')} from '{safe_line(source)}'"
+    if is_sure:
+        output.print(f"removed: {count}", style="bold")
+        output.print("`plait lake tidy --older 0` deletes their rows now", style="dim")
+    else:
+        output.print(f"{count} to remove", style="bold")
+        output.print("nothing was changed; add `--yes` to do it", style="dim")
+
+
+@command(
+    "tidy",
+    lake_option,
+    click.option(
+        "--older",
+        "hours",
+        metavar="HOURS",
+        type=click.IntRange(min=0),
+        default=24,
+        show_default=True,
+        help="Only files older than this; below 12, nobody else may be building.",
+    ),
+    json_option,
+)
+def tidy_command(request: Request, url: str | None, hours: int, as_json: bool) -> None:
+    """Merge the small files of a lake, and delete unused ones.
+
+    Every build leaves files of its own and outdated rows. Queries return the same as before, only
+    faster.
+    """
+    import msgspec
+
+    tidied = open_lake(request, url).tidy(timedelta(hours=hours))
+    if as_json:
+        request.output.json(msgspec.to_builtins(tidied))
+        return
+    parts = [
+        f"{format_count(tidied.joined, 'file')} merged into {tidied.made}" if tidied.joined else "",
+        f"{format_count(tidied.rows, 'row')} removed" if tidied.rows else "",
+        f"{format_count(tidied.deleted, 'file')} deleted" if tidied.deleted else "",
+    ]
+    done = ", ".join(filter(None, parts))
+    request.output.print(done or f"nothing to tidy older than {format_count(hours, 'hour')}")

@@ -1,0 +1,358 @@
+"""`plait redact`: lists secrets and personal data, or removes them from a text or a session."""
+
+import json
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+import msgspec
+
+from plait.archive import Session
+from plait.cli.edit import (
+    EditOptions,
+    edit_command,
+    in_place_option,
+    run_for_each,
+    title_option,
+)
+from plait.cli.options import Request, complete_session, rules_option, strict_option
+from plait.cli.output import Output, write_bytes
+from plait.cli.selection import find_sessions
+from plait.cli.settings import home_folder
+from plait.cli.text import SHORT_ID, format_number
+from plait.errors import ConfigError, SourceError, UserError
+from plait.line.discovery import LOG_SUFFIX
+from plait.redact import (
+    Found,
+    Group,
+    Kind,
+    Place,
+    Redactor,
+    Report,
+    Rules,
+    add_own_names,
+    is_log,
+    parse_rules,
+    redact_log,
+    restore_log,
+    restore_text,
+)
+from plait.view.formats import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from plait.archive import CheckedFile
+    from plait.edit.plan import Plan
+
+NOUNS: dict[Kind, tuple[str, str]] = {
+    "secret": ("secret", "secrets"),
+    "user": ("user name", "user names"),
+    "host": ("host", "hosts"),
+    "email": ("address", "addresses"),
+    "account": ("account", "accounts"),
+    "phone": ("telephone number", "telephone numbers"),
+    "word": ("match of your rules", "matches of your rules"),
+    "field": ("hidden field", "hidden fields"),
+    "file": ("hidden file", "hidden files"),
+}
+UUID_LENGTH = 36
+PATH_LIKE = re.compile(
+    r"\A(?:[.~]{0,2}[/\\]|[A-Za-z]:[/\\])|\A\S*[/\\]\S*\Z|\.(?:jsonl?|md|txt|log)\Z"
+)
+"""A name that looks like a path, if no session is called that."""
+
+
+@edit_command(
+    "redact",
+    click.argument("paths", metavar="[PATH]...", nargs=-1, shell_complete=complete_session),
+    click.option("--check", is_flag=True, help="List what is found and where; change nothing."),
+    click.option(
+        "--only",
+        "groups",
+        type=click.Choice(get_args(Group)),
+        multiple=True,
+        help="Only this group of rules. Repeatable.",
+    ),
+    rules_option,
+    strict_option,
+    click.option("--all", "show_all", is_flag=True, help="List every place."),
+    click.option("--second-opinion", is_flag=True, help="Also ask the scanner `kingfisher`."),
+    click.option(
+        "--key", "key_file", metavar="FILE", help="Store what the placeholders stand for here."
+    ),
+    click.option("--restore", is_flag=True, help="Replace placeholders by what the key file has."),
+    click.option("--copy", "as_copy", is_flag=True, help="Write a redacted copy of the session."),
+    in_place_option,
+    title_option,
+    examples="plait redact --check latest\n"
+    "plait redact --copy latest\n"
+    "plait redact < notes.txt > shared.txt",
+)
+def redact_command(
+    request: Request,
+    paths: tuple[str, ...],
+    check: bool,
+    groups: tuple[Group, ...],
+    rules: str | None,
+    strict: bool,
+    show_all: bool,
+    second_opinion: bool,
+    key_file: str | None,
+    restore: bool,
+    as_copy: bool,
+    in_place: bool,
+    title: str | None,
+    how: EditOptions,
+) -> int:
+    """Find or remove what should not be shared: secrets, names, hosts, addresses.
+
+    With --check, PATH is a session, a file or a folder; without PATH everything under the roots
+    is checked. The exit code is 1 if something is found.
+
+    With --copy, a redacted copy of a session is written; with --in-place the session itself is
+    redacted, with everything that belongs to it.
+
+    Otherwise the text on stdin is written to stdout with placeholders.
+    """
+
+    def choose_rules() -> Rules:
+        chosen = load_rules(rules, strict=strict)
+        return chosen.only(groups) if groups else chosen
+
+    if as_copy or in_place:
+        if as_copy and in_place:
+            raise UserError("use either `--copy` or `--in-place`")
+        if check or restore or key_file:
+            raise UserError("`--check`, `--key` and `--restore` do not change sessions")
+        if not paths:
+            raise UserError("no session named", "`plait redact SESSION --copy`")
+
+        def make_plan(session: Session) -> "Plan":
+            redactor = Redactor(choose_rules())
+            return request.archive.plan.redact(
+                session, in_place=in_place, redactor=redactor, title=title
+            )
+
+        sessions = list(dict.fromkeys(request.session(name) for name in paths))
+        run_for_each(request, sessions, make_plan, how)
+        return 0
+    if paths and not check:
+        raise UserError(
+            "session files are only changed with `--in-place`",
+            "`plait redact --check PATH` lists what is found, `--copy` writes a redacted session",
+            "`plait redact < TEXT > NEW` redacts a text",
+        )
+    if check and (restore or key_file):
+        raise UserError("`--check` changes nothing and needs no key")
+    if not check:
+        _redact_stdin(choose_rules, key_file, restore=restore)
+        return 0
+    redactor = Redactor(choose_rules())
+    sources = _list_sources(request, paths)
+    report = request.archive.disclosures(redactor, files=sources, watch=request.output.progress)
+    opinion = None
+    if second_opinion:
+        from plait.redact.scanner import scan_with_kingfisher
+
+        opinion = scan_with_kingfisher([source.path for source in sources], redactor.values)
+    if how.as_json:
+        request.output.json(_report_to_json(report, sources, opinion))
+    else:
+        with request.output.paged():
+            _print_report(request.output, report, sources, opinion, show_all=show_all)
+    return 1 if report or opinion else 0
+
+
+def _redact_stdin(choose_rules: Any, key_file: str | None, *, restore: bool) -> None:
+    if restore and not key_file:
+        raise UserError("no key given", "`plait redact --restore --key FILE < TEXT`")
+    redactor = None if restore else Redactor(choose_rules())
+    text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    if redactor is None:
+        key = _read_key(Path(key_file or ""))
+        text = restore_log(text, key) if is_log(text) else restore_text(text, key)
+    else:
+        text = redact_log(redactor, text) if is_log(text) else redactor.text(text)
+        if key_file:
+            _write_key(Path(key_file), redactor.key)
+    write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def load_redactor(rules: str | None, *, strict: bool = False) -> Redactor:
+    """Return a redactor with the built-in rules, this machine's names and a file of rules."""
+    return Redactor(load_rules(rules, strict=strict))
+
+
+def load_rules(rules: str | None, *, strict: bool = False) -> Rules:
+    """Return the built-in rules with this machine's names and those of a TOML or JSON file."""
+    chosen = Rules()
+    if rules is not None:
+        path = Path(rules)
+        try:
+            text = path.read_text(encoding="utf-8")
+            table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        except (OSError, ValueError, RecursionError) as error:
+            raise ConfigError(f"cannot read '{path}': {error}") from error
+        if not isinstance(table, dict):
+            raise ConfigError(f"cannot read '{path}': it is not a table of rules")
+        chosen = parse_rules(table, f"'{path}'")
+    return replace(add_own_names(chosen, home_folder()), strict=strict)
+
+
+def _write_key(path: Path, key: dict[str, str]) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise UserError(f"'{path}' exists", "a key is never overwritten") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"cannot write '{path}': {reason}") from error
+    with os.fdopen(handle, "wb") as file:
+        file.write(json.dumps(key, indent=2).encode() + b"\n")
+
+
+def _read_key(path: Path) -> dict[str, str]:
+    try:
+        key = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise SourceError(f"cannot read the key '{path}': {error}") from error
+    if not isinstance(key, dict) or not all(isinstance(value, str) for value in key.values()):
+        raise SourceError(f"'{path}' is not a key of plait redact")
+    return key
+
+
+def _list_sources(request: Request, names: Sequence[str]) -> "list[CheckedFile]":
+    from plait.archive import CheckedFile
+
+    if names:
+        paths = [path for name in names for path in _iter_paths(request, name)]
+    else:
+        paths = [file.path for file in request.archive.files]
+    sources: list[CheckedFile] = []
+    for path in dict.fromkeys(paths):
+        try:
+            sources.append(CheckedFile(path, path.stat().st_size))
+        except OSError:  # deleted since it was listed
+            continue
+    return sources
+
+
+def _iter_paths(request: Request, name: str) -> Iterator[Path]:
+    def iter_files(folder: Path) -> Iterator[Path]:
+        return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+    path = Path(name)
+    if path.is_dir():
+        yield from iter_files(path)
+        return
+    if path.is_file():
+        yield path
+        return
+    try:
+        sessions = find_sessions(request, name)
+    except UserError:
+        if PATH_LIKE.search(name) is None:
+            raise
+        hint = "`plait ls` lists sessions"
+        raise UserError(f"no such file or folder: '{name}'", hint) from None
+    for session in sessions:
+        yield session.path
+        yield from (file.path for file in session.agents)
+        yield from iter_files(session.path.with_suffix(""))
+
+
+def _report_to_json(
+    report: Report, sources: "Sequence[CheckedFile]", opinion: list[dict[str, object]] | None
+) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "files": len(sources),
+        "bytes": sum(source.size for source in sources),
+        "hits": report.count,
+        "kinds": report.kinds,
+        "looked_for": report.looked_for,
+        "not_recognised": report.not_recognised,
+        "found": [msgspec.to_builtins(found) for found in _sort_found(report)],
+    }
+    return value if opinion is None else value | {"second_opinion": opinion}
+
+
+def _sort_found(report: Report) -> list[Found]:
+    def key(found: Found) -> tuple[int, list[int]]:
+        # ‹secret 10.2: token› comes after ‹secret 9: token›.
+        head, _, _ = found.stand_in.partition(":")
+        return list(NOUNS).index(found.kind), [int(digits) for digits in re.findall(r"\d+", head)]
+
+    return sorted(report.found.values(), key=key)
+
+
+def _print_report(
+    output: Output,
+    report: Report,
+    sources: "Sequence[CheckedFile]",
+    opinion: list[dict[str, object]] | None,
+    *,
+    show_all: bool,
+) -> None:
+    from rich.text import Text
+
+    size = format_bytes(sum(source.size for source in sources))
+    output.print(f"{format_count(len(sources), 'file')}, {size}", style="bold")
+    found = _sort_found(report)
+    if found:
+        output.print("")
+        table = output.table("placeholder", "times", "where", right=("times",), wide="where")
+        for entry in found:
+            name = Text(entry.stand_in, style="bold red" if entry.kind == "secret" else "")
+            if entry.hint:
+                name.append(f"  {entry.hint}…", style="dim")
+            places = Text(_format_places(entry, show_all=show_all), style="dim")
+            table.add_row(name, format_number(entry.count), places)
+        output.print(table)
+    output.print("")
+    parts = []
+    for kind, (singular, plural) in NOUNS.items():
+        counts = [entry.count for entry in found if entry.kind == kind]
+        if counts:
+            names = format_count(len(counts), singular, plural)
+            parts.append(f"{names} ({format_number(sum(counts))} ×)")
+    has_secret = any(entry.kind == "secret" for entry in found)
+    summary = ", ".join(parts) or "nothing to redact"
+    if parts and not has_secret:
+        summary = f"no secrets; {summary}"
+    output.print(summary, style="bold red" if has_secret else "bold")
+    if opinion is not None:
+        output.print("")
+        if opinion:
+            more = format_count(len(opinion), "more finding")
+            output.print(f"kingfisher has {more}", style="bold")
+        else:
+            output.print("kingfisher finds nothing else", style="dim")
+        for finding in opinion:
+            line = finding["line"] if isinstance(finding["line"], int) else None
+            output.print(f"{finding['rule']}  {_format_place(Place(str(finding['file']), line))}")
+    output.print("")
+    output.print(f"looked for: {', '.join(report.looked_for)}", style="dim")
+    output.print("redaction can miss:", style="dim")
+    for limit in report.not_recognised:
+        output.print(f"- {limit}", style="dim")
+
+
+def _format_places(found: Found, *, show_all: bool) -> str:
+    if not show_all:
+        more = f" and {format_number(found.count - 1)} more" if found.count > 1 else ""
+        return _format_place(found.places[0]) + more
+    names = dict.fromkeys(f"{_format_place(place)} {place.field or ''}" for place in found.places)
+    rest = found.count - len(found.places)
+    return "\n".join(names) + (f"\nand {format_number(rest)} more" if rest else "")
+
+
+def _format_place(place: Place) -> str:
+    file = Path(place.file or "stdin")
+    is_session = file.suffix == LOG_SUFFIX and len(file.stem) == UUID_LENGTH
+    name = file.stem[:SHORT_ID] if is_session else file.name
+    return f"{name}:{place.line}" if place.line else name

@@ -1,0 +1,241 @@
+"""`plait trim`: removes what fills a session's context, or shows what does."""
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from plait.cli.edit import EditOptions, edit_command, in_place_option, run_plan
+from plait.cli.options import Request, session_argument
+from plait.cli.selection import UNITS
+from plait.cli.text import format_number, safe_line, shell_command, short_id
+from plait.edit.report import UNKNOWN, format_saved_share
+from plait.errors import UserError
+from plait.view.formats import format_count, format_money_column, format_tokens
+from plait.view.text import count_columns, shorten_to_width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plait.archive import PresetEffect, Session
+    from plait.view.context import FillItem
+
+PRESETS = ("light", "standard", "heavy", "extreme")
+WAYS = ("remove", "cut", "empty")
+KINDS = (
+    ("thinking", "Claude's thinking."),
+    ("images", "Images and documents; a note replaces each."),
+    ("attachments", "What Claude Code attached: files, diagnostics, hook output."),
+    ("progress", "Progress reports of tools; they are never sent."),
+    ("snapshots", "File snapshots; they are never sent."),
+    ("request-logs", "Claude Code's notes about its own requests; they are never sent."),
+    ("rereads", "Reads of a file that was read or changed again later."),
+    ("reminders", "Reminders that are repeated later, except the last."),
+)
+MODIFIERS = ("way", "keep", "except_last")
+"""Options that say how something is removed, not what."""
+AMOUNT = re.compile(r"(\d{1,9})([km]?)", re.IGNORECASE)
+FACTORS = {"": 1, "k": 1000, "m": 1_000_000}
+LABELS = {
+    "results": "tool results",
+    "reports": "agent reports",
+    "thinking": "thinking",
+    "pictures": "images and documents",
+    "reminders": "reminders and notes",
+    "calls": "tool calls",
+    "answers": "answers",
+    "prompts": "prompts and summaries",
+    "rereads": "repeated file reads (part of the tool results)",
+}
+ITEMISED = ("results", "reports", "pictures", "reminders", "rereads")
+MOST_ITEMS = 3
+
+
+class Amount(click.ParamType[int]):
+    """A number of characters: `800`, `10k`, `2m`."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        match = AMOUNT.fullmatch(str(value).strip())
+        if not match:
+            self.fail(f"'{value}' is not a number of characters: use 800, 10k or 2m", param, ctx)
+        return int(match[1]) * FACTORS[match[2].lower()]
+
+
+class Age(click.ParamType[timedelta]):
+    """A length of time: `45m`, `12h`, `2d`, `3w`."""
+
+    name = "AGE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta:
+        text = str(value).strip()
+        if not (text[:-1].isdecimal() and len(text) < 8 and text[-1] in UNITS):
+            self.fail(f"'{value}' is not an age: use 45m, 12h, 2d or 3w", param, ctx)
+        return timedelta(**{UNITS[text[-1]]: int(text[:-1])})
+
+
+@edit_command(
+    "trim",
+    session_argument,
+    click.argument("preset", required=False, type=click.Choice(PRESETS)),
+    click.option(
+        "--tool", "tools", multiple=True, metavar="NAME", help="Calls of this tool; or `mcp__x__*`."
+    ),
+    click.option("--call", "calls", multiple=True, metavar="ID", help="The call with this id."),
+    click.option("--larger-than", type=Amount(), help="Calls with more characters: 800, 10k."),
+    click.option("--older-than", type=Age(), help="Only what is older: 12h, 2d."),
+    click.option(
+        "--except-last", type=click.IntRange(min=0), metavar="N", help="Spare the last N turns."
+    ),
+    click.option(
+        "--way",
+        type=click.Choice(WAYS),
+        help="Remove calls with their results, cut results short, or empty them to one line.",
+    ),
+    click.option(
+        "--keep", type=click.IntRange(min=0), metavar="N", help="Characters left of a cut result."
+    ),
+    *(click.option(f"--{name}", is_flag=True, help=help_) for name, help_ in KINDS),
+    in_place_option,
+    examples="plait trim latest\n"
+    "plait trim latest standard --dry-run\n"
+    "plait trim latest --tool Bash --larger-than 10k",
+)
+def trim_command(
+    request: Request, /, session: str, in_place: bool, how: EditOptions, **choices: Any
+) -> None:
+    """Remove what SESSION no longer needs, so that it fits and costs less.
+
+    Writes a new session and does not change the old one. Your prompts always stay. Without
+    anything to remove: show what fills the context and what each preset would save.
+    """
+    given = trim_choices(choices)
+    source = request.session(session)
+    if given is None:
+        if in_place or how.is_sure or how.is_proved or any(choices[name] for name in MODIFIERS):
+            raise UserError(
+                "nothing selected to remove",
+                "use a preset (`plait trim SESSION standard`) or say what: "
+                "`--tool Bash --larger-than 10k`",
+                "`plait trim SESSION` shows what fills it and what each preset would save",
+            )
+        print_context_fill(request, source, as_json=how.as_json)
+        return
+    plan = request.priced_archive.plan.trim(source, in_place=in_place, **given)
+    run_plan(request, source, plan, how)
+
+
+def trim_choices(choices: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the arguments for `plan.trim`, or None if nothing to remove was named."""
+    way, keep = choices["way"], choices["keep"]
+    if keep is not None and way not in (None, "cut"):
+        raise UserError("`--keep` is the length of a cut result", "use it with `--way cut`")
+    given = {name: value for name, value in choices.items() if value not in (None, (), False)}
+    if not set(given) - set(MODIFIERS):
+        return None
+    if keep is not None:
+        given["way"] = "cut"
+    return given
+
+
+def print_context_fill(request: Request, session: "Session", *, as_json: bool) -> None:
+    """Print what fills the context of a session, and what each preset would save."""
+    from rich.text import Text
+
+    from plait.archive import list_preset_effects, weigh_context
+
+    output, archive = request.output, request.priced_archive
+    weighed = weigh_context(archive.open(session), session.id, request.prices)
+    effects = list(list_preset_effects(archive, session))
+    if as_json:
+        output.json(
+            {
+                "session": session.id,
+                "tokens": weighed.tokens,
+                "window": weighed.window,
+                "estimated": weighed.estimated,
+                "fills": weighed.fills,
+                "presets": effects,
+            }
+        )
+        return
+    with output.paged():
+        output.print_heading(request.archive.facts(session))
+        if weighed.fills:
+            messages = format_count(len(weighed.messages), "message")
+            estimate = f"about {format_tokens(weighed.estimated)}"
+            if weighed.tokens is None:
+                total = f"{estimate} tokens in {messages}"
+            else:
+                total = f"{format_tokens(weighed.tokens)} tokens after the last answer, "
+                is_part = weighed.estimated < weighed.tokens
+                total += f"{estimate} of them in {messages}" if is_part else messages
+            output.print(total, style="bold")
+            if weighed.next_prompt:
+                output.print(weighed.next_prompt.sentence)
+            output.print("")
+            width = max(len(format_number(fill.count)) for fill in weighed.fills)
+            for fill in weighed.fills:
+                count = format_number(fill.count)
+                line = f"{format_tokens(fill.tokens):>6}  {count:>{width}}  {LABELS[fill.kind]}"
+                output.print_lines([Text(line)])
+                items = fill.largest[:MOST_ITEMS] if fill.kind in ITEMISED else ()
+                lines = (_format_item(item, width + 8, output.width) for item in items)
+                output.print_lines(Text(line, style="dim") for line in lines if line)
+            output.print("")
+        else:
+            output.print(weighed.why_not or "nothing is sent")
+        _print_presets(request, session, effects)
+
+
+def _format_item(item: "FillItem", indent: int, width: int) -> str:
+    if not item.tokens:
+        return ""
+    facts = [f"{item.times} times"] if item.times > 1 else []
+    facts += [f"turn {item.turn}"] if item.turn else []
+    facts += [f"line {item.line}"] if item.line else []
+    end = ", ".join(facts)
+    start = f"{'':{indent}}{format_tokens(item.tokens):>6}  "
+    room = width - len(start) - len(end) - 2
+    words = clip_item(safe_line(item.words), max(room, 8))
+    return f"{start}{words}{' ' * max(room - count_columns(words), 0)}  {end}"
+
+
+def clip_item(words: str, room: int) -> str:
+    """Shorten the name of an item; of a tool and a path, both ends of the path stay."""
+    tool, _, path = words.rpartition(" ") if words.count(" ") < 2 else ("", "", "")
+    start = max(room // 4, len(tool) + 2)
+    if count_columns(words) <= room or not path or not words.isascii() or start + 8 >= room:
+        return shorten_to_width(words, room)
+    return f"{words[:start]}…{words[start + 1 - room :]}"
+
+
+def _print_presets(request: Request, session: "Session", effects: "Sequence[PresetEffect]") -> None:
+    from rich.text import Text
+
+    output = request.output
+    if not effects or all(effect.after == effect.before for effect in effects):
+        output.print("no preset would change anything")
+        return
+    sizes = [effects[0].before, *(effect.after for effect in effects)]
+    tokens = [UNKNOWN if size.tokens is None else format_tokens(size.tokens) for size in sizes]
+    warm, cold = (
+        format_money_column([getattr(size.cost_usd, name, None) for size in sizes], UNKNOWN)
+        for name in ("warm", "cold")
+    )
+    headings = ("", "tokens", "cache warm", "cache cold", "saved", "paid back after")
+    rows: list[tuple[str | Text, ...]] = [tuple(Text(name, style="dim") for name in headings)]
+    rows.append((Text("now", style="dim"), tokens[0], warm[0], cold[0], "", ""))
+    for place, effect in enumerate(effects, 1):
+        share = format_saved_share(effect.before, effect.after) if effect.before.tokens else UNKNOWN
+        turns = effect.break_even_turns
+        payback = UNKNOWN if turns is None else f"{turns:.1f} turns" if turns else "at once"
+        rows.append((effect.preset, tokens[place], warm[place], cold[place], share, payback))
+    output.print_grid(rows, right=range(1, 6), gap=3)
+    output.print("")
+    line = f"`plait trim {shell_command(short_id(session.id))} standard --dry-run`"
+    output.print_message(f"{line} shows what would be removed", style="dim")

@@ -1,0 +1,298 @@
+"""`plait why` and `plait waste`: what a session cost request by request, and avoidable spending."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import to_builtins
+
+from plait.archive import WhyRequest, WhyTotals, gc_paused
+from plait.cli.options import (
+    Request,
+    command,
+    filter_options,
+    json_option,
+    no_index_option,
+    session_argument,
+)
+from plait.cli.selection import parse_time_option, sessions_in_project
+from plait.cli.text import SEPARATOR, format_number, now, safe_line, shell_command, short_id
+from plait.errors import UserError
+from plait.insights.why import (
+    CAUSE_NAMES,
+    CAUSE_REASONS,
+    WASTE_TIPS,
+    WASTE_TITLES,
+    find_jumps,
+    format_reason,
+    format_saving,
+    format_unknown,
+    round_floats,
+)
+from plait.view.formats import (
+    CACHE_READ,
+    INPUT,
+    OUTPUT,
+    format_count,
+    format_minute,
+    format_money,
+    format_tokens,
+)
+from plait.view.text import shorten_to_width
+
+if TYPE_CHECKING:
+    from plait.archive import Waste, WasteFinding, Why
+
+MOST_CARRIED = 10
+MOST_EVIDENCE = 3
+SHORTEST_RECORD_ID = 7
+"""Digits from which on a number is the id of a record, not a turn."""
+counts_option = click.option(
+    "--counts", is_flag=True, help="With --json: only figures, no text of sessions."
+)
+
+
+@command(
+    "why",
+    session_argument,
+    click.option(
+        "--turn", metavar="TURN", help="Only the requests of this turn: a number or a response."
+    ),
+    click.option("--all", "is_all", is_flag=True, help="Every request, not only expensive ones."),
+    counts_option,
+    no_index_option,
+    json_option,
+    examples="plait why latest\nplait why 3f2a --turn 12",
+)
+def why_command(
+    request: Request,
+    session: str,
+    turn: str | None,
+    is_all: bool,
+    counts: bool,
+    no_index: bool,
+    as_json: bool,
+) -> None:
+    """Explain what SESSION cost: what was sent, what was sent again, and why.
+
+    What a request writes to the cache is new, or was there before: after a pause, in another
+    process or with another model, it is paid for again.
+    """
+    output, source = request.output, request.session(session)
+    name: int | str | None = turn
+    if turn is not None and turn.isascii() and turn.isdigit() and len(turn) < SHORTEST_RECORD_ID:
+        name = int(turn)
+    with request.open_archive(no_index=no_index) as archive:
+        why = archive.why(source, request.prices, turn=name)
+    if turn is not None and not why.requests:
+        raise UserError(f"turn {turn} has no request", "`plait show` numbers the turns")
+    if as_json:
+        value: dict[str, Any] = round_floats(to_builtins(why))
+        for item in value["carried"] if counts else ():
+            del item["words"]
+        output.json(value)
+        return
+    with output.paged():
+        output.print_heading(request.archive.facts(source))
+        _print_why(request, why, is_all=is_all, is_turn=turn is not None)
+
+
+def _print_why(request: Request, why: "Why", *, is_all: bool, is_turn: bool) -> None:
+    output = request.output
+    if not why.requests:
+        output.print("no token usage recorded in this session")
+        return
+    _print_totals(request, why.totals)
+    shown = why.requests if is_all or is_turn else find_jumps(why.requests)
+    if shown:
+        output.print("")
+        _print_requests(request, shown)
+        rest = len(why.requests) - len(shown)
+        if rest:
+            more = f"{format_count(rest, 'request')} cost no more than usual; `--all` shows them"
+            output.print(more, style="dim")
+    if why.carried:
+        _print_carried(request, why, why.requests[0].turn if is_turn else None)
+    upcoming = why.next
+    if upcoming and upcoming.tokens is not None:
+        words = f"the next prompt sends {format_tokens(upcoming.tokens)} tokens"
+        if upcoming.warm_usd is not None and upcoming.cold_usd is not None:
+            warm, cold = format_money(upcoming.warm_usd), format_money(upcoming.cold_usd)
+            when = _format_time(upcoming.cold_at)
+            if upcoming.is_warm:
+                words += f": {warm} until {when}, then {cold}"
+            else:
+                words += f": {cold}, the cache expired" + (f" at {when}" if when else "")
+        output.print("")
+        output.print(words, style="bold")
+
+
+def _print_totals(request: Request, totals: WhyTotals) -> None:
+    output = request.output
+    figures = (
+        (CACHE_READ, totals.read),
+        ("new", totals.new),
+        ("written again", totals.again),
+        (INPUT, totals.uncached),
+        (OUTPUT, totals.output),
+    )
+    split = ", ".join(f"{format_tokens(count)} {name}" for name, count in figures if count)
+    total = f"{format_count(totals.requests, 'request')}, {format_money(totals.cost_usd)}"
+    output.print(f"{total}: {split}", style="bold")
+    if totals.unpriced:
+        output.print(f"{format_count(totals.unpriced, 'request')} without a price", style="yellow")
+    if totals.unknown:
+        output.print(format_unknown(totals.unknown), style="yellow")
+    if not totals.again:
+        known = ", as far as is known" if totals.unknown else ""
+        output.print(f"nothing was paid for twice{known}")
+        return
+    share = totals.again_cost_usd / totals.input_cost_usd if totals.input_cost_usd else 0.0
+    output.print(f"{format_money(totals.again_cost_usd)} paid again, {share:.0%} of what was sent:")
+    right = ("requests", "tokens", "cost")
+    table = output.table("why", "requests", "tokens", "cost", "", right=right)
+    for name, cause in sorted(totals.causes.items(), key=lambda pair: -pair[1].again_cost_usd):
+        table.add_row(
+            CAUSE_NAMES[name],
+            format_number(cause.requests),
+            format_tokens(cause.again),
+            format_money(cause.again_cost_usd),
+            CAUSE_REASONS[name],
+        )
+    output.print(table)
+
+
+def _print_requests(request: Request, requests: tuple[WhyRequest, ...]) -> None:
+    right = ("turn", "sent", "again", "cost")
+    table = request.output.table("turn", "time", "sent", "again", "cost", "why", right=right)
+    for sent in requests:
+        table.add_row(
+            str(sent.turn) if sent.turn else "",
+            _format_time(sent.time),
+            format_tokens(sent.read + sent.new + sent.again + sent.uncached),
+            format_tokens(sent.again) if sent.again else "",
+            "?" if sent.cost_usd is None else format_money(sent.cost_usd),
+            format_reason(sent),
+        )
+    request.output.print(table)
+
+
+def _format_time(time: datetime | None) -> str:
+    return format_minute(time.astimezone()) if time else ""
+
+
+def _print_carried(request: Request, why: "Why", turn: int | None) -> None:
+    output = request.output
+    when, cost = (f" after turn {turn}", "had cost by then") if turn else ("", "has cost")
+    output.print("")
+    heading = f"the largest items in the context{when}, and what carrying them {cost}"
+    output.print(heading, style="bold")
+    right = ("tokens", "cost", "since")
+    table = output.table("tokens", "cost", "since", "kind", "what", right=right)
+    for item in why.carried[:MOST_CARRIED]:
+        table.add_row(
+            format_tokens(item.tokens),
+            "?" if item.cost_usd is None else format_money(item.cost_usd),
+            f"turn {item.turn}" if item.turn else "the start",
+            item.kind.removesuffix("s"),
+            shorten_to_width(safe_line(item.words), max(output.width - 50, 20)),
+        )
+    output.print(table)
+
+
+@command(
+    "waste",
+    filter_options,
+    counts_option,
+    click.option("--all", "is_all", is_flag=True, help="All examples, not only three."),
+    no_index_option,
+    json_option,
+    examples="plait waste\nplait waste --since 30d",
+)
+def waste_command(
+    request: Request,
+    project: str | None,
+    since: str | None,
+    until: str | None,
+    counts: bool,
+    is_all: bool,
+    no_index: bool,
+    as_json: bool,
+) -> None:
+    """Find avoidable spending, by reason, the most expensive first.
+
+    Each finding has a range from definitely wasted to potential savings, examples, and advice.
+    Nothing is counted twice.
+    """
+    output, time = request.output, now()
+    start, end = parse_time_option(since, time, None), parse_time_option(until, time, None)
+    sessions = None
+    if project is not None:
+        sessions = sessions_in_project(request, request.archive.sessions, project)
+        if not sessions:
+            raise UserError(f"no project named '{project}'", "`plait ls` lists the projects")
+    with gc_paused(), request.open_archive(no_index=no_index) as archive:
+        waste = archive.waste(sessions, request.prices, start, end)
+        titles = {}
+        if not as_json:
+            shown = {e.session for finding in waste.findings for e in finding.evidence}
+            for session in request.archive.sessions:
+                if session.id in shown:
+                    titles[session.id] = request.archive.facts(session).title or "(no title)"
+    output.warn_lost_workers(request.archive)
+    if as_json:
+        value: dict[str, Any] = round_floats(to_builtins(waste))
+        for finding in value["findings"]:
+            for evidence in finding["evidence"]:
+                if counts:
+                    del evidence["about"]
+                else:
+                    session_id, response = evidence["session"], evidence["response"]
+                    evidence["open"] = _why_command(request, session_id, response)
+        output.json(value)
+        return
+    with output.paged():
+        _print_waste(request, waste, titles, is_all=is_all)
+
+
+def _why_command(request: Request, session: str, response: str) -> str:
+    """Return the command that shows one request."""
+    return shell_command("plait", "why", session, "--turn", response, *request.root_options)
+
+
+def _print_waste(request: Request, waste: "Waste", titles: dict[str, str], *, is_all: bool) -> None:
+    output = request.output
+    if not waste.findings:
+        output.print("no avoidable spending found")
+        return
+    share = f", {waste.share_of_input:.0%} of what was sent" if waste.share_of_input else ""
+    total = f"{format_saving(waste.least_usd, waste.total_usd)} could have been saved{share}"
+    output.print(f"{total} ({format_count(waste.sessions, 'session')})", style="bold")
+    for finding in waste.findings:
+        _print_finding(request, finding, titles, is_all=is_all)
+    first = waste.findings[0].evidence[0]
+    output.print("")
+    output.print("show the first of them (`--json` has the command for each):", style="dim")
+    output.print_unwrapped(f"  {_why_command(request, short_id(first.session), first.response)}")
+
+
+def _print_finding(
+    request: Request, finding: "WasteFinding", titles: dict[str, str], *, is_all: bool
+) -> None:
+    output = request.output
+    output.print("")
+    title = f"{WASTE_TITLES[finding.kind]}, {format_number(finding.count)} ×"
+    output.print(f"{format_saving(finding.least_usd, finding.cost_usd)}  {title}", style="bold")
+    entrypoints = sorted(finding.entrypoints.items(), key=lambda pair: -pair[1])
+    if len(entrypoints) > 1:
+        costs = (f"{safe_line(name)} {format_money(cost)}" for name, cost in entrypoints)
+        output.print(f"  {SEPARATOR.join(costs)}", style="dim")
+    output.print(f"  {WASTE_TIPS[finding.kind]}", style="green")
+    for evidence in finding.evidence if is_all else finding.evidence[:MOST_EVIDENCE]:
+        parts = (
+            format_money(evidence.cost_usd),
+            short_id(evidence.session),
+            _format_time(evidence.time),
+            safe_line(evidence.about or titles.get(evidence.session, "")),
+        )
+        output.print(shorten_to_width(f"  {'  '.join(filter(None, parts))}", output.width))

@@ -1,0 +1,670 @@
+"""Fork, graft and switch: the operations on branches of a session.
+
+    U₁ ── A₁ ── U₂ ── A₂        at A₁: U₁ A₁
+           └─── U₃ ── A₃        at A₂: U₁ A₁ U₂ A₂, even where A₃ is the active leaf
+
+`select_branch_at` collects what the client needs to resume at a record and nothing that came
+later: its chain, parallel calls and preserved messages; the parents in between; and, beyond a
+compaction, the conversation before it, so that no pointer dangles and no message is lost.
+
+fork    a new session that ends at a record
+switch  a pointer at the end of the log that makes another branch the active one
+graft   the messages of a branch appended to another session:
+
+    source   U₁ ── A₁ ── U₂ ── A₂           the branch U₂ A₂
+                    └─── U₃ ── A₃
+    target   V₁ ── B₁                       V₁ ── B₁ ── U₂ ── A₂
+
+Messages that both sessions already share, because one is a copy of the other, are not repeated.
+A compaction within the grafted branch is left out, since it would hide the target's own history;
+its summary is kept.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from plait.conversation.prices import Prices
+from plait.edit.check import iter_pointers
+from plait.edit.clone import (
+    IdMap,
+    LogCopy,
+    build_side_writes,
+    build_title_lines,
+    collect_ids,
+    plan_copy,
+    read_side_stamps,
+    select_lines,
+)
+from plait.edit.log import LoadedLog, add_break_even, append_records, load_log, measure_records
+from plait.edit.plan import Append, Change, Difference, Measures, Operation, Plan, Subject
+from plait.edit.rename import TITLE_FILE, end_line, plan_append
+from plait.edit.side_files import SideFile, list_side_files, select_referenced
+from plait.errors import Refused, UserError
+from plait.graph.chain import CHAIN_TYPES, choose_leaf, walk_up
+from plait.graph.client import build_chain, build_context, find_resumed_leaf, resumes_at
+from plait.graph.client.chain import add_parallel_entries
+from plait.graph.client.entries import (
+    LoadedEntries,
+    get_call_ids,
+    get_result_ids,
+    is_boundary,
+    is_note,
+    is_result,
+    load_session,
+)
+from plait.line import iter_lines
+from plait.record import Record, System, parse_record
+from plait.record.json_text import mentions_any, with_parent
+from plait.record.prompts import collapse_whitespace, get_prompt_text, is_human_prompt
+from plait.write.lines import make_last_prompt_line
+
+SESSION_WIDE = frozenset(
+    "agent-color agent-name agent-setting ai-title custom-title mode permission-mode pr-link "
+    "summary tag worktree-state".split()
+)
+"""Lines that say something of the session as a whole, wherever they stand."""
+POINTER_TYPE = "last-prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRecords:
+    """Where the client would stand, and what it needs for that."""
+
+    leaf: str
+    """The record that it would go on from."""
+    uuids: frozenset[str]
+    """The records on the way there."""
+    lines: frozenset[int]
+    """The numbers of the lines that belong to it."""
+
+
+def select_branch_at(
+    records: Sequence[Record], uuid: str, *, is_before: bool = False
+) -> BranchRecords:
+    """Return what the client needs to stand at a record, or at what comes before it."""
+    log = _Log(records)
+    number, loaded = log.loaded_for(uuid)
+    number = _above(loaded, number) if is_before else _end_of_response(loaded, number)
+    return _select(log, loaded, number)
+
+
+def load_chain_to(records: Sequence[Record], uuid: str) -> tuple[LoadedEntries, list[int]]:
+    """Return the entries as the client has them standing at a record, and its chain there."""
+    number, loaded = _Log(records).loaded_for(uuid)
+    return loaded, build_chain(loaded, _end_of_response(loaded, number))
+
+
+def select_active_branch(records: Sequence[Record], size: int) -> BranchRecords | None:
+    """Return what the client needs to go on from where it does, or None where from nowhere."""
+    loaded, _ = load_session(records, size)
+    number = None if loaded.is_cleared else choose_leaf(loaded)
+    if number is None:
+        return None
+    return _select(_Log(records), loaded, number)
+
+
+def _select(log: "_Log", loaded: LoadedEntries, number: int) -> BranchRecords:
+    log.keep_way_to(loaded, number)
+    log.keep_results()
+    log.keep_all_named()
+    uuid = loaded.records[number].uuid or ""
+    lines = frozenset(log.lines_kept())
+    return BranchRecords(uuid, frozenset(log.kept), lines)
+
+
+def _above(loaded: LoadedEntries, number: int) -> int:
+    way = walk_up(loaded, number)
+    if len(way) < 2:
+        raise UserError("nothing comes before it: start a new session instead")
+    return way[-2]
+
+
+def _end_of_response(loaded: LoadedEntries, number: int) -> int:
+    """Return the last record of a response and of the results of its calls.
+
+    A result that hangs on none of its parts is sent after it all the same, but nothing that
+    goes on from there would follow the call. What follows the next prompt is no part of
+    what was asked for, whatever it is called.
+    """
+    record = loaded.records[number]
+    if record.type != "assistant" and not is_result(record):
+        return number
+    way = walk_up(loaded, number)
+    answers = (number for number in reversed(way) if loaded.records[number].type == "assistant")
+    last = next(answers, way[-1])
+    name = loaded.records[last].message_id
+    parts = frozenset({last, *(loaded.members().get(name, ()) if name else ())})
+    behind = reversed(add_parallel_entries(loaded, way))
+    return next(
+        place for place in behind if place == number or _follows(loaded, place, parts, number)
+    )
+
+
+def _follows(loaded: LoadedEntries, number: int, parts: frozenset[int], end: int) -> bool:
+    """Return whether an entry is, or follows, a part of a response beside the way to an end."""
+    way = frozenset(walk_up(loaded, end))
+    is_part = False
+    for place in reversed(walk_up(loaded, number)):
+        is_part = is_part or place in parts
+        if place in way or not _is_within_response(loaded.records[place]):
+            return is_part and place in way
+    return False
+
+
+def _is_within_response(record: Record) -> bool:
+    return record.type == "assistant" or is_result(record) or is_note(record)
+
+
+class _Log:
+    """The records of a log, and which of them are kept."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.records = records
+        self.by_uuid = {record.uuid: record for record in records if record.uuid}
+        self.callers = {call: item for item in self.by_uuid for call in self._calls_of(item)}
+        self.kept: set[str] = set()
+
+    def _calls_of(self, uuid: str) -> list[str]:
+        record = self.by_uuid[uuid]
+        return get_call_ids(record) if record.type == "assistant" else []
+
+    def loaded_for(self, uuid: str) -> tuple[int, LoadedEntries]:
+        """Return the entries as the client would have them at a record, and that record's number.
+
+        A compaction that came later, and that the record does not are on, never was.
+        """
+        passed = frozenset(self.above(uuid))
+        line = next((record.line for record in self.records if record.uuid == uuid), 0)
+        at_hand = [
+            record
+            for record in self.records
+            if record.line < line or not is_boundary(record) or record.uuid in passed
+        ]
+        loaded, _ = load_session(at_hand, 0)
+        number = loaded.readable(uuid)
+        if number is None:
+            raise UserError(f"'{uuid}' is not a message that a session can continue from")
+        return number, loaded
+
+    def above(self, uuid: str | None) -> Iterator[str]:
+        """Yield a record and those that it is on, by the parents they name."""
+        seen: set[str] = set()
+        while uuid and uuid not in seen:
+            seen.add(uuid)
+            yield uuid
+            record = self.by_uuid.get(uuid)
+            uuid = self.before(record) if record else None
+
+    def before(self, record: Record) -> str | None:
+        """Return what a record is on, also past a compaction."""
+        if record.parent_uuid or not is_boundary(record):
+            return record.parent_uuid
+        logical = record.logical_parent_uuid
+        return logical if logical in self.by_uuid else self.last_before(record)
+
+    def last_before(self, boundary: Record) -> str | None:
+        """Return the record of the main conversation before a compaction that names none."""
+        found = None
+        for record in self.records:
+            if record is boundary:
+                break
+            if record.uuid and record.type in CHAIN_TYPES and not record.is_sidechain:
+                found = record.uuid
+        return found
+
+    def keep_way_to(self, loaded: LoadedEntries, number: int) -> None:
+        """Keep the client's chain to an entry, what lies between, and what was compacted."""
+        waiting = [(loaded, number)]
+        begun: set[str | None] = {None}
+        while waiting:
+            entries, end = waiting.pop()
+            way = [entries.records[number] for number in build_chain(entries, end)]
+            self.kept.update(record.uuid for record in way if record.uuid)
+            for boundary in filter(is_boundary, way):
+                uuid = None if boundary.parent_uuid else self.before(boundary)
+                if uuid not in begun and (found := self._loaded_from(uuid)):
+                    waiting.append(found)
+                begun.add(uuid)
+
+    def _loaded_from(self, uuid: str | None) -> tuple[LoadedEntries, int] | None:
+        """Return the entries as they were before a compaction, or None where it names no entry."""
+        try:
+            number, loaded = self.loaded_for(uuid or "")
+        except UserError:
+            return None
+        return loaded, number
+
+    def keep_all_named(self) -> None:
+        """Keep what kept records name, and what those name in turn."""
+        count = -1
+        while count != len(self.kept):
+            count = len(self.kept)
+            for uuid in list(self.kept):
+                self.keep_named(self.by_uuid[uuid])
+
+    def keep_named(self, record: Record) -> None:
+        """Keep the records that one names: parents up to a kept one, its call, what it keeps."""
+        preserved = record.preserved if isinstance(record, System) else None
+        named = [record.parent_uuid, record.source_tool_assistant_uuid]
+        named += [self.callers.get(call) for call in get_result_ids(record)]
+        named += [*preserved.uuids, preserved.anchor] if preserved else []
+        for start in named:
+            for uuid in self.above(start):
+                if uuid in self.kept or uuid not in self.by_uuid:
+                    break
+                self.kept.add(uuid)
+
+    def keep_results(self) -> None:
+        """Keep what answers a kept call and hangs on what is kept, be it sent or not."""
+        own = [record for record in self.by_uuid.values() if record.uuid in self.kept]
+        made = {call for record in own for call in get_call_ids(record)}
+        for record in self.records:
+            is_answer = record.uuid and record.parent_uuid in self.kept and is_result(record)
+            if is_answer and not made.isdisjoint(get_result_ids(record)):
+                self.kept.add(record.uuid or "")
+
+    def lines_kept(self) -> Iterator[int]:
+        """Yield the numbers of the lines of kept records, and of those that go with them."""
+        left = frozenset(self.by_uuid) - self.kept
+        span = self.span()
+        owner: str | None = None
+        for record in self.records:
+            if record.uuid and record.type in CHAIN_TYPES | {"progress"}:
+                owner = record.uuid
+            if self.is_kept(record, owner, span, left):
+                if record.uuid:
+                    self.kept.add(record.uuid)
+                yield record.line
+
+    def span(self) -> tuple[float, float]:
+        """Return the lines of the first and the last kept record; endless where none follows."""
+        links = [record for record in self.records if record.uuid]
+        kept = [record.line for record in links if record.uuid in self.kept]
+        first, last = min(kept, default=0), max(kept, default=0)
+        return first, last if any(record.line > last for record in links) else float("inf")
+
+    def is_kept(
+        self, record: Record, owner: str | None, span: tuple[float, float], left: frozenset[str]
+    ) -> bool:
+        """Return whether a line belongs to what is kept."""
+        if record.uuid in self.kept:
+            return not (
+                record is not self.by_uuid[record.uuid or ""]
+                and (record.parent_uuid in self.by_uuid and record.parent_uuid not in self.kept)
+            )
+        if record.uuid:
+            return self.is_side_line(record, span)
+        if record.type == POINTER_TYPE:
+            return False
+        is_own = record.line < span[1] and (owner is None or owner in self.kept)
+        return (record.type in SESSION_WIDE or is_own) and not mentions_any(record.raw, left)
+
+    def is_side_line(self, record: Record, span: tuple[float, float]) -> bool:
+        """Return whether a record of an agent within the log was started from what is kept.
+
+        None was before anything was said; and the SDK does not list what one begins with.
+        """
+        parent = record.parent_uuid
+        is_hanging = parent is None or parent in self.kept or parent not in self.by_uuid
+        return record.is_sidechain and span[0] < record.line < span[1] and is_hanging
+
+
+def filter_records(records: Iterable[Record], branch: BranchRecords) -> list[Record]:
+    """Return the records that belong to where the client would stand."""
+    return [record for record in records if record.line in branch.lines]
+
+
+LONGEST = 200
+"""Letters of a prompt that a pointer quotes."""
+POINTER = "where the session goes on"
+
+
+def plan_switch(subject: Subject, tip: str) -> Plan:
+    """Return the plan after which a session goes on from a record, the last of a branch."""
+    log = load_log(subject.log)
+    size = log.stamp.size
+    if resumes_at(log.records, size, tip):
+        plan = plan_append(subject, "switch", log.stamp, (log.measures, log.measures), b"", POINTER)
+        notes = ("it goes on from there already",)
+        return replace(plan, steps=(), changes=plan.changes[:1], differences=(), notes=notes)
+    line = build_pointer(subject.id, log.records, size, tip)
+    if line is None:
+        raise UserError(
+            f"the client cannot resume at '{tip[:8]}' in this session",
+            f"`plait fork {subject.id[:8]} --at {tip[:8]}` makes a session that ends there",
+        )
+    data = end_line(subject.log, size, line)
+    records, size = append_records(log.records, [line]), size + len(data)
+    after = measure_records(subject.log, records, lines=log.lines + 1, size=size)
+    return plan_append(subject, "switch", log.stamp, (log.measures, after), data, POINTER)
+
+
+def build_pointer(session: str, records: list[Record], size: int, tip: str) -> bytes | None:
+    """Return the line by which the client goes on from a record, or None where none does."""
+    for is_explicit in (False, True):
+        bare = parse_record(make_last_prompt_line(session, tip, is_explicit=is_explicit))
+        there, size = [*records, bare], size + len(bare.raw) + 1
+        found = build_context(there, size=size)
+        if found.resumes and resumes_at(there, size, tip):
+            words = quote_last_prompt(records, found.chain)
+            return make_last_prompt_line(session, tip, words, is_explicit=is_explicit)
+    return None
+
+
+def quote_last_prompt(records: list[Record], chain: tuple[str, ...]) -> str | None:
+    """Return the last prompt of a chain as a pointer quotes it."""
+    by_uuid = {record.uuid: record for record in records}
+    for uuid in reversed(chain):
+        record = by_uuid[uuid]
+        if is_human_prompt(record):
+            words = collapse_whitespace(get_prompt_text(record))
+            return f"{words[:LONGEST]}…" if len(words) > LONGEST else words
+    return None
+
+
+LEFT = "not on the way there"
+ACTIVE = "not on the way to where it goes on"
+
+
+def plan_fork(
+    subject: Subject,
+    at: str,
+    *,
+    is_before: bool = False,
+    title: str | None = None,
+    prices: Prices | None = None,
+) -> Plan:
+    """Return the plan of a session that ends with a record, or with what comes before it.
+
+    With prices, also what its next prompt costs, and how soon the shorter way has paid.
+    """
+    log = load_log(subject.log)
+    branch = select_branch_at(log.records, at, is_before=is_before)
+    plan = plan_branch_copy(subject, log, branch, "fork", LEFT, title, prices)
+    return add_break_even(plan, log.records, datetime.now(UTC)) if prices else plan
+
+
+def plan_active_only(subject: Subject, *, title: str | None = None) -> Plan:
+    """Return the plan of a copy that holds only the way to where a session goes on."""
+    log = load_log(subject.log)
+    branch = select_active_branch(log.records, log.stamp.size)
+    if branch is None or not build_context(log.records, size=log.stamp.size).resumes:
+        raise UserError("nothing in this session can be resumed", "a whole clone keeps its lines")
+    return plan_branch_copy(subject, log, branch, "clone", ACTIVE, title)
+
+
+def plan_branch_copy(
+    subject: Subject,
+    log: LoadedLog,
+    branch: BranchRecords,
+    operation: Operation,
+    why_not: str,
+    title: str | None,
+    prices: Prices | None = None,
+) -> Plan:
+    """Return the plan of a session that holds the way to where the client would stand."""
+    session = str(uuid4())
+    kept = filter_records(log.records, branch)
+    side_files = select_referenced(list_side_files(subject, session), kept)
+    ids = collect_branch_ids(subject, session, branch, side_files)
+    if resumes_at(kept, 0, branch.leaf):
+        pointer = None
+    else:
+        found = build_pointer(ids.session, kept, 0, branch.leaf)
+        pointer = ids.rewrite_json(found) if found else None
+    added = (*([(pointer, POINTER)] if pointer else ()), *build_title_lines(session, title))
+    choice = select_lines(branch.lines, why_not)
+    copy = LogCopy(log.file, log.stamp.size, ids, choice, added=added)
+    appended = [make_last_prompt_line(session, branch.leaf, is_explicit=True)] if pointer else []
+    after = measure_records(
+        log.file, append_records(kept, appended), lines=0, size=0, prices=prices
+    )
+    return plan_copy(
+        operation, subject, copy, log.stamp, side_files, log.measure_with(prices), after
+    )
+
+
+def collect_branch_ids(
+    subject: Subject, session: str, branch: BranchRecords, side_files: Sequence[SideFile]
+) -> IdMap:
+    """Return the ids of the records that are copied; what names another still names that one."""
+    ids = IdMap(subject, session)
+    for uuid in branch.uuids:
+        ids.add(uuid)
+    for side_file in side_files:
+        if side_file.is_log:
+            ids.add_all(iter_lines(side_file.source))
+    return ids
+
+
+GRAFTED = "from the other session"
+NO_BACKUPS = "files cannot be taken back to how they were then: their backups stay where they are"
+BACKUPS = frozenset({"file-history-snapshot", "file-history-delta"})
+ABANDONED = "it holds the same answers on a branch that was left"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The messages that are grafted, each with the one that it hangs on."""
+
+    records: list[Record]
+    parents: list[str | None]
+    """None for the first: it hangs on the leaf of the other session."""
+
+    def rewrite_lines(self, ids: IdMap, leaf: str) -> Iterator[bytes]:
+        """Yield them under new ids, hanging on a leaf."""
+        for record, parent in zip(self.records, self.parents, strict=True):
+            above = leaf if parent is None else ids.map_id(parent)
+            yield with_parent(ids.rewrite_record(record), above)
+
+
+def plan_graft(
+    subject: Subject,
+    target: Subject,
+    at: str,
+    *,
+    since: str | None = None,
+    is_in_place: bool = False,
+    title: str | None = None,
+) -> Plan:
+    """Return the plan of the other session with a branch at its end, as a new one or in place."""
+    loaded_log, other = load_log(subject.log), load_log(target.log)
+    leaf = find_resumed_leaf(other.records, other.stamp.size)
+    if leaf is None:
+        raise UserError(f"nothing can be grafted onto '{target.id}': it cannot be resumed")
+    active_branch = select_active_branch(other.records, other.stamp.size)
+    active = filter_records(other.records, active_branch) if active_branch else []
+    branch = select_branch(loaded_log.records, at, since, active)
+    made = _Graft(subject, target, loaded_log, other, branch, leaf)
+    plan = _in_place(made, title) if is_in_place else _as_new(made, title)
+    grafted = {record.uuid for record in made.branch.records}
+    kept = (iter_pointers(record) for record in made.source.records if record.type in BACKUPS)
+    return (
+        replace(plan, notes=(*plan.notes, NO_BACKUPS))
+        if any(uuid in grafted for named in kept for _, uuid in named)
+        else plan
+    )
+
+
+def select_branch(
+    records: Sequence[Record], at: str, since: str | None, there: Sequence[Record]
+) -> Branch:
+    """Return the messages that lead to a record, from another one on, but for those there."""
+    loaded, chain = load_chain_to(records, at)
+    start = max(
+        (n for n, number in enumerate(chain) if is_boundary(loaded.records[number])), default=-1
+    )
+    first = loaded.index.get(since) if since else None
+    if first in chain:
+        start = max(start, chain.index(first) - 1)
+    known = {name for record in there for name in _names_of(record)}
+    new = [
+        number
+        for number in chain[start + 1 :]
+        if known.isdisjoint(_names_of(loaded.records[number]))
+    ]
+    if not new:
+        raise UserError("the other session already has all of it")
+    return Branch([loaded.records[number] for number in new], list(_parents(loaded, new)))
+
+
+def _names_of(record: Record) -> set[str]:
+    """Return what a record is known by, also in a copy: its id, and that of what it is of."""
+    origin = record.forked_from.message_uuid if record.forked_from else None
+    return {name for name in (record.uuid, origin) if name}
+
+
+def _parents(loaded: LoadedEntries, chain: list[int]) -> Iterator[str | None]:
+    """Yield what each entry hangs on among those of the chain, as the client sees it."""
+    kept: set[int] = set()
+    before: int | None = None
+    for number in chain:
+        above = loaded.parents[number]
+        found = above if above in kept else before
+        yield None if found is None else loaded.records[found].uuid
+        kept.add(number)
+        before = number
+
+
+@dataclass(frozen=True, slots=True)
+class _Graft:
+    """All that a graft is made of."""
+
+    subject: Subject
+    target: Subject
+    source: LoadedLog
+    other: LoadedLog
+    branch: Branch
+    leaf: str
+
+    def ids(self, session: str) -> IdMap:
+        """Return the ids of what is grafted, and of the agents that come along."""
+        ids = IdMap(self.subject, session)
+        for record in self.branch.records:
+            ids.add(record.uuid or "")
+        for file in self.list_side_files(session):
+            if file.is_log:
+                ids.add_all(iter_lines(file.source))
+        return ids
+
+    def list_side_files(self, session: str) -> tuple[SideFile, ...]:
+        """Return the files that the grafted messages name, where the result has them.
+
+        What their own session is called is no name for the other one.
+        """
+        found = select_referenced(list_side_files(self.subject, session), self.branch.records)
+        home = self.subject.log.path.with_name(session)
+        there = self.target.log.path.with_name(session)
+        title = home / TITLE_FILE
+        inside = [
+            side_file
+            for side_file in found
+            if home in side_file.target.parents and side_file.target != title
+        ]
+        moved = (
+            replace(side_file, target=there / side_file.target.relative_to(home))
+            for side_file in inside
+        )
+        return tuple(
+            side_file
+            for side_file in moved
+            if not (self.target.log.folder / side_file.target.relative_to(there)).exists()
+        )
+
+    def added(self, ids: IdMap, leaf: str, kept: list[Record]) -> list[tuple[bytes, str]]:
+        """Return the lines to add: the branch, and a pointer to its end where one is needed."""
+        found = [(line, GRAFTED) for line in self.branch.rewrite_lines(ids, leaf)]
+        end = ids.map_id(self.branch.records[-1].uuid or "")
+        there = append_records(
+            kept, self.branch.rewrite_lines(ids.for_session(self.target.id), self.leaf)
+        )
+        if resumes_at(there, 0, end):
+            return found
+        pointer = build_pointer(ids.session, there, 0, end)
+        if pointer is None:
+            raise UserError("the client would not resume at the grafted messages")
+        return [*found, (pointer, POINTER)]
+
+    def says(self, kept: list[Record], added: list[tuple[bytes, str]], ids: IdMap) -> Measures:
+        """Return the turns and tokens of the result."""
+        grafted = list(self.branch.rewrite_lines(ids.for_session(self.target.id), self.leaf))
+        rest = [line for line, _ in added[len(grafted) :]]
+        found = append_records(kept, [*grafted, *rest])
+        return measure_records(self.target.log, found, lines=0, size=0)
+
+    def is_there_already(self) -> bool:
+        """Return whether the other session holds answers of the branch, on a branch of its own."""
+        answers = {
+            record.message_id for record in self.branch.records if record.type == "assistant"
+        }
+        held_there = {
+            record.message_id for record in self.other.records if record.type == "assistant"
+        }
+        return not (answers & held_there).issubset({None})
+
+
+def _as_new(graft: _Graft, title: str | None) -> Plan:
+    """Return the plan of a copy of the other session with the branch at its end."""
+    session, target, other = str(uuid4()), graft.target, graft.other
+    copied, grafted = collect_ids(target, session), graft.ids(session)
+    records = graft.other.records
+    branch = (
+        select_active_branch(records, graft.other.stamp.size) if graft.is_there_already() else None
+    )
+    if branch is None:
+        kept, choice = records, None
+    else:
+        kept, choice = filter_records(records, branch), select_lines(branch.lines, ABANDONED)
+    added = graft.added(grafted, copied.map_id(graft.leaf), kept)
+    appended = (*added, *build_title_lines(session, title))
+    copy = LogCopy(target.log, other.stamp.size, copied, choice, added=appended)
+    says = graft.says(kept, added, grafted)
+    own = list_side_files(target, session)
+    plan = plan_copy("graft", target, copy, other.stamp, own, other.measures, says)
+    side_files = graft.list_side_files(session)
+    read = (*plan.read, (graft.source.file.path, graft.source.stamp), *read_side_stamps(side_files))
+    return replace(
+        plan,
+        steps=(*plan.steps, *build_side_writes(side_files, grafted)),
+        read=tuple(dict.fromkeys(read)),
+    )
+
+
+def _in_place(graft: _Graft, title: str | None) -> Plan:
+    """Return the plan that adds the branch to the other session's own log."""
+    target, other = graft.target, graft.other
+    if graft.is_there_already():
+        raise Refused(
+            f"'{target.id}' already has these answers on another branch",
+            f"`plait switch {target.id[:8]} --branch …` goes on from there",
+        )
+    ids = graft.ids(target.id)
+    added = graft.added(ids, graft.leaf, other.records)
+    says = graft.says(other.records, added, ids)
+    added += build_title_lines(target.id, title)
+    data = end_line(target.log, other.stamp.size, b"\n".join(line for line, _ in added))
+    side_files = graft.list_side_files(target.id)
+    size = other.stamp.size + len(data)
+    reasons = dict.fromkeys(why for _, why in added)
+    kept = Change("kept", other.lines, "nothing but new lines")
+    return Plan(
+        operation="graft",
+        source=target,
+        session=target.id,
+        path=target.log.path,
+        steps=(Append(target.log.path, data, other.stamp), *build_side_writes(side_files, ids)),
+        before=other.measures,
+        after=replace(says, lines=other.lines + len(added), bytes=size),
+        changes=(
+            kept,
+            *(Change("added", sum(item == why for _, item in added), why) for why in reasons),
+        ),
+        differences=tuple(Difference(None, None, None, line, why) for line, why in added[:3]),
+        read=(
+            (target.log.path, other.stamp),
+            (graft.source.file.path, graft.source.stamp),
+            *read_side_stamps(side_files),
+        ),
+    )

@@ -1,0 +1,861 @@
+"""The rules that a written session must follow, and checks of logs and plans against them.
+
+`RULES` is the table. `find_violations` checks a log as it is; `check_plan` reports only what a
+plan would newly break, so that damage that was there before does not block an edit. Logs are read
+line by line: `LogFacts` keeps ids and pointers but none of the texts.
+"""
+
+import re
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from plait.edit.log import LARGE_LOG_BYTES, split_lines
+from plait.edit.plan import Append, Move, Plan, Remove, Step, Violation, Write
+from plait.graph.client import find_refusal
+from plait.graph.parents import NO_NODE, find_cycles
+from plait.line import Line, LogFile, iter_lines
+from plait.line.discovery import LOG_SUFFIX, PROMPT_HISTORY
+from plait.record import (
+    Blank,
+    Broken,
+    Entry,
+    Record,
+    System,
+    get_client_record,
+    iter_client_records,
+    parse_entry,
+)
+from plait.record.types import FileHistoryDelta, FileHistorySnapshot, get_content_blocks
+
+__all__ = ["RULES", "Rule", "check_plan", "find_records", "find_violations"]
+
+
+NOBODY = "00000000-0000-0000-0000-000000000000"
+"""What the client writes to point to nothing."""
+POINTERS = frozenset({"last-prompt", "summary"})
+BACKUPS = (FileHistorySnapshot, FileHistoryDelta)
+
+
+class Place(NamedTuple):
+    """Where something stands: its line, and the record on it."""
+
+    line: int
+    uuid: str | None
+
+
+class Pointer(NamedTuple):
+    """A field of a record that names another one."""
+
+    field: str
+    target: str
+    place: Place
+
+
+@dataclass(slots=True)
+class LogFacts:
+    """The ids of a log, and what names them."""
+
+    first_places: dict[str, int] = field(default_factory=dict)
+    """The line on which each uuid stands first."""
+    parents: dict[str, str | None] = field(default_factory=dict)
+    speakers: dict[str, str] = field(default_factory=dict)
+    """Prompts and answers: the response that an answer is part of, else the record itself."""
+    begun: set[str] = field(default_factory=set)
+    """Records that broken lines begin with: the client reads them."""
+    repeats: list[Place] = field(default_factory=list)
+    pointers: list[Pointer] = field(default_factory=list)
+    calls: dict[str, Place] = field(default_factory=dict)
+    results: dict[str, Place] = field(default_factory=dict)
+    thoughts: dict[bytes, Place] = field(default_factory=dict)
+    """What the model thought and signed, by a digest."""
+
+    def add(self, record: Record, line: int | None = None) -> None:
+        """Add what a record says of itself and of others; its line may have moved."""
+        place = Place(line or record.line, record.uuid)
+        if record.uuid:
+            self._enter(record, record.uuid, place)
+        self.pointers.extend(Pointer(name, target, place) for name, target in iter_pointers(record))
+        heads = record.block_heads
+        for head in heads:
+            if head.type == "tool_use" and head.id:
+                self.calls.setdefault(head.id, place)
+            elif head.type == "tool_result" and head.tool_use_id:
+                self.results.setdefault(head.tool_use_id, place)
+        if any(head.type in ("thinking", "redacted_thinking") for head in heads):
+            self.thoughts.update(dict.fromkeys(_iter_thoughts(record), place))
+
+    def _enter(self, record: Record, uuid: str, place: Place) -> None:
+        if uuid in self.first_places:
+            self.repeats.append(place)
+        self.first_places.setdefault(uuid, place.line)
+        self.parents[uuid] = record.parent_uuid or None
+        if speaker := _get_speaker(record, uuid):
+            self.speakers[uuid] = speaker
+
+
+def collect_facts(lines: Iterable[Line]) -> LogFacts:
+    """Return the ids of a log and what names them."""
+    facts = LogFacts()
+    for line in lines:
+        entry = parse_entry(line)
+        if isinstance(entry, Record):
+            facts.add(entry)
+    return facts
+
+
+def iter_pointers(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield the records that a record names, each with what it is to it."""
+    if record.parent_uuid:
+        yield "parent", record.parent_uuid
+    if record.logical_parent_uuid:
+        yield "logical parent", record.logical_parent_uuid
+    if record.source_tool_assistant_uuid:
+        yield "answer with its call", record.source_tool_assistant_uuid
+    leaf = record.envelope.leaf_uuid if record.type in POINTERS else None
+    if leaf and leaf != NOBODY:
+        yield "leaf", leaf
+    if isinstance(record, System):
+        preserved = record.preserved
+        named = (*preserved.uuids, preserved.anchor) if preserved else ()
+        yield from (("preserved record", uuid) for uuid in dict.fromkeys(named) if uuid)
+    elif isinstance(record, BACKUPS):
+        yield from (("record of a backup", uuid) for uuid in dict.fromkeys(_backed_up(record)))
+
+
+def _backed_up(record: FileHistorySnapshot | FileHistoryDelta) -> Iterator[str]:
+    if record.message_id:
+        yield record.message_id
+    if isinstance(record, FileHistoryDelta):
+        inner = record.snapshot_message_id
+    else:
+        inner = record.snapshot.message_id if record.snapshot else None
+    if inner:
+        yield inner
+
+
+def _get_speaker(record: Record, uuid: str) -> str | None:
+    if record.type == "assistant":
+        return record.message_id or uuid
+    is_prompt = record.type == "user" and not record.is_meta
+    return (
+        uuid
+        if is_prompt and not any(head.type == "tool_result" for head in record.block_heads)
+        else None
+    )
+
+
+def _iter_thoughts(record: Record) -> Iterator[bytes]:
+    for block in get_content_blocks(record):
+        words = (block.get("thinking"), block.get("signature"), block.get("data"))
+        if block["type"] in ("thinking", "redacted_thinking"):
+            yield blake2b(repr(words).encode("utf-8", "surrogatepass"), digest_size=12).digest()
+
+
+class RuleBreach(NamedTuple):
+    """A violation before it is told.
+
+    Its keys are the same before and after an edit, whatever ids were given again: so what an edit
+    brought about can be told from what was there. One that is known is enough.
+    """
+
+    keys: tuple[Hashable, ...]
+    sentence: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedLog:
+    """A log that is judged."""
+
+    facts: LogFacts
+    external_uuids: frozenset[str] = frozenset()
+    """Records of other logs that may be named."""
+    original: LogFacts | None = None
+    """What it was made of, where an edit is judged."""
+    why_not: str | None = None
+    """Why the client would not resume it, where that was asked."""
+
+
+class Rule(NamedTuple):
+    """A rule for written sessions: it judges a whole log, or line by line."""
+
+    name: str
+    description: str
+    check_log: Callable[[CheckedLog], Iterator[RuleBreach]] | None = None
+    check_line: Callable[[Line, Entry], str | None] | None = None
+    binds_all: bool = False
+    """It binds every session; the others bind what an edit makes of one."""
+
+
+MOST_BYTES = 5_242_880
+"""Of the base64 text: what is longer is refused."""
+MOST_PIXELS = 8000
+"""On one side."""
+HEAD = 1 << 18
+"""How much of the text is decoded to find the size: a JPEG can have a long preface."""
+
+
+class ImageInfo(NamedTuple):
+    """What the bytes of a picture say that it is; no size where it could not be found."""
+
+    media_type: str
+    width: int = 0
+    height: int = 0
+
+
+def iter_images(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the pictures among some blocks, those inside of results too."""
+    for block in blocks:
+        if block.get("type") == "image":
+            yield block
+        content = block.get("content") if block.get("type") == "tool_result" else None
+        for inner in content if isinstance(content, list) else ():
+            if isinstance(inner, dict) and inner.get("type") == "image":
+                yield inner
+
+
+def describe_image_fault(picture: Mapping[str, Any]) -> str | None:
+    """Say why the API refuses a picture, or None where it takes it or it is elsewhere."""
+    source = picture.get("source")
+    if not isinstance(source, Mapping):
+        return "has no source"
+    if source.get("type") != "base64":
+        return None
+    data = source.get("data")
+    if not isinstance(data, str) or not data.strip():
+        return "is empty"
+    if len(data) > MOST_BYTES:
+        return f"is larger than 5 MB: {len(data):,} bytes of base64"
+    shape = parse_image(data)
+    if shape is None:
+        return "is no picture in base64: no PNG, JPEG, GIF or WebP"
+    if max(shape.width, shape.height) > MOST_PIXELS:
+        return f"is larger than {MOST_PIXELS} pixels: {shape.width} × {shape.height}"
+    named = source.get("media_type")
+    return None if named == shape.media_type else f"is {shape.media_type}, not {named}"
+
+
+def parse_image(data: str) -> ImageInfo | None:
+    """Return what a picture in base64 is, or None where it is none that the API knows."""
+    try:
+        data.encode("ascii")
+        head = b64decode(data[:HEAD], validate=True)
+        b64decode(data[len(data) // HEAD * HEAD :], validate=True)
+    except (NotBase64, ValueError):
+        return None
+    for begins, shape in IMAGE_PARSERS:
+        if head.startswith(begins):
+            return shape(head)
+    return None
+
+
+def _png(head: bytes) -> ImageInfo:
+    width, height = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
+    return ImageInfo("image/png", width, height)
+
+
+def _gif(head: bytes) -> ImageInfo:
+    width, height = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
+    return ImageInfo("image/gif", width, height)
+
+
+def _webp(head: bytes) -> ImageInfo | None:
+    if head[8:12] != b"WEBP":
+        return None
+    if head[12:16] == b"VP8X":
+        width = int.from_bytes(head[24:27], "little") + 1
+        return ImageInfo("image/webp", width, int.from_bytes(head[27:30], "little") + 1)
+    if head[12:16] == b"VP8L":
+        bits = int.from_bytes(head[21:25], "little")
+        return ImageInfo("image/webp", (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+    width, height = int.from_bytes(head[26:28], "little"), int.from_bytes(head[28:30], "little")
+    return ImageInfo("image/webp", width & 0x3FFF, height & 0x3FFF)
+
+
+FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""Markers of a JPEG that are followed by its size."""
+
+
+def _jpeg(head: bytes) -> ImageInfo:
+    place = 2
+    while place + 9 < len(head) and head[place] == 0xFF:
+        if head[place + 1] in FRAMES:
+            height, width = head[place + 5 : place + 7], head[place + 7 : place + 9]
+            return ImageInfo("image/jpeg", int.from_bytes(width), int.from_bytes(height))
+        place += 2 + int.from_bytes(head[place + 2 : place + 4])
+    return ImageInfo("image/jpeg")
+
+
+IMAGE_PARSERS = (
+    (b"\x89PNG\r\n\x1a\n", _png),
+    (b"\xff\xd8\xff", _jpeg),
+    (b"GIF8", _gif),
+    (b"RIFF", _webp),
+)
+
+
+CLAUDE = re.compile(r"(?:^|[./])claude-")
+BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+
+
+def not_an_object(line: Line, entry: Entry) -> str | None:
+    """Say why a line is not one JSON object."""
+    return entry.reason if isinstance(entry, Broken) else None
+
+
+def not_compact(line: Line, entry: Entry) -> str | None:
+    """Say why a line is not as the client writes it: UTF-8, nothing between its fields."""
+    if isinstance(entry, Blank):
+        return "the line is blank"
+    try:
+        line.data.decode("utf-8")
+        is_compact = msgspec.json.format(line.data, indent=-1) == line.data
+    except UnicodeDecodeError:
+        return "the line is not valid utf-8"
+    except msgspec.MsgspecError:
+        return "the line is not json"
+    return None if is_compact else "there are spaces between the fields of the line"
+
+
+def unsigned_thought(line: Line, entry: Entry) -> str | None:
+    """Say why the API refuses a thought of an answer: nobody signed it."""
+    if not isinstance(entry, Record) or entry.type != "assistant":
+        return None
+    if not any(head.type == "thinking" for head in entry.block_heads):
+        return None
+    if not is_from_claude(entry):
+        return None
+    unsigned = any(is_unsigned(block) for block in get_content_blocks(entry))
+    return "a thought has no signature that can be one" if unsigned else None
+
+
+def is_from_claude(record: Record) -> bool:
+    """Whether an answer is one of Claude, whose thoughts the API judges by their signature."""
+    message = record.envelope.message
+    return bool(message and CLAUDE.search(message.model or ""))
+
+
+def is_unsigned(block: dict[str, Any]) -> bool:
+    """Whether a block is a thought that the API refuses for its signature."""
+    if block["type"] != "thinking":
+        return False
+    signature = block.get("signature")
+    return not isinstance(signature, str) or not BASE64.fullmatch(signature)
+
+
+def refused_picture(line: Line, entry: Entry) -> str | None:
+    """Say why the API refuses a picture of a prompt or a result."""
+    if not isinstance(entry, Record) or b'"image"' not in line.data:
+        return None
+    for picture in iter_images(get_content_blocks(entry)):
+        if refusal := describe_image_fault(picture):
+            return f"a picture {refusal}"
+    return None
+
+
+class MessageColumns(Struct):
+    """The columns of a message, as they are written."""
+
+    role: Raw | UnsetType = UNSET
+    content: Raw | UnsetType = UNSET
+    model: Raw | UnsetType = UNSET
+    id: Raw | UnsetType = UNSET
+    stop_reason: Raw | UnsetType = UNSET
+    usage: Raw | UnsetType = UNSET
+
+
+class Columns(Struct, rename={"parent": "parentUuid", "session": "sessionId"}):
+    """The columns of a prompt or an answer, as they are written."""
+
+    type: str = ""
+    uuid: Raw | UnsetType = UNSET
+    parent: Raw | UnsetType = UNSET
+    session: Raw | UnsetType = UNSET
+    timestamp: Raw | UnsetType = UNSET
+    is_sidechain: Raw | UnsetType = msgspec.field(default=UNSET, name="isSidechain")
+    user_type: Raw | UnsetType = msgspec.field(default=UNSET, name="userType")
+    cwd: Raw | UnsetType = UNSET
+    version: Raw | UnsetType = UNSET
+    request: Raw | UnsetType = msgspec.field(default=UNSET, name="requestId")
+    message: MessageColumns = msgspec.field(default_factory=MessageColumns)
+
+
+_columns = msgspec.json.Decoder(Columns).decode
+
+TEXT, OBJECT, LIST, FLAG = b'"', b"{", b"[", b"tf"
+RECORD_COLUMNS: dict[str, bytes] = {
+    "uuid": TEXT,
+    "parent": TEXT + b"n",
+    "session": TEXT,
+    "timestamp": TEXT,
+}
+MESSAGE_COLUMNS: dict[str, tuple[dict[str, bytes], dict[str, bytes]]] = {
+    "user": (
+        {**RECORD_COLUMNS, "is_sidechain": FLAG, "user_type": TEXT, "cwd": TEXT, "version": TEXT},
+        {"role": TEXT, "content": TEXT + LIST},
+    ),
+    "assistant": (
+        {**RECORD_COLUMNS, "request": TEXT},
+        {
+            "role": TEXT,
+            "content": LIST,
+            "model": TEXT,
+            "id": TEXT,
+            "stop_reason": TEXT + b"n",
+            "usage": OBJECT,
+        },
+    ),
+}
+"""The required columns, each with what its value may begin with."""
+
+
+def missing_column(line: Line, entry: Entry) -> str | None:
+    """Say which column a prompt or an answer lacks."""
+    if not isinstance(entry, Record) or entry.type not in MESSAGE_COLUMNS:
+        return None
+    try:
+        written = _columns(line.data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return "its columns are not as they should be"
+    outer, inner = MESSAGE_COLUMNS[entry.type]
+    lacking = [name for name, form in outer.items() if not _is_of(written, name, form)]
+    lacking += [name for name, form in inner.items() if not _is_of(written.message, name, form)]
+    return f"columns are missing: {', '.join(lacking)}" if lacking else None
+
+
+def _is_of(columns: Struct, name: str, form: bytes) -> bool:
+    value = getattr(columns, name)
+    return value is not UNSET and bytes(memoryview(value)[:1]) in form
+
+
+def repeated_uuid(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find lines that carry the uuid of an earlier one."""
+    for count, place in enumerate(log.facts.repeats):
+        first = log.facts.first_places[place.uuid or ""]
+        yield RuleBreach((count,), f"line {first} has the same uuid", place)
+
+
+def unknown_parent(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find records whose parent is nowhere."""
+    for pointer in _dangling(log):
+        if pointer.field == "parent":
+            yield RuleBreach(
+                (pointer.target,), f"parent {pointer.target} is not in this session", pointer.place
+            )
+
+
+def unknown_pointer(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find records that name another one that is nowhere, other than as their parent."""
+    for pointer in _dangling(log):
+        if pointer.field != "parent":
+            sentence = f"{pointer.field} {pointer.target} is not in this session"
+            yield RuleBreach(((pointer.field, pointer.target),), sentence, pointer.place)
+
+
+def lost_preserved(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find compactions that would keep a record which is not there: they keep nothing at all."""
+    for pointer in _dangling(log):
+        if pointer.field == "preserved record":
+            sentence = f"the compaction keeps {pointer.target}, which is not in this session"
+            yield RuleBreach((pointer.target,), sentence, pointer.place)
+
+
+def _dangling(log: CheckedLog) -> Iterator[Pointer]:
+    facts, elsewhere = log.facts, log.external_uuids
+    for pointer in facts.pointers:
+        is_here = pointer.target in facts.first_places or pointer.target in facts.begun
+        if not is_here and pointer.target not in elsewhere:
+            yield pointer
+
+
+def circular_parents(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find parents that lead back to where they began."""
+    facts = log.facts
+    numbers = {uuid: number for number, uuid in enumerate(facts.parents)}
+    uuids = list(numbers)
+    up = [numbers.get(parent or "", NO_NODE) for parent in facts.parents.values()]
+    for count, circle in enumerate(find_cycles(up)):
+        first = uuids[min(circle)]
+        sentence = "a record is its own parent"
+        if len(circle) > 1:
+            sentence = f"the parents of {len(circle)} records lead in a circle"
+        yield RuleBreach((count,), sentence, Place(facts.first_places[first], first))
+
+
+def unanswered_call(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find calls without a result."""
+    for call, place in log.facts.calls.items():
+        if call not in log.facts.results:
+            yield RuleBreach((call,), f"call {call} has no result", place)
+
+
+def passed_over_call(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find calls without a result after which the conversation goes on.
+
+    U1 ── T1 ── U2 ── A2      T1 is passed over
+     └─── T2                  T2 is where a branch was stopped, which is no fault
+    """
+    followed: dict[str, int] | None = None
+    for found in unanswered_call(log):
+        followed = _followed(log.facts) if followed is None else followed
+        speaker = log.facts.speakers.get(found.place.uuid or "", "")
+        if followed.get(speaker, 0) > found.place.line:
+            yield found
+
+
+def _followed(facts: LogFacts) -> dict[str, int]:
+    """Return the speakers that another one follows, and the last line on which one does."""
+    found: dict[str, int] = {}
+    for uuid, speaker in facts.speakers.items():
+        seen = {uuid}
+        above = facts.parents.get(uuid)
+        while above is not None and above not in facts.speakers and above not in seen:
+            seen.add(above)
+            above = facts.parents.get(above)
+        before = facts.speakers.get(above or "")
+        if before is not None and before != speaker:
+            found[before] = max(found.get(before, 0), facts.first_places[uuid])
+    return found
+
+
+def uncalled_result(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find results whose call is nowhere."""
+    for call, place in log.facts.results.items():
+        if call not in log.facts.calls:
+            yield RuleBreach((call,), f"a result answers {call}, which nobody called", place)
+
+
+def early_result(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find results that come before their call."""
+    for call, place in log.facts.results.items():
+        called = log.facts.calls.get(call)
+        if called and place.line < called.line:
+            sentence = f"the result of {call} stands before its call in line {called.line}"
+            yield RuleBreach((call,), sentence, place)
+
+
+def changed_thought(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find thoughts that are not, word for word, those that the model signed."""
+    known = log.original.thoughts if log.original else log.facts.thoughts
+    for digest, place in log.facts.thoughts.items():
+        if digest not in known:
+            yield RuleBreach((digest,), "a thought is no longer as the model signed it", place)
+
+
+def unresumable(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find that there is a conversation and the client would not go on with it."""
+    if log.why_not and log.facts.speakers:
+        sentence = f"the client would not resume it: {log.why_not}"
+        yield RuleBreach(
+            (log.why_not,), sentence, Place(max(log.facts.first_places.values()), None)
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "whole line",
+        "a line is one JSON object, nothing torn, glued or padded",
+        check_line=not_an_object,
+        binds_all=True,
+    ),
+    Rule("unique uuid", "no two lines have one uuid", check_log=repeated_uuid, binds_all=True),
+    Rule(
+        "known parent",
+        "a parent is a record of the session, or none is named; one in another file stays known",
+        check_log=unknown_parent,
+        binds_all=True,
+    ),
+    Rule("no circle", "parents lead to a root", check_log=circular_parents, binds_all=True),
+    Rule(
+        "kept by compaction",
+        "what a compaction keeps in the context is there",
+        check_log=lost_preserved,
+        binds_all=True,
+    ),
+    Rule(
+        "answered call",
+        "a call behind which the conversation goes on has a result",
+        check_log=passed_over_call,
+        binds_all=True,
+    ),
+    Rule("called result", "a result has its call", check_log=uncalled_result, binds_all=True),
+    Rule(
+        "signed thought",
+        "a thought of Claude has a signature, or the API refuses it",
+        check_line=unsigned_thought,
+        binds_all=True,
+    ),
+    Rule(
+        "accepted picture",
+        "a picture is one that the API takes: its kind, its bytes, its size",
+        check_line=refused_picture,
+        binds_all=True,
+    ),
+    Rule(
+        "resumable",
+        "the client goes on with the conversation",
+        check_log=unresumable,
+        binds_all=True,
+    ),
+    Rule("answer kept", "a call that had a result has one", check_log=unanswered_call),
+    Rule("call first", "a result stands behind its call", check_log=early_result),
+    Rule(
+        "known pointer",
+        "nothing points to a record that went: logical parents, leaves, preserved records, "
+        "backups, the calls of results",
+        check_log=unknown_pointer,
+    ),
+    Rule("thought unchanged", "a thought is as it was signed, or gone", check_log=changed_thought),
+    Rule("compact line", "a line is valid UTF-8 without spaces between", check_line=not_compact),
+    Rule(
+        "required columns",
+        "prompts and answers have the columns that the published description requires",
+        check_line=missing_column,
+    ),
+)
+FindKnown = Callable[[frozenset[str]], frozenset[str]]
+"""Tells which of some uuids are records of other logs."""
+UUID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+LINK_RULES = frozenset({"known parent", "called result", "answered call", "kept by compaction"})
+"""What an agent's log may break: it begins in the midst of its session, and ends with a call."""
+
+
+def find_violations(log: LogFile, known_of: FindKnown | None = None) -> tuple[Violation, ...]:
+    """Return what is wrong with a log by the rules that bind every session, in its order.
+
+    It is asked whether parents that are not in it are elsewhere.
+    """
+    is_agent = log.kind == "agent"
+    rules = (
+        rule for rule in RULES if rule.binds_all and not (is_agent and rule.name in LINK_RULES)
+    )
+    judged = LogCheck(rules)
+    judged.read(iter_lines(log.path))
+    lost = frozenset(
+        str(rule_breach.keys[0]) for rule_breach in unknown_parent(CheckedLog(judged.facts))
+    )
+    known = known_of(lost) if lost and known_of and not is_agent else frozenset()
+    why_not = (
+        None
+        if is_agent or log.size >= LARGE_LOG_BYTES
+        else find_refusal(iter_client_records(iter_lines(log.path)), log.size)
+    )
+    return tuple(
+        build_violation(rule, rule_breach, log.path)
+        for rule, rule_breach in judged.list_breaches(known, None, why_not)
+    )
+
+
+def find_records(paths: Iterable[Path], uuids: frozenset[str]) -> frozenset[str]:
+    """Return those of some uuids that records of some logs have; stops when all are found."""
+    found: set[str] = set()
+    wanted = [uuid.encode("utf-8", "surrogatepass") for uuid in uuids]
+    for path in paths:
+        if len(found) == len(uuids):
+            break
+        for line in iter_lines(path):
+            if any(uuid in line.data for uuid in wanted):
+                entry = parse_entry(line)
+                found |= {entry.uuid or ""} & uuids if isinstance(entry, Record) else set()
+    return frozenset(found)
+
+
+class LogCheck:
+    """Reads a log line by line, and keep what is wrong with it."""
+
+    def __init__(self, rules: Iterable[Rule] = RULES) -> None:
+        self.rules = tuple(rules)
+        self.facts = LogFacts()
+        self._of_lines: list[tuple[Rule, RuleBreach]] = []
+        self._forms = [(rule, rule.check_line) for rule in self.rules if rule.check_line]
+
+    def read(self, source: Iterable[Line]) -> None:
+        """Read lines, the next ones of the log."""
+        for line in source:
+            entry = parse_entry(line)
+            self._judge(line, entry)
+            if isinstance(entry, Record):
+                self.facts.add(entry)
+            elif begun := get_client_record(entry):
+                self._judge(line._replace(data=begun.raw), begun)
+                self.facts.begun.update([begun.uuid] if begun.uuid else ())
+
+    def _judge(self, line: Line, entry: Entry) -> None:
+        uuid = entry.uuid if isinstance(entry, Record) else None
+        for rule, of_line in self._forms:
+            if sentence := of_line(line, entry):
+                found = RuleBreach(likenesses(line, entry), sentence, Place(line.number, uuid))
+                self._of_lines.append((rule, found))
+
+    def list_breaches(
+        self,
+        elsewhere: frozenset[str] = frozenset(),
+        original: LogFacts | None = None,
+        why_not: str | None = None,
+    ) -> list[tuple[Rule, RuleBreach]]:
+        """Return all that is wrong, in the order of the lines."""
+        log = CheckedLog(self.facts, elsewhere, original, why_not)
+        links = [
+            (rule, rule_breach)
+            for rule in self.rules
+            if rule.check_log
+            for rule_breach in rule.check_log(log)
+        ]
+        return sorted((*self._of_lines, *links), key=lambda pair: pair[1].place.line)
+
+
+def build_violation(rule: Rule, found: RuleBreach, path: Path) -> Violation:
+    """Return a violation in words."""
+    return Violation(rule.name, found.sentence, found.place.uuid, found.place.line, path)
+
+
+def likenesses(line: Line, entry: Entry) -> tuple[Hashable, ...]:
+    """Return what a line has in common with its copy under other ids, or with other words."""
+    if not isinstance(entry, Record):
+        return (_digest(line.data),)
+    origin = entry.forked_from.message_uuid if entry.forked_from else None
+    words = repr(get_content_blocks(entry)).encode("utf-8", "surrogatepass")
+    named = [item for item in (entry.uuid, origin) if item]
+    at = [(entry.kind, entry.timestamp)] if entry.timestamp else []
+    return (entry.kind, _digest(words)), *named, *at
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(UUID.sub(b"", data), digest_size=12).digest()
+
+
+CUTTING_OPERATIONS = frozenset({"fork", "graft", "switch", "repair", "trim", "compress"})
+"""Operations after which a session goes on from elsewhere, or without some of it."""
+
+
+def check_plan(plan: Plan) -> tuple[Violation, ...]:
+    """Return the rules that a plan's result breaks and its source does not, log by log."""
+    steps = [
+        step for step in plan.steps if (not isinstance(step, Remove) and _is_log_name(step.path))
+    ]
+    if not steps:
+        return ()
+    before = {path: _check_lines(iter_lines(path)) for path in _sources(plan)}
+    before |= {path: _check_lines(split_lines(content())) for path, content in plan.originals}
+    after = {step.path: _check_lines(_lines_after(step)) for step in steps}
+    stays = _untouched(plan) & before.keys()
+    found = _find_new(before, after, [before[path] for path in stays])
+    broken = _broken_lines(before.values()) if plan.keeps_line_order else frozenset()
+    new = (
+        violation
+        for violation in found
+        if violation.uuid or (violation.rule, violation.line) not in broken
+    )
+    return (*new, *_no_longer_resumed(plan, steps))
+
+
+def _no_longer_resumed(plan: Plan, steps: Sequence[Step]) -> Iterator[Violation]:
+    """Yield that the client would not resume the result, where it does resume the source."""
+    own = next((step for step in steps if step.path == plan.path), None)
+    is_large = max(plan.before.bytes, plan.after.bytes) >= LARGE_LOG_BYTES
+    if own is None or is_large or plan.operation not in CUTTING_OPERATIONS:
+        return
+    why_not = find_refusal(iter_client_records(_lines_after(own)), plan.after.bytes)
+    source = plan.source.log.path
+    if why_not and not find_refusal(iter_client_records(iter_lines(source)), plan.before.bytes):
+        sentence = f"the client would not resume it: {why_not}"
+        yield Violation("resumable", sentence, path=plan.path)
+
+
+def _broken_lines(logs: Iterable[LogCheck]) -> frozenset[tuple[str, int]]:
+    """Return what was wrong with lines that hold no record."""
+    found = (pair for judged in logs for pair in judged.list_breaches())
+    return frozenset(
+        (rule.name, rule_breach.place.line)
+        for rule, rule_breach in found
+        if not rule_breach.place.uuid
+    )
+
+
+def _is_log_name(path: Path) -> bool:
+    return path.suffix == LOG_SUFFIX and path.name != PROMPT_HISTORY
+
+
+def _sources(plan: Plan) -> Iterator[Path]:
+    """Yield the logs that a plan was made of, each once."""
+    own = (plan.source.log.path, *(log.path for log in plan.source.others))
+    read = (path for path, _ in plan.read if _is_log_name(path))
+    yield from dict.fromkeys(path for path in (*own, *read) if path.exists())
+
+
+def _untouched(plan: Plan) -> set[Path]:
+    """Return the logs that the plan leaves alone and that its records may still hang on.
+
+    Those of the session that results; of another one its agents': a parent in another file stays
+    a pointer to that file.
+    """
+    own = {log.path for log in plan.source.others}
+    if plan.session == plan.source.id:
+        own.add(plan.source.log.path)
+    return own - {step.path for step in plan.steps}
+
+
+def _check_lines(source: Iterable[Line]) -> LogCheck:
+    judged = LogCheck()
+    judged.read(source)
+    return judged
+
+
+def _lines_after(step: Step) -> Iterator[Line]:
+    """Yield the lines of a log as a step leaves it."""
+    if isinstance(step, Write):
+        return split_lines(step.content())
+    if isinstance(step, Append):
+        return _lines_with_appended(step)
+    if isinstance(step, Move):
+        return iter_lines(step.path)
+    return iter(())
+
+
+def _lines_with_appended(step: Append) -> Iterator[Line]:
+    number, end, rest = 0, 0, b""
+    for line in iter_lines(step.path, end=step.was.size):
+        if not line.is_ended:
+            rest = line.data
+            break
+        number, end = line.number, line.offset + len(line.data) + 1
+        yield line
+    for line in split_lines([rest, step.data]):
+        yield line._replace(number=line.number + number, offset=line.offset + end)
+
+
+def _find_new(
+    before: dict[Path, LogCheck], after: dict[Path, LogCheck], stays: list[LogCheck]
+) -> Iterator[Violation]:
+    original = _merge_facts(judged.facts for judged in before.values())
+    once = frozenset(original.first_places)
+    known = {
+        (rule, key)
+        for judged in before.values()
+        for rule, breach in judged.list_breaches(once)
+        for key in breach.keys
+    }
+    there = _merge_facts(judged.facts for judged in (*stays, *after.values()))
+    for path, judged in after.items():
+        for rule, rule_breach in judged.list_breaches(frozenset(there.first_places), original):
+            if not any((rule, key) in known for key in rule_breach.keys):
+                yield build_violation(rule, rule_breach, path)
+
+
+def _merge_facts(logs: Iterable[LogFacts]) -> LogFacts:
+    """Return the ids and thoughts of some logs together."""
+    found = LogFacts()
+    for facts in logs:
+        found.first_places.update(facts.first_places)
+        found.thoughts.update(facts.thoughts)
+    return found

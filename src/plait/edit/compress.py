@@ -1,0 +1,737 @@
+"""Compress older turns: prompts stay, answers become summaries after a compaction.
+
+    ┆ U₁ A₁ │ U₂ T₂ R₂ A₂ │ U₃ A₃        the newest turn, U₃ A₃, is left alone
+    ───── band ────────   tail
+
+    U₁ A₁ U₂ T₂ R₂ A₂ U₃ A₃      ▸      I ┆ C U₁ S₁ U₂ S₂ U₃ A₃
+
+`I` records in the log what was done and is never sent; the compaction follows it. `C` tells Claude.
+The lines have the form that the client itself writes. A band that was compressed before already
+follows such a compaction: nothing of it changes, and what is newly compressed joins it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, Literal, TypeAlias
+
+from plait.conversation.items import Responses, build_items
+from plait.conversation.model import (
+    AssistantText,
+    Conversation,
+    FoldedItems,
+    Item,
+    ToolCall,
+    Turn,
+    UserMessage,
+)
+from plait.conversation.prices import Prices
+from plait.conversation.results import pair_results
+from plait.conversation.usage import SYNTHETIC
+from plait.edit.branches import build_pointer
+from plait.edit.cuts import CallPairs, find_inline_agents
+from plait.edit.draft import (
+    Draft,
+    DraftedLog,
+    derive_uuid,
+    note_removed_tokens,
+    open_draft,
+    plan_in_place,
+    plan_new_session,
+    plan_nothing,
+    replace_field,
+    replace_pointers,
+    weigh_chain,
+)
+from plait.edit.links import SideFileChanges
+from plait.edit.log import add_break_even, find_active_conversation, measure_log, read_stamp
+from plait.edit.plan import Plan, Subject, format_count
+from plait.edit.summaries import (
+    CALLS,
+    Band,
+    Calls,
+    Segment,
+    Summariser,
+    TurnDigest,
+    build_summariser,
+    digest_turn,
+    extract_summary,
+    is_answer_item,
+    is_prompt_item,
+)
+from plait.errors import UserError
+from plait.graph.chain import CHAIN_TYPES, choose_leaf
+from plait.graph.client import build_chain, build_context, resumes_at
+from plait.graph.client.entries import (
+    get_call_ids,
+    get_result_ids,
+    is_boundary,
+    is_result,
+    load_session,
+)
+from plait.graph.client.tokens import estimate_request_tokens
+from plait.line import iter_lines
+from plait.record import Record, parse_record
+from plait.record.codec import as_mapping, encode
+from plait.record.json_text import with_parent
+from plait.record.types import get_content_blocks
+from plait.write.lines import NEWEST, make_last_prompt_line, make_summary_line, order_fields
+from plait.write.transcript import NO_USAGE, build_event_fields
+
+__all__ = ["CALLS", "Calls", "Summariser", "TurnDigest", "build_summariser", "plan_compress"]
+
+
+FRAME = "userType entrypoint cwd sessionId version gitBranch slug".split()
+"""What a made line has in common with the one it is next to."""
+FRAMED = {"userType": "external", "cwd": "", "version": ""}
+MADE = "msg_compressed_"
+"""How the ids of made answers begin: by them a compressed turn is known again."""
+REQUEST = "req_compressed_"
+MARK = "compressedTurns"
+"""By this a compaction is known that was made here."""
+CONTENT = "Conversation compressed"
+OPENING = (
+    "The earlier turns of this conversation were compressed. The user's prompts below stand as "
+    "they were typed; what you answered is summed up behind each. Thoughts and results of tool "
+    "calls are no longer here: look again where you need them."
+)
+NO_FORM = (
+    " Your calls of that time are listed in words, for the record only; call tools as you always "
+    "do."
+)
+
+BEFORE = "Before the first prompt you said:"
+
+
+def build_note(near: Record, parent: str | None, words: str) -> dict[str, Any]:
+    """Build the notice that records in the log what was compressed; it is never sent."""
+    subtype = "informational"
+    fields = build_event_fields(subtype, {"content": words}, is_older=False)
+    own = {"type": "system", "subtype": subtype, **fields}
+    return _build_line("system", near, parent, "note", own)
+
+
+def build_boundary(near: Record, after: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Build the compaction that the compressed turns follow."""
+    subtype = "compact_boundary"
+    details = {
+        "compactMetadata": {**metadata},
+        "logicalParentUuid": after,
+        "content": CONTENT,
+        "isMeta": False,
+    }
+    fields = build_event_fields(subtype, details, is_older=False)
+    own = {"type": "system", "subtype": subtype, **fields}
+    return _build_line("system", near, None, "boundary", own)
+
+
+def format_opening(before: str | None, *, has_calls: bool) -> str:
+    """Return what Claude is said about the compressed turns, and what it said before the first one."""
+    words = OPENING + (NO_FORM if has_calls else "")
+    return f"{words}\n\n{BEFORE}\n\n{before}" if before else words
+
+
+def build_opening(near: Record, parent: str, words: str) -> dict[str, Any]:
+    """Build the message that tells Claude about the compression."""
+    own = {
+        "type": "user",
+        "message": {"role": "user", "content": words},
+        "isVisibleInTranscriptOnly": True,
+        "isCompactSummary": True,
+    }
+    return _build_line("user", near, parent, "opening", own)
+
+
+def build_answer(near: Record, parent: str, time: str | None, words: str) -> dict[str, Any]:
+    """Build the message that replaces the answers of a turn, in the form of a client's message."""
+    digest = blake2b((near.uuid or "").encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    message = {
+        "id": MADE + digest,
+        "model": SYNTHETIC,
+        "role": "assistant",
+        "stop_reason": "stop_sequence",
+        "stop_sequence": "",
+        "type": "message",
+        "usage": NO_USAGE,
+        "content": [{"type": "text", "text": words}],
+    }
+    own = {
+        "type": "assistant",
+        "message": message,
+        "requestId": REQUEST + digest,
+        "isApiErrorMessage": False,
+        "madeBy": "other",
+        "timestamp": time,
+    }
+    return _build_line("api error", near, parent, "answer", own)
+
+
+def _build_line(
+    kind: str, near: Record, parent: str | None, role: str, own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Build a line with the fields that it shares with a record nearby.
+
+    Its uuid follows from that record's, so that the same plan is made twice.
+    """
+    seed = f"compress {role} {near.uuid}".encode("utf-8", "surrogatepass")
+    shared = {**FRAMED, **{key: near.fields[key] for key in FRAME if key in near.fields}}
+    first = {"parentUuid": parent, "isSidechain": False, "uuid": derive_uuid(seed)}
+    time = {"timestamp": near.timestamp}
+    return order_fields(kind, {**first, **shared, **time, **own}, NEWEST)
+
+
+def is_compressed_answer(record: Record) -> bool:
+    """Return whether a record replaces the answers of a compressed turn."""
+    return (record.message_id or "").startswith(MADE)
+
+
+def is_compressed_boundary(record: Record | None) -> bool:
+    """Return whether a compaction was written by Plait."""
+    return record is not None and MARK in as_mapping(record.fields.get("compactMetadata"))
+
+
+Fate: TypeAlias = Literal["stays", "goes", "words"]
+"""`words`: a person's words stay, the result next to them goes."""
+STATE_ATTACHMENTS = frozenset(
+    """
+    agent_listing_delta auto_mode auto_mode_exit companion_intro date date_change
+    deferred_tools_delta deferred_tools_record environment goal_status instructions
+    mcp_instructions_delta model nested_memory output_style plan_mode plan_mode_exit
+    plan_mode_reentry remote_session_change session_context skill_listing
+    """.split()
+)
+"""Attachments that describe a lasting state: instructions, tools, modes."""
+
+
+def decide_fates(segment: Segment) -> list[Fate]:
+    """Return what becomes of each record of a turn."""
+    asked = {item.uuid for item in segment.items if is_prompt_item(item)}
+    asked |= {record.uuid for record in segment.records[:1] if segment.number}
+
+    def decide(record: Record) -> Fate:
+        is_asked = record.uuid in asked
+        if is_result(record):
+            return "words" if is_asked else "goes"
+        if is_asked or is_compressed_answer(record):
+            return "stays"
+        if record.type == "assistant" or record.is_sidechain:
+            return "goes"
+        attachment = record.envelope.attachment
+        is_state = attachment is not None and attachment.type in STATE_ATTACHMENTS
+        return "stays" if segment.is_head or is_state else "goes"
+
+    return [decide(record) for record in segment.records]
+
+
+def find_companions(records: Sequence[Record], chain: set[str], gone: set[str]) -> set[str]:
+    """Return unsent removed records with removed ones: progress, inline agents, notices.
+
+    An abandoned branch stays if anybody speaks on it; results of removed calls do not.
+    """
+    off = {record.uuid: record for record in records if record.uuid and record.uuid not in chain}
+    children: dict[str, list[str]] = {}
+    for record in off.values():
+        if record.parent_uuid and record.uuid:
+            children.setdefault(record.parent_uuid, []).append(record.uuid)
+
+    def is_spoken(record: Record) -> bool:
+        is_main = not record.is_sidechain and record.type in CHAIN_TYPES
+        is_prompt = record.type == "user" and not is_result(record)
+        return is_main and (record.type == "assistant" or is_prompt)
+
+    found: set[str] = set()
+    for removed in gone:
+        for child in children.get(removed, ()):
+            family = [child]
+            for uuid in family:
+                family += children.get(uuid, ())
+            if not any(is_spoken(off[uuid]) for uuid in family):
+                found.update(family)
+    lost = {call for record in records if record.uuid in gone for call in get_call_ids(record)}
+    lost -= {call for record in off.values() for call in get_call_ids(record)}
+    for uuid, record in off.items():
+        answered = get_result_ids(record)
+        if answered and lost.issuperset(answered):
+            found.add(uuid)
+    return found
+
+
+def select_band(
+    records: Sequence[Record],
+    size: int,
+    active: Conversation,
+    *,
+    until: str | None,
+    keep_last: int | None,
+) -> Band:
+    """Return the turns before the one that holds a record, or all but the newest `keep_last`."""
+    boundary, chain, relinked = _load_sent_chain(records, size)
+    places = {record.uuid: place for place, record in enumerate(chain)}
+    turns = [turn for turn in active.turns if turn.number and _first_uuid(turn) in places]
+    if until:
+        holders = (turn for turn in active.turns if until in _list_uuids(turn))
+        holder = next(holders, None)
+        if holder is None:
+            raise UserError(f"'{until}' is not on the active branch")
+        kept = [turn for turn in turns if turn.number >= holder.number]
+    else:
+        kept = turns[-keep_last:] if keep_last else []
+    edge = places[_first_uuid(kept[0])] if kept else len(chain) if turns else 0
+    # A finished background task continues the turn before it: only what somebody asked for counts.
+    older = {
+        _first_uuid(turn): turn.number
+        for turn in turns
+        if places[_first_uuid(turn)] < edge and turn.opener and turn.opener.kind != "notice"
+    }
+    items = _group_items(active, chain)
+    segments: list[Segment] = []
+    number, members = 0, list[Record]()
+
+    def end_segment() -> None:
+        found = (item for record in members for item in items.get(record.uuid or "", ()))
+        segments.append(Segment(number, tuple(members), tuple(found)))
+
+    for record in chain[:edge]:
+        if record.uuid in older:
+            end_segment()
+            number, members = older[record.uuid], []
+        members.append(record)
+    end_segment()
+    is_head = boundary is None or is_compressed_boundary(boundary)
+    segments[0] = replace(segments[0], is_head=is_head)
+    tail = tuple(chain[edge:])
+    return Band(boundary, tuple(segments), tail, len(kept), relinked, _has_past(active, chain))
+
+
+def _has_past(active: Conversation, chain: Sequence[Record]) -> bool:
+    """Return whether the active conversation begins before what the client sends of it."""
+    sent = {record.uuid for record in chain}
+    for item in active.items():
+        if item.uuid in sent:
+            return False
+        if item.uuid and isinstance(item, UserMessage | AssistantText | ToolCall):
+            return True
+    return False
+
+
+def _load_sent_chain(
+    records: Sequence[Record], size: int
+) -> tuple[Record | None, list[Record], dict[str, str]]:
+    """Return the last compaction on the client's chain, the records after it, and new parents.
+
+    The client hangs some records on another parent than they name: those are the new parents.
+    """
+    loaded, _ = load_session(records, size)
+    end = None if loaded.is_cleared else choose_leaf(loaded)
+    if end is None:
+        return None, [], {}
+    numbers = build_chain(loaded, end)
+    chain = [loaded.records[number] for number in numbers]
+    place = max((n for n, record in enumerate(chain) if is_boundary(record)), default=-1)
+    relinked: dict[str, str] = {}
+    for number in numbers[place + 1 :]:
+        record, above = loaded.records[number], loaded.parents[number]
+        parent = loaded.records[above].uuid if above >= 0 else None
+        named = record.parent_uuid
+        if record.uuid and parent and named in loaded.index and named != parent:
+            relinked[record.uuid] = parent
+    return (chain[place] if place >= 0 else None), chain[place + 1 :], relinked
+
+
+def _first_uuid(turn: Turn) -> str | None:
+    return turn.opener.uuid if turn.opener else None
+
+
+def _list_uuids(turn: Turn) -> set[str]:
+    return {item.uuid for item in _unfold(iter(turn.items)) if item.uuid}
+
+
+def _group_items(active: Conversation, chain: Sequence[Record]) -> dict[str, list[Item]]:
+    """Return the conversation's items by record, also of records that only the client sees."""
+    found: dict[str, list[Item]] = {}
+    for item in _unfold(active.items()):
+        if item.uuid and not getattr(item, "is_intermediate", False):
+            found.setdefault(item.uuid, []).append(item)
+    responses = Responses()
+    unseen = [record for record in chain if record.uuid not in found]
+    converted = [item for record in unseen for item in build_items(record, responses)]
+    for item in pair_results(converted, lambda _: None, lambda _: True):
+        found.setdefault(item.uuid or "", []).append(item)
+    return found
+
+
+def _unfold(items: Iterator[Item]) -> Iterator[Item]:
+    waiting = list(items)[::-1]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, FoldedItems):
+            waiting += item.items[::-1]
+        else:
+            yield item
+
+
+GONE = "answers, calls and results of older turns: a summary stands for them"
+WITH_ANSWER = "progress, notices and agents that went with an answer"
+SUMMED = "what stands for the answers of a turn"
+OPENED = "the compaction, and what is said of it"
+LINKED = "it follows what stands in the place of what it followed"
+MOVED = "it stands behind the new compaction"
+WORDS = "a person's words, without the result beside them that went"
+RELEASED = "what a compaction kept stands behind the new one"
+SUMMARY = "what was compressed, in a line"
+STRAY = "summaries of other sessions, which would name this one now that it is short"
+POINTED = "where the session goes on"
+RESULT_FIELDS = ("toolUseResult", "sourceToolAssistantUUID")
+
+Words = Callable[[Segment], str | None]
+"""Returns what replaces the answers of a turn, or None where there were none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionText:
+    """What the log says about a new compaction."""
+
+    note: str
+    metadata: Mapping[str, Any]
+    has_calls: bool
+
+
+@dataclass(slots=True)
+class CompressedOrder:
+    """What a band becomes, record by record in the new order."""
+
+    tip: str | None
+    """The record that the next one follows."""
+    place: int
+    """The line after which the next one is inserted."""
+    start: int
+    """The line after which all of it is inserted."""
+    parents: dict[str, str] = field(default_factory=dict)
+    """The new parents of records that stay."""
+    instead: dict[str, str] = field(default_factory=dict)
+    """The record that replaces each removed one."""
+    only_words: set[str] = field(default_factory=set)
+    moved: dict[str, bytes] = field(default_factory=dict)
+    """Records that are too early in the file, with their new lines."""
+    added: list[tuple[int, str, str]] = field(default_factory=list)
+    """What is new or moved: the line that it follows, its uuid, why."""
+    made: dict[str, bytes] = field(default_factory=dict)
+    """The new lines by uuid."""
+
+    def add(self, fields: Mapping[str, Any], reason: str) -> None:
+        """Add a new record."""
+        self.tip = str(fields["uuid"])
+        self.made[self.tip] = encode(fields)
+        self.added.append((self.place, self.tip, reason))
+
+    def keep(self, record: Record, parent: str | None) -> None:
+        """Keep a record, with another parent where one is given."""
+        uuid = record.uuid or ""
+        if parent:
+            self.parents[uuid] = self.instead.get(parent, parent)
+        self.skip(record)
+        if record.line < self.start:
+            self.moved[uuid] = b""
+            self.added.append((self.place, uuid, MOVED))
+        self.tip = uuid
+
+    def skip(self, record: Record) -> None:
+        """Go on after the line of a record."""
+        self.place = max(self.place, record.line)
+
+
+def compress_draft(
+    draft: Draft, band: Band, words: Words, text: CompactionText
+) -> CompressedOrder | None:
+    """Compress the band of a draft; return None where nothing of it would go."""
+    fates = [fate for part in band.segments for fate in decide_fates(part)]
+    if not band.turns or all(fate == "stays" for fate in fates):
+        return None
+    chain = list(band.records)
+    first = chain[0]
+    own = [record for record in draft.records if record.session_id == first.session_id]
+    if band.boundary:
+        start = band.boundary.line
+    else:
+        start = (first.line if band.has_past else min(record.line for record in own)) - 1
+    order = CompressedOrder(band.boundary.uuid if band.boundary else None, start, start)
+    if not is_compressed_boundary(band.boundary):
+        before = next((words(segment) for segment in band.segments if segment.is_head), None)
+        opening = format_opening(before, has_calls=text.has_calls)
+        note = build_note(first, order.tip, text.note)
+        boundary = build_boundary(first, note["uuid"], text.metadata)
+        for fields in (note, boundary, build_opening(first, boundary["uuid"], opening)):
+            order.add(fields, OPENED)
+        if not band.boundary and not band.has_past:
+            # Other prompts that began the session now branch off where the active one does.
+            on_chain = {record.uuid for record in chain}
+            for record in own:
+                is_root = record.parent_uuid is None and not record.is_sidechain
+                is_prompt = record.type == "user" and not record.is_meta
+                is_elsewhere = record.uuid and record.uuid not in on_chain
+                if is_root and is_prompt and is_elsewhere and not get_result_ids(record):
+                    order.parents[record.uuid or ""] = order.tip or ""
+    for segment in band.segments:
+        _compress_turn(order, segment, None if segment.is_head else words(segment))
+    _keep_tail(order, band)
+    _drop_replaced(draft, order, {record.uuid or "" for record in chain})
+    _rewrite_kept(draft, order)
+    if order.moved and band.boundary:
+        # What the older compaction preserved is after the new one now.
+        facts = as_mapping(band.boundary.fields.get("compactMetadata"))
+        rest = {key: value for key, value in facts.items() if not key.startswith("preserved")}
+        for line, record in list(draft.record_lines):
+            if record.uuid == band.boundary.uuid:
+                draft.rewrite(line, replace_field(record, "compactMetadata", rest), RELEASED)
+    _add_summary_line(draft, order, text)
+    by_number = {line.number: line for line in draft.lines if line.number}
+    lines = order.made | order.moved
+    for place, uuid, reason in reversed(order.added):  # each is put next to the line it follows
+        draft.insert(by_number.get(place), [lines[uuid]], reason)
+    leaf, size = order.tip or "", draft.size
+    if not resumes_at(draft.records, size, leaf):
+        session = draft.log.session or ""
+        pointer = build_pointer(session, draft.records, size, leaf)
+        draft.append(pointer or make_last_prompt_line(session, leaf, is_explicit=True), POINTED)
+    return order
+
+
+def _compress_turn(order: CompressedOrder, segment: Segment, words: str | None) -> None:
+    """Keep what was asked; the summary takes the place of the last removed answer."""
+    fates = decide_fates(segment)
+    answers = {item.uuid for item in segment.items if is_answer_item(item)}
+    removed = [
+        place
+        for place, (record, fate) in enumerate(zip(segment.records, fates, strict=True))
+        if fate != "stays" and record.uuid in answers
+    ]
+    last = max(removed, default=-1) if words else -1
+    gone: list[Record] = []
+    for place, (record, fate) in enumerate(zip(segment.records, fates, strict=True)):
+        if fate == "goes":
+            gone.append(record)
+            order.skip(record)
+        else:
+            order.only_words.update([record.uuid or ""] if fate == "words" else [])
+            order.keep(record, order.tip)
+        if words and place == last and order.tip:
+            times = [answer.timestamp for answer in gone if answer.time]
+            time = times[-1] if times else record.timestamp
+            order.add(build_answer(record, order.tip, time, words), SUMMED)
+    order.instead |= {record.uuid or "": order.tip or "" for record in gone}
+
+
+def _keep_tail(order: CompressedOrder, band: Band) -> None:
+    """Keep the newer turns, except late results of removed calls."""
+    gone = {
+        call for part in band.segments for record in part.records for call in get_call_ids(record)
+    }
+    parent = order.tip
+    for record in band.tail:
+        answered = get_result_ids(record)
+        if answered and gone.issuperset(answered):
+            order.instead[record.uuid or ""] = order.tip or ""
+            continue
+        order.keep(record, parent or band.linked.get(record.uuid or ""))
+        parent = None
+
+
+def _drop_replaced(draft: Draft, order: CompressedOrder, chain: set[str]) -> None:
+    """Drop the records that were replaced, and what is removed with them."""
+    gone = set(order.instead)
+    records = {line.number or 0: record for line, record in draft.record_lines}
+    removed = [record for record in records.values() if record.uuid in gone]
+    calls = {call for record in removed for call in get_call_ids(record)}
+    agents = find_inline_agents(draft, records, CallPairs(draft.record_lines), calls)
+    companions = find_companions(draft.records, chain, gone)
+    companions |= {records[number].uuid or "" for number in agents} - {""}
+    for line, record in list(draft.record_lines):
+        uuid = record.uuid or ""
+        if uuid in companions:
+            above = record.parent_uuid or ""
+            order.instead[uuid] = order.instead.get(above, above) or order.tip or ""
+            draft.drop(line, WITH_ANSWER)
+        elif uuid in gone:
+            draft.drop(line, GONE)
+
+
+def _rewrite_kept(draft: Draft, order: CompressedOrder) -> None:
+    """Give what stays its new parents, and take what is too early from its place."""
+    for line, record in list(draft.record_lines):
+        uuid = record.uuid or ""
+        data, parent = replace_pointers(record, order.instead), order.parents.get(uuid)
+        if parent and parent != record.parent_uuid:
+            data = with_parent(data, parent)
+        if uuid in order.only_words:
+            typed = parse_record(data)
+            blocks = [
+                block for block in get_content_blocks(typed) if block["type"] != "tool_result"
+            ]
+            fields = {key: value for key, value in typed.fields.items() if key not in RESULT_FIELDS}
+            fields["message"] = {**as_mapping(fields.get("message")), "content": blocks}
+            data = encode(fields)
+        if uuid in order.moved:
+            order.moved[uuid] = data
+            draft.drop(line, MOVED)
+        elif data != record.raw:
+            draft.rewrite(line, data, WORDS if uuid in order.only_words else LINKED)
+
+
+def _add_summary_line(draft: Draft, order: CompressedOrder, text: CompactionText) -> None:
+    """Add a summary line, where a later line gives the session its title.
+
+    Lists of sessions look only at the last lines of a log; the last summary there is taken to be the
+    title unless a better one is there too. Summaries of other sessions must not come into sight
+    because the log became short.
+    """
+    made = [uuid for _, uuid, why in order.added if why == SUMMED]
+    titles = [
+        record.line
+        for record in draft.records
+        if record.envelope.custom_title or record.envelope.ai_title or record.envelope.last_prompt
+    ]
+    if made and titles and titles[-1] > order.start:
+        order.made[SUMMARY] = make_summary_line(text.note, made[-1])
+        order.added.insert(0, (order.start, SUMMARY, SUMMARY))
+    known = {record.uuid for record in draft.records}
+    for line, record in list(draft.record_lines):
+        is_stray = record.type == "summary" and record.envelope.leaf_uuid not in known
+        if is_stray and not titles:
+            draft.drop(line, STRAY)
+
+
+UNTOUCHED = "newer turns, and what is not sent anyway"
+NOTHING = "nothing to compress"
+NOT_RESUMED = f"{NOTHING}: nothing in this session can be resumed"
+ONLY_CALLS = "(Only tool calls, no words.)"
+CALLED = "Tool calls of this turn, without their results:"
+SPENT = "the prompt cache is spent: the next prompt writes what is left to it anew"
+UNCOUNTED = "what the answers that go have cost is no longer counted: it stood with them"
+NO_HELP = "it does not help: these turns are about as short as what would stand for them"
+
+
+def plan_compress(
+    subject: Subject,
+    *,
+    until: str | None = None,
+    keep_last: int | None = None,
+    summariser: Summariser = extract_summary,
+    calls: Calls = "metadata",
+    is_in_place: bool = False,
+    prices: Prices | None = None,
+) -> Plan:
+    """Return the plan that compresses the turns before one, or all but the newest `keep_last`.
+
+    It has no steps where nothing of them would go. The turn is named by a record in it.
+    """
+    if (until is None) == (keep_last is None):
+        raise UserError("give either `until` or `keep_last`")
+    if keep_last is not None and keep_last < 0:
+        raise UserError(f"cannot keep {keep_last} turns")
+    if calls not in CALLS:
+        raise UserError(f"calls are not kept as '{calls}'", f"it is one of {', '.join(CALLS)}")
+    stamp = read_stamp(subject.log.path)
+    before = measure_log(subject.log, stamp.size, prices)
+    draft = open_draft(subject.log, iter_lines(subject.log.path, end=stamp.size))
+    records = draft.records
+    active = find_active_conversation(subject.log, records, stamp.size)
+    now = build_context(records, size=stamp.size)
+    if active is None or not now.chain:
+        return plan_nothing("compress", subject, stamp, before, untouched=NOTHING, why=NOT_RESUMED)
+    band = select_band(records, stamp.size, active, until=until, keep_last=keep_last)
+    sent, weights = estimate_request_tokens(now.request), weigh_chain(records, stamp.size)
+    metadata = {"trigger": "manual", "preTokens": before.tokens or sent, MARK: band.turns}
+    text = CompactionText(_format_note(band), metadata, calls == "metadata")
+    order = compress_draft(
+        draft, band, lambda segment: _format_replacement(segment, summariser, calls), text
+    )
+    if order is None:
+        if not band.turns:
+            why = f"{NOTHING}: no turn stands before those that are left alone"
+        else:
+            why = f"{NOTHING}: the older turns are compressed already, or hold prompts alone"
+        return plan_nothing("compress", subject, stamp, before, untouched=NOTHING, why=why)
+    note_removed_tokens(draft, weights)
+    changes = SideFileChanges(subject, draft)
+    drafted = DraftedLog(subject.log, stamp.size, draft)
+    if is_in_place:
+        plan = plan_in_place(
+            "compress",
+            subject,
+            stamp,
+            drafted,
+            before,
+            untouched=UNTOUCHED,
+            stays=changes.stays,
+            prices=prices,
+        )
+        plan = replace(plan, steps=(*plan.steps, *changes.build_writes(order.instead)))
+    else:
+        plan = plan_new_session(
+            "compress",
+            subject,
+            stamp,
+            drafted,
+            before,
+            stays=changes.stays,
+            instead=order.instead,
+            prices=prices,
+        )
+    after = estimate_request_tokens(build_context(draft.records, size=draft.size).request)
+    known, size = plan.before.tokens, plan.after
+    if size.tokens is None and known is not None:  # no answer is left that has a usage
+        left = known - sent + after if known >= sent else round(known * after / max(sent, 1))
+        size = replace(size, tokens=left)
+    is_smaller = after < sent and (size.tokens or 0) <= (known or size.tokens or 0)
+    notes = [*_describe_losses(band), *([] if is_smaller else [NO_HELP]), SPENT]
+    if plan.is_in_place:
+        notes.append(UNCOUNTED)
+    return add_break_even(replace(plan, after=size, notes=tuple(notes)), records, datetime.now(UTC))
+
+
+def _format_replacement(segment: Segment, summariser: Summariser, calls: Calls) -> str | None:
+    """Return what replaces the answers of a turn, or None where there were none."""
+    is_answered = any(
+        record.type == "assistant" and not is_compressed_answer(record)
+        for record in segment.records
+    )
+    turn = digest_turn(segment)
+    if not is_answered and not turn.calls:
+        return None
+    summary = summariser(turn).strip() if turn.answers else ""
+    call_lines = turn.calls if calls == "metadata" else ()
+    call_list = "\n".join((CALLED, *(f"- {line}" for line in call_lines))) if call_lines else ""
+    return "\n\n".join(part for part in (summary, call_list) if part) or ONLY_CALLS
+
+
+def _format_note(band: Band) -> str:
+    going = [part for part in band.segments if any(fate != "stays" for fate in decide_fates(part))]
+    numbers = [part.number for part in going if part.number]
+    turns = f"turns {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "a turn"
+    answers, made = _count_answers_and_calls(going)
+    counts = f"{format_count(answers, 'answer')}, {format_count(made, 'tool call')}"
+    return (
+        f"Plait compressed {turns}: {counts} with {'its result' if made == 1 else 'their results'}."
+    )
+
+
+def _count_answers_and_calls(segments: Sequence[Segment]) -> tuple[int, int]:
+    records = [record for part in segments for record in part.records if record.type == "assistant"]
+    answers = {
+        record.message_id or record.uuid for record in records if not is_compressed_answer(record)
+    }
+    calls = sum(isinstance(item, ToolCall) for part in segments for item in part.items)
+    return len(answers), calls
+
+
+def _describe_losses(band: Band) -> Iterator[str]:
+    going = [part for part in band.segments if any(fate != "stays" for fate in decide_fates(part))]
+    answers, calls = _count_answers_and_calls(going)
+    yield f"Claude will know {format_count(answers, 'answer')} of older turns only by a summary"
+    if calls:
+        yield f"Claude will no longer know the results of {format_count(calls, 'tool call')}"
+    messages = [item for part in going for item in part.items if isinstance(item, UserMessage)]
+    if files := sum(message.kind in ("document", "skill", "ide") for message in messages):
+        words = "files, skills and notes that went with prompts"
+        yield f"Claude will no longer see {words}: {files}"

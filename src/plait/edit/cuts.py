@@ -1,0 +1,924 @@
+"""Cuts in a session: what is removed or shortened, and what follows from it.
+
+    U ── T₁ ── T₂ ── R₁ … R₂ ── A      T₁ is removed, so R₁ goes too; what hung on them hangs on
+    U ── T₂ ── R₂ ── A                 the nearest remaining record above
+
+A call takes its result with it and a result its call, and both their progress, hooks and notices.
+A record goes when all of its blocks go; otherwise only the blocks do. The thinking blocks of one
+response go together, because the API accepts all of them or none. What people said and compactions
+are never cut. Lines that change keep all other bytes.
+
+Texts that are in for removed ones are recognised, so nothing is shortened twice.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from plait.conversation.results import FEEDBACK, REJECTED
+from plait.conversation.tools import get_tool
+from plait.edit.draft import Draft, DraftLine, replace_field
+from plait.graph.client import list_contributions
+from plait.graph.client.entries import Block, is_boundary, is_thinking
+from plait.graph.client.tokens import estimate_block_tokens
+from plait.line import Line
+from plait.record import Record, parse_entry
+from plait.record.codec import BlockHead, as_count, as_mapping, encode, get_text
+from plait.record.json_text import CLOSING, COMMA, OPENING, TOKEN
+from plait.record.prompts import get_queued_text, is_human_prompt, is_typed_in_queue
+from plait.record.text import is_machine_text, is_only_tagged_text
+
+Preset: TypeAlias = Literal["light", "standard", "heavy", "extreme"]
+Way: TypeAlias = Literal["remove", "cut", "empty"]
+"""A call and its result go; the result is cut to its first characters; the call stays as metadata
+and its result becomes one short line."""
+
+KEPT = 400
+"""Characters that are left of a result that is cut, where nothing else is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One thing that is removed or shrinks."""
+
+    line: int
+    """In the log as it was, from 1."""
+    block: int | None
+    """Its place in the content of the message, from 0; None for the whole record."""
+    to: str | None
+    """None where it goes; else the text in its place: of a result its content, of a call its
+    input as JSON, of an image or a document a text block."""
+    reason: str
+    """Why, in words that group cuts of one kind: `result of Bash`."""
+    inner: int | None = None
+    """The place of a part within a result, from 0; None for the block itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrimChoice:
+    """What a person wants to go."""
+
+    preset: Preset | None = None
+    calls: tuple[str, ...] = ()
+    """Ids of calls, or unique beginnings of them."""
+    tools: tuple[str, ...] = ()
+    """Names of tools, patterns such as `mcp__github__*` among them."""
+    larger_than: int | None = None
+    """Characters of input and result together."""
+    older_than: timedelta | None = None
+    before: datetime | None = None
+    except_last: int = 0
+    """Turns at the end that are left alone."""
+    way: Way = "remove"
+    keep: int = KEPT
+    """Characters that are left where a result is cut."""
+    thinking: bool = False
+    images: bool = False
+    attachments: bool = False
+    progress: bool = False
+    snapshots: bool = False
+    request_logs: bool = False
+    rereads: bool = False
+    reminders: bool = False
+
+
+MORE = r"\d+ (?:images?|documents?|others?)"
+MARK = re.compile(rf"\n?\[(?=\d)(?:([\d,]+) characters?)?(?:(?:, |(?<=\[)){MORE})* left out\]\Z")
+STALE = re.compile(r"\[stale: .+ (?:read again|changed) later\]\Z")
+INPUT_KEPT = 200
+"""Characters that are left of a long text in the input of a call."""
+
+
+def format_removed(text: str, more: Mapping[str, int] = {}) -> str:
+    """Return the line instead of a text, and of what else stood beside it."""
+    return _mark(count_original_characters(text), more)
+
+
+def cut_text(text: str, keep: int) -> str:
+    """Return the first characters of a text, and a line that says how many went."""
+    words = MARK.sub("", text) if MARK.search(text) else text
+    if len(words) <= keep:
+        return text
+    return f"{words[:keep]}\n{_mark(count_original_characters(text) - keep)}"
+
+
+def format_stale(path: str, what: str) -> str:
+    """Return the line instead of what was read of a file that was read or changed since."""
+    return f"[stale: {path} was {what} later]".replace("\n", " ")
+
+
+def is_mark(text: str) -> bool:
+    """Tell a text that is nothing but the line instead of one."""
+    match = MARK.search(text)
+    return bool((match and match.start() == 0) or STALE.match(text))
+
+
+def count_original_characters(text: str) -> int:
+    """Return how many characters a text had before it was shortened."""
+    match = MARK.search(text)
+    return len(text) if match is None else match.start() + int((match[1] or "0").replace(",", ""))
+
+
+def shorten_input(given: Any) -> Any:
+    """Return the input of a call with its long texts cut, however deep they stand."""
+    root = [given]
+    waiting: list[Any] = [root]
+    while waiting:
+        holder = waiting.pop()
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            value = holder[key]
+            if isinstance(value, str) and len(value) > 2 * INPUT_KEPT:
+                holder[key] = cut_text(value, INPUT_KEPT)
+            elif isinstance(value, dict | list):
+                holder[key] = value.copy()
+                waiting.append(holder[key])
+    return root[0]
+
+
+def _mark(count: int, more: Mapping[str, int] = {}) -> str:
+    parts = {**({"character": count} if count or not more else {}), **more}
+    named = (f"{number:,} {name}{'s' * (number != 1)}" for name, number in parts.items())
+    return f"[{', '.join(named)} left out]"
+
+
+# Splicing keeps all other bytes of a line. Where the line does not read as its bytes say (a field
+# occurs twice, invalid UTF-8), it is encoded again.
+
+
+Span = tuple[int, int]
+GONE: Final = object()
+"""In the place of a value that is removed."""
+
+
+def splice_record(
+    record: Record,
+    blocks: Mapping[int, object],
+    fields: Mapping[str, object] = {},
+    message: Mapping[str, object] = {},
+) -> bytes:
+    """Return the line of a record with other blocks, by their place, and other fields.
+
+    Fields of the line itself, and those of its message.
+    """
+    wanted = _expected_fields(record.fields, blocks, fields, message)
+    data = _spliced(record.raw, blocks, fields, message)
+    return data if data is not None and _reads_as(data, wanted) else encode(wanted)
+
+
+def _expected_fields(
+    fields: Mapping[str, Any],
+    blocks: Mapping[int, object],
+    others: Mapping[str, object],
+    of_message: Mapping[str, object],
+) -> dict[str, Any]:
+    found = {**fields, **others}
+    if blocks or of_message:
+        message = {**fields["message"], **of_message}
+        if blocks:
+            placed = (blocks.get(at, item) for at, item in enumerate(message["content"]))
+            message["content"] = [item for item in placed if item is not GONE]
+        found["message"] = message
+    return {name: value for name, value in found.items() if value is not GONE}
+
+
+def _spliced(
+    data: bytes,
+    blocks: Mapping[int, object],
+    fields: Mapping[str, object],
+    of_message: Mapping[str, object],
+) -> bytes | None:
+    members = _members(data)
+    values = {name.encode(): _encoded(value) for name, value in fields.items()}
+    if blocks or of_message:
+        message = members.get(b"message", b"")
+        inner = _with_blocks(message, blocks) if blocks else message
+        if not inner:
+            return None
+        named = {name.encode(): _encoded(value) for name, value in of_message.items()}
+        values[b"message"] = _join_members(_members(inner) | named)
+    return _join_members(members | values)
+
+
+def _join_members(members: Mapping[bytes, bytes | None]) -> bytes:
+    kept = (b'"%b":%b' % (name, value) for name, value in members.items() if value is not None)
+    return b"{%b}" % b",".join(kept)
+
+
+def _with_blocks(message: bytes, blocks: Mapping[int, object]) -> bytes | None:
+    """Return a message with other blocks, or None where its content is no list."""
+    members: dict[bytes, bytes | None] = {**_members(message)}
+    content = members.get(b"content") or b""
+    if not content.startswith(b"["):
+        return None
+    parts: list[bytes | None] = [content[slice(*span)] for span in _parts(content)]
+    for place, value in blocks.items():
+        parts[place] = _encoded(value)
+    members[b"content"] = b"[%b]" % b",".join(part for part in parts if part is not None)
+    return _join_members(members)
+
+
+def _encoded(value: object) -> bytes | None:
+    return None if value is GONE else encode({"": value})[4:-1]
+
+
+def _members(data: bytes) -> dict[bytes, bytes]:
+    """Return the fields of an object, each with its value as it is written."""
+    found: dict[bytes, bytes] = {}
+    for begin, end in _parts(data):
+        if name := TOKEN.match(data, begin, end):
+            colon = data.index(b":", name.end())
+            found[name[0][1:-1]] = data[slice(*_trimmed(data, colon + 1, end))]
+    return found
+
+
+def _parts(data: bytes) -> Iterator[Span]:
+    """Yield where the fields of an object, or the parts of a list, begin and end."""
+    depth, begin = 0, 0
+    for match in TOKEN.finditer(data):
+        token = match[0]
+        if token in OPENING:
+            depth += 1
+            begin = match.end() if depth == 1 else begin
+        elif token in CLOSING:
+            depth -= 1
+        is_end = depth == 0
+        if is_end or (token == COMMA and depth == 1):
+            span = _trimmed(data, begin, match.start())
+            if span[0] < span[1]:
+                yield span
+            begin = match.end()
+        if is_end:
+            return
+
+
+def _trimmed(data: bytes, begin: int, end: int) -> Span:
+    while begin < end and data[begin] in b" \t\r\n":
+        begin += 1
+    while begin < end and data[end - 1] in b" \t\r\n":
+        end -= 1
+    return begin, end
+
+
+def _reads_as(data: bytes, wanted: dict[str, Any]) -> bool:
+    entry = parse_entry(Line(0, 0, data, True))
+    return isinstance(entry, Record) and entry.fields == wanted
+
+
+CALL, RESULT = "tool_use", "tool_result"
+"""How the kinds of blocks end that call a tool and that answer one, whoever runs it."""
+NAMED = re.compile(rb'"(?:parentToolUseID|toolUseID|sourceToolUseID)":"([^"\\]+)"')
+NOTIFIED = re.compile(rb"<tool-use-id>([^<\\]+)</tool-use-id>")
+NOTIFICATION = "<task-notification>"
+COMPANIONS = frozenset({"progress", "attachment", "system"})
+
+RecordLines = Iterable[tuple[DraftLine, Record]]
+RawBlock = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """Where a block stands."""
+
+    line: int
+    block: int
+
+
+def list_blocks(record: Record) -> list[Any]:
+    """Return the content of a message as it is written, nothing where it is no list."""
+    content = as_mapping(record.fields.get("message")).get("content")
+    return content if isinstance(content, list) else []
+
+
+def list_block_heads(record: Record) -> Sequence[BlockHead]:
+    """Return the heads of the blocks of a message, each at the place of its block."""
+    message = record.envelope.message
+    if message and isinstance(message.content, list):
+        return message.content
+    return [_head(block) for block in list_blocks(record)] if message else ()
+
+
+def _head(block: object) -> BlockHead:
+    value = as_mapping(block)
+    named = {key: get_text(value, key) for key in ("tool_use_id", "type", "id", "name")}
+    return BlockHead(**named)
+
+
+def get_call_id(head: BlockHead) -> str | None:
+    """Return the id of the call that a block makes, or None where it makes none."""
+    return head.id if (head.type or "").endswith(CALL) else None
+
+
+def get_answered_id(head: BlockHead) -> str | None:
+    """Return the id of the call that a block answers, or None where it answers none."""
+    return head.tool_use_id if (head.type or "").endswith(RESULT) else None
+
+
+class CallPairs:
+    """The calls of a log, what answers them, and the thoughts of each response."""
+
+    def __init__(self, spoken: RecordLines) -> None:
+        self.calls: dict[str, list[Place]] = {}
+        self.results: dict[str, list[Place]] = {}
+        self.names: dict[str, str] = {}
+        self.thoughts: dict[str, list[Place]] = {}
+        self.of_people: set[str] = set()
+        """Calls whose result holds what a person said."""
+        for line, record in spoken:
+            for at, head in enumerate(list_block_heads(record)):
+                self._take(Place(line.number or 0, at), record, head)
+
+    def _take(self, place: Place, record: Record, head: BlockHead) -> None:
+        if call := get_call_id(head):
+            self.calls.setdefault(call, []).append(place)
+            self.names.setdefault(call, head.name or "")
+        elif call := get_answered_id(head):
+            self.results.setdefault(call, []).append(place)
+            if self._is_of_person(record, place.block, call):
+                self.of_people.add(call)
+        elif record.message_id and is_thinking({"type": head.type}):
+            self.thoughts.setdefault(record.message_id, []).append(place)
+
+    def _is_of_person(self, record: Record, place: int, call: str) -> bool:
+        if get_tool(self.names.get(call, "")).is_answered_by_person:
+            return True
+        if b'"userFeedback"' in record.raw and record.fields.get("userFeedback"):
+            return True
+        if not any(words.encode() in record.raw for words in REJECTED):
+            return False
+        words = get_result_text(list_blocks(record)[place])
+        return words.startswith(REJECTED) and FEEDBACK.search(words) is not None
+
+    def list_places(self, call: str) -> Iterator[Place]:
+        """Yield where a call and its results stand."""
+        yield from self.calls.get(call, ())
+        yield from self.results.get(call, ())
+
+
+def get_result_text(result: RawBlock) -> str:
+    """Return the words of a result, those of its parts one below the other."""
+    content = result.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = (as_mapping(part).get("text") for part in parts)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def is_companion(record: Record, calls: Set[str]) -> bool:
+    """Return whether a record is there only for one of some calls: news, hooks, notices of it."""
+    if record.type == "user" and record.source_tool_use_id:
+        return record.source_tool_use_id in calls
+    if record.type in COMPANIONS and any(
+        _get_uuid(item) in calls for item in NAMED.findall(record.raw)
+    ):
+        return True
+    notified = NOTIFIED.search(record.raw)
+    return notified is not None and _get_uuid(notified[1]) in calls and _is_notice(record)
+
+
+def find_mentioned_calls(records: Iterable[Record]) -> set[str]:
+    """Return the calls that some records tell of: news, hooks, notices."""
+    found = {record.source_tool_use_id for record in records if record.source_tool_use_id}
+    for record in records:
+        named = (*NAMED.findall(record.raw), *NOTIFIED.findall(record.raw))
+        found.update(map(_get_uuid, named))
+    return found
+
+
+def _get_uuid(name: bytes) -> str:
+    return name.decode("utf-8", "replace")
+
+
+def _is_notice(record: Record) -> bool:
+    """Tell the client's own news of work in the background from what people typed."""
+    words = (record.text if record.type == "user" else get_queued_text(record)) or ""
+    return words.strip().startswith(NOTIFICATION) and is_only_tagged_text(words)
+
+
+THINKING = frozenset({"thinking", "redacted_thinking"})
+
+
+@dataclass(frozen=True, slots=True)
+class SentRecord:
+    """A record of the chain that the client sends."""
+
+    record: Record
+    blocks: list[Block]
+    """As they are sent."""
+    turn: int
+    """Which prompt of a person it follows, or is; 0 before the first."""
+    answer: int
+    """How many responses began before it, its own among them."""
+
+    @property
+    def weight(self) -> int:
+        """About how many tokens it takes."""
+        return sum(map(estimate_block_tokens, self.blocks))
+
+    @property
+    def sends_thoughts(self) -> bool:
+        """Return whether thoughts of it are sent: those of another model are not."""
+        return any(is_thinking(block) for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class SentBlock:
+    """A block of a record of the chain, as it is written."""
+
+    owner: SentRecord
+    place: int
+    block: dict[str, Any]
+
+    @property
+    def line(self) -> int:
+        """The line of its record."""
+        return self.owner.record.line
+
+
+class SentLog:
+    """A log, the chain of it that is sent, and its calls."""
+
+    def __init__(self, records: Sequence[Record], size: int) -> None:
+        self.records = records
+        self.chain = list(_number_turns(list_contributions(records, size)))
+        lines = (DraftLine(record, record.raw, number=record.line) for record in records)
+        self.pairs = CallPairs(zip(lines, records, strict=True))
+        self.turns = self.chain[-1].turn if self.chain else 0
+        self.answers = self.chain[-1].answer if self.chain else 0
+
+    @cached_property
+    def by_line(self) -> dict[int, SentRecord]:
+        """The records of the chain by their lines."""
+        return {sent.record.line: sent for sent in self.chain}
+
+    @cached_property
+    def records_by_line(self) -> dict[int, Record]:
+        """All records by their lines."""
+        return {record.line: record for record in self.records}
+
+    @cached_property
+    def uuids(self) -> frozenset[str | None]:
+        """What its records are called, and what a first one follows."""
+        return frozenset((None, *(record.uuid for record in self.records)))
+
+    @property
+    def weight(self) -> int:
+        """About how many tokens the messages take."""
+        return sum(sent.weight for sent in self.chain)
+
+    @property
+    def trimmed(self) -> int:
+        """About how many tokens were trimmed from them before."""
+        return sum(sent.record.trimmed_tokens for sent in self.chain)
+
+    def blocks(self) -> Iterator[SentBlock]:
+        """Yield the blocks of the chain's messages in order."""
+        for sent in self.chain:
+            for place, block in enumerate(list_blocks(sent.record)):
+                if isinstance(block, dict):
+                    yield SentBlock(sent, place, block)
+
+    def results(self) -> Iterator[tuple[SentBlock, str]]:
+        """Yield the results on the chain, each with the id of its call."""
+        for sent_block in self.blocks():
+            if call := get_answered_id(list_block_heads(sent_block.owner.record)[sent_block.place]):
+                yield sent_block, call
+
+    def calls(self) -> Iterator[tuple[SentBlock, str]]:
+        """Yield the calls on the chain, each with its id."""
+        for sent_block in self.blocks():
+            if call := get_call_id(list_block_heads(sent_block.owner.record)[sent_block.place]):
+                yield sent_block, call
+
+    def block_at(self, place: Place) -> dict[str, Any]:
+        """Return the block at a place, nothing where it is none."""
+        blocks = list_blocks(self.records_by_line[place.line])
+        block = blocks[place.block] if place.block < len(blocks) else None
+        return block if isinstance(block, dict) else {}
+
+    def input_of(self, call: str) -> dict[str, Any]:
+        """Return what a call was given."""
+        for place in self.pairs.calls.get(call, ()):
+            given = self.block_at(place).get("input")
+            return given if isinstance(given, dict) else {}
+        return {}
+
+    def is_recent(self, line: int, turns: int, answers: int | None = None) -> bool:
+        """Return whether a line is of the last turns; of a long turn only the last answers count."""
+        sent = self.by_line.get(line)
+        if sent is None or turns <= 0:
+            return False
+        is_late = answers is None or sent.answer > self.answers - answers
+        return is_late and sent.turn > self.turns - turns
+
+
+def _number_turns(chain: list[tuple[Record, list[Block]]]) -> Iterator[SentRecord]:
+    turn = answer = 0
+    last: str | None = None
+    for record, blocks in chain:
+        if is_human_prompt(record):
+            turn += 1
+        elif record.type == "assistant" and (record.message_id or record.uuid) != last:
+            answer, last = answer + 1, record.message_id or record.uuid
+        yield SentRecord(record, blocks, turn, answer)
+
+
+def find_inline_agents(
+    draft: Draft, records: Mapping[int, Record], pairs: CallPairs, calls: Set[str]
+) -> Iterator[int]:
+    """Yield the lines of agents that some calls started and that are in the same log.
+
+    They are known by their first prompt, which is that of the call; where another call that
+    stays has the same prompt, they stay.
+    """
+    side = [record for record in draft.records if record.is_sidechain and record.uuid]
+    if not side:
+        return
+    gone = {_prompt(records, pairs, call) for call in calls} - {None}
+    kept = {_prompt(records, pairs, call) for call in pairs.calls.keys() - calls}
+    parents = {str(record.uuid): record.parent_uuid for record in side}
+    roots = {
+        record.uuid
+        for record in side
+        if record.parent_uuid not in parents and record.text.strip() in gone - kept
+    }
+    for record in side:
+        uuid = str(record.uuid)
+        seen = {uuid}
+        while (above := parents.get(uuid)) in parents and above not in seen:
+            uuid = str(above)
+            seen.add(uuid)
+        if uuid in roots:
+            yield record.line
+
+
+def _prompt(records: Mapping[int, Record], pairs: CallPairs, call: str) -> str | None:
+    for place in pairs.calls.get(call, ()):
+        block = as_mapping(list_blocks(records[place.line])[place.block])
+        words = get_text(as_mapping(block.get("input")), "prompt")
+        return words.strip() if words else None
+    return None
+
+
+REPLACEMENT = "content-replacement"
+SMALL = "microcompact_boundary"
+
+
+def remove_mentions(record: Record, calls: Set[str]) -> bytes | None:
+    """Return a line that lists none of some calls, or None where it lists no other."""
+    if record.type == REPLACEMENT:
+        return _unlisted(record, "replacements", record.fields.get("replacements"), calls)
+    if record.subtype == SMALL:
+        facts = as_mapping(record.fields.get("microcompactMetadata"))
+        listed = facts.get("compactedToolIds")
+        if isinstance(listed, list) and not calls.isdisjoint(map(str, listed)):
+            left = [item for item in listed if item not in calls]
+            return replace_field(
+                record, "microcompactMetadata", {**facts, "compactedToolIds": left}
+            )
+    return record.raw
+
+
+def _unlisted(record: Record, name: str, listed: Any, calls: Set[str]) -> bytes | None:
+    if not isinstance(listed, list):
+        return record.raw
+    left = [item for item in listed if as_mapping(item).get("toolUseId") not in calls]
+    if len(left) == len(listed):
+        return record.raw
+    return replace_field(record, name, left) if left else None
+
+
+USAGE_MOVED = "says what its response cost, since the line that said it goes"
+
+
+def keep_usage(draft: Draft) -> None:
+    """Put the cost of a response on a line of it that stays."""
+    for gone, (line, record) in _lost(draft):
+        draft.rewrite(line, splice_record(record, {}, message={"usage": _usage(gone)}), USAGE_MOVED)
+
+
+def _lost(draft: Draft) -> Iterator[tuple[Record, tuple[DraftLine, Record]]]:
+    """Yield lines that said what a response cost and go, each with one of it that stays."""
+    touched = {
+        line.entry.message_id
+        for line in draft.lines
+        if line.is_dropped and isinstance(line.entry, Record) and line.entry.type == "assistant"
+    } - {None}
+    fullest: dict[str, Record] = {}
+    stays: dict[str, tuple[DraftLine, Record]] = {}
+    for line in draft.lines if touched else ():
+        record = line.entry
+        if isinstance(record, Record) and record.message_id and record.message_id in touched:
+            name = record.message_id
+            if name not in fullest or _output(record) >= _output(fullest[name]):
+                fullest[name] = record
+            if not line.is_dropped and (
+                name not in stays or _output(record) >= _output(stays[name][1])
+            ):
+                stays[name] = line, record
+    for name, record in fullest.items():
+        if name in stays and _usage(record) and _usage(record) != _usage(stays[name][1]):
+            yield record, stays[name]
+
+
+def _usage(record: Record) -> Mapping[str, Any]:
+    return as_mapping(as_mapping(record.fields.get("message")).get("usage"))
+
+
+def _output(record: Record) -> int:
+    usage = _usage(record)
+    return as_count(usage.get("output_tokens")) if usage else -1
+
+
+# The client's own view of a result keeps its form:
+#
+# {"stdout": 9,000 letters, "stderr": "", "interrupted": false}
+# {"stdout": the fullest in its place, "stderr": "", "interrupted": false}
+
+
+SHORT = 80
+"""Characters that a text may always have: names, ids, paths."""
+ALIKE = 64
+"""Characters by which a text of the view is known to be that of the result."""
+SAVED = ("persistedOutputPath", "persistedOutputSize")
+KEPT_FIELDS = frozenset({"prompt", "description", "agentId", "agentType", "filePath"})
+"""What a view repeats of its call, or is known by."""
+
+
+def apply_block_cuts(block: Any, cuts: Iterable[Cut]) -> object:
+    """Return what cuts leave of a block."""
+    full = [cut for cut in cuts if cut.inner is None]
+    if any(cut.to is None for cut in full):
+        return GONE
+    if full:
+        return _replace_text(block, full[-1].to or "")
+    parts: list[Any] = list(block["content"])
+    for cut in cuts:
+        if cut.inner is not None:
+            parts[cut.inner] = GONE if cut.to is None else _replace_text(parts[cut.inner], cut.to)
+    return {**block, "content": [part for part in parts if part is not GONE]}
+
+
+def _replace_text(block: dict[str, Any], words: str) -> dict[str, Any]:
+    kind = str(block.get("type"))
+    if kind.endswith("tool_result"):
+        return block if block.get("content") == words else {**block, "content": words}
+    if kind.endswith("tool_use"):
+        return {**block, "input": msgspec.json.decode(words)}
+    return {**block, "text": words} if kind == "text" else build_text_block(words)
+
+
+def build_text_block(words: str) -> dict[str, Any]:
+    """Return words as a block."""
+    return {"type": "text", "text": words}
+
+
+def shorten_view(view: Any, before: dict[str, Any], now: dict[str, Any]) -> Any:
+    """Return the client's own view of a result without what the result no longer says."""
+    words = get_result_text(now)
+    shrunk = _Shrinking(get_result_text(before), words).value(view)
+    if isinstance(shrunk, dict) and not _names_file(shrunk, words):
+        shrunk = {key: value for key, value in shrunk.items() if key not in SAVED}
+    return shrunk
+
+
+def _names_file(view: dict[str, Any], words: str) -> bool:
+    path = view.get(SAVED[0])
+    return isinstance(path, str) and path.replace("\\", "/").rpartition("/")[2] in words
+
+
+class _Shrinking:
+    """Makes texts as short as the one that replaces the result's."""
+
+    def __init__(self, text: str, words: str) -> None:
+        self.text = text
+        self.words = words
+        self.most = max(len(words), SHORT)
+
+    def value(self, view: Any) -> Any:
+        """Return a value of the same form without a long text, nor a long list in a field."""
+        root = [view]
+        waiting: list[Any] = [root]
+        lists: list[tuple[dict[str, Any], str]] = []
+        while waiting:
+            holder = waiting.pop()
+            for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+                value = holder[key]
+                if isinstance(value, str) and key not in KEPT_FIELDS:
+                    if len(value) <= self.most:
+                        holder[key] = value
+                    else:
+                        is_result = value.strip()[:ALIKE] in self.text
+                        holder[key] = self.words if is_result else f"{value[: self.most - 1]}…"
+                elif isinstance(value, dict | list):
+                    holder[key] = value.copy()
+                    waiting.append(holder[key])
+                if isinstance(value, list) and isinstance(holder, dict):
+                    lists.append((holder, str(key)))
+        for holder, key in lists:
+            if len(encode({"": holder[key]})) > 2 * self.most:
+                holder[key] = []
+        return root[0]
+
+
+PICTURES = frozenset({"image", "document"})
+PLAIN_RESULTS = frozenset({"tool_result", "mcp_tool_result"})
+"""Results whose content may be any words; others hold what only the provider can write."""
+
+
+def filter_allowed(
+    cuts: Iterable[Cut], records: Mapping[int, Record], pairs: CallPairs
+) -> Iterator[Cut]:
+    """Yield the cuts that take nothing from what a person said, nor a compaction."""
+    for cut in cuts:
+        record = records.get(cut.line)
+        if record is None:
+            continue
+        if cut.block is None:
+            if _may_go(record, pairs):
+                yield cut
+        elif _may_change(record, cut, cut.block, pairs):
+            yield cut
+
+
+def _may_go(record: Record, pairs: CallPairs) -> bool:
+    """Whether a record as a whole is nothing that a person said, and no compaction."""
+    if record.type in ("attachment", "queue-operation"):
+        words = get_queued_text(record)
+        return not words or not is_typed_in_queue(record.envelope, words)
+    if is_boundary(record) or record.is_compact_summary or record.subtype == "local_command":
+        return False
+    calls = {get_call_id(head) or get_answered_id(head) for head in list_block_heads(record)} - {
+        None
+    }
+    if calls & pairs.of_people:
+        return False
+    return record.type != "user" or bool(calls) or (record.is_meta and not is_human_prompt(record))
+
+
+def _may_change(record: Record, cut: Cut, place: int, pairs: CallPairs) -> bool:
+    heads = list_block_heads(record)
+    if not 0 <= place < len(heads):
+        return False
+    head = heads[place]
+    kind, call = head.type or "", get_call_id(head) or get_answered_id(head)
+    if call is not None:
+        return call not in pairs.of_people and _can_be(record, cut, kind)
+    if is_thinking({"type": kind}):
+        return cut.to is None
+    if record.type != "user" or kind in PICTURES:
+        return True
+    text = str(list_blocks(record)[place].get("text", "")).strip()
+    return record.is_meta or is_machine_text(text)
+
+
+def _can_be(record: Record, cut: Cut, kind: str) -> bool:
+    """Whether a call or a result can be as a cut wants it."""
+    if kind in PLAIN_RESULTS:
+        return cut.inner is None or _has_part(record, cut)
+    if cut.to is None:
+        return cut.inner is None
+    return kind.endswith("tool_use") and cut.inner is None and _is_object(cut.to)
+
+
+def _has_part(record: Record, cut: Cut) -> bool:
+    content = list_blocks(record)[cut.block or 0].get("content")
+    return isinstance(content, list) and 0 <= (cut.inner or 0) < len(content)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except msgspec.MsgspecError:
+        return False
+
+
+WITH_CALL = "goes with a call that goes"
+UNLISTED = "lists calls, without those that go"
+REMOVED = "[{kind} removed]"
+"""What a prompt says that was nothing but a picture."""
+VIEW = "toolUseResult"
+OF_RESULT = (VIEW, "sourceToolAssistantUUID", "mcpMeta", "toolDenialKind", "permissionDecision")
+"""What a line says of the result in it."""
+
+
+@dataclass(slots=True)
+class Removed:
+    """What was cut, and what that brought about."""
+
+    calls: dict[str, str] = field(default_factory=dict)
+    """Calls that was removed, each with the reason."""
+    cuts: list[Cut] = field(default_factory=list)
+    """Those that were made."""
+    spared: list[Cut] = field(default_factory=list)
+    """Those that were not, since they would take what a person said."""
+    pairs: CallPairs = field(default_factory=lambda: CallPairs(()))
+    """The calls of the log as it was."""
+
+
+def apply_cuts(draft: Draft, cuts: Iterable[Cut]) -> Removed:
+    """Make cuts in a draft with all that follows, but for pointers, and return what was removed."""
+    wanted = list(cuts)
+    pairs = CallPairs(draft.record_lines)
+    records = {line.number or 0: record for line, record in draft.record_lines}
+    made = list(filter_allowed(wanted, records, pairs))
+    are_made = set(made)
+    spared = [cut for cut in wanted if cut not in are_made]
+    gone = Removed(cuts=made, spared=spared, pairs=pairs)
+    change = _Change(draft, records, gone)
+    change.decide()
+    change.make()
+    keep_usage(draft)
+    return gone
+
+
+class _Change:
+    """What becomes of each block and of each line, before any of it is done."""
+
+    def __init__(self, draft: Draft, records: Mapping[int, Record], gone: Removed) -> None:
+        self.draft = draft
+        self.records = records
+        self.pairs = gone.pairs
+        self.gone = gone
+        self.blocks: dict[int, dict[int, list[Cut]]] = {}
+        """Cuts by line, and by block within it."""
+        self.lines: dict[int, str] = {}
+        """Lines that go, each with the reason."""
+
+    def decide(self) -> None:
+        """Decide what is removed with what."""
+        for cut in self.gone.cuts:
+            record = self.records[cut.line]
+            count = len(list_block_heads(record))
+            for at in range(count) if cut.block is None else (cut.block,):
+                self._enter(record, cut, Place(cut.line, at))
+            if cut.block is None and not count:
+                self.lines[cut.line] = cut.reason
+        for call, reason in self.gone.calls.items():
+            for place in self.pairs.list_places(call):
+                self._cut(place, Cut(*place, None, reason))
+        if self.gone.calls:
+            found = find_inline_agents(self.draft, self.records, self.pairs, self.gone.calls.keys())
+            self.lines.update(dict.fromkeys(found, WITH_CALL))
+
+    def _enter(self, record: Record, cut: Cut, place: Place) -> None:
+        """Take a cut in, and what is removed with it."""
+        head = list_block_heads(record)[place.block]
+        call = get_call_id(head) or get_answered_id(head)
+        if call and cut.to is None and cut.inner is None:
+            self.gone.calls.setdefault(call, cut.reason)
+        elif is_thinking({"type": head.type}):
+            for item in self.pairs.thoughts.get(record.message_id or "", [place]):
+                self._cut(item, Cut(*item, None, cut.reason))
+        else:
+            self._cut(place, cut)
+
+    def _cut(self, place: Place, cut: Cut) -> None:
+        self.blocks.setdefault(place.line, {}).setdefault(place.block, []).append(cut)
+
+    def make(self) -> None:
+        """Change the draft."""
+        calls = self.gone.calls.keys()
+        for line, record in list(self.draft.record_lines):
+            number = line.number or 0
+            if number in self.lines:
+                self.draft.drop(line, self.lines[number])
+            elif number in self.blocks:
+                cuts = self.blocks[number]
+                blocks = list_blocks(record)
+                left = [
+                    apply_block_cuts(block, cuts[at]) if at in cuts else block
+                    for at, block in enumerate(blocks)
+                ]
+                reason = next(iter(cuts.values()))[0].reason
+                if all(item is GONE for item in left) and is_human_prompt(record):
+                    left[-1] = build_text_block(
+                        REMOVED.format(kind=list_block_heads(record)[-1].type)
+                    )
+                changed = {at: now for at, now in enumerate(left) if now != blocks[at]}
+                if all(item is GONE for item in left):
+                    self.draft.drop(line, reason)
+                elif changed:
+                    heads = list_block_heads(record)
+                    results = [at for at, head in enumerate(heads) if get_answered_id(head)]
+                    if not results:
+                        fields = {}
+                    elif all(changed.get(at) is GONE for at in results):
+                        removed = {name: GONE for name in OF_RESULT if name in record.fields}
+                        fields = {**removed, "isMeta": True} if record.type == "user" else removed
+                    else:
+                        view = record.fields.get(VIEW)
+                        for at in results:
+                            now = changed.get(at)
+                            if view is not None and isinstance(now, dict):
+                                view = shorten_view(view, blocks[at], now)
+                        fields = {VIEW: view} if view != record.fields.get(VIEW) else {}
+                    self.draft.rewrite(line, splice_record(record, changed, fields), reason)
+            elif calls:
+                data = None if is_companion(record, calls) else remove_mentions(record, calls)
+                if data is None:
+                    self.draft.drop(line, WITH_CALL)
+                elif data != record.raw:
+                    self.draft.rewrite(line, data, UNLISTED)

@@ -1,0 +1,417 @@
+"""Links after cuts: pointers to removed records, the chain that resume needs, side files.
+
+What hung on a removed record hangs on the nearest one above it that stays. The conversation goes on
+below the last result of parallel calls; where that is removed, it goes on below the one before:
+
+    U ── T₁ ── R₁              R₁ came last and A hangs on it. T₁ and R₁ are removed:
+     └── T₂ ── R₂              hanging A on U would bypass T₂ and R₂, so it hangs on R₂
+
+Some records are sent although they are not on the chain of parents: parallel calls, notes below
+their results, a parent that is missing. What the client would lose that way is put back on the
+chain. Side files (outputs, agents' logs, file backups) that only removed records named go too; a
+file that nothing named before stays.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from plait.edit.branches import build_pointer
+from plait.edit.check import iter_pointers
+from plait.edit.cuts import CallPairs, get_answered_id, get_call_id, list_block_heads
+from plait.edit.draft import Draft, DraftLine, encode_text, replace_field
+from plait.edit.log import read_stamp
+from plait.edit.plan import Subject, Write
+from plait.edit.side_files import SideFile, list_side_files, select_referenced
+from plait.graph.chain import choose_leaf
+from plait.graph.client import build_chain, resumes_at
+from plait.graph.client.entries import load_session
+from plait.line import Line, iter_lines
+from plait.record import Record, parse_entry
+from plait.record.codec import as_mapping
+from plait.record.json_text import decode_string, is_pointer_field, iter_json_strings
+from plait.record.reader import read_if_exists
+from plait.record.types import FileHistoryDelta, FileHistorySnapshot
+
+MOVED = "what it named has gone: now it names the nearest record above"
+UNLISTED = "what a compaction keeps is listed without what has gone"
+NOWHERE = "all that it names has gone"
+BACKUPS = (FileHistorySnapshot, FileHistoryDelta)
+ID = re.compile(rb'"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"')
+OWN, ORIGIN = b"uuid", b"messageUuid"
+
+
+def mend_pointers(
+    draft: Draft, pairs: CallPairs, side_parents: Mapping[str, str | None] = {}
+) -> dict[str, str | None]:
+    """Point to the nearest record above instead, and return which that is for each.
+
+    Records of other logs that go are known by their parents.
+    """
+    above = Ancestors(draft, pairs, side_parents)
+    moved = {uuid: above.nearest_kept(uuid) for uuid in above.parents}
+    for line, record in list(draft.record_lines) if moved else ():
+        if any(uuid in moved for uuid in _get_name(record)):
+            _mend(draft, line, record, above, moved)
+    return moved
+
+
+def _mend(
+    draft: Draft,
+    line: DraftLine,
+    record: Record,
+    above: "Ancestors",
+    moved: Mapping[str, str | None],
+) -> None:
+    if isinstance(record, BACKUPS) and any(
+        uuid in moved and moved[uuid] is None for _, uuid in iter_pointers(record)
+    ):
+        draft.drop(line, NOWHERE)
+        return
+    parent = record.parent_uuid
+    if parent in moved and (call := above.call_record_of(record, moved.get(parent or ""))):
+        draft.rewrite(line, replace_field(record, "parentUuid", call), MOVED)
+    if metadata := _compaction_after(record, above):
+        draft.rewrite(line, replace_field(record, "compactMetadata", metadata), UNLISTED)
+    if parent in moved and moved[parent or ""] == record.uuid:
+        moved = {**moved, parent or "": None}  # it hung on what hung on it
+    data = redirect_pointers(line.data, moved)
+    if data != line.data:
+        draft.rewrite(line, data, MOVED)
+
+
+def _get_name(record: Record) -> Iterator[str]:
+    yield from (target for _, target in iter_pointers(record))
+    yield from (item.decode() for item in ID.findall(record.raw))
+
+
+def redirect_pointers(data: bytes, moved: Mapping[str, str | None]) -> bytes:
+    """Return a line that names other records wherever it names some that was removed."""
+    parts, end = list[bytes](), 0
+    for spot in iter_json_strings(data):
+        if (
+            spot.is_words
+            or not is_pointer_field(spot)
+            or ((spot.field == OWN and spot.depth == 1) or spot.field == ORIGIN)
+        ):
+            continue
+        uuid = decode_string(data, spot)
+        if uuid in moved:
+            kept = moved[uuid]
+            parts += [data[end : spot.start], encode_text(kept) if kept else b"null"]
+            end = spot.stop
+    return b"".join((*parts, data[end:]))
+
+
+def _compaction_after(record: Record, above: "Ancestors") -> dict[str, Any] | None:
+    """Return the facts of a compaction without removed records, or None where it kept none."""
+    metadata = record.fields.get("compactMetadata")
+    if not isinstance(metadata, dict):
+        return None
+    found = dict(metadata)
+    messages = as_mapping(metadata.get("preservedMessages"))
+    for key in ("uuids", "allUuids"):
+        if isinstance(messages.get(key), list):
+            left = [message for message in messages[key] if message not in above.parents]
+            messages = {**messages, key: left}
+    segment = _segment_after(as_mapping(metadata.get("preservedSegment")), above)
+    for key, value, is_left in (
+        ("preservedMessages", messages, bool(messages.get("uuids"))),
+        ("preservedSegment", segment, bool(segment)),
+    ):
+        if key in found:
+            found[key] = value
+            if not is_left:
+                del found[key]
+    return found if found != metadata else None
+
+
+def _segment_after(segment: Mapping[str, Any], above: "Ancestors") -> Mapping[str, Any]:
+    """Return a stretch of the old chain by those of its records that stay; empty for none."""
+    head, tail = segment.get("headUuid"), segment.get("tailUuid")
+    if not isinstance(head, str) or not isinstance(tail, str):
+        return segment
+    left = [item for item in above.chain_up(tail, head) if item not in above.parents]
+    return {**segment, "headUuid": left[-1], "tailUuid": left[0]} if left else {}
+
+
+class Ancestors:
+    """What stood above each removed record."""
+
+    def __init__(
+        self, draft: Draft, pairs: CallPairs, side_parents: Mapping[str, str | None]
+    ) -> None:
+        there = {record.uuid for record in draft.records}
+        self.parents = {uuid: parent for uuid, parent in side_parents.items() if uuid not in there}
+        """Of the removed records."""
+        self.all_parents = dict(side_parents)
+        self._side_parents: dict[str, str] = {}
+        self._answers: set[str] = set()
+        self._responses: dict[str, str] = {}
+        """The response that each call is part of."""
+        self._groups: dict[str, _Group] = {}
+        went: list[Record] = []
+        for line in draft.lines:
+            record = line.entry
+            if isinstance(record, Record) and record.uuid:
+                self.all_parents[record.uuid] = record.parent_uuid
+                if record.type == "assistant":
+                    self._answers.add(record.uuid)
+                if line.is_dropped and record.uuid not in there:
+                    self.parents[record.uuid] = record.parent_uuid
+                    went.append(record)
+        if went:
+            self._responses = _responses_of_calls(draft, pairs)
+            self._gather(draft)
+            for record in went:
+                if other := self._last_before(record):
+                    self._side_parents[str(record.uuid)] = other
+
+    def _gather(self, draft: Draft) -> None:
+        """Gather what stays of each response: its blocks and the results of its calls."""
+        names = frozenset(self._responses.values())
+        for record in draft.records:
+            if record.type == "assistant" and (name := _name_of(record)) in names:
+                self._groups.setdefault(name, _Group()).answers.append(record)
+            for name in self._answered_responses(record):
+                self._groups.setdefault(name, _Group()).results.append(record)
+
+    def _answered_responses(self, record: Record) -> set[str]:
+        """Return the responses whose calls a record answers."""
+        if record.type != "user":
+            return set()
+        answered = (get_answered_id(head) for head in list_block_heads(record))
+        return {self._responses[call] for call in answered if call and call in self._responses}
+
+    def _last_before(self, gone: Record) -> str | None:
+        """Return what came last of the response that a result answers, its results first."""
+        for name in self._answered_responses(gone):
+            group = self._groups.get(name, _Group())
+            for found in (group.results, group.answers):
+                for record in reversed(found):
+                    if record.line < gone.line and not self._is_below(record, gone):
+                        return record.uuid
+        return None
+
+    def _is_below(self, record: Record, other: Record) -> bool:
+        """Whether a record hangs on another one, be it through news, notes and results."""
+        current, seen = record.uuid, {""}
+        while current and current not in seen:
+            if current == other.uuid:
+                return True
+            seen.add(current)
+            current = self.all_parents.get(current)
+            if current in self._answers:
+                return False
+        return False
+
+    def call_record_of(self, record: Record, parent: str | None) -> str | None:
+        """Return the call that a result hangs on where it would hang outside of its response."""
+        for name in self._answered_responses(record):
+            group = self._groups[name]
+            if any(record.uuid == parent for record in (*group.answers, *group.results)):
+                return None
+            calls = {get_answered_id(head) for head in list_block_heads(record)}
+            makers = [
+                record
+                for record in group.answers
+                if calls & {*(get_call_id(head) for head in list_block_heads(record))}
+            ]
+            if makers:
+                return makers[-1].uuid
+        return None
+
+    def chain_up(self, uuid: str, until: str | None) -> list[str]:
+        """Return a record and those that it hung on, up to one of them."""
+        found: dict[str, None] = {}
+        current: str | None = uuid
+        while current is not None and current not in found:
+            found[current] = None
+            current = None if current == until else self.all_parents.get(current)
+        return list(found)
+
+    def nearest_kept(self, uuid: str | None) -> str | None:
+        """Return the nearest record above one that was removed, itself where it stays."""
+        seen: set[str] = set()
+        while uuid is not None and uuid in self.parents and uuid not in seen:
+            seen.add(uuid)
+            uuid = self._side_parents.get(uuid) or self.parents[uuid]
+        return None if uuid in self.parents else uuid
+
+
+@dataclass(slots=True)
+class _Group:
+    """What stays of a response."""
+
+    answers: list[Record] = field(default_factory=list)
+    results: list[Record] = field(default_factory=list)
+
+
+def _name_of(record: Record) -> str:
+    return record.message_id or record.uuid or ""
+
+
+def _responses_of_calls(draft: Draft, pairs: CallPairs) -> dict[str, str]:
+    """Return the response that each call is part of, those that were removed among them."""
+    named: dict[int, str] = {}
+    for line in draft.lines:
+        if isinstance(line.entry, Record):
+            named[line.number or 0] = _name_of(line.entry)
+    return {call: named[places[-1].line] for call, places in pairs.calls.items()}
+
+
+POINTED = "where the session goes on: its last record goes, and another branch ends later"
+ON_THE_WAY = "hangs on what was sent before it, so that both are sent"
+ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeChain:
+    """Where the client goes on, and what it goes through."""
+
+    leaf: str | None = None
+    chain: tuple[str, ...] = ()
+
+
+def find_resume_chain(draft: Draft) -> ResumeChain:
+    """Return where the client goes on; nowhere where it does not."""
+    loaded, _ = load_session(draft.records, draft.size)
+    number = None if loaded.is_cleared else choose_leaf(loaded)
+    if number is None:
+        return ResumeChain()
+    uuids = (loaded.records[place].uuid for place in build_chain(loaded, number))
+    return ResumeChain(loaded.records[number].uuid, tuple(uuid for uuid in uuids if uuid))
+
+
+def restore_resume_chain(
+    draft: Draft, session: str, was: ResumeChain, moved: Mapping[str, str | None]
+) -> None:
+    """Let the client go on from where it did, through all of what stays of the way there."""
+    wanted = [uuid for uuid in was.chain if uuid not in moved]
+    if not wanted:
+        return
+    if not frozenset(was.chain).issuperset(find_resume_chain(draft).chain):
+        end = wanted[-1] if was.leaf is None or was.leaf in moved else was.leaf
+        records, size = draft.records, draft.size
+        if not resumes_at(records, size, end) and (
+            line := build_pointer(session, records, size, end)
+        ):
+            draft.append(line, POINTED)
+    for is_last in (False,) * (ROUNDS - 1) + (True,):
+        there = frozenset(find_resume_chain(draft).chain)
+        if there.issuperset(wanted):
+            return
+        _put_back(draft, dict(_links(wanted, there, is_complete=is_last)))
+
+
+def _links(
+    wanted: list[str], there: frozenset[str], *, is_complete: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield records with what they are to hang on: the ends of each stretch that is missing.
+
+    All of a stretch where that was not enough.
+    """
+    for before, uuid in pairwise(wanted):
+        is_border = (before in there) != (uuid in there)
+        if is_border or (is_complete and uuid not in there):
+            yield uuid, before
+
+
+def _put_back(draft: Draft, parents: Mapping[str, str]) -> None:
+    lines = {record.uuid: (line, record) for line, record in draft.record_lines if record.uuid}
+    now = {uuid: record.parent_uuid for uuid, (_, record) in lines.items()}
+    for uuid, parent in parents.items():
+        line, record = lines[uuid]
+        if now[uuid] != parent and uuid not in _list_ancestors(now, parent):
+            now[uuid] = parent
+            draft.rewrite(line, replace_field(record, "parentUuid", parent), ON_THE_WAY)
+
+
+def _list_ancestors(parents: Mapping[str, str | None], uuid: str) -> set[str]:
+    """Return a record and those that it hangs on."""
+    found: set[str] = set()
+    current: str | None = uuid
+    while current is not None and current not in found:
+        found.add(current)
+        current = parents.get(current)
+    return found
+
+
+class SideFileChanges:
+    """The files next to a log, and which of them go with what was removed from it."""
+
+    def __init__(self, subject: Subject, draft: Draft) -> None:
+        self.files = list_side_files(subject, subject.id)
+        named = self._belonging(self.files, _iter_changed(draft)) if self.files else ()
+        self.lost = frozenset(side_file.source for side_file in named) - self._still_named(
+            named, draft
+        )
+
+    def _belonging(
+        self, found: tuple[SideFile, ...], records: Iterator[Record]
+    ) -> tuple[SideFile, ...]:
+        return select_referenced(found, records, by_parent=False)
+
+    def _still_named(self, named: tuple[SideFile, ...], draft: Draft) -> frozenset[object]:
+        waiting = {side_file.source for side_file in named}
+        if not waiting:
+            return frozenset()
+
+        def remaining() -> Iterator[Record]:
+            yield from draft.records
+            for side_file in self.files:
+                if side_file.is_log and side_file.source not in waiting:
+                    yield from read_if_exists(side_file.source)
+
+        return frozenset(side_file.source for side_file in self._belonging(named, remaining()))
+
+    def stays(self, side_file: SideFile) -> bool:
+        """Tell of a file whether the session still has it."""
+        return side_file.source not in self.lost
+
+    @property
+    def parents(self) -> dict[str, str | None]:
+        """The parents of the records in logs that go."""
+        logs = (
+            side_file.source
+            for side_file in self.files
+            if side_file.is_log and not self.stays(side_file)
+        )
+        found = (record for path in logs for record in read_if_exists(path))
+        return {record.uuid: record.parent_uuid for record in found if record.uuid}
+
+    def build_writes(self, gone: Mapping[str, str | None]) -> Iterator[Write]:
+        """Yield the logs that stay and name removed records, with others in their place."""
+        names = {uuid.encode() for uuid in gone}
+        for side_file in self.files if names else ():
+            if (
+                side_file.is_log
+                and self.stays(side_file)
+                and any(
+                    not names.isdisjoint(ID.findall(line.data))
+                    for line in iter_lines(side_file.source)
+                )
+            ):
+                stamp = read_stamp(side_file.source)
+                content = partial(_pieces, side_file, stamp.size, gone)
+                yield Write(side_file.source, content, stamp)
+
+
+def _iter_changed(draft: Draft) -> Iterator[Record]:
+    """Yield the records of lines that change or go, as they were."""
+    for line in draft.lines:
+        if line.reasons and line.original is not None:
+            entry = parse_entry(Line(line.number or 0, 0, line.original, True))
+            if isinstance(entry, Record):
+                yield entry
+
+
+def _pieces(side_file: SideFile, size: int, gone: Mapping[str, str | None]) -> Iterator[bytes]:
+    for line in iter_lines(side_file.source, end=size):
+        entry = parse_entry(line)
+        is_record = isinstance(entry, Record)
+        data = redirect_pointers(line.data, gone) if is_record else line.data
+        yield data + b"\n" * line.is_ended

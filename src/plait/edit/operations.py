@@ -1,0 +1,474 @@
+"""The edit operations of an archive (`archive.plan`), and which project a name means."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from plait.edit.branches import plan_active_only, plan_fork, plan_graft, plan_switch
+from plait.edit.check import find_records, find_violations
+from plait.edit.clone import plan_clone
+from plait.edit.compress import Calls, build_summariser, plan_compress
+from plait.edit.journal import note_if_live
+from plait.edit.move import DirectoryMap, MovedFolder, is_within, plan_move, strip_separator
+from plait.edit.plan import Plan, Subject, Violation
+from plait.edit.redaction import plan_redact_in_place, plan_redacted_copy
+from plait.edit.rename import plan_rename, plan_tag
+from plait.edit.repair import needs_repair, plan_repair
+from plait.edit.side_files import list_side_files, plan_delete
+from plait.edit.transfer import PackPlan, PackSource, plan_pack, plan_unpack
+from plait.edit.trim import Preset, TrimChoice, plan_trim
+from plait.errors import Refused, UserError
+from plait.line import list_files, make_project_slug
+from plait.line.discovery import find_config_folder, is_foreign_path
+from plait.record.reader import read_if_exists
+from plait.sessions.model import Session, SessionRef, SessionRefs
+from plait.sessions.names import find_branch_start, matches_project, resolve_place, resolve_tip
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.redact import Redactor
+
+
+LINES_TO_READ = 200
+"""Records after which a log that names no directory is taken to name none."""
+MOST_LISTED = 4
+LIST_THEM = "`plait ls` lists the projects there are"
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSessions:
+    """The sessions of one directory, in one folder of a client's projects."""
+
+    folder: Path
+    directory: str
+    sessions: tuple[Session, ...]
+    is_full_folder: bool
+    """Whether these are all sessions in the folder: directories may share one."""
+
+    @property
+    def config(self) -> Path:
+        """The client's configuration folder."""
+        return self.folder.parent.parent
+
+
+def iter_projects(archive: "Archive") -> Iterator[ProjectSessions]:
+    """Yield the sessions of each directory, where they are in a client's projects.
+
+    A directory is known by the folder that is named for it. A session that names none such is of
+    the only one there is; where there is none, the last session says which it is.
+    """
+    folders: dict[Path, list[Session]] = {}
+    for session in archive.sessions:
+        if session.file and not session.is_kept and find_config_folder(session.path):
+            folders.setdefault(session.path.parent, []).append(session)
+    for folder, sessions in folders.items():
+        named = {session: _directories_of(session) for session in sessions}
+        own = {
+            session: next((item for item in found if make_project_slug(item) == folder.name), None)
+            for session, found in named.items()
+        }
+        found = list(dict.fromkeys(item for item in own.values() if item))
+        if not found:
+            found = [name for names in reversed(named.values()) for name in names[:1]][:1]
+        for directory in found:
+            is_full_folder = len(found) == 1
+            members = tuple(
+                session for session in sessions if is_full_folder or own[session] == directory
+            )
+            yield ProjectSessions(folder, directory, members, is_full_folder)
+
+
+def _directories_of(session: Session) -> list[str]:
+    """Return the directories in which a session was held at its beginning."""
+    records = islice(read_if_exists(session.path), LINES_TO_READ)
+    return list(dict.fromkeys(record.cwd for record in records if record.cwd))
+
+
+def find_directory(session: Session) -> str | None:
+    """Return the directory that a session's folder is named for, else that of its beginning."""
+    found = _directories_of(session)
+    own = (item for item in found if make_project_slug(item) == session.path.parent.name)
+    return next(own, found[0] if found else None)
+
+
+def match_directory(known: Sequence[ProjectSessions], name: str) -> str:
+    """Return the directory that a name means: its path, the name of its folder, or a part of one.
+
+    A path in which projects lie is one, too. Of several that a part means it is the one whose
+    name it is, or the one that all others are in.
+    """
+    path = strip_separator(name)
+    exact = {
+        project.directory
+        for project in known
+        if name == project.folder.name or path == project.directory
+    }
+    if not exact and any(is_within(project.directory, path) for project in known):
+        return path
+    meant = exact or {
+        project.directory for project in known if matches_project(project.folder.name, name)
+    }
+    if not meant:
+        raise UserError(f"no project is called '{name}'", LIST_THEM)
+    called = [item for item in meant if re.split(r"[/\\]", item)[-1] == name]
+    around = [item for item in meant if all(is_within(other, item) for other in meant)]
+    for found in (meant if exact else called, meant, around):
+        if len(found) == 1:
+            return next(iter(found))
+    shown = ", ".join(f"'{item}'" for item in sorted(meant)[:MOST_LISTED])
+    raise UserError(f"'{name}' matches {len(meant)} directories", f"there are {shown}")
+
+
+class Plans:
+    """Plans edits of an archive's sessions; nothing changes before a plan is applied."""
+
+    def __init__(self, archive: "Archive") -> None:
+        self._archive = archive
+
+    def check(self, session: SessionRef) -> tuple[Violation, ...]:
+        """Return what is wrong with a session as it is, its agents' logs included.
+
+        What belongs to an interrupted session is no fault: calls at its end have no result.
+        """
+        meant = self._archive.session(session)
+        logs = (*((meant.file,) if meant.file else ()), *meant.agents)
+        known_of = self._find_known_records(meant)
+        return tuple(found for log in logs for found in find_violations(log, known_of))
+
+    def repair(self, session: SessionRef, *, in_place: bool = False) -> Plan:
+        """Plan the repair of a session, as a new one or in place.
+
+        It has no steps if nothing is wrong, and lists what stays wrong.
+        """
+        meant = self._archive.session(session)
+        known_of = self._find_known_records(meant)
+        return note_if_live(
+            plan_repair(find_subject(meant), is_in_place=in_place, known_of=known_of)
+        )
+
+    def repairs(self, sessions: SessionRefs = None, *, in_place: bool = False) -> Iterator[Plan]:
+        """Yield the repairs of those sessions, or of all, that can be repaired."""
+        for meant in self._archive.resolve_sessions(sessions):
+            if self.can_mend(meant):
+                yield self.repair(meant, in_place=in_place)
+
+    def can_mend(self, session: SessionRef) -> bool:
+        """Return whether a repair would do anything."""
+        meant = self._archive.session(session)
+        is_here = bool(meant.file) and not meant.is_kept
+        return is_here and needs_repair(find_subject(meant), self._find_known_records(meant))
+
+    def _find_known_records(self, session: Session) -> Callable[[frozenset[str]], frozenset[str]]:
+        """Return a function that finds uuids among the records of the same project."""
+
+        def known_of(uuids: frozenset[str]) -> frozenset[str]:
+            near = [log.path for log in self._archive.files if log.project == session.project]
+            return find_records(near, uuids)
+
+        return known_of
+
+    def clone(
+        self,
+        session: SessionRef,
+        *,
+        title: str | None = None,
+        clean: bool = False,
+        active_only: bool = False,
+    ) -> Plan:
+        """Plan a copy of a session under new ids that can be continued on its own.
+
+        Lines without a record are copied as they are, or left out with `clean`.
+        With `active_only` only the active branch is copied.
+        """
+        subject = self._subject(session)
+        if active_only:
+            return note_if_live(plan_active_only(subject, title=title))
+        return note_if_live(plan_clone(subject, title=title, is_clean=clean))
+
+    def fork(
+        self,
+        session: SessionRef,
+        at: str | int | None = None,
+        *,
+        before: bool = False,
+        title: str | None = None,
+    ) -> Plan:
+        """Plan a session that continues from any message of another one, abandoned ones included.
+
+        A record's id means that record, with its response and the results of its calls; a number,
+        or the words of a prompt, the end of that turn. With `before` the turn is left out, to ask
+        it differently. Without any it is where the session goes on.
+        """
+        meant = self._archive.session(session)
+        opened = self._archive.open(meant)
+        place = resolve_place(opened, -1 if at is None else at, is_before=before)
+        prices = self._archive.prices
+        plan = plan_fork(find_subject(meant), place, is_before=before, title=title, prices=prices)
+        return note_if_live(plan)
+
+    def graft(
+        self,
+        session: SessionRef,
+        onto: SessionRef,
+        at: str | int | None = None,
+        *,
+        in_place: bool = False,
+        title: str | None = None,
+    ) -> Plan:
+        """Plan to append a branch of this session to another one, as a new session or in place.
+
+        The branch is the one that a record, a turn or a prompt is on, up to there; of the active
+        branch it is all. What both sessions already have is not repeated.
+        """
+        meant = self._archive.session(session)
+        opened = self._archive.open(meant)
+        place = resolve_place(opened, -1 if at is None else at)
+        since = find_branch_start(opened, place)
+        target = self._subject(onto)
+        plan = plan_graft(
+            find_subject(meant), target, place, since=since, is_in_place=in_place, title=title
+        )
+        return note_if_live(plan)
+
+    def trim(
+        self,
+        session: SessionRef,
+        preset: Preset | None = None,
+        *,
+        in_place: bool = False,
+        choice: TrimChoice | None = None,
+        **wanted: Any,
+    ) -> Plan:
+        """Plan to remove or shorten parts of a session, as a new one or in place.
+
+        What may go is said by a preset and by the fields of a TrimChoice, also by their names. It
+        has no steps where there is nothing of it.
+        """
+        meant = choice or TrimChoice(preset=preset, **wanted)
+        subject, prices = self._subject(session), self._archive.prices
+        return note_if_live(plan_trim(subject, meant, is_in_place=in_place, prices=prices))
+
+    def switch(self, session: SessionRef, branch: str) -> Plan:
+        """Plan to make another branch the active one: by name, number or record."""
+        meant = self._archive.session(session)
+        return plan_switch(find_subject(meant), resolve_tip(self._archive.open(meant), branch))
+
+    def compress(
+        self,
+        session: SessionRef,
+        *,
+        until: str | int | None = None,
+        keep_last: int | None = None,
+        command: str | Sequence[str] | None = None,
+        calls: Calls = "metadata",
+        in_place: bool = False,
+    ) -> Plan:
+        """Plan to compress older turns to prompts and summaries, as a new session or in place.
+
+        The turns before one are compressed, named by its number, its prompt or a record in it, or
+        all but the newest `keep_last`. A command sums up each turn that it is given, else its
+        weightiest sentences replace it. Calls are told a line each, or go with their results.
+        """
+        meant = self._archive.session(session)
+        place = None
+        if until is not None:
+            place = resolve_place(self._archive.open(meant), until, is_before=True)
+        plan = plan_compress(
+            find_subject(meant),
+            until=place,
+            keep_last=keep_last,
+            summariser=build_summariser(command),
+            calls=calls,
+            is_in_place=in_place,
+            prices=self._archive.prices,
+        )
+        return note_if_live(plan)
+
+    def rename(self, session: SessionRef, title: str) -> Plan:
+        """Plan a new title, as the client sets it."""
+        return plan_rename(self._subject(session), title)
+
+    def tag(self, session: SessionRef, word: str | None) -> Plan:
+        """Plan a new tag, or none."""
+        return plan_tag(self._subject(session), word)
+
+    def delete(self, session: SessionRef) -> Plan:
+        """Plan to delete a session and all that belongs to it; undo restores it."""
+        return plan_delete(self._subject(session))
+
+    def redact(
+        self,
+        session: SessionRef,
+        *,
+        in_place: bool = False,
+        redactor: "Redactor | None" = None,
+        title: str | None = None,
+    ) -> Plan:
+        """Plan to redact a session, as a new one or in place.
+
+        The rules are those of what leaves the machine, or of a redactor that is given.
+        """
+        from plait.redact import Redactor
+
+        subject, by = self._subject(session), redactor or Redactor()
+        if in_place:
+            return plan_redact_in_place(subject, by)
+        return note_if_live(plan_redacted_copy(subject, by, title=title))
+
+    def move(self, project: str, new: Path | str, *, texts: bool = False) -> "list[Plan]":
+        """Return what moves the sessions of a directory to another, once for each client.
+
+        Directories within it move along. What was said keeps its paths, unless texts are meant too.
+        """
+
+        return plan_moves(self._archive, project, new, with_texts=texts)
+
+    def pack(
+        self, what: SessionRef, file: Path | str, *, redactor: "Redactor | None" = None
+    ) -> PackPlan:
+        """Return a session or a project as one file, which `write` writes: for another machine."""
+
+        return plan_pack_of(self._archive, what, Path(file), redactor)
+
+    def port(self, file: Path | str, into: Path | str) -> Plan:
+        """Return what brings the sessions of such a file to a directory of this machine.
+
+        Paths are those of this machine then. What is here already stays, and is told.
+        """
+
+        return plan_unpack_to(self._archive, Path(file), into)
+
+    def _subject(self, session: SessionRef) -> Subject:
+        return find_subject(self._archive.session(session))
+
+
+def find_subject(session: Session) -> Subject:
+    """Return where all of a session lies, or raise where it has no file to edit."""
+    if session.is_kept:
+        raise Refused(
+            f"session '{session.id}' exists only as a backup: there is nothing to edit",
+            f"`plait restore {quote(session.id[:8])}` restores it first",
+        )
+    if session.file is None:
+        raise UserError(
+            f"session '{session.id}' has no file of its own, only its agents are left",
+            f"`plait ls --long` shows where '{session.id[:8]}' lies",
+        )
+    config = session.config or find_config_folder(session.file.path)
+    return Subject(session.id, session.file, session.agents + session.journals, config)
+
+
+def plan_moves(
+    archive: "Archive", project: str, new: Path | str, *, with_texts: bool = False
+) -> list[Plan]:
+    """Return what moves the sessions of a directory, and of those in it, for each client."""
+    known = list(iter_projects(archive))
+    old, target = match_directory(known, project), _directory(new)
+    if target == old:
+        raise UserError(f"'{old}' is already there")
+    names = DirectoryMap(((old, target),))
+    clients: dict[Path, list[MovedFolder]] = {}
+    for project_sessions in sorted(known, key=lambda item: len(item.directory)):
+        if is_within(project_sessions.directory, old):
+            subjects = tuple(map(find_subject, project_sessions.sessions))
+            files = _files_of(
+                project_sessions.folder, subjects, is_full_folder=project_sessions.is_full_folder
+            )
+            folder = MovedFolder(
+                project_sessions.folder,
+                project_sessions.directory,
+                names.rewrite_path(project_sessions.directory),
+                files,
+                subjects,
+            )
+            clients.setdefault(project_sessions.config, []).append(folder)
+    return [
+        plan_move(config, folders, (old, target), with_texts=with_texts)
+        for config, folders in clients.items()
+    ]
+
+
+def _directory(named: Path | str) -> str:
+    """Return a directory as the client would name it: where it really is."""
+    text = str(named)
+    return strip_separator(text) if is_foreign_path(text) else str(Path(text).resolve())
+
+
+def _files_of(
+    folder: Path, subjects: tuple[Subject, ...], *, is_full_folder: bool
+) -> tuple[Path, ...]:
+    """Return the files in a folder that belong to sessions, or all."""
+    files = list_files(folder)
+    if is_full_folder:
+        return files
+    own = {subject.log.path for subject in subjects}
+    own |= {
+        side_file.source
+        for subject in subjects
+        for side_file in list_side_files(subject, subject.id)
+    }
+    return tuple(path for path in files if path in own)
+
+
+def plan_pack_of(
+    archive: "Archive", what: SessionRef, file: Path, redactor: "Redactor | None" = None
+) -> PackPlan:
+    """Return a session, or all sessions of a directory, as one file that is not written yet."""
+    project = _project_meant(archive, what)
+    if project is not None:
+        return plan_pack(file, _load_of(project), redactor)
+    session = archive.session(what)
+    subject = find_subject(session)
+    folder = subject.log.path.parent
+    files = _files_of(folder, (subject,), is_full_folder=False)
+    return plan_pack(file, PackSource(folder, find_directory(session), (subject,), files), redactor)
+
+
+def _load_of(project: ProjectSessions) -> PackSource:
+    subjects = tuple(map(find_subject, project.sessions))
+    files = _files_of(project.folder, subjects, is_full_folder=project.is_full_folder)
+    return PackSource(project.folder, project.directory, subjects, files, is_project=True)
+
+
+def _project_meant(archive: "Archive", what: SessionRef) -> ProjectSessions | None:
+    """Return the project that a name means, or None where it means a session."""
+    if not isinstance(what, str) or _is_session_name(archive, what):
+        return None
+    known = list(iter_projects(archive))
+    try:
+        directory = match_directory(known, what)
+    except UserError:
+        archive.session(what)  # a title, or an error that says what there is
+        return None
+    found = [project for project in known if project.directory == directory]
+    if len(found) > 1:
+        places = ", ".join(f"'{item.config}'" for item in found)
+        raise UserError(f"several clients know '{what}': {places}", "name one with `--root`")
+    if not found:
+        raise UserError(f"no session was started in '{directory}' itself", LIST_THEM)
+    return found[0]
+
+
+def _is_session_name(archive: "Archive", name: str) -> bool:
+    is_word = name in (".", "latest") or name.startswith("latest:") or name.endswith(".jsonl")
+    return is_word or any(session.id.startswith(name.lower()) for session in archive.sessions)
+
+
+def plan_unpack_to(archive: "Archive", file: Path, into: Path | str) -> Plan:
+    """Return what brings the sessions of an archive to a directory of this machine."""
+    if not archive.roots:
+        raise UserError("there is no configuration folder to bring it to", "name it with `--root`")
+    root = archive.roots[0]
+    config = (root.config or root.path).resolve()
+    if not config.is_dir() or (root.config is None and any(archive.files)):
+        raise UserError(f"'{root.path}' is no configuration folder", "name one with `--root`")
+    here: dict[str, Path] = {
+        session.id: session.path.resolve()
+        for session in archive.sessions
+        if session.file and config in session.path.resolve().parents
+    }
+    return plan_unpack(file, config, _directory(into), here)

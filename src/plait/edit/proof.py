@@ -1,0 +1,386 @@
+"""A session to proof: resumed offline by the user's own client, beside what Plait says of it."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from plait.line import make_project_slug
+from plait.sessions.resume import CLIENT, context
+
+if TYPE_CHECKING:
+    from plait.graph.client.entries import Context
+    from plait.sessions.model import Session
+
+
+__all__ = ["Proof", "prove_session"]
+
+
+Block: TypeAlias = dict[str, Any]
+Message: TypeAlias = tuple[str, list[Block]]
+REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>", re.DOTALL)
+VARYING = ("cache_control", "signature")
+LOADED = ("Tool loaded.", "[Tool references removed - tools no longer available]")
+"""What a client says of tools, as many as it has itself."""
+
+
+def normalize_messages(messages: Iterable[tuple[str, object]], probe: str = "") -> list[Message]:
+    """Returns messages without what varies from run to run, and without the probe."""
+    found = ((role, list(_blocks(content, probe))) for role, content in messages)
+    return [(role, blocks) for role, blocks in found if role != "system" and blocks]
+
+
+def _blocks(content: object, probe: str) -> Iterator[Block]:
+    for block in _iter_blocks(content):
+        kept = _normalize_block(block)
+        if kept.get("type") != "text" or (kept["text"] and not (probe and probe in kept["text"])):
+            yield kept
+
+
+def _iter_blocks(content: object) -> Iterator[Block]:
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and (
+            block.get("type") != "text" or isinstance(block.get("text"), str)
+        ):
+            yield block
+
+
+def _normalize_block(block: Block) -> Block:
+    kept = {key: value for key, value in block.items() if key not in VARYING}
+    if kept.get("type") == "text":
+        kept["text"] = _normalize_text(kept["text"])
+    if kept.get("type") == "tool_result":
+        kept["content"] = _normalize_result(kept.get("content"))
+    return kept
+
+
+def _normalize_result(content: object) -> object:
+    parts = [
+        _normalize_block(part)
+        for part in _iter_blocks(content)
+        if part.get("type") != "tool_reference"
+    ]
+    return [part for part in parts if part.get("type") != "text" or part["text"]]
+
+
+def _normalize_text(text: str) -> str:
+    words = REMINDER.sub("", text).strip()
+    return "" if words in LOADED else words
+
+
+def first_difference(ours: list[Message], theirs: list[Message]) -> tuple[int, str] | None:
+    """Returns the number of the first message that differs, and how; None where none does."""
+    for number, (one, other) in enumerate(zip_longest(ours, theirs), 1):
+        if one is None:
+            return number, "the client sends one more"
+        if other is None:
+            return number, "the client does not send it"
+        if _comparable(one) != _comparable(other):
+            return number, _describe_difference(one, other)
+    return None
+
+
+def _comparable(message: Message) -> str:
+    return json.dumps(message, sort_keys=True)
+
+
+def _describe_difference(ours: Message, theirs: Message) -> str:
+    if ours[0] != theirs[0]:
+        return f"it is the {theirs[0]}'s, not the {ours[0]}'s"
+    mine, its = (", ".join(str(one.get("type")) for one in found[1]) for found in (ours, theirs))
+    if mine != its:
+        return f"it has {its}, not {mine}"
+    return "its words are others"
+
+
+# Requests of a client on loopback to one short answer; what it sent is kept.
+#
+# It speaks as much of the Messages API as a client needs to send a conversation and be content.
+
+
+Json: TypeAlias = dict[str, Any]
+ANSWER = "ok"
+USAGE = {
+    "input_tokens": 1,
+    "cache_creation_input_tokens": 0,
+    "cache_read_input_tokens": 0,
+    "output_tokens": 1,
+}
+PATIENCE = 5.0
+
+
+class StandIn:
+    """A server for one client, while it is entered."""
+
+    def __init__(self) -> None:
+        self.requests: list[Json] = []
+        self.client: str | None = None
+        """What the client calls itself."""
+        self._lock = Lock()
+        self._server = _Server(self)
+        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def note(self, body: Json, client: str | None) -> None:
+        """Keeps a request."""
+        with self._lock:
+            self.requests.append(body)
+            self.client = self.client or client
+
+    def __enter__(self) -> "StandIn":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(timeout=PATIENCE)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, owner: StandIn) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.owner = owner
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Stays silent: a client may hang up."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Prints nothing."""
+
+    def do_HEAD(self) -> None:
+        self._send(200, b"", "text/plain")
+
+    def do_GET(self) -> None:
+        self._send(200, b'{"data":[],"has_more":false}', "application/json")
+
+    def do_POST(self) -> None:
+        body = self._body()
+        place = self.path.split("?")[0]
+        if place == "/v1/messages/count_tokens":
+            self._send(200, b'{"input_tokens":1}', "application/json")
+        elif place != "/v1/messages":
+            self._send(404, b"{}", "application/json")
+        else:
+            self.server.owner.note(body, self.headers.get("user-agent"))
+            self._answer(body)
+
+    def _answer(self, body: Json) -> None:
+        if body.get("stream"):
+            self._send(200, b"".join(_events(body)), "text/event-stream")
+        else:
+            self._send(200, json.dumps(_message(body)).encode(), "application/json")
+
+    def _body(self) -> Json:
+        try:
+            found = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _send(self, status: int, data: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+
+def _message(body: Json) -> Json:
+    return {
+        "id": "msg_proof",
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model", "made-up"),
+        "content": [{"type": "text", "text": ANSWER}],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": USAGE,
+    }
+
+
+def _events(body: Json) -> Iterator[bytes]:
+    begun = {**_message(body), "content": [], "stop_reason": None}
+    block = {"type": "text", "text": ""}
+    delta = {"type": "text_delta", "text": ANSWER}
+    end = {"stop_reason": "end_turn", "stop_sequence": None}
+    for event in (
+        {"type": "message_start", "message": begun},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": end, "usage": {"output_tokens": 1}},
+        {"type": "message_stop"},
+    ):
+        yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+
+
+# A session to what the user's own client makes of it, in an empty home, on loopback alone.
+#
+# The client gets a copy of the session and goes on in a fork of it: nothing of the user's is
+# read, and nothing is written that stays.
+
+
+PROBE = "Plait asks whether this session goes on."
+SUMMARIZE = "Your task is to create a detailed summary"
+LONGEST = 120.0
+NOWHERE = "http://127.0.0.1:9"
+"""Where nobody listens: what is not meant for the stand-in goes there."""
+NAMELESS = "c0ffee00-0000-4000-8000-000000000001"
+QUIET_VARIABLES = (
+    "DISABLE_TELEMETRY",
+    "DISABLE_AUTOUPDATER",
+    "DISABLE_ERROR_REPORTING",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+)
+State = Literal["resumed", "not resumed", "not installed"]
+
+
+class Proof(Struct, frozen=True, kw_only=True):
+    """What came of resuming a session."""
+
+    state: State
+    client: str | None = None
+    """What the client calls itself."""
+    messages: int = 0
+    """How many it sent."""
+    is_equal: bool | None = None
+    """Whether it sent what Plait says that it sends; None where that cannot be compared."""
+    difference: str | None = None
+    said: str | None = None
+    """What a client said that did not resume, or why it could not be started."""
+
+    @property
+    def is_good(self) -> bool:
+        """Tells whether nothing speaks against the session."""
+        return self.state == "not installed" or self.is_equal is not False
+
+
+def prove_session(session: "Session", executable: str | None = None) -> Proof:
+    """Resumes a session with the client, where there is one, and returns what came of it."""
+    client = executable or shutil.which(CLIENT)
+    if client is None or not os.access(client, os.X_OK):
+        return Proof(state="not installed")
+    expected = context(session)
+    with TemporaryDirectory(prefix="plait-prove-", ignore_cleanup_errors=True) as name:
+        room = Path(name).resolve()
+        called = _copy_session(room, session)
+        with StandIn() as standin:
+            try:
+                said = _run(client, room, called, standin.url)
+            except OSError as error:  # what was done before stays done, and is told
+                return Proof(state="not installed", said=(error.strerror or str(error)).lower())
+        return _judge(standin, expected, said)
+
+
+def _copy_session(room: Path, session: "Session") -> str:
+    """Lays a copy of a session where the client looks for it; returns its name there."""
+    name = session.path.stem if _is_id(session.path.stem) else NAMELESS
+    project = room / "config" / "projects" / make_project_slug(str(room / "work"))
+    for folder in (project, room / "home", room / "work"):
+        folder.mkdir(parents=True)
+    shutil.copyfile(session.path, project / f"{name}.jsonl")
+    beside = session.path.with_suffix("")
+    if beside.is_dir():
+        shutil.copytree(beside, project / name, symlinks=True)
+    return name
+
+
+def _is_id(name: str) -> bool:
+    return len(name) == 36 and name.count("-") == 4
+
+
+def _run(client: str, room: Path, session: str, url: str) -> str:
+    asked = ("-p", PROBE, "--output-format", "json", "--resume", session, "--fork-session")
+    process = subprocess.Popen(  # noqa: S603  the user's own client
+        [client, *asked],
+        cwd=room / "work",
+        env=_environment(room, url),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+    return _result_text(out) or err.strip() or out.strip()
+
+
+def _result_text(out: str) -> str:
+    try:
+        return str(json.loads(out)["result"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _environment(room: Path, url: str) -> dict[str, str]:
+    """Returns all that the client knows of the world; nothing of it is the user's."""
+    return {
+        "PATH": os.defpath,
+        "HOME": str(room / "home"),
+        "LANG": "C.UTF-8",
+        "CLAUDE_CONFIG_DIR": str(room / "config"),
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "made-up-key-for-the-stand-in",
+        "HTTP_PROXY": NOWHERE,
+        "HTTPS_PROXY": NOWHERE,
+        "NO_PROXY": "127.0.0.1",
+        **dict.fromkeys(QUIET_VARIABLES, "1"),
+    }
+
+
+def _judge(standin: StandIn, expected: "Context", said: str) -> Proof:
+    for request in standin.requests:
+        messages = request.get("messages")
+        if not isinstance(messages, list):
+            continue
+        last = json.dumps(messages[-3:])
+        if SUMMARIZE in last:
+            return Proof(state="resumed", client=standin.client, messages=len(messages))
+        if PROBE in last:
+            return _compare(standin, expected, messages)
+    is_agreed = not expected.resumes
+    return Proof(state="not resumed", client=standin.client, is_equal=is_agreed, said=said[:300])
+
+
+def _compare(standin: StandIn, expected: "Context", messages: list[dict[str, object]]) -> Proof:
+    sent = ((str(one.get("role")), one.get("content")) for one in messages)
+    theirs = normalize_messages(sent, PROBE)
+    found = first_difference(normalize_messages(expected.messages), theirs)
+    return Proof(
+        state="resumed",
+        client=standin.client,
+        messages=len(theirs),
+        is_equal=found is None,
+        difference=f"message {found[0]}: {found[1]}" if found else None,
+    )

@@ -1,0 +1,544 @@
+"""Redact a session: as a new session, or in place with everything that belongs to it.
+
+Every copy of a text goes through the same redactor after all of them were read: the log, agents'
+logs, outputs, file backups, lists and titles; in place also the prompts in the client's history and
+the entry in an index of sessions. What a session is found and resumed by stays: ids, times,
+signatures, the directory of each line, tracked paths. A thinking block that held something no
+longer matches its signature, so it is removed.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from plait.edit.clone import (
+    COPIED_AS_IS,
+    NEW_IDS,
+    NO_IDS,
+    SHOWN,
+    CopiedLine,
+    IdMap,
+    LogCopy,
+    build_title_lines,
+    collect_ids,
+    join_pieces,
+    plan_copy,
+)
+from plait.edit.journal import Journal, find_home
+from plait.edit.log import measure_log, read_stamp, split_lines, vanished_error
+from plait.edit.move import INDEX
+from plait.edit.plan import (
+    Change,
+    Content,
+    CopyOf,
+    Difference,
+    Fate,
+    Plan,
+    Subject,
+    Write,
+    format_count,
+)
+from plait.edit.side_files import SideFile, list_side_files
+from plait.line import Line, iter_lines, read_small
+from plait.line.discovery import PROMPT_HISTORY
+from plait.record import Blank, Record, parse_entry, parse_record
+from plait.record.codec import encode
+from plait.record.json_text import with_field
+from plait.redact import restore_text
+
+if TYPE_CHECKING:
+    from plait.redact import Redactor
+
+
+PLACES = frozenset(
+    "cwd originalCwd worktreePath realParentDir trackingPath project projectPath fullPath".split()
+)
+"""Fields by which the client finds directories and files."""
+TRACKED = "trackedFileBackups"
+OF_PLACES = frozenset({"worktree-state", "file-history-snapshot", "file-history-delta"})
+"""Lines that hold such fields besides their own directory."""
+THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+THOUGHT = "a thought was left out: it held what should not be shared, and was signed"
+OF_ANSWERS = frozenset({"message", "requestId", "apiError", "error", "isApiErrorMessage"})
+SECRET = "‹secret "
+DIRECTORY, NOWHERE = b'"cwd":', b'"cwd":""'
+HEAD = 8192
+"""Bytes at the beginning of a file by which one knows that it is no text."""
+
+
+class SessionRedactor:
+    """Puts all that belongs to a session through one redactor."""
+
+    def __init__(self, redactor: "Redactor", *, keeps_places: bool = True) -> None:
+        self.redactor = redactor
+        self.keeps_places = keeps_places
+        """Whether directories stay, by which the client finds the session again."""
+        self.thoughts = 0
+        """How many thoughts were left out, each time that lines were looked at."""
+
+    def learn_log(self, path: Path) -> None:
+        """Let the redactor see a log."""
+        for line in iter_lines(path):
+            entry = parse_entry(line)
+            if isinstance(entry, Record):
+                self.redactor.learn(entry)
+            elif not isinstance(entry, Blank):
+                self.redactor.learn(_text_of(line.data))
+
+    def learn_file(self, path: Path) -> None:
+        """Let the redactor see a file next to a log."""
+        data = read_small(path) or b""
+        if not is_text(data):
+            return
+        value = _json_in(path, data)
+        self.redactor.learn(_text_of(data) if value is None else value)
+
+    def redact_line(self, line: Line) -> bytes:
+        """Return a line of a log."""
+        entry = parse_entry(line)
+        if isinstance(entry, Record):
+            return self.redact_record(entry)
+        return line.data if isinstance(entry, Blank) else self.redact_text(line.data)
+
+    def redact_text(self, data: bytes) -> bytes:
+        """Return a text that is no JSON."""
+        text = _text_of(data)
+        new = self.redactor.text(text)
+        return data if new is text else new.encode("utf-8", "surrogateescape")
+
+    def redact_record(self, record: Record) -> bytes:
+        """Return the line of a record; byte for byte what it was, where it holds nothing."""
+        masked, cwd = _without_directory(record) if self.keeps_places else (record, None)
+        found = self.redactor.record(masked)
+        data = found.raw
+        if data == masked.raw:
+            return record.raw
+        if record.type in OF_PLACES and self.keeps_places:
+            fields = _with_places(found.fields, self._restore_path)
+            data = masked.raw if fields == masked.fields else encode(fields)
+        elif record.type == "assistant":
+            data = self._without_thoughts(masked, found)
+        if data == masked.raw:
+            return record.raw
+        return data if cwd is None else _with_directory(data, cwd)
+
+    def _without_thoughts(self, before: Record, after: Record) -> bytes:
+        """Return an answer without thoughts that are no longer what was signed."""
+        old, new = _blocks_of(before.fields), _blocks_of(after.fields)
+        if len(old) != len(new):
+            return after.raw
+        kept = [
+            two
+            for item, two in zip(old, new, strict=True)
+            if item == two or not (isinstance(item, dict) and item.get("type") in THOUGHTS)
+        ]
+        if len(kept) == len(new):
+            return after.raw
+        self.thoughts += len(new) - len(kept)
+        fields = dict(after.fields)
+        if kept:
+            fields["message"] = {**fields["message"], "content": kept}
+            return encode(fields)
+        # What nobody sends keeps the place of the answer: whatever hangs on it still does.
+        rest = {name: field for name, field in fields.items() if name not in OF_ANSWERS}
+        note = {"type": "system", "subtype": "informational", "content": THOUGHT, "level": "info"}
+        return encode({**rest, **note, "isMeta": False})
+
+    def redact_prompt(self, line: Line) -> bytes:
+        """Return a prompt as the client's list has it."""
+        fields = _object_of(line.data)
+        if fields is None:
+            return line.data
+        found = _with_places(self.redactor.value(fields), self._restore_path)
+        return line.data if found == fields else encode(found)
+
+    def redact_file(self, path: Path) -> bytes:
+        """Return what a file next to a log will hold."""
+        data = read_small(path)
+        if data is None:
+            raise vanished_error(path)
+        if not is_text(data):
+            return data
+        value = _json_in(path, data)
+        return self.redact_text(data) if value is None else self.redact_json(data, value)
+
+    def redact_json(self, data: bytes, value: Any) -> bytes:
+        """Return a JSON text, written as it was."""
+        found = _with_places(self.redactor.value(value), self._restore_path)
+        if found == value:
+            return data
+        indent = 2 if data[1:2] in (b"\n", b"\r") else None
+        marks = None if indent or b'": ' in data else (",", ":")
+        text = json.dumps(found, indent=indent, separators=marks, ensure_ascii=False)
+        end = b"\n" if data.endswith(b"\n") else b""
+        return text.encode("utf-8", "surrogatepass") + end
+
+    def _restore_path(self, path: str) -> str:
+        """Return a path with all but the secrets back in it."""
+        if not self.keeps_places or "‹" not in path:
+            return path
+        key = self.redactor.key
+        return restore_text(path, {name: key[name] for name in key if not name.startswith(SECRET)})
+
+
+def _without_directory(record: Record) -> tuple[Record, str | None]:
+    """Return a record that does not say in which directory it was written, and that."""
+    cwd = record.cwd
+    if not cwd:
+        return record, None
+    usual = DIRECTORY + encode({"": cwd})[4:-1]
+    if record.raw.count(DIRECTORY[:-1]) == 1 and usual in record.raw:
+        data = record.raw.replace(usual, NOWHERE)
+    else:
+        data = with_field(record.raw, b"cwd", b'""')
+    return parse_record(data, record.line, record.offset), cwd
+
+
+def _with_directory(data: bytes, cwd: str) -> bytes:
+    value = encode({"": cwd})[4:-1]
+    if data.count(DIRECTORY[:-1]) == 1 and NOWHERE in data:
+        return data.replace(NOWHERE, DIRECTORY + value)
+    return with_field(data, b"cwd", value)
+
+
+def _with_places(value: Any, kept: Any) -> Any:
+    """Return a value whose directories and tracked paths are what they were."""
+    complete = [value]
+    waiting: list[tuple[Any, Any, Any]] = [(complete, 0, value)]
+    while waiting:
+        holder, key, item = waiting.pop()
+        if isinstance(item, list):
+            holder[key] = new_list = list(item)
+            waiting += [(new_list, place, inner) for place, inner in enumerate(new_list)]
+        elif isinstance(item, dict):
+            is_tracked = key == TRACKED
+            holder[key] = new = {
+                (kept(name) if is_tracked and isinstance(name, str) else name): inner
+                for name, inner in item.items()
+            }
+            waiting += [(new, name, inner) for name, inner in new.items()]
+        elif isinstance(item, str) and key in PLACES:
+            holder[key] = kept(item)
+    return complete[0]
+
+
+def _blocks_of(fields: dict[str, Any]) -> list[Any]:
+    message = fields.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, list) else []
+
+
+def is_text(data: bytes) -> bool:
+    """Return whether bytes are a text, as far as one can tell."""
+    return b"\0" not in data[:HEAD]
+
+
+def _text_of(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _json_in(path: Path, data: bytes) -> Any:
+    """Return the value that a file holds, or None where it is no JSON."""
+    if path.suffix != ".json":
+        return None
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _object_of(data: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def redact_lines(path: Path, cleaner: SessionRedactor) -> Iterator[bytes]:
+    """Yield the lines of a log without what should not be shared, with their ends."""
+    for line in iter_lines(path):
+        yield cleaner.redact_line(line) + (b"\n" if line.is_ended else b"")
+
+
+REDACTED = "held what should not be shared"
+NOTHING = "nothing to hide in it"
+STAYS = "the directory of its lines stays as it is, so that it is found and resumed there"
+KEPT = (
+    "the journal keeps what was there: `plait undo ID --forget` deletes that for ever",
+    "an index that Plait has made forgets the old words when it is next brought up to date",
+)
+LEAD, BACKUPS = 24, "file-history"
+NOUNS = {"user": "user name", "email": "address", "phone": "telephone number"}
+MOST_ROUNDS = 3
+
+
+def plan_redacted_copy(subject: Subject, redactor: "Redactor", *, title: str | None = None) -> Plan:
+    """Return the plan of a copy of a session that can be shown."""
+    session = str(uuid4())
+    side_files = list_side_files(subject, session)
+    cleaner = _learn_session(subject, side_files, redactor)
+    stamp = read_stamp(subject.log.path)
+    ids = collect_ids(subject, session)
+    copy = RedactedCopy(
+        subject.log, stamp.size, ids, added=build_title_lines(session, title), cleaner=cleaner
+    )
+    before = measure_log(subject.log, stamp.size)
+    plan = plan_copy("redact", subject, copy, stamp, side_files, before, before)
+    contents = {
+        side_file.target: _redact_side_file(side_file, cleaner, ids) for side_file in side_files
+    }
+    steps = [
+        replace(step, content=contents[step.path])
+        if isinstance(step, Write) and step.path in contents
+        else step
+        for step in plan.steps
+    ]
+    notes = tuple(_notes(cleaner, side_files))
+    return replace(plan, steps=tuple(steps), notes=notes, keeps_line_order=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedCopy(LogCopy):
+    """The log of a session under new ids, without what should not be shared."""
+
+    cleaner: SessionRedactor | None = None
+
+    def lines(self) -> Iterator[CopiedLine]:
+        """Yield what becomes of each line."""
+        for line in iter_lines(self.log.path, end=self.size):
+            clean = self.cleaner.redact_line(line) if self.cleaner else line.data
+            entry = parse_entry(line._replace(data=clean))
+            is_clean = clean == line.data
+            note = None if is_clean else _excerpt_change(line.data, clean)
+            if not isinstance(entry, Record):
+                why = COPIED_AS_IS if is_clean else REDACTED
+                yield CopiedLine(line, clean, _fate(is_clean), why, shown=note)
+                continue
+            is_mentioned = self.origins is None or entry.line <= self.origins
+            data = self.ids.rewrite_record(entry, is_main=is_mentioned)
+            why = REDACTED if not is_clean else NO_IDS if data == line.data else NEW_IDS
+            yield CopiedLine(line, data, _fate(data == line.data), why, entry.uuid, note)
+
+
+def _fate(is_same: bool) -> Fate:
+    return "kept" if is_same else "rewritten"
+
+
+def _redact_side_file(side_file: SideFile, cleaner: SessionRedactor, ids: IdMap) -> Content:
+    if side_file.is_log:
+        return partial(_redact_side_log, side_file.source, cleaner, ids)
+    if not is_text(read_small(side_file.source) or b""):
+        return CopyOf(side_file.source)
+    return partial(_redact_side_text, side_file, cleaner, ids)
+
+
+def _redact_side_log(path: Path, cleaner: SessionRedactor, ids: IdMap) -> Iterator[bytes]:
+    for line in split_lines(redact_lines(path, cleaner)):
+        yield ids.rewrite_line(line) + (b"\n" if line.is_ended else b"")
+
+
+def _redact_side_text(side_file: SideFile, cleaner: SessionRedactor, ids: IdMap) -> Iterator[bytes]:
+    data = cleaner.redact_file(side_file.source)
+    yield ids.rewrite_paths(ids.rewrite_json(data)) if side_file.is_named else data
+
+
+def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
+    """Return the plan that takes out of a session, and of all that is next to it, what it tells.
+
+    It has no steps where there is nothing to hide.
+    """
+    side_files = list_side_files(subject, subject.id)
+    cleaner = _learn_session(subject, side_files, redactor, is_in_place=True)
+    stamp = read_stamp(subject.log.path)
+    before = measure_log(subject.log, stamp.size)
+    tally = _tally(subject, stamp.size, cleaner)
+    steps = [
+        *([_rewritten(subject.log.path, cleaner)] if tally.changed else ()),
+        *(step for item in side_files for step in _plan_side_changes(item, cleaner)),
+        *_shared(subject, cleaner),
+    ]
+    kept = before.lines - tally.changed
+    found = (Change("rewritten", tally.changed, REDACTED), Change("kept", kept, NOTHING))
+    notes = [*_notes(cleaner, side_files), *(KEPT if steps else ()), *_kept_before(subject)]
+    if files := len(steps) - bool(tally.changed):
+        notes.insert(0, f"{files} {'file' if files == 1 else 'files'} beside its log change too")
+    return Plan(
+        operation="redact",
+        source=subject,
+        session=subject.id,
+        path=subject.log.path,
+        steps=tuple(steps),
+        before=before,
+        after=replace(before, bytes=before.bytes + tally.grown),
+        changes=tuple(change for change in found if change.lines),
+        differences=tuple(tally.differences),
+        read=(
+            (subject.log.path, stamp),
+            *((side_file.source, read_stamp(side_file.source)) for side_file in side_files),
+        ),
+        notes=tuple(notes),
+        keeps_line_order=True,
+    )
+
+
+def _kept_before(subject: Subject) -> Iterator[str]:
+    """Yield that earlier edits have kept bytes of the session, too."""
+    edits = Journal(find_home(subject.log.path, subject.config)).entries()
+    found = [
+        edit
+        for edit in edits
+        if any(
+            (step.before is not None and any(subject.id in part for part in step.path.parts))
+            for step in edit.steps
+        )
+    ]
+    if found:
+        count = format_count(len(found), "earlier edit")
+        yield f"the journal has bytes of it from {count}, too: `plait undo --list` names them"
+
+
+def _learn_session(
+    subject: Subject,
+    side_files: Iterable[SideFile],
+    redactor: "Redactor",
+    *,
+    is_in_place: bool = False,
+) -> SessionRedactor:
+    """Return what has seen all of a session, so that what one place tells is hidden in all."""
+    cleaner = SessionRedactor(redactor)
+    for _ in range(MOST_ROUNDS):  # what was just learnt may tell more of what came before
+        known = redactor.learnt
+        cleaner.learn_log(subject.log.path)
+        for side_file in side_files:
+            (cleaner.learn_log if side_file.is_log else cleaner.learn_file)(side_file.source)
+        if is_in_place and (history := _history(subject)):
+            for line in _own_prompts(history, subject.id):
+                cleaner.redactor.learn(_object_of(line.data) or {})
+        if redactor.learnt == known:
+            break
+    return cleaner
+
+
+@dataclass(slots=True)
+class _Tally:
+    changed: int
+    grown: int
+    differences: list[Difference]
+
+
+def _tally(subject: Subject, size: int, cleaner: SessionRedactor) -> _Tally:
+    found = _Tally(0, 0, [])
+    for line in iter_lines(subject.log.path, end=size):
+        data = cleaner.redact_line(line)
+        if data != line.data:
+            found.changed += 1
+            found.grown += len(data) - len(line.data)
+            if found.changed <= SHOWN:
+                entry = parse_entry(line)
+                uuid = entry.uuid if isinstance(entry, Record) else None
+                found.differences.append(
+                    Difference(line.number, uuid, None, _excerpt_change(line.data, data), REDACTED)
+                )
+    return found
+
+
+def _excerpt_change(was: bytes, data: bytes) -> bytes:
+    """Return a line as it will be, from shortly before where it changes: never as it was."""
+    at = next(
+        (at for at, (number, two) in enumerate(zip(was, data, strict=False)) if number != two), 0
+    )
+    return "…".encode() + data[at - LEAD :] if at > LEAD else data
+
+
+def _rewritten(path: Path, cleaner: SessionRedactor) -> Write:
+    return Write(path, lambda: join_pieces(redact_lines(path, cleaner)), read_stamp(path))
+
+
+def _plan_side_changes(side_file: SideFile, cleaner: SessionRedactor) -> Iterator[Write]:
+    """Yield the step that takes out of a file next to the log what it tells."""
+    path = side_file.source
+    if side_file.is_log:
+        if any(cleaner.redact_line(line) != line.data for line in iter_lines(path)):
+            yield _rewritten(path, cleaner)
+    elif cleaner.redact_file(path) != read_small(path):
+        yield Write(path, lambda: [cleaner.redact_file(path)], read_stamp(path))
+
+
+def _shared(subject: Subject, cleaner: SessionRedactor) -> Iterator[Write]:
+    """Yield what changes in files of all sessions: only what is of this one."""
+    history = _history(subject)
+    if history and any(
+        cleaner.redact_prompt(line) != line.data for line in _own_prompts(history, subject.id)
+    ):
+        content = partial(_prompts, history, subject.id, cleaner)
+        yield Write(history, content, read_stamp(history), is_shared=True)
+    index = subject.log.path.with_name(INDEX)
+    data = read_small(index)
+    if data and _index(data, subject.id, cleaner) != data:
+        yield Write(index, lambda: [_index(data, subject.id, cleaner)], read_stamp(index))
+
+
+def _history(subject: Subject) -> Path | None:
+    path = subject.config / PROMPT_HISTORY if subject.config else None
+    return path if path and path.is_file() and not path.is_symlink() else None
+
+
+def _own_prompts(history: Path, session: str) -> Iterator[Line]:
+    name = session.encode("utf-8", "surrogatepass")
+    return (line for line in iter_lines(history) if name in line.data)
+
+
+def _prompts(history: Path, session: str, cleaner: SessionRedactor) -> Iterator[bytes]:
+    name = session.encode("utf-8", "surrogatepass")
+    for line in iter_lines(history):
+        data = cleaner.redact_prompt(line) if name in line.data else line.data
+        yield data + (b"\n" if line.is_ended else b"")
+
+
+def _index(data: bytes, session: str, cleaner: SessionRedactor) -> bytes:
+    """Return the index of a folder's sessions whose entry of one of them is clean."""
+    try:
+        value = json.loads(data)
+        entries = value["entries"]
+        own = [at for at, entry in enumerate(entries) if entry.get("sessionId") == session]
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        return data
+    for at in own:
+        part = json.dumps(entries[at]).encode()
+        entries[at] = json.loads(cleaner.redact_json(part, json.loads(part)))
+    return data if value == json.loads(data) else _like(data, value)
+
+
+def _like(data: bytes, value: Any) -> bytes:
+    indent = 2 if data[1:2] == b"\n" else None
+    marks = None if indent else (",", ":")
+    return json.dumps(value, indent=indent, separators=marks, ensure_ascii=False).encode()
+
+
+def _notes(cleaner: SessionRedactor, side_files: Iterable[SideFile]) -> list[str]:
+    found = Counter(found.kind for found in cleaner.redactor.report.found.values())
+    words = [format_count(count, NOUNS.get(kind, kind)) for kind, count in found.items()]
+    notes = [f"hidden: {', '.join(words)}" if words else "nothing to hide was found", STAYS]
+    if any(
+        BACKUPS in side_file.source.parts
+        and (cleaner.redact_file(side_file.source) != read_small(side_file.source))
+        for side_file in side_files
+    ):
+        notes.append("backups of files are cleaned too: to rewind code would write the stand-ins")
+    if cleaner.thoughts:
+        notes.append("thoughts that held any of it are left out: they are signed")
+    binary = [
+        side_file.source
+        for side_file in side_files
+        if not side_file.is_log and not is_text(read_small(side_file.source) or b"")
+    ]
+    if binary:
+        notes.append(f"not looked into, because it is no text: {format_count(len(binary), 'file')}")
+    return notes

@@ -1,0 +1,1006 @@
+"""Repair sessions so that the client, the SDK and the API accept them.
+
+`REPAIR_RULES` is the table of what can be mended, in the order in which it is tried; a rule sees
+what the rules before it left. A rule changes what it must and gives a reason, never drops what a
+person typed, and finds nothing to do in a session that is fine: repairing twice is repairing once.
+A change after which the client would send less is reverted.
+
+Lines that are not records:
+
+    {"type":"user",…}{"type":"assistant",…}      glued: two lines
+    ␀␀␀␀{"type":"user",…}                        padded by a crash: the record alone
+    {"type":"user","mess{"type":"assistant",…}   torn, then continued: the second is a line again
+    {"type":"user","message":{"content":"fix th  torn: what is left becomes a record again
+
+A torn line without anybody's words is removed; one that cannot be understood stays.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from plait.edit.check import (
+    RULES,
+    CheckedLog,
+    FindKnown,
+    LogCheck,
+    LogFacts,
+    describe_image_fault,
+    is_from_claude,
+    is_unsigned,
+    iter_images,
+    parse_image,
+    passed_over_call,
+)
+from plait.edit.draft import (
+    Draft,
+    DraftedLog,
+    DraftLine,
+    derive_uuid,
+    nearest_time,
+    open_draft,
+    plan_in_place,
+    plan_new_session,
+    plan_nothing,
+    replace_field,
+    replace_pointers,
+)
+from plait.edit.log import measure_log, read_stamp, split_lines
+from plait.edit.plan import Plan, Subject
+from plait.graph.chain import CHAIN_TYPES, choose_leaf, find_path_to_message, walk_up
+from plait.graph.client import build_context, find_refusal
+from plait.graph.client.context import get_last_message
+from plait.graph.client.entries import (
+    NO_CONTENT,
+    Block,
+    get_call_ids,
+    get_result_ids,
+    is_boundary,
+    is_thinking,
+    load_session,
+)
+from plait.graph.client.messages import (
+    INTERRUPTED,
+    INTERRUPTED_CALL,
+    MISSING_RESULT,
+    REMOVED_RESULT,
+)
+from plait.graph.parents import NO_NODE, find_cycles
+from plait.line import FileStamp, Finding, iter_lines
+from plait.record import Broken, Record
+from plait.record.codec import BYTE_ORDER_MARK, NotAnObject, as_mapping, decode_object, encode
+from plait.record.message import NO_RESPONSE
+from plait.record.types import get_content_blocks
+from plait.write.lines import make_last_prompt_line
+
+__all__ = ["REPAIR_RULES", "RepairRule", "needs_repair", "plan_repair"]
+
+
+BEGINNING = re.compile(r'\s*\{\s*"')
+HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
+MARKS = re.compile(r'[\\"{}\[\],]')
+
+
+def close_torn_object(data: bytes) -> dict[str, Any] | None:
+    """Return the fields of a truncated object, or None if it does not begin as one.
+
+    A string that was cut ends where it was cut; a field of which only the name is left is dropped.
+    """
+    text = data.decode("utf-8", "ignore")
+    if not BEGINNING.match(text):
+        return None
+    open_brackets: list[str] = []
+    commas: list[tuple[int, str]] = []
+    is_in_string, place = False, 0
+    while match := MARKS.search(text, place):
+        mark, place = match[0], match.end()
+        if is_in_string:
+            place += mark == "\\"
+            is_in_string = mark != '"'
+        elif mark == '"':
+            is_in_string = True
+        elif mark in "{[":
+            open_brackets.append("}" if mark == "{" else "]")
+        elif mark == ",":
+            commas.append((match.start(), "".join(reversed(open_brackets))))
+        elif open_brackets and mark in "}]":
+            open_brackets.pop()
+    complete = HALF_ESCAPE.sub("", text) + '"' if is_in_string else text
+    # As much as possible first, then without the last fields.
+    candidates = [complete + "".join(reversed(open_brackets))]
+    candidates += [text[:comma] + closing for comma, closing in reversed(commas[-4:])]
+    for candidate in candidates:
+        try:
+            return decode_object(candidate.encode("utf-8", "surrogatepass"))
+        except NotAnObject:
+            continue
+    return None
+
+
+GLUED = "records that stood on one line have one each"
+FREED = "a record is freed of the remains that stood beside it"
+TORN = "the words of a torn line are a record again"
+WORDLESS = "a torn line that holds nobody's words goes"
+NULS = "a line of NUL bytes goes"
+ENDED = "a torn line gets its end, so that what is added does not go with it"
+MARKED = "a byte order mark goes: the SDK does not read a line that has one"
+
+PADDING = b"\0 \t\r" + BYTE_ORDER_MARK
+WORDED = frozenset({"message", "content", "attachment", "lastPrompt", "summary", "prompt"})
+"""Fields that may hold what a person said."""
+MACHINES = frozenset({"assistant", "progress", "system", "file-history-snapshot"})
+FRAME_DEFAULTS = {
+    "isSidechain": False,
+    "userType": "external",
+    "cwd": "",
+    "sessionId": "",
+    "version": "",
+    "timestamp": "1970-01-01T00:00:00.000Z",
+}
+"""What a torn record takes from its neighbour, and what is there where it has none."""
+
+
+def mend_broken_lines(draft: Draft) -> None:
+    """Mend glued, padded and torn lines."""
+    uuids = {record.uuid for record in draft.records}
+    lines = list(draft.lines)
+    following: list[Record | None] = [None]
+    for line in reversed(lines):
+        following.append(line.record or following[-1])
+    before: Record | None = None
+    for line, after in zip(lines, following[-2::-1], strict=True):
+        if isinstance(line.entry, Broken) and not line.is_dropped:
+            # What follows may hang on the torn record, whose uuid is then known from there.
+            phantom = after.parent_uuid if after and after.parent_uuid not in uuids else None
+            _mend_line(draft, line, line.entry, before or after, phantom)
+        before = line.record or before
+
+
+def _mend_line(
+    draft: Draft, line: DraftLine, broken: Broken, near: Record | None, phantom: str | None
+) -> None:
+    """Replace a broken line by the whole records on it and what can be recovered around them."""
+    kept: list[bytes] = []
+    reasons: list[str] = []
+
+    def mend_remains(data: bytes) -> None:
+        stripped = data.strip(PADDING)
+        if not stripped:
+            return
+        fields = close_torn_object(stripped)
+        if fields is None:
+            kept.append(data)
+        elif record := _rebuild_record(fields, near, phantom):
+            kept.append(encode(record))
+            reasons.append(TORN)
+        elif _guess_type(fields) in MACHINES or _has_no_words(fields):
+            reasons.append(WORDLESS)
+        else:
+            kept.append(data)
+
+    end = 0
+    for recovered in broken.recovered:
+        if recovered.is_whole:
+            start = recovered.offset - broken.line.offset
+            mend_remains(broken.line.data[end:start])
+            kept.append(recovered.data)
+            end = start + len(recovered.data)
+    mend_remains(broken.line.data[end:])
+    if not kept:
+        draft.drop(line, reasons[0] if reasons else NULS)
+    elif kept == [line.data]:
+        if not line.is_ended:
+            draft.end_line(line, ENDED)
+    else:
+        reason = reasons[0] if reasons else GLUED if len(kept) > 1 else FREED
+        draft.rewrite(line, kept[0], reason)
+        if not line.is_ended:
+            draft.end_line(line, reason)
+        draft.insert(line, kept[1:], reason)
+
+
+def _has_no_words(fields: dict[str, Any]) -> bool:
+    if fields.get("type") == "user" or "message" in fields:
+        return not _get_content(fields) and set(fields) & WORDED <= {"message"}
+    return not set(fields) & WORDED
+
+
+def _rebuild_record(
+    fields: dict[str, Any], near: Record | None, phantom: str | None
+) -> dict[str, Any] | None:
+    """Return the record that a torn line began, or None where none of its words are left."""
+    kind, blocks = _guess_type(fields), _get_content(fields)
+    if kind not in ("user", "assistant") or not blocks:
+        return None
+    if (last := next(reversed(fields))) != "message":
+        fields = {key: value for key, value in fields.items() if key != last}  # it may be cut
+    shared = near.fields if near else {}
+    frame = {key: shared.get(key, default) for key, default in FRAME_DEFAULTS.items()}
+    identity = fields.get("uuid") or phantom or derive_uuid(encode(fields))
+    parent = fields.get("parentUuid", near.uuid if near else None)
+    message = {**fields["message"], "role": kind, "content": blocks}
+    if kind == "assistant":
+        message = {"model": "", "id": identity, "stop_reason": None, "usage": {}, **message}
+        frame["requestId"] = message["id"]
+    own = {"parentUuid": parent, "type": kind, "message": message, "uuid": identity}
+    return {**fields, **own, **{key: frame[key] for key in frame if key not in fields}}
+
+
+def _guess_type(fields: dict[str, Any]) -> object:
+    """Return the type of a torn record; in an answer it is written after the message."""
+    message = fields.get("message")
+    return fields.get("type") or (message.get("role") if isinstance(message, dict) else None)
+
+
+def _get_content(fields: dict[str, Any]) -> str | list[dict[str, Any]]:
+    """Return what is left of a torn record's content: text, and results as far as they go."""
+    message = fields.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return []
+    blocks = [block for block in content if isinstance(block, dict)]
+    is_cut = next(reversed(fields)) == "message"
+    if is_cut and blocks:
+        last = blocks[-1]
+        is_result = last.get("type") == "tool_result" and isinstance(last.get("tool_use_id"), str)
+        has_text = last.get("type") == "text" and bool(str(last.get("text", "")).strip())
+        if not has_text and not (is_result and last.get("content")):
+            blocks.pop()
+    return blocks
+
+
+def remove_byte_order_marks(draft: Draft) -> None:
+    """Remove byte order marks, which some editors write."""
+    for line, record in draft.record_lines:
+        if record.raw.startswith(BYTE_ORDER_MARK):
+            draft.rewrite(line, record.raw.removeprefix(BYTE_ORDER_MARK), MARKED)
+
+
+ANSWERED = "a call that was passed over has a result, which says that nobody knows its outcome"
+ALONE = "a result whose call is lost is told in words: without its call the client leaves it out"
+LOST_CALL = "[Result of a tool call that is not in this session any more]"
+FRAME_FIELDS = ("isSidechain", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch")
+"""What a result has in common with its call."""
+FRAMED = {"isSidechain": False, "userType": "external", "cwd": "", "version": ""}
+AGENT = ("agentId", "slug")
+
+
+def answer_passed_over_calls(draft: Draft) -> None:
+    """Give calls a result after which the conversation goes on; the client drops them else.
+
+    U1 ── T1 ── U2      U1 ── T1 ── U2
+                               └─── R1
+    A call at the end stays as it is: the client says there itself that it was interrupted.
+    """
+    facts = LogFacts()
+    for number, record in enumerate(draft.records, 1):
+        facts.add(record, number)
+    lost = {str(found.keys[0]) for found in passed_over_call(CheckedLog(facts))}
+    for line, record in list(draft.record_lines) if lost else ():
+        calls = [call for call in get_call_ids(record) if call in lost]
+        if record.type == "assistant" and calls:
+            time = record.timestamp if record.time else nearest_time(draft, record)
+            made = [encode(_result(record, call, time)) for call in calls]
+            draft.insert(_end_of_response(draft, line, record), made, ANSWERED)
+            lost.difference_update(calls)
+
+
+def _end_of_response(draft: Draft, line: DraftLine, call: Record) -> DraftLine:
+    """Return the last of the lines of a response that follow each other."""
+    place = next(place for place, draft_line in enumerate(draft.lines) if draft_line is line)
+    end = line
+    for draft_line in draft.lines[place + 1 :]:
+        if (
+            not draft_line.record
+            or not call.message_id
+            or draft_line.record.message_id != call.message_id
+        ):
+            break
+        end = draft_line
+    return end
+
+
+def _result(call: Record, identity: str, time: str | None) -> dict[str, Any]:
+    fields = call.fields
+    frame = {**FRAMED, **{key: fields[key] for key in (*FRAME_FIELDS, *AGENT) if key in fields}}
+    block = {
+        "tool_use_id": identity,
+        "type": "tool_result",
+        "content": INTERRUPTED,
+        "is_error": True,
+    }
+    return {
+        "parentUuid": call.uuid,
+        "type": "user",
+        "message": {"role": "user", "content": [block]},
+        "uuid": derive_uuid(f"{call.uuid} {identity}".encode("utf-8", "surrogatepass")),
+        "timestamp": time,
+        "toolUseResult": f"Error: {INTERRUPTED}",
+        "sourceToolAssistantUUID": call.uuid,
+        **frame,
+    }
+
+
+def describe_orphan_results(draft: Draft) -> None:
+    """Tell the results in words whose call is nowhere."""
+    calls = {call for record in draft.records for call in get_call_ids(record)}
+    for line, record in list(draft.record_lines):
+        lost = [call for call in get_result_ids(record) if call not in calls]
+        if record.type == "user" and lost:
+            blocks: list[dict[str, Any]] = []
+            for block in get_content_blocks(record):
+                is_lost = block["type"] == "tool_result" and block.get("tool_use_id") in lost
+                blocks += _words_of(block) if is_lost else [block]
+            message = {**as_mapping(record.fields.get("message")), "content": blocks}
+            draft.rewrite(
+                line, encode({**record.fields, "message": message, "isMeta": True}), ALONE
+            )
+
+
+def _words_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+    content = result.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": f"{LOST_CALL}\n{content}".strip()}]
+    blocks = (
+        [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
+    )
+    readable = [block for block in blocks if block.get("type") in ("text", "image")]
+    kept = [
+        item for item in readable if item["type"] == "image" or str(item.get("text", "")).strip()
+    ]
+    return [{"type": "text", "text": LOST_CALL}, *kept]
+
+
+MISSING = "a parent that is nowhere is replaced by the record that came before"
+ROOTED = "a parent that is nowhere is taken away: nothing came before"
+CIRCULAR = "a circle of parents is cut where it closes"
+
+
+def replace_missing_parents(draft: Draft) -> None:
+    """Hang records whose parent is nowhere on the one that came before them."""
+    links = ParentLinks(draft)
+    lost = [pair for pair in links.lines if links.is_lost(pair[1])]
+    if not lost:
+        return
+    chosen = find_client_choice(draft)
+    for line, record in lost:
+        parent = links.parent_for(record, chosen)
+        # what the client goes on from may hang on the record: that circle is cut next
+        parent = parent or chosen.get(record.uuid or "")
+        links.set_parent(line, record, parent, MISSING if parent else ROOTED)
+
+
+def cut_circles(draft: Draft) -> None:
+    """Cut circles where the client does, else at their first record."""
+    links = ParentLinks(draft)
+    found = links.circles()
+    if not found:
+        return
+    chosen = find_client_choice(draft)
+    for circle in found:
+        uuid = next((item for item in circle if item in chosen), circle[0])
+        line, record = next(pair for pair in reversed(links.lines) if pair[1].uuid == uuid)
+        links.set_parent(line, record, links.parent_for(record, chosen), CIRCULAR)
+
+
+class ParentLinks:
+    """The records of a draft and the parents they name."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.lines = [(line, record) for line, record in draft.record_lines if record.uuid]
+        self.parents = {str(record.uuid): record.parent_uuid for _, record in self.lines}
+        self.calls = {
+            call: str(record.uuid) for _, record in self.lines for call in get_call_ids(record)
+        }
+        self.before = dict(_records_before(self.lines))
+        self.first = next(
+            (record.uuid for _, record in self.lines if record.type in CHAIN_TYPES), None
+        )
+
+    def is_lost(self, record: Record) -> bool:
+        """Whether a record names a parent that is nowhere."""
+        named = record.parent_uuid
+        if not named or named in self.parents:
+            return False
+        return not (record.uuid == self.first and named in self.draft.external_uuids)
+
+    def circles(self) -> list[list[str]]:
+        """Return the circles in which parents lead, each in the order of the file."""
+        numbers = {uuid: number for number, uuid in enumerate(self.parents)}
+        uuids = list(numbers)
+        up = [numbers.get(parent or "", NO_NODE) for parent in self.parents.values()]
+        return [[uuids[number] for number in sorted(circle)] for circle in find_cycles(up)]
+
+    def parent_for(self, record: Record, chosen: dict[str, str]) -> str | None:
+        """Return what a record hangs on: its call, what the client takes, the one before it."""
+        for candidate in self.candidates(record, chosen):
+            if candidate and not self.is_descendant(candidate, record.uuid):
+                return candidate
+        return None
+
+    def candidates(self, record: Record, chosen: dict[str, str]) -> Iterator[str | None]:
+        """Yield what a record may hang on, the best first."""
+        yield from (self.calls.get(call) for call in get_result_ids(record))
+        yield chosen.get(record.uuid or "")
+        yield self.before.get(record.uuid or "")
+
+    def is_descendant(self, candidate: str, uuid: str | None) -> bool:
+        """Whether a record is another one, or hangs on it."""
+        seen: set[str] = set()
+        current: str | None = candidate
+        while current is not None and current not in seen:
+            if current == uuid:
+                return True
+            seen.add(current)
+            current = self.parents.get(current)
+        return False
+
+    def set_parent(self, line: DraftLine, record: Record, parent: str | None, reason: str) -> None:
+        """Give a record another parent."""
+        self.parents[str(record.uuid)] = parent
+        self.draft.rewrite(line, replace_field(record, "parentUuid", parent), reason)
+
+
+def _records_before(lines: list[tuple[DraftLine, Record]]) -> Iterator[tuple[str, str | None]]:
+    """Yield each record with the link before it that is no later: its own side's."""
+    last: dict[bool, Record] = {}
+    for _, record in lines:
+        before = last.get(record.is_sidechain)
+        is_later = before and (before.timestamp or "") > (record.timestamp or "~")
+        yield str(record.uuid), before.uuid if before and not is_later else None
+        if record.type in CHAIN_TYPES:
+            last[record.is_sidechain] = record
+
+
+def find_client_choice(draft: Draft) -> dict[str, str]:
+    """Return what the client goes on from where a parent is missing or was passed already."""
+    loaded, _ = load_session(draft.records, draft.size)
+    end = choose_leaf(loaded)
+    if end is None:
+        return {}
+    chain = walk_up(loaded, find_path_to_message(loaded, end)[0])
+    records = loaded.records
+    return {
+        str(records[below].uuid): str(records[above].uuid)
+        for above, below in pairwise(chain)
+        if loaded.parents[below] != above
+    }
+
+
+DOUBLE = "a second compaction of the same history goes: the conversation went on from the first"
+KEPT = "what a compaction keeps no longer names records that are gone: it kept nothing else"
+FACTLESS = "a compaction says what caused it: without that no later one can be made"
+
+
+def remove_double_compactions(draft: Draft) -> None:
+    """Let a compaction go that was made once more of what had been compacted already.
+
+    U1 A1 ┆ B1 C1 U2 A2 ┆ B2 C2      B1 and B2 go on from A1: B2 and C2 go
+    """
+    first: dict[str, str] = {}
+    for line, record in list(draft.record_lines):
+        target = record.logical_parent_uuid
+        if not is_boundary(record) or not record.uuid or not target:
+            continue
+        if target not in first:
+            first[target] = record.uuid
+            continue
+        below = _list_descendants(draft, record.uuid)
+        is_idle = all(_is_machine(record) for _, record in below)
+        if is_idle and any(
+            not _is_machine(record) for _, record in _list_descendants(draft, first[target])
+        ):
+            for draft_line, _ in ((line, record), *below):
+                draft.drop(draft_line, DOUBLE)
+
+
+def _list_descendants(draft: Draft, root: str) -> list[tuple[DraftLine, Record]]:
+    """Return what hangs on a record, in the order of the file."""
+    family = {root}
+    found: list[tuple[DraftLine, Record]] = []
+    for line, record in draft.record_lines:
+        if record.parent_uuid in family and record.uuid:
+            family.add(record.uuid)
+            found.append((line, record))
+    return found
+
+
+def _is_machine(record: Record) -> bool:
+    if record.type in ("system", "attachment"):
+        return record.subtype != "compact_boundary"
+    return record.type == "user" and (record.is_compact_summary or record.is_meta)
+
+
+def unlist_missing_records(draft: Draft) -> None:
+    """Take records off a compaction's list that are not there: one missing, and it keeps none."""
+    known = {record.uuid for record in draft.records}
+    for line, record in list(draft.record_lines):
+        facts = as_mapping(record.fields.get("compactMetadata")) if is_boundary(record) else {}
+        listed = as_mapping(facts.get("preservedMessages")).get("uuids")
+        if not isinstance(listed, list) or known.issuperset(map(str, listed)):
+            continue
+        kept = [uuid for uuid in listed if uuid in known]
+        messages = {**facts["preservedMessages"], "uuids": kept}
+        if isinstance(all_ := messages.get("allUuids"), list):
+            messages["allUuids"] = [uuid for uuid in all_ if uuid in known]
+        changed = {**facts, "preservedMessages": messages}
+        draft.rewrite(line, replace_field(record, "compactMetadata", changed), KEPT)
+
+
+def add_compaction_facts(draft: Draft) -> None:
+    """Give compactions the facts that the client reads of all of them when it makes one."""
+    for line, record in list(draft.record_lines):
+        if is_boundary(record) and not isinstance(record.fields.get("compactMetadata"), dict):
+            facts = {"trigger": "auto", "preTokens": 0}
+            draft.rewrite(line, replace_field(record, "compactMetadata", facts), FACTLESS)
+
+
+AGAIN = "a record that stands in the file already goes"
+RENAMED = "a record whose uuid a later one took has one of its own; the client reads the later one"
+COPIED = "history that was appended again under new ids goes"
+RELINKED = "what went on from a copy goes on from the original"
+VARYING = ("cwd", "gitBranch", "version", "entrypoint", "slug", "userType", "session_id")
+"""What a client writes again when it appends an old record again."""
+
+
+def remove_repeated_records(draft: Draft) -> None:
+    """Let the lines go that say once more what an earlier one of that uuid says.
+
+    U1 A1 U2 A2 U1 A1 U3<A2      the second U1 and A1 go
+    """
+    latest: dict[str, tuple[DraftLine, Record]] = {}
+    for line, record in list(draft.record_lines):
+        if record.uuid is None:
+            continue
+        known = latest.get(record.uuid)
+        if known and _get_spoken_fields(known[1]) == _get_spoken_fields(record):
+            draft.drop(line, AGAIN)
+            continue
+        if known:
+            earlier, replaced = known
+            data = replace_field(replaced, "uuid", derive_uuid(replaced.raw))
+            draft.rewrite(earlier, data, RENAMED)
+        latest[record.uuid] = line, record
+
+
+def _get_spoken_fields(record: Record) -> bytes:
+    return encode({key: value for key, value in record.fields.items() if key not in VARYING})
+
+
+def remove_copied_records(draft: Draft) -> None:
+    """Let a copy of the conversation go that begins with a root and has other uuids.
+
+    U1 ── A1 ── U2 ── A2
+    U1'── A1'── U2'── A2'── U3      U3 hangs on A2, the copies go
+    """
+    original: dict[str, str] = {}
+    known: dict[Hashable, list[str]] = defaultdict(list)
+    seen: set[tuple[str | None, str]] = set()
+    copies: list[DraftLine] = []
+    for line, record in draft.record_lines:
+        if record.uuid is None or not record.timestamp:
+            continue
+        above = record.parent_uuid
+        twins = known[
+            original.get(above or "", above),
+            record.timestamp,
+            encode({key: record.fields[key] for key in SPOKEN_FIELDS if key in record.fields}),
+        ]
+        free = [twin for twin in twins if above is None or (above, twin) not in seen]
+        if free and (above is None or above in original):
+            original[record.uuid] = free[0]
+            seen.add((above, free[0]))
+            copies.append(line)
+        else:
+            twins.append(record.uuid)
+    if not copies:
+        return
+    for line in copies:
+        draft.drop(line, COPIED)
+    for line, record in list(draft.record_lines):
+        data = replace_pointers(record, original)
+        if data != record.raw:
+            draft.rewrite(line, data, RELINKED)
+
+
+SPOKEN_FIELDS = ("type", "subtype", "message", "attachment", "content", "data")
+"""What a copy has in common with its original, besides its time."""
+
+
+UNSIGNED = "a thought without a signature goes: the API refuses it"
+TWICE = "a thought that stands in its answer already goes: the API takes it for a changed one"
+RETYPED = "a picture is called what its bytes say it is"
+REFUSED = "a picture that the API refuses is replaced by a note that says why"
+BLANK = "a prompt of nothing but white space says so: the API refuses blank words"
+MANY = 20
+"""So many pictures in one request may be as large as any."""
+MANY_PIXELS = 2000
+"""On one side, where there are more."""
+
+RawBlock = dict[str, Any]
+
+
+def remove_refused_thoughts(draft: Draft) -> None:
+    """Take thoughts away that the API refuses, where their answer says more than them."""
+    spoken = {
+        record.message_id
+        for record in draft.records
+        if any(not is_thinking(block) for block in get_content_blocks(record))
+    }
+    seen: set[tuple[str, str]] = set()
+    for line, record in list(draft.record_lines):
+        heads = {head.type for head in record.block_heads}
+        if record.type != "assistant" or "thinking" not in heads or not is_from_claude(record):
+            continue
+        blocks = get_content_blocks(record)
+        kept = [block for block in blocks if not is_unsigned(block)]
+        fresh = [block for block in kept if _is_new(record, block, seen)]
+        if len(fresh) < len(blocks) and record.message_id in spoken:
+            reason = UNSIGNED if len(kept) < len(blocks) else TWICE
+            draft.rewrite(line, _with_blocks(record, fresh), reason)
+
+
+def _is_new(record: Record, block: RawBlock, seen: set[tuple[str, str]]) -> bool:
+    if block["type"] != "thinking" or not record.message_id:
+        return True
+    thought = (record.message_id, str(block.get("signature")))
+    is_new = thought not in seen
+    seen.add(thought)
+    return is_new
+
+
+def _with_blocks(record: Record, blocks: list[RawBlock]) -> bytes:
+    message = {**as_mapping(record.fields.get("message")), "content": blocks}
+    return replace_field(record, "message", message)
+
+
+def mend_images(draft: Draft) -> None:
+    """Mend pictures, or puts a note instead of those that cannot be."""
+    for line, record in list(draft.record_lines):
+        if b'"image"' not in record.raw or record.type not in ("user", "assistant"):
+            continue
+        blocks = get_content_blocks(record)
+        if not any(map(describe_image_fault, iter_images(blocks))):
+            continue
+        mended = _mend_blocks(blocks, _picture)
+        is_less = len(list(iter_images(mended))) < len(list(iter_images(blocks)))
+        reason = REFUSED if is_less else RETYPED
+        draft.rewrite(line, _with_blocks(record, mended), reason)
+
+
+def _picture(picture: RawBlock) -> RawBlock:
+    refusal = describe_image_fault(picture)
+    if refusal is None:
+        return picture
+    source = as_mapping(picture.get("source"))
+    shape = parse_image(str(source.get("data")))
+    retyped = {**picture, "source": {**source, "media_type": shape.media_type}} if shape else {}
+    return retyped if retyped and describe_image_fault(retyped) is None else _note(refusal)
+
+
+def _note(refusal: str) -> RawBlock:
+    return {"type": "text", "text": f"[Image left out: it {refusal}]"}
+
+
+def _mend_blocks(blocks: list[RawBlock], mend: Callable[[RawBlock], RawBlock]) -> list[RawBlock]:
+    """Return blocks with other pictures, those inside of results too."""
+    found: list[RawBlock] = []
+    for block in blocks:
+        content = block.get("content")
+        if block.get("type") == "image":
+            found.append(mend(block))
+        elif block.get("type") == "tool_result" and isinstance(content, list):
+            inner = [
+                mend(item) if (isinstance(item, dict) and item.get("type") == "image") else item
+                for item in content
+            ]
+            found.append({**block, "content": inner})
+        else:
+            found.append(block)
+    return found
+
+
+def shrink_many_images(draft: Draft) -> None:
+    """Put notes instead of pictures too large for a request that holds many."""
+    if sum(b'"image"' in record.raw for record in draft.records) == 0:
+        return
+    request = build_context(draft.records, size=draft.size)
+    sent = [image for _, blocks in request.request for image in iter_images(blocks)]
+    if len(sent) <= MANY:
+        return
+    chain = frozenset(request.chain)
+    for line, record in list(draft.record_lines):
+        if record.uuid not in chain or not any(
+            map(_is_wide, iter_images(get_content_blocks(record)))
+        ):
+            continue
+        mended = _mend_blocks(get_content_blocks(record), _narrow)
+        draft.rewrite(line, _with_blocks(record, mended), REFUSED)
+
+
+def _is_wide(picture: RawBlock) -> bool:
+    shape = parse_image(str(as_mapping(picture.get("source")).get("data")))
+    return shape is not None and max(shape.width, shape.height) > MANY_PIXELS
+
+
+def _narrow(picture: RawBlock) -> RawBlock:
+    if not _is_wide(picture):
+        return picture
+    return _note(f"is larger than {MANY_PIXELS} pixels, and there are more than {MANY} pictures")
+
+
+def fill_blank_prompts(draft: Draft) -> None:
+    """Say in words that a prompt has none."""
+    for line, record in list(draft.record_lines):
+        message = record.envelope.message
+        content = message.content if message else None
+        if record.type == "user" and isinstance(content, str) and not content.strip():
+            worded = {**as_mapping(record.fields.get("message")), "content": NO_CONTENT}
+            draft.rewrite(line, replace_field(record, "message", worded), BLANK)
+
+
+TIMED = "the last message has a time: without one the client does not resume"
+POINTED = "a pointer leads back to the conversation: the client does not resume a sidechain"
+
+
+def add_leaf_time(draft: Draft) -> None:
+    """Give the message that a session goes on from a time."""
+    loaded, _ = load_session(draft.records, draft.size)
+    record = get_last_message(loaded)
+    if record is None or "time" not in _why_not(draft):
+        return
+    for line, record_line in list(draft.record_lines):
+        if record_line.uuid == record.uuid:
+            draft.rewrite(
+                line,
+                replace_field(record_line, "timestamp", nearest_time(draft, record_line)),
+                TIMED,
+            )
+
+
+def _why_not(draft: Draft) -> str:
+    return find_refusal(draft.records, draft.size) or ""
+
+
+def point_to_conversation(draft: Draft) -> None:
+    """Point to the end of the conversation where the last pointer led to an agent's record."""
+    if "sidechain" not in _why_not(draft):
+        return
+    unpointed = [record for record in draft.records if record.type != "last-prompt"]
+    found = build_context(unpointed, size=draft.size)
+    session = next(
+        (record.session_id for record in unpointed if record.session_id), draft.log.path.stem
+    )
+    if found.resumes and found.leaf:
+        draft.append(make_last_prompt_line(session, found.leaf), POINTED)
+
+
+class RepairRule(NamedTuple):
+    """One kind of damage and how it is mended."""
+
+    name: str
+    description: str
+    mend: Callable[[Draft], None]
+    is_lossless: bool = True
+    """What the client sent before it sends afterwards too, or the rung is not taken."""
+
+
+REPAIR_RULES: tuple[RepairRule, ...] = (
+    RepairRule(
+        "broken lines",
+        "glued records get a line each, padded and torn ones are records again, NUL bytes go",
+        mend_broken_lines,
+    ),
+    RepairRule(
+        "byte order mark", "it goes, since the SDK does not read that line", remove_byte_order_marks
+    ),
+    RepairRule(
+        "repeated records",
+        "a line that says once more what one of the same uuid says goes",
+        remove_repeated_records,
+    ),
+    RepairRule(
+        "double compaction",
+        "a second compaction of the same history goes where the first was continued",
+        remove_double_compactions,
+        is_lossless=False,
+    ),
+    RepairRule(
+        "compaction without facts",
+        "it gets the fields without which the client can make no other",
+        add_compaction_facts,
+    ),
+    RepairRule(
+        "gone from compaction",
+        "records that are gone are taken off the list of what is kept, so that the rest is",
+        unlist_missing_records,
+    ),
+    RepairRule(
+        "missing parents",
+        "a record whose parent is nowhere hangs on its call, or on the record before it",
+        replace_missing_parents,
+    ),
+    RepairRule(
+        "circles", "parents that lead in a circle are cut where the client cuts them", cut_circles
+    ),
+    RepairRule(
+        "copied history",
+        "a copy of the conversation under new ids goes, what follows hangs on the original",
+        remove_copied_records,
+    ),
+    RepairRule(
+        "passed-over calls",
+        "a call behind which the conversation went on gets a result that says it was interrupted",
+        answer_passed_over_calls,
+    ),
+    RepairRule(
+        "results without calls",
+        "what such a result holds is told in words, since the client leaves it out",
+        describe_orphan_results,
+    ),
+    RepairRule(
+        "refused thoughts",
+        "a thought of Claude that is unsigned, or stands twice in an answer, goes",
+        remove_refused_thoughts,
+        is_lossless=False,
+    ),
+    RepairRule(
+        "refused pictures",
+        "a picture is called what it is; one that the API cannot take becomes a note",
+        mend_images,
+        is_lossless=False,
+    ),
+    RepairRule(
+        "many pictures",
+        "among more than 20 pictures those larger than 2000 pixels become notes",
+        shrink_many_images,
+        is_lossless=False,
+    ),
+    RepairRule(
+        "blank prompts",
+        "a prompt of white space alone says that it is empty",
+        fill_blank_prompts,
+        is_lossless=False,
+    ),
+    RepairRule(
+        "timeless leaf", "the last message gets a time, else there is no resume", add_leaf_time
+    ),
+    RepairRule(
+        "pointer to a sidechain",
+        "a pointer back to the conversation is added, else there is no resume",
+        point_to_conversation,
+    ),
+)
+
+
+MOST_ROUNDS = 8
+
+
+def mend_draft(draft: Draft) -> None:
+    """Mend all that can be mended: what one rung did may be what another waited for."""
+    ladder = RepairRun(draft)
+    for _ in range(MOST_ROUNDS):
+        count = len(draft.undo_stack)
+        for rung in REPAIR_RULES:
+            ladder.apply(rung)
+        if len(draft.undo_stack) == count:
+            break
+
+
+class RepairRun:
+    """Takes one rung after the other, and none after which the client would send less."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.sent: frozenset[bytes] | None = None
+        """What the client would send of the draft as it is, where that was asked."""
+
+    def apply(self, rung: RepairRule) -> None:
+        """Apply a rule, or leave the draft as it was."""
+        draft, count = self.draft, len(self.draft.undo_stack)
+        rung.mend(draft)
+        if len(draft.undo_stack) == count:
+            return
+        if not rung.is_lossless:
+            self.sent = None
+            return
+        after = list_sent_blocks(draft)
+        if self.sent is None:
+            draft.revert_to(count)
+            self.sent = list_sent_blocks(draft)
+            rung.mend(draft)
+        if self.sent <= after:
+            self.sent = after
+        else:
+            draft.revert_to(count)
+
+
+CLIENT_FILLERS = frozenset(
+    {NO_CONTENT, NO_RESPONSE, MISSING_RESULT, REMOVED_RESULT, INTERRUPTED_CALL, INTERRUPTED}
+)
+"""What the client says instead of what it does not have."""
+
+
+def list_sent_blocks(draft: Draft) -> frozenset[bytes]:
+    """Return what the client would send, block by block, without what it makes up."""
+    found = build_context(draft.records, size=draft.size).messages
+    blocks = (block for _, blocks in found for block in blocks)
+    return frozenset(encode(_bare(block)) for block in blocks if not _is_made_up(block))
+
+
+def _bare(block: Block) -> Block:
+    words = block.get("text")
+    return {**block, "text": words.strip()} if isinstance(words, str) else block
+
+
+def _is_made_up(block: Block) -> bool:
+    words = block.get("text", block.get("content"))
+    return isinstance(words, str) and words.strip() in CLIENT_FILLERS
+
+
+FINE = "nothing to repair"
+UNTOUCHED = "nothing is wrong with it"
+
+
+def needs_repair(subject: Subject, known_of: FindKnown | None = None) -> bool:
+    """Return whether anything of a session can be mended."""
+    return _open_and_mend(subject, read_stamp(subject.log.path), known_of).is_changed
+
+
+def plan_repair(
+    subject: Subject, *, is_in_place: bool = False, known_of: FindKnown | None = None
+) -> Plan:
+    """Return the plan that mends a session; without a step where nothing is to be mended."""
+    stamp = read_stamp(subject.log.path)
+    draft = _open_and_mend(subject, stamp, known_of)
+    before = measure_log(subject.log, stamp.size)
+    judged = LogCheck(rule for rule in RULES if rule.binds_all)
+    judged.read(split_lines(_bytes_of(draft)))
+    path, why_not = draft.log.path, find_refusal(draft.records, draft.size)
+    found = judged.list_breaches(draft.external_uuids, None, why_not)
+    numbers = [line.number for line in draft.lines if not line.is_dropped]
+    left = tuple(
+        Finding(
+            rule.name,
+            rule_breach.sentence,
+            path,
+            numbers[rule_breach.place.line - 1],
+            rule_breach.place.uuid,
+        )
+        for rule, rule_breach in found
+    )
+    if not draft.is_changed:
+        idle = plan_nothing("repair", subject, stamp, before, untouched=UNTOUCHED, why=FINE)
+        return replace(idle, unmended=left)
+    drafted = DraftedLog(subject.log, stamp.size, draft)
+    if is_in_place:
+        plan = plan_in_place("repair", subject, stamp, drafted, before, untouched=UNTOUCHED)
+    else:
+        plan = plan_new_session("repair", subject, stamp, drafted, before)
+    return replace(plan, unmended=left)
+
+
+def _open_and_mend(subject: Subject, stamp: FileStamp, known_of: FindKnown | None) -> Draft:
+    found = open_draft(subject.log, iter_lines(subject.log.path, end=stamp.size))
+    first = next(
+        (record for record in found.records if record.uuid and record.type in CHAIN_TYPES), None
+    )
+    parent = first.parent_uuid if first else None
+    if not parent or not known_of or any(record.uuid == parent for record in found.records):
+        found.external_uuids = frozenset()
+    else:
+        found.external_uuids = known_of(frozenset({parent}))
+    mend_draft(found)
+    return found
+
+
+def _bytes_of(draft: Draft) -> Iterator[bytes]:
+    for line in draft.lines:
+        if not line.is_dropped:
+            yield line.data + b"\n" * line.is_ended

@@ -1,0 +1,449 @@
+"""Reports of plans, checks and edits, how they are worded, and what fills a session's context."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from plait.conversation.prices import Prices
+from plait.edit.cuts import Preset
+from plait.edit.plan import Measures, Plan, Violation
+from plait.sessions.model import SessionRef
+from plait.view.context import NextCost, Weighed, describe_next_prompt, measure_context
+from plait.view.formats import format_bytes, format_count, format_money_column, format_tokens
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.edit.journal import Edit
+    from plait.edit.transfer import PackPlan
+    from plait.sessions.open_session import OpenSession
+    from plait.sessions.resume import Resumption
+
+
+UNKNOWN = "–"
+LEAD = 24
+"""Characters that are the same and shown before the first that differs."""
+PAST_TENSE = {
+    "clone": "cloned",
+    "fork": "forked",
+    "graft": "grafted",
+    "switch": "switched",
+    "repair": "repaired",
+    "rename": "renamed",
+    "tag": "tagged",
+    "delete": "deleted",
+    "trim": "trimmed",
+    "compress": "compressed",
+    "redact": "redacted",
+    "move": "moved",
+    "port": "ported",
+}
+
+
+class Size(Struct, frozen=True):
+    """How large a session is."""
+
+    lines: int
+    turns: int
+    bytes: int
+    tokens: int | None
+    """That the next resume sends; None where nothing says."""
+    cost_usd: NextCost | None = None
+    """Of the next prompt; None where it was not asked for."""
+
+
+class FateReason(Struct, frozen=True):
+    """Why some lines are kept, dropped, rewritten or added."""
+
+    fate: str
+    lines: int
+    reason: str
+
+
+class DifferentLine(Struct, frozen=True):
+    """A line before and after, cut to where they differ."""
+
+    line: int | None
+    uuid: str | None
+    before: str | None
+    after: str | None
+    reason: str
+
+
+class BrokenRule(Struct, frozen=True):
+    """A rule for written sessions that a line breaks."""
+
+    rule: str
+    uuid: str | None
+    line: int | None
+    words: str
+    file: str | None = None
+    """The log of an agent; None for the session's own."""
+
+
+class Unmended(Struct, frozen=True):
+    """Something that stays wrong."""
+
+    code: str
+    uuid: str | None
+    line: int | None
+    words: str
+
+
+class EditReport(Struct, frozen=True, kw_only=True):
+    """An edit that was planned, and whether it was done."""
+
+    operation: str
+    source: str
+    """The session that it was asked of."""
+    session: str
+    """The session that results."""
+    path: str
+    applied: bool
+    before: Size
+    after: Size
+    kept: int
+    dropped: int
+    rewritten: int
+    added: int
+    reasons: tuple[FateReason, ...] = ()
+    differences: tuple[DifferentLine, ...] = ()
+    notes: tuple[str, ...] = ()
+    unmended: tuple[Unmended, ...] = ()
+    violations: tuple[BrokenRule, ...] = ()
+    undo: str | None = None
+    """What the journal calls it; None where nothing was done."""
+    break_even_turns: float | None = None
+    """After how many turns a cut has paid for the cache that it spends."""
+    files: int = 0
+    """How many files it writes, adds to, moves or takes away."""
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether another session results, and this one is left alone."""
+        return self.session != self.source
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether there is nothing to do: a session that is removed is something, however empty."""
+        is_changed = self.dropped or self.rewritten or self.added or self.is_new or self.files
+        return not (is_changed or self.operation == "delete")
+
+
+class CheckReport(Struct, frozen=True):
+    """Whether a session keeps the rules for what is written."""
+
+    session: str
+    path: str
+    ok: bool
+    violations: tuple[BrokenRule, ...]
+
+
+class EditEntry(Struct, frozen=True):
+    """An edit as the journal has it."""
+
+    id: str
+    operation: str
+    session: str
+    path: str
+    when: str
+    state: str
+    """`done` and `undone`; `begun`, `ready` and `undoing` where it was cut off."""
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Return whether it was not carried out to its end."""
+        return self.state in ("begun", "ready", "undoing")
+
+    @property
+    def can_undo(self) -> bool:
+        """Return whether there is something to bring back."""
+        return self.state == "done" or self.is_cut_off
+
+
+def format_entry(edit_entry: EditEntry) -> str:
+    """Say what was done, and whether it still stands."""
+    done = PAST_TENSE.get(edit_entry.operation, edit_entry.operation)
+    if edit_entry.is_cut_off:
+        return f"{edit_entry.operation}, cut off"
+    return f"{done}, undone" if edit_entry.state == "undone" else done
+
+
+def list_size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
+    """Yield what is measured, with its figures before and after."""
+    before, after = report.before, report.after
+    yield "lines", _figure(before.lines), _figure(after.lines)
+    yield "turns", _figure(before.turns), _figure(after.turns)
+    yield "size", format_bytes(before.bytes), format_bytes(after.bytes)
+    yield "tokens of the next resume", _tokens(before.tokens), _tokens(after.tokens)
+    was, will_be = before.cost_usd or NO_COST, after.cost_usd or NO_COST
+    if was.warm is not None or will_be.warm is not None:
+        item, other = format_money_column((was.warm, will_be.warm), UNKNOWN)
+        yield "next prompt, cache warm", item, other
+    if was.cold is not None or will_be.cold is not None:
+        item, other = format_money_column((was.cold, will_be.cold), UNKNOWN)
+        yield "next prompt, cache cold", item, other
+
+
+NO_COST = NextCost(None, None)
+CUTS = ("trim", "compress")
+"""What makes a session cost less."""
+SHORTER = (*CUTS, "fork")
+"""What may send less than the session that it is made of."""
+
+
+def format_saving(report: EditReport) -> str | None:
+    """Say what a cut saves and when it has paid for itself; None where nothing is cut."""
+    before, after = report.before, report.after
+    if report.operation not in SHORTER or before.tokens is None or after.tokens is None:
+        return None
+    if after.tokens >= before.tokens:
+        return None
+    saved = format_tokens(before.tokens - after.tokens)
+    words = f"{saved} tokens less in every request, {format_saved_share(before, after)}"
+    if report.break_even_turns is None:
+        pays = ""
+    elif report.break_even_turns <= 0:
+        pays = "it pays at once: the cache is cold by now"
+    else:
+        count = (
+            f"{report.break_even_turns:.1f}"
+            if report.break_even_turns < 10
+            else f"{report.break_even_turns:.0f}"
+        )
+        pays = f"the cache that it spends is paid back after {count} turns"
+    return f"{words}; {pays}" if pays else words
+
+
+def format_saved_share(before: Size, after: Size) -> str:
+    """Say how much of what was sent is no longer sent."""
+    share = 1 - (after.tokens or 0) / before.tokens if before.tokens else 0.0
+    return f"{100 * share:.{0 if share >= 0.1 else 1}f} %"
+
+
+def _figure(count: int) -> str:
+    return f"{count:,}".replace(",", " ")
+
+
+def _tokens(count: int | None) -> str:
+    return UNKNOWN if count is None else format_tokens(count)
+
+
+def list_fate_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
+    """Yield how many lines fare how, and why; those that fare alike for a reason are one row.
+
+    Of a cut the many come first: its reasons are many themselves.
+    """
+    reasons = report.reasons
+    if report.operation in CUTS:
+        reasons = tuple(sorted(reasons, key=lambda reason: -reason.lines))
+    for fate_reason in reasons:
+        if fate_reason.lines:
+            yield _figure(fate_reason.lines), fate_reason.fate, fate_reason.reason
+
+
+def format_problem(broken_rule: BrokenRule | Unmended) -> str:
+    """Say where something is wrong, and what."""
+    file = broken_rule.file if isinstance(broken_rule, BrokenRule) else None
+    place = " ".join(
+        part for part in (file, f"line {broken_rule.line}" if broken_rule.line else None) if part
+    )
+    return f"{place}: {broken_rule.words}" if place else broken_rule.words
+
+
+def format_done(report: EditReport) -> str:
+    """Say what was done, in a few words."""
+    done = PAST_TENSE.get(report.operation, report.operation)
+    if report.operation == "move":
+        return f"{done} to {report.session}"
+    return f"{done} as {report.session}" if report.is_new else done
+
+
+def format_violations(report: EditReport) -> str:
+    """Say how many rules an edit would break."""
+    return f"{format_count(len(report.violations), 'rule')} would be broken"
+
+
+def cut_to_difference(
+    before: bytes | str | None, after: bytes | str | None, room: int
+) -> tuple[str | None, str | None]:
+    """Return two versions of a line cut to the same window, from shortly before they differ."""
+    item, other = _text(before), _text(after)
+    start = 0
+    if item is not None and other is not None:
+        low, high = 0, min(len(item), len(other))
+        while low < high:
+            middle = (low + high + 1) // 2
+            if item[low:middle] == other[low:middle]:
+                low = middle
+            else:
+                high = middle - 1
+        start = max(low - LEAD, 0)
+    return _window(item, start, room), _window(other, start, room)
+
+
+def _text(given: bytes | str | None) -> str | None:
+    return given.decode("utf-8", "replace") if isinstance(given, bytes) else given
+
+
+def _window(text: str | None, start: int, room: int) -> str | None:
+    if text is None:
+        return None
+    head = "…" if start else ""
+    end = start + room - len(head)
+    if len(text) > end:
+        return f"{head}{text[start : end - 1]}…"
+    return head + text[start:]
+
+
+MOST_DIFFERENCES = 12
+LONGEST = 400
+"""Characters of a line that differs."""
+
+
+def build_plan_report(
+    plan: Plan, violations: Iterable[Violation] = (), edit: "Edit | None" = None
+) -> EditReport:
+    """Return what is said about a plan: with its place in the journal where it was done."""
+    return EditReport(
+        operation=plan.operation,
+        source=plan.source.id,
+        session=plan.session,
+        path=str(plan.path),
+        applied=edit is not None,
+        before=build_size(plan.before),
+        after=build_size(plan.after),
+        kept=plan.count_lines("kept"),
+        dropped=plan.count_lines("dropped"),
+        rewritten=plan.count_lines("rewritten"),
+        added=plan.count_lines("added"),
+        reasons=tuple(
+            FateReason(change.fate, change.lines, change.reason) for change in plan.changes
+        ),
+        differences=tuple(_differences(plan)),
+        notes=plan.notes,
+        unmended=tuple(
+            Unmended(finding.code, finding.uuid, finding.line, finding.sentence)
+            for finding in plan.unmended
+        ),
+        violations=_broken(violations, plan.path),
+        undo=edit.id if edit else None,
+        break_even_turns=plan.break_even_turns,
+        files=len(plan.steps),
+    )
+
+
+def build_pack_report(packing: "PackPlan", *, is_done: bool) -> EditReport:
+    """Return what is said about sessions that are packed into a file: nothing of them changes."""
+    load, size = packing.load, build_size(packing.size)
+    name = load.directory if load.is_project else load.subjects[0].id
+    kept = packing.size.lines - packing.redacted
+    return EditReport(
+        operation="port",
+        source=name or load.folder.name,
+        session=name or load.folder.name,
+        path=str(packing.path),
+        applied=is_done,
+        before=size,
+        after=size,
+        kept=kept,
+        dropped=0,
+        rewritten=packing.redacted,
+        added=0,
+        reasons=tuple(
+            FateReason(fate, count, why)
+            for fate, count, why in (
+                ("kept", kept, "packed as it is"),
+                ("rewritten", packing.redacted, "held what should not be shared"),
+            )
+            if count
+        ),
+        notes=packing.notes,
+        files=len(packing.members),
+    )
+
+
+def build_check_report(session: str, path: Path, violations: Iterable[Violation]) -> CheckReport:
+    """Return what is said about a session that was checked."""
+    found = _broken(violations, path)
+    return CheckReport(session, str(path), not found, found)
+
+
+def build_edit_row(edit: "Edit") -> EditEntry:
+    """Return what a list of edits shows of one."""
+    return EditEntry(
+        edit.id, edit.operation, edit.session, str(edit.path), edit.when.isoformat(), edit.state
+    )
+
+
+def build_size(given: Measures) -> Size:
+    """Return what is said about how large a session is."""
+    is_priced = given.warm_usd is not None or given.cold_usd is not None
+    cost = NextCost(given.warm_usd, given.cold_usd) if is_priced else None
+    return Size(given.lines, given.turns, given.bytes, given.tokens, cost)
+
+
+def _differences(plan: Plan) -> Iterable[DifferentLine]:
+    for difference in plan.differences[:MOST_DIFFERENCES]:
+        before, after = cut_to_difference(difference.before, difference.after, LONGEST)
+        yield DifferentLine(difference.line, difference.uuid, before, after, difference.reason)
+
+
+def _broken(violations: Iterable[Violation], own: Path) -> tuple[BrokenRule, ...]:
+    return tuple(
+        BrokenRule(
+            violation.rule,
+            violation.uuid,
+            violation.line,
+            violation.sentence,
+            None if violation.path is None or violation.path == own else violation.path.name,
+        )
+        for violation in violations
+    )
+
+
+class PresetEffect(Struct, frozen=True):
+    """What a preset would leave of a session."""
+
+    preset: str
+    before: Size
+    after: Size
+    break_even_turns: float | None
+    words: str
+    """The same in a few words."""
+
+
+def weigh_context(
+    opened: "OpenSession", name: str, prices: Prices, resumed: "Resumption | None" = None
+) -> Weighed:
+    """Return what Claude will see of a session, weighed, with the place of everything."""
+    found = resumed or opened.context()
+    turns = {
+        uuid: turn.number
+        for turn in (opened.turns if opened.graph.sessions else ())
+        for uuid in (item.uuid for item in turn.items)
+        if uuid
+    }
+    weighed = measure_context(name, found.context, found.tokens, found.written, turns)
+    return replace(weighed, next_prompt=describe_next_prompt(found.next_prompt, prices))
+
+
+def list_preset_effects(archive: "Archive", session: SessionRef) -> Iterator[PresetEffect]:
+    """Yield what each preset would leave, the gentlest first; none of what is only kept."""
+    if archive.session(session).is_kept:
+        return
+    for preset in get_args(Preset):
+        plan = archive.plan.trim(session, preset, in_place=True)
+        before, after = build_size(plan.before), build_size(plan.after)
+        words = _words(before, after) if plan.steps else "nothing to trim"
+        yield PresetEffect(preset, before, after, plan.break_even_turns, words)
+
+
+def _words(before: Size, after: Size) -> str:
+    if before.tokens is None or after.tokens is None:
+        return "how much is not known"
+    saved = before.tokens - after.tokens
+    share = format_saved_share(before, after)
+    return f"{format_tokens(saved)} tokens less, {share}" if saved else "no token less"

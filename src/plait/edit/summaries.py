@@ -1,0 +1,391 @@
+"""Summaries of compressed turns: by an extract of what was said, or by the user's command.
+
+The extract needs no model and sends nothing anywhere: the last sentences say how it ended, the
+first what it was about; in between, sentences count that name files, commands or figures, or say
+what was decided, found or failed. Short answers stay as they are.
+
+A command is run without a shell, once per turn, with the turn on its input. Its output is the
+summary, stripped of terminal codes and bounded. It is an error if it fails, prints nothing or takes
+too long; everything that it started ends with it.
+"""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby
+from threading import Thread
+from time import monotonic
+from typing import IO, Literal, TypeAlias, get_args
+
+from plait.conversation.model import (
+    AssistantText,
+    Item,
+    LateResult,
+    Outcome,
+    ToolCall,
+    UserMessage,
+    UserMessageKind,
+)
+from plait.conversation.tools import get_tool
+from plait.errors import Refused, UserError
+from plait.record import Record
+from plait.record.codec import as_mapping
+
+Calls: TypeAlias = Literal["metadata", "none"]
+"""Whether calls are told, a line each, or go with their results."""
+CALLS: tuple[Calls, ...] = get_args(Calls)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDigest:
+    """A turn as whoever sums it up reads it."""
+
+    number: int
+    prompts: tuple[str, ...]
+    answers: tuple[str, ...]
+    """What the model said, one text after the other."""
+    calls: tuple[str, ...]
+    """A line for each call of a tool."""
+
+    @property
+    def text(self) -> str:
+        """All of it: what was asked, then the answers, then the calls."""
+        parts = [("Prompt", self.prompts), ("Answer", self.answers)]
+        sections = [f"# {name}\n\n{text.strip()}" for name, texts in parts for text in texts]
+        if self.calls:
+            sections.append("# Tool calls\n\n" + "\n".join(f"- {line}" for line in self.calls))
+        return "\n\n".join(sections) + "\n"
+
+
+Summariser: TypeAlias = Callable[[TurnDigest], str]
+"""Says in few words what was answered in a turn; empty where nothing was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A turn as the client has it."""
+
+    number: int
+    """0 for what comes before the first prompt that Claude sees."""
+    records: tuple[Record, ...]
+    """In the order of the client's chain."""
+    items: tuple[Item, ...]
+    is_head: bool = False
+    """It comes before the first prompt of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The older turns of what Claude sees, and where the newer ones begin."""
+
+    boundary: Record | None
+    """The compaction that they follow already."""
+    segments: tuple[Segment, ...]
+    tail: tuple[Record, ...]
+    """What is left alone."""
+    tail_turns: int
+    linked: Mapping[str, str]
+    """What records hang on for the client, where that is not what they say."""
+    has_past: bool = False
+    """Whether people read something before it that the client no longer sends."""
+
+    @property
+    def records(self) -> Iterator[Record]:
+        """Yield all that Claude sees, in its order."""
+        for segment in self.segments:
+            yield from segment.records
+        yield from self.tail
+
+    @property
+    def turns(self) -> int:
+        """How many turns it has; the rest of one that a compaction cut counts."""
+        return sum(bool(segment.records) and not segment.is_head for segment in self.segments)
+
+
+ASKED: frozenset[UserMessageKind] = frozenset({"prompt", "queued", "command", "bash", "summary"})
+"""What stays as it is: people's words, and what an earlier compaction left of them."""
+REPORTS: dict[UserMessageKind, str] = {
+    "notice": "a background task reported",
+    "teammate": "a teammate wrote",
+    "peer": "another session wrote",
+}
+INTERRUPTED = "the user interrupted here"
+OUTCOMES: dict[Outcome, str] = {
+    "ok": "ok",
+    "failed": "failed",
+    "rejected": "rejected by the user",
+    "interrupted": "interrupted",
+    "launched": "started in the background",
+    "missing": "no result",
+}
+SUBJECTS = """
+    file_path notebook_path path command pattern query url description skill subject prompt
+    task_id taskId shell_id bash_id
+""".split()
+"""Fields of a call's input that say what it is about, the surest first."""
+MAX_CALL_CHARACTERS = 100
+MOST_CALLS = 40
+
+
+def digest_turn(segment: Segment) -> TurnDigest:
+    """Return a turn as whoever sums it up reads it."""
+    messages = [item for item in segment.items if isinstance(item, UserMessage)]
+    return TurnDigest(
+        segment.number,
+        tuple(
+            message.text for message in messages if message.kind in ASKED and message.text.strip()
+        ),
+        tuple(
+            item.text.strip()
+            for item in segment.items
+            if isinstance(item, AssistantText) and item.text.strip()
+        ),
+        tuple(_few(_count_repeats(_happenings(segment.items)))),
+    )
+
+
+def is_prompt_item(item: Item) -> bool:
+    """Return whether an item is a prompt, which stays as it is."""
+    return isinstance(item, UserMessage) and item.kind in ASKED
+
+
+def is_answer_item(item: Item) -> bool:
+    """Return whether an item is an answer, which a summary replaces."""
+    return isinstance(item, AssistantText | ToolCall | LateResult) or (
+        isinstance(item, UserMessage) and (item.kind in REPORTS or item.kind == "interruption")
+    )
+
+
+def _happenings(items: Iterable[Item]) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, ToolCall):
+            fields = as_mapping(item.input)
+            named = (fields.get(name) for name in SUBJECTS)
+            texts = (
+                item
+                for item in (*named, *fields.values())
+                if isinstance(item, str) and item.strip()
+            )
+            subject = shorten(next(texts, ""))
+            words = f"{item.name} {subject}".strip()
+            yield f"{words}: {'; '.join((OUTCOMES[item.outcome], *_from_people(item)))}"
+        elif isinstance(item, UserMessage) and item.kind in REPORTS:
+            yield f"{REPORTS[item.kind]}: {shorten(item.name or item.text)}"
+        elif isinstance(item, UserMessage) and item.kind == "interruption":
+            yield INTERRUPTED
+
+
+def _from_people(called: ToolCall) -> Iterator[str]:
+    """Yield what a person answered or objected: no tool says it again."""
+    result = called.result
+    if result and result.feedback:
+        yield f"the user said: {' '.join(result.feedback.split())}"
+    if result and called.outcome == "ok" and get_tool(called.name).is_answered_by_person:
+        yield " ".join(result.text.split())
+
+
+def _count_repeats(lines: Iterable[str]) -> Iterator[str]:
+    for line, same in groupby(lines):
+        count = sum(1 for _ in same)
+        yield f"{line} ({count} times)" if count > 1 else line
+
+
+def _few(lines: Iterator[str]) -> list[str]:
+    found = list(lines)
+    more = len(found) - MOST_CALLS
+    if more <= 1:
+        return found
+    half = MOST_CALLS // 2
+    return [*found[:half], f"… {more} more …", *found[-half:]]
+
+
+def shorten(text: str) -> str:
+    """Return the first words of a text, on one line."""
+    words = " ".join(text[: 4 * MAX_CALL_CHARACTERS].split())
+    return words if len(words) <= MAX_CALL_CHARACTERS else f"{words[: MAX_CALL_CHARACTERS - 1]}…"
+
+
+MAX_EXTRACT = 700
+"""Letters that replace the answers of a turn."""
+GAP = " […] "
+FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)
+SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[\w`*\"'(\[-])|\n+")
+PATHLIKE = re.compile(r"`[^`\n]+`|\b[\w.-]+/[\w./-]+|\b\w+\.(?:[a-z]{1,4})\b|\w+\(\)")
+FIGURE = re.compile(r"\d")
+WEIGHTY = re.compile(
+    r"\b(decid|chos|instead|because|fix|found|caus|reason|error|fail|broke|bug|wrong|must|never|"
+    r"always|should|need|added|removed|renamed|changed|created|wrote|pass|works?|done|todo|next|"
+    r"remain|left|not yet|warning|important|note)\w*",
+    re.IGNORECASE,
+)
+
+
+def extract_summary(turn: TurnDigest) -> str:
+    """Return the answers of a turn in few sentences, in the order in which they were said."""
+    complete = "\n\n".join(turn.answers)
+    if len(complete) <= MAX_EXTRACT:
+        return complete
+    sentences = [sentence for text in turn.answers for sentence in _sentences(text)]
+    chosen = sorted(_choose_sentences(sentences))
+    return _join_sentences(sentences, chosen) or f"{complete[: MAX_EXTRACT - 1]}…"
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for part in SENTENCE.split(FENCE.sub("", text)):
+        words = " ".join(part.split())
+        if words.strip("#*-=_|` ") and not words.startswith("|-"):
+            yield words if len(words) <= MAX_EXTRACT // 2 else f"{words[: MAX_EXTRACT // 2 - 1]}…"
+
+
+def _choose_sentences(sentences: list[str]) -> Iterator[int]:
+    """Yield the places of what is told, the weightiest first, as long as there is room."""
+    last = len(sentences) - 1
+    ranked = sorted(range(len(sentences)), key=lambda n: (-_weight(sentences[n], n, last), -n))
+    room = MAX_EXTRACT
+    for place in ranked:
+        needed = len(sentences[place]) + len(GAP)
+        if needed <= room:
+            room -= needed
+            yield place
+
+
+def _weight(sentence: str, place: int, last: int) -> float:
+    ends = 6 if place == last else 4 if place == 0 else 3 if last - place < 3 else 0
+    named = min(len(PATHLIKE.findall(sentence)), 3)
+    weighty = min(len(WEIGHTY.findall(sentence)), 3)
+    return ends + named + 1.5 * weighty + 0.5 * bool(FIGURE.search(sentence))
+
+
+def _join_sentences(sentences: list[str], places: list[int]) -> str:
+    parts: list[str] = []
+    before: int | None = None
+    for place in places:
+        if before is not None:
+            parts.append(" " if place == before + 1 else GAP)
+        parts.append(sentences[place])
+        before = place
+    return "".join(parts)
+
+
+TIMEOUT = 120.0
+"""Seconds that a command has for one turn."""
+MAX_PRINTED = 4000
+"""Letters of a summary that are kept."""
+MOST = 4 * MAX_PRINTED
+"""Bytes that are read of what a command prints: the rest is never waited for."""
+WORDS = 300
+"""Letters of what a command complains of that are told."""
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def build_summariser(command: str | Sequence[str] | None, timeout: float = TIMEOUT) -> Summariser:
+    """Return what sums up a turn: a command as it is typed, else its weightiest sentences."""
+    if command is None:
+        return extract_summary
+    arguments = _split(command) if isinstance(command, str) else list(command)
+    if not arguments:
+        raise UserError("the summariser is not a command")
+
+    def summarise(turn: TurnDigest) -> str:
+        words = strip_terminal_codes(_output(arguments, turn, timeout))
+        if not words:
+            raise Refused(f"the summariser '{arguments[0]}' printed nothing for turn {turn.number}")
+        return words if len(words) <= MAX_PRINTED else f"{words[: MAX_PRINTED - 1]}…"
+
+    return summarise
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as problem:
+        raise UserError(f"'{command}' is not a command: {str(problem).lower()}") from problem
+
+
+def _output(arguments: list[str], turn: TurnDigest, timeout: float) -> bytes:
+    """Return what a command prints of a turn, no more than is needed."""
+    name = arguments[0]
+    try:
+        process = subprocess.Popen(  # noqa: S603  the user's own command
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as problem:
+        words = (problem.strerror or str(problem)).lower()
+        raise Refused(f"the summariser '{name}' cannot be started: {words}") from problem
+    until = monotonic() + timeout
+    fed, printed, complaint = _pipes(process, turn.text.encode("utf-8", "replace"))
+    try:
+        printed.join(timeout)
+        if not printed.has_enough:
+            process.wait(max(0.0, until - monotonic()))
+    except subprocess.TimeoutExpired:
+        raise Refused(
+            f"the summariser '{name}' took more than {timeout:g} s for turn {turn.number}"
+        ) from None
+    finally:
+        _end(process)
+        for pipe in (fed, printed, complaint):
+            pipe.join()
+    if process.returncode and not printed.has_enough:
+        words = (
+            strip_terminal_codes(complaint.data)[-WORDS:] or f"it ended with {process.returncode}"
+        )
+        raise Refused(f"the summariser '{name}' failed for turn {turn.number}: {words}")
+    return printed.data
+
+
+class _Pipe(Thread):
+    """What goes through a pipe, while others are waited for."""
+
+    def __init__(self, stream: IO[bytes], data: bytes | None = None) -> None:
+        super().__init__(daemon=True)
+        self.stream = stream
+        self.data = data or b""
+        self.is_input = data is not None
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether more was printed than is kept."""
+        return len(self.data) >= MOST
+
+    def run(self) -> None:
+        """Read or writes, as long as the other end is open."""
+        with suppress(OSError), self.stream:
+            if self.is_input:
+                self.stream.write(self.data)
+            else:
+                self.data = self.stream.read(MOST)
+
+
+def _pipes(process: "subprocess.Popen[bytes]", text: bytes) -> tuple[_Pipe, _Pipe, _Pipe]:
+    """Start to tell a command what it is to sum up, and to read what it says."""
+    if not process.stdin or not process.stdout or not process.stderr:
+        raise Refused("the summariser cannot be told anything")
+    pipes = _Pipe(process.stdin, text), _Pipe(process.stdout), _Pipe(process.stderr)
+    for pipe in pipes:
+        pipe.start()
+    return pipes
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a command and all that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def strip_terminal_codes(printed: bytes) -> str:
+    """Return what was printed without what would command a terminal."""
+    text = printed.decode("utf-8", "replace").replace("\r\n", "\n")
+    return CONTROLS.sub("", ESCAPES.sub("", text)).strip()

@@ -1,0 +1,517 @@
+"""Pack sessions or a project into one file, and unpack it on another machine.
+
+    project/<session>.jsonl, project/<session>/**     as in the folder of the project
+    file-history/<session>/**, tasks/<session>/**, todos/<session>-*.json
+    history.jsonl                                     the prompts that were typed in them
+
+With a redactor, everything goes through it, names and directories too. Unpacking keeps ids and
+rewrites paths to this machine. A session that is here already is never overwritten: where both
+copies differ, the report says which one goes further.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from plait.edit.clone import join_pieces
+from plait.edit.log import (
+    LARGE_LOG_BYTES,
+    measure_large_log,
+    measure_log,
+    measure_records,
+    read_stamp,
+    split_lines,
+)
+from plait.edit.move import INDEX, DirectoryMap, sum_measures
+from plait.edit.plan import Append, Change, Content, CopyOf, Measures, Plan, Step, Subject, Write
+from plait.edit.redaction import SessionRedactor, is_text
+from plait.edit.side_files import CLIENT_FOLDERS, JSON, LISTS, OUTPUTS, list_side_files
+from plait.errors import Refused
+from plait.line import (
+    Finding,
+    iter_bytes,
+    iter_lines,
+    make_project_slug,
+    read_file_times,
+    read_small,
+)
+from plait.line.discovery import (
+    AGENT_PREFIX,
+    LOG_SUFFIX,
+    PLAIT_FOLDER,
+    PROMPT_HISTORY,
+    make_log_file,
+)
+from plait.line.output import is_plain_name
+from plait.line.pack import Manifest, Member, Pack, write_pack
+from plait.record import Record, parse_entry
+
+if TYPE_CHECKING:
+    from plait.redact import Redactor
+
+
+PROJECT = "project"
+HOME = re.compile(r"/home/[^/]+|/Users/[^/]+|/root(?=/|$)|[A-Za-z]:[\\/]Users[\\/][^\\/]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PackSource:
+    """What is to be packed."""
+
+    folder: Path
+    directory: str | None
+    subjects: tuple[Subject, ...]
+    files: tuple[Path, ...]
+    """Those of the folder that come along."""
+    is_project: bool = False
+
+    @property
+    def config(self) -> Path | None:
+        """The client's configuration folder."""
+        return self.subjects[0].config
+
+
+@dataclass(frozen=True)
+class PackPlan:
+    """An archive that has not been written yet: what will be in it, and how large that is."""
+
+    path: Path
+    load: PackSource
+    members: tuple[Member, ...]
+    about: dict[str, Any]
+    size: Measures
+    redacted: int = 0
+    """Lines of the sessions' own logs that are other ones in it."""
+    notes: tuple[str, ...] = field(default=())
+
+    def write(self) -> Manifest:
+        """Write it, whole or not at all; nothing is written over."""
+        return write_pack(self.path, self.members, self.about)
+
+
+def find_user_home(directory: str | None, config: Path | None) -> str | None:
+    """Return the home of whoever a directory belongs to, as far as its name tells."""
+    found = HOME.match(directory or "")
+    if found:
+        return found[0]
+    return str(config.parent) if config and config.name == ".claude" else None
+
+
+def plan_pack(path: Path, load: PackSource, redactor: "Redactor | None" = None) -> PackPlan:
+    """Return what is to be packed, with all that is next to sessions."""
+    files = dict(_files(load))
+    odd = [name for name in files if not all(map(is_plain_name, name.split("/")))]
+    for name in odd:
+        del files[name]
+    cleaner = _learn_files(files, load, redactor) if redactor else None
+    members = tuple(_members(files, load, cleaner))
+    sizes = [
+        measure_log(subject.log, read_stamp(subject.log.path).size) for subject in load.subjects
+    ]
+    changed = (
+        sum(
+            sum(cleaner.redact_line(line) != line.data for line in iter_lines(subject.log.path))
+            for subject in load.subjects
+        )
+        if cleaner
+        else 0
+    )
+    notes = list(_pack_notes(files, cleaner))
+    if odd:
+        notes.append(f"left out, because not every system has such names: {len(odd)} files")
+
+    def redact(text: str | None) -> str | None:
+        return cleaner.redactor.text(text) if cleaner and text else text
+
+    is_loose = load.config is None and load.directory
+    found: set[str] = set()
+    for subject in load.subjects:
+        for line in iter_lines(subject.log.path):
+            entry = parse_entry(line)
+            if isinstance(entry, Record) and entry.version:
+                found.add(entry.version)
+    about = {
+        "kind": PROJECT if load.is_project else "session",
+        "sessions": [subject.id for subject in load.subjects],
+        "directory": redact(load.directory),
+        "slug": redact(
+            make_project_slug(load.directory) if is_loose and load.directory else load.folder.name
+        ),
+        "home": redact(find_user_home(load.directory, load.config)),
+        "config": redact(str(load.config) if load.config else None),
+        "clients": sorted(found),
+        "redacted": cleaner is not None,
+    }
+    return PackPlan(path, load, members, about, sum_measures(sizes), changed, tuple(notes))
+
+
+def _files(load: PackSource) -> Iterator[tuple[str, Path]]:
+    for path in load.files:
+        if path.name != INDEX:
+            yield f"{PROJECT}/{path.relative_to(load.folder).as_posix()}", path
+    for subject in load.subjects:
+        for side_file in list_side_files(subject, subject.id):
+            if subject.config and load.folder not in side_file.source.parents:
+                yield side_file.source.relative_to(subject.config).as_posix(), side_file.source
+
+
+def _is_log(name: str) -> bool:
+    return name.endswith(LOG_SUFFIX) and OUTPUTS not in name.split("/")[-3:-1]
+
+
+def _members(
+    files: dict[str, Path], load: PackSource, cleaner: SessionRedactor | None
+) -> Iterator[Member]:
+    existing: set[str] = set()
+    for name, path in sorted(files.items()):
+        times = read_file_times(path)
+        shown = name
+        if cleaner:
+            parts = (cleaner.redactor.text(part) for part in name.split("/"))
+            shown = "/".join(part.replace(": ", " ").replace(":", " ") for part in parts)
+        while shown in existing:
+            shown += "_"
+        existing.add(shown)
+        yield Member(shown, _content(name, path, cleaner), times[1] if times else 0)
+    prompts = list(_redacted_prompts(load, cleaner))
+    if prompts:
+        yield Member(PROMPT_HISTORY, lambda: prompts)
+
+
+def _content(
+    name: str, path: Path, cleaner: SessionRedactor | None
+) -> Callable[[], Iterable[bytes]]:
+    if _is_log(name):
+        size = read_stamp(path).size
+        return lambda: join_pieces(_lines(path, size, cleaner))
+    if cleaner is None or not is_text(read_small(path) or b""):
+        return CopyOf(path)
+    return lambda: [cleaner.redact_file(path)]
+
+
+def _lines(path: Path, size: int, cleaner: SessionRedactor | None) -> Iterator[bytes]:
+    for line in iter_lines(path, end=size):
+        yield cleaner.redact_line(line) if cleaner else line.data
+        if line.is_ended:
+            yield b"\n"
+
+
+def _redacted_prompts(load: PackSource, cleaner: SessionRedactor | None) -> Iterator[bytes]:
+    """Yield what was typed in the sessions, as the client's list has it."""
+    history = load.config / PROMPT_HISTORY if load.config else None
+    if not history or not history.is_file():
+        return
+    names = [subject.id.encode("utf-8", "surrogatepass") for subject in load.subjects]
+    for line in iter_lines(history):
+        if any(name in line.data for name in names):
+            yield (cleaner.redact_prompt(line) if cleaner else line.data) + b"\n"
+
+
+def _learn_files(files: dict[str, Path], load: PackSource, redactor: "Redactor") -> SessionRedactor:
+    cleaner = SessionRedactor(redactor, keeps_places=False)
+    for name, path in files.items():
+        (cleaner.learn_log if _is_log(name) else cleaner.learn_file)(path)
+    for text in filter(None, (load.directory, str(load.config or ""))):
+        redactor.learn(text)
+    return cleaner
+
+
+def _pack_notes(files: dict[str, Path], cleaner: SessionRedactor | None) -> Iterator[str]:
+    if cleaner is None:
+        yield "nothing is redacted: whoever has the file reads everything"
+        return
+    report = cleaner.redactor.report
+    secrets = sum(found.kind == "secret" for found in report.found.values())
+    found = len(report.found)
+    yield f"hidden: {found} {'value' if found == 1 else 'values'}, {secrets} of them secret"
+    logs = [path for name, path in files.items() if not _is_log(name)]
+    binary = [path for path in logs if not is_text(read_small(path) or b"")]
+    if binary:
+        yield f"not looked into, because they are no text: {len(binary)} files"
+
+
+NO_MEASURES = Measures(0, 0, 0, None)
+FROM_FILE = "from the file"
+MEMORY = "memory"
+Relation: TypeAlias = Literal["equal", "shorter", "longer", "other"]
+"""What a session that is here is to the one that comes."""
+RELATION_WORDS: dict[Relation, str] = {
+    "shorter": "is here already, and goes on further in the file: delete it here first to bring it",
+    "longer": "is here already, and goes on further here",
+    "other": "is here already, and is another one",
+}
+
+
+def plan_unpack(file: Path, config: Path, directory: str, known: Mapping[str, Path]) -> Plan:
+    """Return the plan that brings the sessions of an archive to a directory of this machine.
+
+    What is known are the logs of the sessions that are here, by their ids.
+    """
+    pack = Pack(file, is_allowed)
+    pack.verify()
+    arrival = _Arrival(pack, config, directory)
+    steps, found = list[Step](), _Found()
+    comes: list[str] = []
+    for session, names in arrival.groups.items():
+        here = known.get(session) if session else None
+        if session is None or arrival.may_come(session, here, found):
+            comes += [session] if session else []
+            steps += arrival.writes(names, found)
+    steps += arrival.prompts(comes)
+    return _plan(arrival, steps, found)
+
+
+def is_allowed(parts: tuple[str, ...]) -> bool:
+    """Return whether an archive may hold a file of that name."""
+    if PLAIT_FOLDER in parts:
+        return False
+    if parts[0] == PROJECT:
+        return len(parts) > 1
+    if parts[0] in CLIENT_FOLDERS:
+        return len(parts) > 2
+    return (parts[0] == LISTS and len(parts) == 2) or parts == (PROMPT_HISTORY,)
+
+
+class _Found:
+    """What was met on the way."""
+
+    def __init__(self) -> None:
+        self.conflicts: list[Finding] = []
+        self.equal = 0
+        self.brought: list[Measures] = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    name: str
+    path: Path
+    content: Content
+    original: Content
+
+
+class _Arrival:
+    """The files of an archive, and what they become here."""
+
+    def __init__(self, pack: Pack, config: Path, directory: str) -> None:
+        self.pack, self.config, self.directory = pack, config, directory
+        about = pack.manifest.about
+        self.folder = config / "projects" / make_project_slug(directory)
+
+        def get_text(name: str) -> str:
+            value = about.get(name)
+            return value if isinstance(value, str) else ""
+
+        home, ours = get_text("home"), find_user_home(directory, config)
+        pairs = [(get_text("directory"), directory), (get_text("config"), str(config))]
+        pairs += [(home, ours)] if ours else []
+        slug = get_text("slug")
+        self.directories = DirectoryMap(
+            tuple((old, new) for old, new in pairs if len(old) > 1),
+            ((slug, make_project_slug(directory)),) if slug else (),
+            config=(get_text("config"), str(config)) if get_text("config") else None,
+        )
+        names = [name for name in pack.files if name != PROMPT_HISTORY]
+        self.sessions = {
+            path.stem
+            for path in map(PurePosixPath, names)
+            if path.suffix == LOG_SUFFIX
+            and path.parent == PurePosixPath(PROJECT)
+            and _is_session(path)
+        }
+        self.groups: dict[str | None, list[str]] = {}
+        for name in sorted(names):
+            parts = PurePosixPath(name).parts
+            stem = PurePosixPath(parts[1]).stem if len(parts) == 2 else parts[1]
+            if parts[0] == LISTS:
+                found = next(
+                    (session for session in self.sessions if stem.startswith(f"{session}-")), None
+                )
+            else:
+                found = stem if stem in self.sessions else None
+            if found is None and parts[0] != PROJECT:
+                raise Refused(
+                    f"refusing to open '{self.pack.path}': '{name}' belongs to no session in it"
+                )
+            self.groups.setdefault(found, []).append(name)
+
+    def place(self, name: str) -> _Place:
+        """Return where a file will lie, and what it will hold."""
+        parts = PurePosixPath(name).parts
+        is_of_project = parts[0] == PROJECT
+        base = self.folder if is_of_project else self.config
+        path = base.joinpath(*(parts[1:] if is_of_project else parts))
+        original = self.pack.content(name)
+        return _Place(name, path, self._content(path, original), original)
+
+    def _content(self, path: Path, original: Content) -> Content:
+        if OUTPUTS in path.parent.parts[-2:] or path.suffix not in (LOG_SUFFIX, JSON):
+            return original
+        if path.suffix == LOG_SUFFIX:
+            return partial(_rewritten, original, self.directories)
+        return lambda: [self.directories.rewrite_json(b"".join(original()))]
+
+    def may_come(self, session: str, here: Path | None, found: _Found) -> bool:
+        """Return whether a session may come, and keep why it may not."""
+        place = self.place(f"{PROJECT}/{session}{LOG_SUFFIX}")
+        if here is None and not place.path.exists():
+            return True
+        if here is not None and here != place.path:
+            words = f"session '{session}' is here already, in '{here.parent.name}'"
+            found.conflicts.append(Finding("conflict", words, here))
+            return False
+        relation = _relation(place.path, place.content())
+        if relation == "equal":
+            return True
+        words = f"session '{session}' {RELATION_WORDS[relation]}"
+        found.conflicts.append(Finding("conflict", words, place.path))
+        return False
+
+    def writes(self, names: Iterable[str], found: _Found) -> Iterator[Write]:
+        """Yield the files that are not here yet."""
+        for place in map(self.place, names):
+            if not place.path.exists():
+                if (
+                    place.path.suffix == LOG_SUFFIX
+                    and place.path.parent == self.folder
+                    and _is_session(place.path)
+                ):
+                    found.brought.append(_measured(place))
+                yield Write(place.path, place.content)
+            elif _relation(place.path, place.content()) == "equal":
+                found.equal += 1
+            else:
+                words = f"'{place.path.name}' is here already, and is another one"
+                found.conflicts.append(Finding("conflict", words, place.path))
+
+    def prompts(self, sessions: Iterable[str]) -> Iterator[Step]:
+        """Yield what adds the prompts of sessions that are not in the client's list yet."""
+        names = [session.encode() for session in sessions]
+        if PROMPT_HISTORY not in self.pack.files or not names:
+            return
+        moved = [
+            self.directories.rewrite_json(line.data)
+            for line in split_lines(self.pack.content(PROMPT_HISTORY)())
+            if any(name in line.data for name in names)
+        ]
+        path = self.config / PROMPT_HISTORY
+        if not path.exists():
+            yield Write(path, lambda: [b"".join(item + b"\n" for item in moved)], is_shared=True)
+            return
+        is_ended, here = True, set[bytes]()
+        for line in iter_lines(path):
+            here.add(line.data)
+            is_ended = line.is_ended
+        new = b"".join(item + b"\n" for item in moved if item not in here)
+        if new:
+            data = new if is_ended else b"\n" + new
+            yield Append(path, data, read_stamp(path), is_shared=True)
+
+    def logs(self, steps: Iterable[Step]) -> Iterator[tuple[Path, Content]]:
+        """Yield the logs that come, as they were."""
+        comes = {step.path for step in steps}
+        for name in self.pack.files:
+            place = self.place(name) if name != PROMPT_HISTORY else None
+            if place and place.path in comes and place.path.suffix == LOG_SUFFIX:
+                yield place.path, place.original
+
+
+def _is_session(path: Path | PurePosixPath) -> bool:
+    return not path.name.startswith(AGENT_PREFIX)
+
+
+def _rewritten(original: Content, directories: DirectoryMap) -> Iterator[bytes]:
+    found = split_lines(original())
+    return join_pieces(
+        part
+        for line in found
+        for part in (directories.rewrite_line(line), b"\n" if line.is_ended else b"")
+    )
+
+
+def _relation(path: Path, content: Iterable[bytes]) -> Relation:
+    """Return what the file that is here is to the one that comes."""
+    comes, here = _Stream(content), _Stream(iter_bytes(path))
+    while True:
+        item, other = comes.peek(), here.peek()
+        if not item or not other:
+            return "equal" if item == other else "longer" if other else "shorter"
+        size = min(len(item), len(other))
+        if item[:size] != other[:size]:
+            return "other"
+        comes.pass_over(size)
+        here.pass_over(size)
+
+
+class _Stream:
+    """Bytes that come in pieces of any size."""
+
+    def __init__(self, source: Iterable[bytes]) -> None:
+        self._source, self._held = iter(source), b""
+
+    def peek(self) -> bytes:
+        """Return the next bytes, none at the end."""
+        while not self._held:
+            piece = next(self._source, None)
+            if piece is None:
+                return b""
+            self._held = piece
+        return self._held
+
+    def pass_over(self, size: int) -> None:
+        """Skip a number of bytes."""
+        self._held = self._held[size:]
+
+
+def _measured(place: _Place) -> Measures:
+    """Return how large a session is that comes."""
+    size = sum(map(len, place.content()))
+    found = split_lines(place.content())
+    if size >= LARGE_LOG_BYTES:
+        return measure_large_log(found, size)
+    records: list[Record] = []
+    count = 0
+    for line in found:
+        count += 1
+        if isinstance(entry := parse_entry(line), Record):
+            records.append(entry)
+    return measure_records(make_log_file(place.path), records, lines=count, size=size)
+
+
+def _plan(arrival: _Arrival, steps: list[Step], found: _Found) -> Plan:
+    sessions = sorted(arrival.sessions)
+    is_single = arrival.pack.manifest.about.get("kind") == "session" and len(sessions) == 1
+    path = arrival.folder / f"{sessions[0]}{LOG_SUFFIX}" if is_single else arrival.folder
+    name = sessions[0] if is_single else arrival.directory
+    source = str(arrival.pack.path)
+    after = sum_measures(found.brought) if found.brought else NO_MEASURES
+    own = make_log_file(arrival.folder / f"{sessions[0] if sessions else 'none'}{LOG_SUFFIX}")
+    return Plan(
+        operation="port",
+        source=Subject(source if steps else name, own, (), arrival.config),
+        session=name,
+        path=path,
+        steps=tuple(steps),
+        before=NO_MEASURES,
+        after=after,
+        changes=(Change("added", after.lines, FROM_FILE),) if after.lines else (),
+        originals=tuple(arrival.logs(steps)),
+        keeps_line_order=True,
+        unmended=tuple(found.conflicts),
+        notes=tuple(_unpack_notes(arrival, steps, found)),
+    )
+
+
+def _unpack_notes(arrival: _Arrival, steps: list[Step], found: _Found) -> Iterator[str]:
+    about = arrival.pack.manifest.about
+    yield f"from '{about.get('directory')}' to '{arrival.directory}'"
+    kinds = Counter(isinstance(step, Write) for step in steps)
+    come = "1 file comes" if kinds[True] == 1 else f"{kinds[True]} files come"
+    yield f"{come}, {found.equal} {'is' if found.equal == 1 else 'are'} here already"
+    if any(MEMORY in step.path.parts for step in steps):
+        yield "with it comes what Claude is to remember of the project: read it before you go on"
+    if about.get("redacted"):
+        yield "what should not be shared was taken out before it was packed"

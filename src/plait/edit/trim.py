@@ -1,0 +1,880 @@
+"""Trim a session: select what is removed or shortened, by presets or by name, and plan it.
+
+A preset is a share of what the messages of the next request took before anything was trimmed; it
+cuts the least valuable first. What a trim removed is noted in the log, so a trimmed session is
+measured by its former size and the same preset finds nothing more to do. The system prompt and the
+tool definitions do not count, since no trim can remove them.
+
+Calls are chosen by id, tool or size, or by age alone. What is chosen by age or spared as recent
+applies to everything that has a time or a turn.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+import msgspec
+
+from plait.conversation.prices import Prices
+from plait.conversation.tools import get_tool
+from plait.edit import cuts
+from plait.edit import cuts as marks
+from plait.edit.check import describe_image_fault, parse_image
+from plait.edit.cuts import (
+    PLAIN_RESULTS,
+    THINKING,
+    Cut,
+    Place,
+    Preset,
+    Removed,
+    SentBlock,
+    SentLog,
+    SentRecord,
+    TrimChoice,
+    Way,
+    apply_block_cuts,
+    apply_cuts,
+    filter_allowed,
+    find_mentioned_calls,
+    get_result_text,
+    list_block_heads,
+    list_blocks,
+)
+from plait.edit.draft import (
+    DraftedLog,
+    note_removed_tokens,
+    open_draft,
+    plan_in_place,
+    plan_new_session,
+    plan_nothing,
+    weigh_chain,
+)
+from plait.edit.links import SideFileChanges, find_resume_chain, mend_pointers, restore_resume_chain
+from plait.edit.log import add_break_even, measure_log, read_stamp, split_lines
+from plait.edit.plan import Plan, Subject, Write
+from plait.errors import UserError
+from plait.graph.client import Context, build_context, find_refusal
+from plait.graph.client.context import REMINDER
+from plait.graph.client.entries import Block
+from plait.graph.client.messages import normalize_call
+from plait.graph.client.tokens import estimate_block_tokens
+from plait.line import iter_lines
+from plait.record import Record, parse_entry
+from plait.record.codec import as_mapping, get_text
+from plait.record.prompts import get_queued_text, is_typed_in_queue
+
+__all__ = ["Cut", "Preset", "Removed", "TrimChoice", "Way", "apply_cuts", "plan_cuts", "plan_trim"]
+
+
+MEDIA = frozenset({"image", "document"})
+
+
+def shorten_result(
+    place: Place, block: dict[str, Any], keep: int | None, reason: str
+) -> Iterator[Cut]:
+    """Yield the cuts; what is as short already is left alone, and so is what loads tools."""
+    content = block.get("content")
+    if loads_tools(block):
+        return
+    if keep is None:
+        parts = content if isinstance(content, list) else []
+        kinds = [str(part.get("type")) if isinstance(part, dict) else "other" for part in parts]
+        words, more = (
+            get_result_text(block),
+            Counter(kind if kind in MEDIA else "other" for kind in kinds if kind != "text"),
+        )
+        line = cuts.format_removed(words, more)
+        is_long = len(words) > len(line) and not cuts.is_mark(words)
+        if is_long or more:
+            yield Cut(place.line, place.block, line, reason)
+    elif isinstance(content, str):
+        if len(left := cuts.cut_text(content, keep)) < len(content):
+            yield Cut(place.line, place.block, left, reason)
+    elif isinstance(content, list):
+        for inner, part in enumerate(content):
+            text = part.get("text") if isinstance(part, dict) else None
+            if isinstance(text, str) and len(left := cuts.cut_text(text, keep)) < len(text):
+                yield Cut(place.line, place.block, left, reason, inner)
+
+
+def loads_tools(block: dict[str, Any]) -> bool:
+    """Tell a result that gives the model tools, which it would lose without it."""
+    content = block.get("content")
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, dict) and part.get("type") == "tool_reference" for part in parts)
+
+
+MOST = 100
+"""Pictures that the API takes in one request."""
+REFUSED = "picture that the API refuses"
+TOO_MANY = "picture beyond the 100 that the API takes"
+
+
+@dataclass(frozen=True, slots=True)
+class LogImage:
+    """A picture, and where it stands."""
+
+    line: int
+    place: int
+    inner: int | None
+    """Its place within a result, or None for one that stands by itself."""
+    block: dict[str, Any]
+
+    def cut(self, reason: str) -> Cut:
+        """Return the cut that puts a text in its place."""
+        return Cut(self.line, self.place, self.words, reason, self.inner)
+
+    @property
+    def words(self) -> str:
+        """What is in its place."""
+        source = as_mapping(self.block.get("source"))
+        data = get_text(source, "data") or ""
+        shape = parse_image(data) if get_text(source, "type") == "base64" else None
+        size = f", {shape.width} × {shape.height}" if shape and shape.width else ""
+        return f"[picture left out: {get_text(source, 'media_type') or 'unknown'}{size}]"
+
+
+def list_images(record: Record) -> Iterator[LogImage]:
+    """Yield the pictures of a message, those within results too."""
+    if b'"image"' not in record.raw:
+        return
+    for place, block in enumerate(list_blocks(record)):
+        value = as_mapping(block)
+        if value.get("type") == "image":
+            yield LogImage(record.line, place, None, dict(value))
+        content = value.get("content") if value.get("type") == "tool_result" else None
+        for inner, part in enumerate(content if isinstance(content, list) else ()):
+            if as_mapping(part).get("type") == "image":
+                yield LogImage(record.line, place, inner, dict(as_mapping(part)))
+
+
+def find_refused_images(log: SentLog) -> Iterator[Cut]:
+    """Yield the pictures for which the API would refuse what is sent.
+
+    Those that it cannot read, or that are too large; then, of more than it takes, the oldest,
+    what tools gave before what people did.
+    """
+    selected: list[LogImage] = []
+    for picture in _sent(log):
+        if describe_image_fault(picture.block):
+            yield picture.cut(REFUSED)
+        else:
+            selected.append(picture)
+    by_age = sorted(selected, key=lambda item: item.inner is None)
+    yield from (image.cut(TOO_MANY) for image in by_age[: max(len(selected) - MOST, 0)])
+
+
+def _sent(log: SentLog) -> Iterable[LogImage]:
+    for sent in log.chain:
+        yield from list_images(sent.record)
+
+
+STALE = "stale reading of a file"
+REPEATED = "repeated reminder"
+PATHS = ("file_path", "notebook_path")
+RANGE = ("offset", "limit", "pages")
+UNCHANGED = "file_unchanged"
+"""What the client calls a reading that only points to an earlier one."""
+TAGS = re.compile(r"</?system-reminder>")
+Range = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _LaterUse:
+    """What was read and changed of a file after a place of the chain."""
+
+    changed: bool = False
+    ranges: set[Range] = field(default_factory=set)
+
+    def news_of(self, wanted: Range) -> str | None:
+        """Say what happened later to what was read, or None where it still holds."""
+        if self.changed:
+            return "changed"
+        everything: Range = ()
+        return "read again" if self.ranges & {everything, wanted} else None
+
+
+def find_stale_reads(log: SentLog) -> Iterator[tuple[SentBlock, Cut]]:
+    """Yield the readings of files that were read again or changed since, the last first."""
+    since: dict[str, _LaterUse] = {}
+    for sent_block, call in reversed(list(log.results())):
+        tool, given = get_tool(log.pairs.names.get(call, "")), log.input_of(call)
+        path = next((path for name in PATHS if (path := get_text(given, name))), None)
+        if path is None or tool.action is None or sent_block.block.get("is_error") is True:
+            continue
+        known = since.setdefault(path, _LaterUse())
+        if tool.action != "read":
+            known.changed = True
+            continue
+        wanted = tuple(f"{name}={given[name]}" for name in RANGE if given.get(name) is not None)
+        view = as_mapping(sent_block.owner.record.fields.get("toolUseResult"))
+        if not (
+            get_text(view, "type") != UNCHANGED
+            and not cuts.is_mark(get_result_text(sent_block.block))
+        ):
+            continue
+        if news := known.news_of(wanted):
+            yield (
+                sent_block,
+                Cut(sent_block.line, sent_block.place, cuts.format_stale(path, news), STALE),
+            )
+        else:
+            known.ranges.add(wanted)
+
+
+def find_repeated_reminders(log: SentLog) -> Iterator[tuple[SentRecord, Cut]]:
+    """Yield the reminders of the client that are told once more later, the last first."""
+    seen: set[str] = set()
+    for sent in reversed(log.chain):
+        record = sent.record
+        if record.type == "attachment":
+            yield from _attached(sent, seen)
+        elif record.type == "user":
+            yield from _in_blocks(sent, seen)
+
+
+def _attached(sent: SentRecord, seen: set[str]) -> Iterator[tuple[SentRecord, Cut]]:
+    texts = [str(block.get("text")) for block in sent.blocks if block.get("type") == "text"]
+    if not texts or len(texts) != len(sent.blocks) or _is_of_person(sent.record):
+        return
+    if _is_seen("\n".join(texts), seen):
+        yield sent, Cut(sent.record.line, None, None, REPEATED)
+
+
+def _is_of_person(record: Record) -> bool:
+    words = get_queued_text(record)
+    return bool(words) and is_typed_in_queue(record.envelope, words or "")
+
+
+def _in_blocks(sent: SentRecord, seen: set[str]) -> Iterator[tuple[SentRecord, Cut]]:
+    content = as_mapping(sent.record.fields.get("message")).get("content")
+    blocks = content if isinstance(content, list) else []
+    for place in reversed(range(len(blocks))):
+        block = as_mapping(blocks[place])
+        if block.get("type") == "text":
+            if _is_reminder(block.get("text")) and _is_seen(str(block["text"]), seen):
+                yield sent, Cut(sent.record.line, place, None, REPEATED)
+        elif block.get("type") == "tool_result":
+            yield from ((sent, cut) for cut in _in_result(sent.record.line, place, block, seen))
+
+
+def _in_result(line: int, place: int, block: Any, seen: set[str]) -> Iterator[Cut]:
+    content = block.get("content")
+    if isinstance(content, str):
+        if (left := _remove_seen(content, seen)) != content:
+            yield Cut(line, place, left, REPEATED)
+        return
+    parts = content if isinstance(content, list) else []
+    for inner in reversed(range(len(parts))):
+        text = as_mapping(parts[inner]).get("text")
+        if isinstance(text, str) and (left := _remove_seen(text, seen)) != text:
+            yield Cut(line, place, left or None, REPEATED, inner)
+
+
+def _remove_seen(text: str, seen: set[str]) -> str:
+    """Return a text without the reminders in it that were told already."""
+    found = list(REMINDER.finditer(text)) if "<system-reminder>" in text else []
+    left = text
+    for match in reversed(found):
+        if _is_seen(match[0], seen):
+            left = left[: match.start()].rstrip("\n") + left[match.end() :]
+    return left
+
+
+def _is_reminder(text: object) -> bool:
+    return isinstance(text, str) and REMINDER.fullmatch(text.strip()) is not None
+
+
+def _is_seen(text: str, seen: set[str]) -> bool:
+    """Return whether a reminder was met before; now it was."""
+    bare = TAGS.sub("", text).strip()
+    if not bare or bare in seen:
+        return bool(bare)
+    seen.add(bare)
+    return False
+
+
+SLACK = 0.01
+"""Of what there was: a session that is so near to its share is left alone."""
+LARGE = 4_000
+"""Characters of a result that is large."""
+KEPT_OF_LARGE = 1_000
+KEPT_TOOL_KINDS = frozenset({"agent", "skill", "plan", "ask"})
+"""Kinds of tools whose results were written to be read: they go later than others."""
+NOTES = frozenset(
+    """
+    date_change diagnostics directory edited_text_file file hook_additional_context
+    hook_non_blocking_error hook_success hook_system_message opened_file_in_ide
+    selected_lines_in_ide silent_turn_reminder task_reminder todo_reminder total_tokens_reminder
+    """.split()
+)
+"""Attachments that tell of a moment; others say what the client can do, and stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresetRule:
+    """What a preset leaves, and how far it goes for that."""
+
+    share: float
+    """Of what the messages took before any trim."""
+    turns: int
+    """At the end, that are left alone."""
+    answers: int
+    """At the end, that are left alone where a turn is longer than that."""
+    steps: int
+    """How many of the steps it may take."""
+
+
+PRESETS: dict[Preset, PresetRule] = {
+    "light": PresetRule(0.85, turns=3, answers=12, steps=6),
+    "standard": PresetRule(0.60, turns=2, answers=8, steps=8),
+    "heavy": PresetRule(0.35, turns=1, answers=5, steps=9),
+    "extreme": PresetRule(0.15, turns=1, answers=3, steps=10),
+}
+
+
+def select_preset_cuts(log: SentLog, preset: Preset, except_last: int = 0) -> list[Cut]:
+    """Return the cuts of a preset; none where so little is left already."""
+    return _Trimming(log, PRESETS[preset], except_last).cuts()
+
+
+def describe_shortfall(log: SentLog, preset: Preset) -> str | None:
+    """Say that a trimmed log is still above the share of a preset, or None where it is not."""
+    total, rule = log.weight + log.trimmed, PRESETS[preset]
+    if log.weight <= (rule.share + SLACK) * total:
+        return None
+    return (
+        f"'{preset}' would leave {rule.share:.0%} of what the messages took; "
+        f"{log.weight / total:.0%} is left: what people and Claude said, and the newest turns, stay"
+    )
+
+
+class _Trimming:
+    """Takes cuts, step by step, until little enough is left."""
+
+    def __init__(self, log: SentLog, rule: PresetRule, except_last: int) -> None:
+        self.log = log
+        self.rule = rule
+        self.turns = max(rule.turns, except_last)
+        self.answers = None if except_last > rule.turns else rule.answers
+        self.weight = log.weight
+        self.full_weight = self.weight + log.trimmed
+        self.chosen: dict[tuple[int, int | None], dict[int | None, Cut]] = {}
+        """By record and block; by part within that."""
+        self.left: dict[tuple[int, int | None], int] = {}
+        """What the cuts leave of a block."""
+
+    def cuts(self) -> list[Cut]:
+        """Return what is removed."""
+        unsent = [*self._never_sent(), *find_refused_images(self.log)]
+        self._take(unsent, is_needed=True)
+        if self.weight > (self.rule.share + SLACK) * self.full_weight:
+            for step in STEPS[: self.rule.steps]:
+                self._take(step(self), is_needed=False)
+        return [cut for parts in self.chosen.values() for cut in parts.values()]
+
+    def _never_sent(self) -> Iterator[Cut]:
+        for record in self.log.records:
+            if record.type == "progress":
+                yield Cut(record.line, None, None, "progress")
+            elif (record.type or "").startswith("api-request"):
+                yield Cut(record.line, None, None, "log of requests")
+
+    def _take(self, cuts: Iterator[Cut] | list[Cut], *, is_needed: bool) -> None:
+        records, pairs = self.log.records_by_line, self.log.pairs
+        for cut in filter_allowed(cuts, records, pairs):
+            if not is_needed and self.weight <= self.rule.share * self.full_weight:
+                return
+            key = cut.line, cut.block
+            parts = self.chosen.get(key, {})
+            if (None in parts and cut.inner is not None) or self._has_mark(cut):
+                continue
+            wanted: dict[int | None, Cut] = {} if cut.inner is None else dict(parts)
+            wanted[cut.inner] = cut
+            before = self.left.get(key, self._weight(key))
+            line, place = key
+            if place is None or line not in self.log.by_line:
+                now = 0
+            else:
+                left = apply_block_cuts(self.log.block_at(Place(line, place)), wanted.values())
+                now = estimate_block_tokens(normalize_call(left)) if isinstance(left, dict) else 0
+            if now < before or is_needed:
+                self.weight += now - before
+                self.chosen[key], self.left[key] = wanted, now
+
+    def _has_mark(self, cut: Cut) -> bool:
+        """Return whether a line replaces a block already, and says more than another would."""
+        known = self.chosen.get((cut.line, cut.block), {}).get(None)
+        return bool(known and cut.to is not None and known.to and marks.is_mark(known.to))
+
+    def _weight(self, key: tuple[int, int | None]) -> int:
+        """Return what a block takes, or a whole record; nothing where it is not sent."""
+        line, place = key
+        sent = self.log.by_line.get(line)
+        if sent is None:
+            return 0
+        if place is None:
+            return sent.weight
+        block = self.log.block_at(Place(line, place))
+        is_silent = block.get("type") in THINKING and not sent.sends_thoughts
+        return 0 if is_silent else estimate_block_tokens(normalize_call(block))
+
+    def is_open(self, line: int) -> bool:
+        """Return whether a line is of no turn that is left alone."""
+        return not self.log.is_recent(line, self.turns, self.answers)
+
+    def reminders(self) -> Iterator[Cut]:
+        """Yield reminders that are told once more later."""
+        return (
+            cut for sent, cut in find_repeated_reminders(self.log) if self.is_open(sent.record.line)
+        )
+
+    def readings(self) -> Iterator[Cut]:
+        """Yield readings of files that were read again or changed since, the oldest first."""
+        found = [
+            cut for sent_block, cut in find_stale_reads(self.log) if self.is_open(sent_block.line)
+        ]
+        return reversed(found)
+
+    def large_results(self) -> Iterator[Cut]:
+        """Yield results that are large, cut to their first characters."""
+        for sent_block, tool in self._results():
+            if len(get_result_text(sent_block.block)) > LARGE:
+                yield from self._shorter(sent_block, KEPT_OF_LARGE, f"large result of {tool}")
+
+    def thoughts(self) -> Iterator[Cut]:
+        """Yield thoughts that are sent."""
+        for sent in self.log.chain:
+            if sent.sends_thoughts and self.is_open(sent.record.line):
+                for place, head in enumerate(list_block_heads(sent.record)):
+                    if head.type in THINKING:
+                        yield Cut(sent.record.line, place, None, "thinking")
+
+    def pictures(self) -> Iterator[Cut]:
+        """Yield pictures that tools gave."""
+        for sent in self.log.chain:
+            if self.is_open(sent.record.line):
+                for picture in list_images(sent.record):
+                    if picture.inner is not None:
+                        yield picture.cut("picture in a result")
+
+    def results(self) -> Iterator[Cut]:
+        """Yield results whose place a line takes, but for those written to be read."""
+        for sent_block, tool in self._results():
+            if get_tool(tool).kind not in KEPT_TOOL_KINDS:
+                yield from self._shorter(sent_block, None, f"result of {tool}")
+
+    def prose(self) -> Iterator[Cut]:
+        """Yield the results of agents and skills, whose place a line takes."""
+        for sent_block, tool in self._results():
+            if get_tool(tool).kind in KEPT_TOOL_KINDS:
+                yield from self._shorter(sent_block, None, f"result of {tool}")
+
+    def notes(self) -> Iterator[Cut]:
+        """Yield attachments that tell of a moment."""
+        for sent in self.log.chain:
+            head = sent.record.envelope.attachment
+            if head and head.type in NOTES and sent.blocks and self.is_open(sent.record.line):
+                yield Cut(sent.record.line, None, None, "attachment")
+
+    def inputs(self) -> Iterator[Cut]:
+        """Yield calls with the long texts of their input cut."""
+        for sent_block, call in self.log.calls():
+            given: Any = sent_block.block.get("input")
+            if sent_block.block.get("type") != "tool_use" or not isinstance(given, dict):
+                continue
+            if self.is_open(sent_block.line) and (left := marks.shorten_input(given)) != given:
+                words = msgspec.json.encode(left).decode()
+                name = self.log.pairs.names.get(call) or "a tool"
+                yield Cut(sent_block.line, sent_block.place, words, f"input of {name}")
+
+    def calls(self) -> Iterator[Cut]:
+        """Yield calls that go with their results."""
+        recent = [sent.record for sent in self.log.chain if not self.is_open(sent.record.line)]
+        recent_calls = find_mentioned_calls(recent)
+        for sent_block, call in self.log.calls():
+            if sent_block.owner.record.parent_uuid not in self.log.uuids:
+                continue  # its parent cannot be read: what followed it would hang on a guess
+            places = list(self.log.pairs.list_places(call))
+            is_needed = call in recent_calls or any(
+                loads_tools(self.log.block_at(at)) for at in places
+            )
+            if not is_needed and all(self.is_open(place.line) for place in places):
+                name = self.log.pairs.names.get(call) or "a tool"
+                for place in places:
+                    yield Cut(place.line, place.block, None, f"call of {name}")
+
+    def _results(self) -> Iterator[tuple[SentBlock, str]]:
+        for sent_block, call in self.log.results():
+            if self.is_open(sent_block.line) and sent_block.block.get("type") in PLAIN_RESULTS:
+                yield sent_block, self.log.pairs.names.get(call) or "a tool"
+
+    def _shorter(self, sent_block: SentBlock, keep: int | None, reason: str) -> Iterator[Cut]:
+        """Yield the cuts that shorten what earlier steps left of a result."""
+        parts = self.chosen.get((sent_block.line, sent_block.place), {})
+        left = apply_block_cuts(sent_block.block, parts.values()) if parts else sent_block.block
+        if not isinstance(left, dict):
+            return
+        content = sent_block.block.get("content")
+        there = [
+            at
+            for at in range(len(content) if isinstance(content, list) else 0)
+            if at not in parts or parts[at].to is not None
+        ]
+        for cut in shorten_result(Place(sent_block.line, sent_block.place), left, keep, reason):
+            yield cut if cut.inner is None else replace(cut, inner=there[cut.inner])
+
+
+STEPS: tuple[Callable[[_Trimming], Iterator[Cut]], ...] = (
+    _Trimming.reminders,
+    _Trimming.readings,
+    _Trimming.large_results,
+    _Trimming.thoughts,
+    _Trimming.pictures,
+    _Trimming.results,
+    _Trimming.notes,
+    _Trimming.prose,
+    _Trimming.inputs,
+    _Trimming.calls,
+)
+"""What goes first, and what last."""
+
+
+SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
+REQUESTS = "api-request"
+"""What the types of the client's own log of requests begin with."""
+KINDS = (
+    "thinking",
+    "images",
+    "attachments",
+    "progress",
+    "snapshots",
+    "request_logs",
+    "rereads",
+    "reminders",
+)
+
+
+def select_cuts(records: Sequence[Record], choice: TrimChoice, size: int) -> list[Cut]:
+    """Return the cuts that take away what is wanted, of a log of that many bytes."""
+    log = SentLog(records, size)
+    chosen = _Chosen(log, choice)
+    cuts = [*chosen.records(), *chosen.calls(), *chosen.repeats()]
+    if choice.preset:
+        cuts += select_preset_cuts(log, choice.preset, choice.except_last)
+    found: dict[tuple[int, int | None, int | None], Cut] = {}
+    for cut in cuts:
+        place = cut.line, cut.block, cut.inner
+        if place not in found or (cut.to is None and found[place].to is not None):
+            found[place] = cut
+    return list(found.values())
+
+
+class _Chosen:
+    """Finds what was asked for by name."""
+
+    def __init__(self, log: SentLog, choice: TrimChoice) -> None:
+        self.log = log
+        self.choice = choice
+        older, before = self.choice.older_than, self.choice.before
+        if older is None:
+            self.end = before
+        else:
+            times = [record.time for record in self.log.records if record.time]
+            end = max(times) - older if times else None
+            self.end = min(end, before) if end and before else end or before
+
+    def is_open(self, record: Record) -> bool:
+        """Return whether a record is old enough, and of no turn that is left alone."""
+        if self.log.is_recent(record.line, self.choice.except_last):
+            return False
+        return self.end is None or (record.time is not None and record.time < self.end)
+
+    def records(self) -> Iterator[Cut]:
+        """Yield what is removed record by record: thoughts, pictures, notes, what is never sent."""
+        choice = self.choice
+        if not any(getattr(choice, kind) for kind in KINDS[:6]):
+            return
+        for record in self.log.records:
+            if self.is_open(record):
+                yield from self._in_record(record)
+
+    def _in_record(self, record: Record) -> Iterator[Cut]:
+        choice, kind, line = self.choice, record.type or "", record.line
+        if choice.progress and kind == "progress":
+            yield Cut(line, None, None, "progress")
+        elif choice.snapshots and kind in SNAPSHOTS:
+            yield Cut(line, None, None, "snapshot of files")
+        elif choice.request_logs and kind.startswith(REQUESTS):
+            yield Cut(line, None, None, "log of requests")
+        elif choice.attachments and kind == "attachment" and not _is_typed(record):
+            yield Cut(line, None, None, "attachment")
+        elif choice.thinking and kind == "assistant":
+            for place, head in enumerate(list_block_heads(record)):
+                if head.type in THINKING:
+                    yield Cut(line, place, None, "thinking")
+        if choice.images:
+            yield from (picture.cut("picture") for picture in list_images(record))
+
+    def repeats(self) -> Iterator[Cut]:
+        """Yield what is said again later."""
+        if self.choice.rereads:
+            for sent_block, cut in find_stale_reads(self.log):
+                if self.is_open(sent_block.owner.record):
+                    yield cut
+        if self.choice.reminders:
+            for everything, cut in find_repeated_reminders(self.log):
+                if self.is_open(everything.record):
+                    yield cut
+
+    def calls(self) -> Iterator[Cut]:
+        """Yield the calls that were asked for, or their results."""
+        for call in self._select_calls():
+            tool = self.log.pairs.names.get(call) or "a tool"
+            if self.choice.way == "remove":
+                for place in self.log.pairs.list_places(call):
+                    yield Cut(place.line, place.block, None, f"call of {tool}")
+            else:
+                for place in self.log.pairs.results.get(call, ()):
+                    block = self.log.block_at(place)
+                    if block.get("type") in PLAIN_RESULTS:
+                        keep = self.choice.keep if self.choice.way == "cut" else None
+                        yield from shorten_result(place, block, keep, f"result of {tool}")
+
+    def _select_calls(self) -> list[str]:
+        choice, pairs = self.choice, self.log.pairs
+        asked = [call for name in choice.calls for call in self._meant(name)]
+        is_by_age = self.end is not None or choice.except_last > 0
+        is_only_age = (
+            is_by_age
+            and not choice.calls
+            and not (bool(self.choice.preset) or any(getattr(self.choice, kind) for kind in KINDS))
+        )
+        if not choice.tools and choice.larger_than is None and not is_only_age:
+            return asked
+        known = dict.fromkeys((*pairs.calls, *pairs.results))
+        return list(dict.fromkeys([*asked, *filter(self._is_wanted, known)]))
+
+    def _meant(self, name: str) -> list[str]:
+        """Return the call of a name, or the one that begins so."""
+        pairs = self.log.pairs
+        if name in pairs.calls or name in pairs.results:
+            return [name]
+        known = dict.fromkeys((*pairs.calls, *pairs.results))
+        begun = [item for item in known if item.startswith(name)]
+        if len(begun) != 1:
+            why = f"{len(begun)} calls begin" if begun else "no call begins"
+            raise UserError(f"{why} with '{name}'", "`plait show SESSION --json` has their ids")
+        return begun
+
+    def _is_wanted(self, call: str) -> bool:
+        choice, pairs = self.choice, self.log.pairs
+        name = pairs.names.get(call, "")
+        if choice.tools and not any(fnmatchcase(name, tool) for tool in choice.tools):
+            return False
+        places = list(pairs.list_places(call))
+        records = self.log.records_by_line
+        if not all(self.is_open(records[place.line]) for place in places):
+            return False
+        least = choice.larger_than
+        return least is None or sum(map(self._characters, places)) > least
+
+    def _characters(self, place: Place) -> int:
+        block = self.log.block_at(place)
+        if "input" in block:
+            return len(msgspec.json.encode(block["input"]))
+        return marks.count_original_characters(get_result_text(block))
+
+
+def _is_typed(record: Record) -> bool:
+    words = get_queued_text(record)
+    return bool(words) and is_typed_in_queue(record.envelope, words or "")
+
+
+NAMED = 2
+"""How many of the largest are named."""
+LONGEST = 48
+"""Characters of what a call was about."""
+NOUNS = {
+    "thoughts": ("thought", "thoughts"),
+    "pictures": ("picture or document", "pictures or documents"),
+    "notes": ("note of the client", "notes of the client"),
+}
+REMINDER_TAG = "<system-reminder>"
+
+
+@dataclass(slots=True)
+class _Known:
+    """What a request tells, besides what was said."""
+
+    calls: dict[str, str] = field(default_factory=dict)
+    results: dict[str, int] = field(default_factory=dict)
+    others: Counter[str] = field(default_factory=Counter)
+
+
+def describe_losses(before: Context, after: Context) -> Iterator[str]:
+    """Yield what Claude will no longer know, or only in part, the largest of it by name."""
+    was, left = _known(before), _known(after)
+    gone = {name: size for name, size in was.results.items() if name not in left.results}
+    less = {
+        name: size - left.results[name]
+        for name, size in was.results.items()
+        if size > left.results.get(name, size)
+    }
+    if gone:
+        yield f"Claude will no longer know {_many(gone)}: {_largest(gone, was.calls)}"
+    if less:
+        yield f"Claude will know {_many(less)} only in part: {_largest(less, was.calls)}"
+    parts = [
+        f"{count} {NOUNS[kind][count != 1]}"
+        for kind in NOUNS
+        if (count := was.others[kind] - left.others[kind]) > 0
+    ]
+    if parts:
+        yield f"Claude will no longer see {_format_list(parts)}"
+
+
+def _known(sent: Context) -> _Known:
+    found = _Known()
+    for role, blocks in sent.request:
+        for block in blocks:
+            _take(found, role, block)
+    return found
+
+
+def _take(found: _Known, role: str, block: Block) -> None:
+    kind = str(block.get("type"))
+    if kind.endswith("tool_use"):
+        given = block.get("input")
+        values = given.values() if isinstance(given, Mapping) else ()
+        first = next((value for value in values if isinstance(value, str) and value.strip()), "")
+        words = " ".join(first.split())
+        found.calls[str(block.get("id"))] = (
+            f"{block.get('name')} {words if len(words) <= LONGEST else f'…{words[-LONGEST:]}'}".strip()
+        )
+    elif kind.endswith("tool_result"):
+        found.results[str(block.get("tool_use_id"))] = estimate_block_tokens(block)
+        inner = block.get("content")
+        parts = inner if isinstance(inner, list) else []
+        found.others["pictures"] += sum(_is_picture(part) for part in parts)
+    elif kind in ("thinking", "redacted_thinking"):
+        found.others["thoughts"] += 1
+    elif _is_picture(block):
+        found.others["pictures"] += 1
+    elif role == "system" or str(block.get("text", "")).lstrip().startswith(REMINDER_TAG):
+        found.others["notes"] += 1
+
+
+def _is_picture(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") in ("image", "document")
+
+
+def _many(found: Mapping[str, int]) -> str:
+    return "the result of a call" if len(found) == 1 else f"the results of {len(found)} calls"
+
+
+def _largest(found: Mapping[str, int], calls: Mapping[str, str]) -> str:
+    ordered = sorted(found.items(), key=lambda item: -item[1])
+    parts = [f"{calls.get(name, 'a call')} ({_tokens(size)})" for name, size in ordered[:NAMED]]
+    rest = len(ordered) - NAMED
+    if rest > 0:
+        parts.append("a smaller one" if rest == 1 else f"{rest} smaller ones")
+    return _format_list(parts)
+
+
+def _tokens(count: int) -> str:
+    return f"about {count:,} tokens".replace(",", " ")
+
+
+def _format_list(parts: Iterable[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+NOTHING = "nothing to trim"
+UNTOUCHED = "nothing of it was asked to go"
+CACHE = "the prompt cache is spent: what remains is written to it once more"
+SPARED = "what a person said stays, and what only the provider can write is not shortened"
+USAGE = "`usage` tells what was sent then, and no longer matches the contents"
+
+
+Chosen = Callable[[Sequence[Record], int], Iterable[Cut]]
+"""Selects the cuts for the records of a log of a given size in bytes."""
+
+
+def plan_trim(
+    subject: Subject,
+    choice: TrimChoice,
+    *,
+    is_in_place: bool = False,
+    prices: Prices | None = None,
+) -> Plan:
+    """Return the plan that trims a session; without a step where nothing is to go."""
+
+    def select(records: Sequence[Record], size: int) -> Iterable[Cut]:
+        return select_cuts(records, choice, size)
+
+    plan = plan_cuts(subject, select, is_in_place=is_in_place, prices=prices)
+    return replace(plan, notes=(*plan.notes, *_note_shortfall(plan, choice.preset)))
+
+
+def _note_shortfall(plan: Plan, preset: Preset | None) -> Iterable[str]:
+    """Say where a preset does not reach what it is for."""
+    if preset is None:
+        return ()
+    written = (step for step in plan.steps if isinstance(step, Write) and step.path == plan.path)
+    step = next(written, None)
+    found = split_lines(step.content()) if step else iter_lines(plan.path, end=plan.before.bytes)
+    entries = (parse_entry(line) for line in found)
+    records = [entry for entry in entries if isinstance(entry, Record)]
+    why = describe_shortfall(SentLog(records, plan.after.bytes), preset)
+    return () if why is None else (why,)
+
+
+def plan_cuts(
+    subject: Subject,
+    chosen: Chosen,
+    *,
+    is_in_place: bool = False,
+    prices: Prices | None = None,
+) -> Plan:
+    """Return the plan that makes cuts in a session; without a step where there are none."""
+    stamp = read_stamp(subject.log.path)
+    draft = open_draft(subject.log, iter_lines(subject.log.path, end=stamp.size))
+    sent, way = build_context(draft.records, size=stamp.size), find_resume_chain(draft)
+    records, weights = draft.records, weigh_chain(draft.records, stamp.size)
+    gone = apply_cuts(draft, chosen(records, stamp.size))
+    before = measure_log(subject.log, stamp.size, prices)
+    if not draft.is_changed:
+        return plan_nothing("trim", subject, stamp, before, untouched=UNTOUCHED, why=NOTHING)
+    side_files = SideFileChanges(subject, draft)
+    moved = mend_pointers(draft, gone.pairs, side_files.parents)
+    restore_resume_chain(draft, subject.id, way, moved)
+    # Raise where the client went on with the session, and would not with what is left.
+    why_not = find_refusal(draft.records, draft.size) if sent.resumes else None
+    if why_not:
+        raise UserError(f"refusing to trim: the client would not resume what is left ({why_not})")
+    note_removed_tokens(draft, weights)
+    drafted = DraftedLog(subject.log, stamp.size, draft)
+    stays = side_files.stays
+    if is_in_place:
+        plan = plan_in_place(
+            "trim", subject, stamp, drafted, before, untouched=UNTOUCHED, stays=stays, prices=prices
+        )
+        plan = replace(plan, steps=(*plan.steps, *side_files.build_writes(moved)))
+    else:
+        plan = plan_new_session(
+            "trim", subject, stamp, drafted, before, stays=stays, instead=moved, prices=prices
+        )
+    left = build_context(draft.records, size=draft.size)
+    count = len(gone.spared)
+    spared = f"{count:,} {'cut is' if count == 1 else 'cuts are'} not made: {SPARED}"
+    plan = replace(
+        plan,
+        notes=(*describe_losses(sent, left), CACHE, USAGE, *([spared] if gone.spared else ())),
+    )
+    return add_break_even(plan, records, datetime.now(UTC))

@@ -1,0 +1,1 @@
+"""Sessions as files to keep and share: transcripts, sites and interchange formats."""

@@ -1,0 +1,413 @@
+"""The transcripts of a family of sessions, one per path, with their names and headings."""
+
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePath
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from plait.conversation.build import build_recovered
+from plait.conversation.costs import (
+    Pricing,
+    Totals,
+    iter_agents_called,
+    keep_responses_on_path,
+    sum_conversations,
+)
+from plait.conversation.model import Conversation
+from plait.conversation.results import read_full_result
+from plait.conversation.walk import build_path, find_parent, iter_calls
+from plait.graph.model import Session as GraphSession
+from plait.graph.model import SessionGraph
+from plait.graph.paths import SPOKEN, Path, list_paths
+from plait.line.output import make_file_name
+from plait.record import Record
+from plait.sessions.discovery import is_uuid
+from plait.sessions.open_session import OpenSession
+from plait.sessions.resume import Resume
+from plait.view.passages import RenderOptions
+from plait.view.transcript.heading import Coverage, Heading, Transcript
+from plait.view.transcript.markdown import iter_markdown, iter_turns_markdown, join_blocks
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the records of a session say of where it took place."""
+
+    directory: str | None = None
+    branch: str | None = None
+    versions: tuple[str, ...] = ()
+
+
+@dataclass
+class Names:
+    """Gives each transcript a name of its own."""
+
+    reserved: AbstractSet[str] = frozenset()
+    """What others are called."""
+    used: dict[str, None] = field(default_factory=dict)
+    is_crowded: bool = False
+    """Whether others had a name that was asked for."""
+
+    def reserve(self, name: str) -> str:
+        """Return a name that no other has, on any file system."""
+        safe = make_file_name(name)
+        found, number = safe, 2
+        while (folded := found.casefold()) in self.used or folded in self.reserved:
+            self.is_crowded = self.is_crowded or folded in self.reserved
+            found, number = f"{safe}_{number}", number + 1
+        self.used[folded] = None
+        return found
+
+
+def _surroundings(records: Iterable[Record]) -> Surroundings:
+    directory = branch = None
+    versions: dict[str, None] = {}
+    for record in records:
+        envelope = record.envelope
+        directory = directory or envelope.cwd
+        branch = envelope.git_branch or branch
+        if envelope.version:
+            versions[envelope.version] = None
+    return Surroundings(directory, branch, tuple(versions))
+
+
+def _empty_conversation(path: Path, graph: SessionGraph) -> Conversation:
+    project = graph.sessions[path.session].project
+    files = tuple(file.path for file in graph.files)
+    return Conversation(path.session, "trunk", path.session, project, None, (), (), files)
+
+
+RedactText: TypeAlias = Callable[[str], str]
+"""A text to the same without what should not be shared."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Sessions that share records, read together."""
+
+    opened: OpenSession
+    private: RedactText
+    names: Names
+    pricing: Pricing | None = None
+    is_active_only: bool = False
+
+    @property
+    def graph(self) -> SessionGraph:
+        """All their records in their places."""
+        return self.opened.graph
+
+    @cached_property
+    def by_line(self) -> dict[str, Conversation]:
+        """All conversations, their files by their names alone."""
+        told = {**self.opened.by_line, **self.recovered}
+        return {name: replace(one, files=self._files) for name, one in told.items()}
+
+    @cached_property
+    def recovered(self) -> dict[str, Conversation]:
+        """What can be read from broken lines, for each session that has any."""
+        records: dict[str, list[tuple[int, Record]]] = {}
+        for number, record in self.opened.recovered():
+            session = self.session_of.get(number)
+            if session:
+                records.setdefault(session, []).append((number, record))
+        found = (build_recovered(held, session) for session, held in records.items())
+        return {one.id: one for one in found if one}
+
+    @cached_property
+    def session_of(self) -> dict[int, str]:
+        """The session of each file."""
+        sessions = self.graph.sessions.values()
+        return {number: session.id for session in sessions for number in session.files}
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """One for each ending; what else is left of a session stands in the place of one."""
+        found = list_paths(self.graph)
+        told = {path.session for path in found} | {
+            self.by_line[line].session for path in found for line in self.lines_of_path(path)
+        }
+        rest = [
+            session
+            for session in self.graph.sessions.values()
+            if session.id not in told and self._holds(session)
+        ]
+        return (
+            *found,
+            *(Path(one.id, 0, 0, "ACTIVE", None, "", one.id, one.title) for one in rest),
+        )
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How its sessions are told."""
+        sessions = self.graph.sessions.values()
+        told = {path.session for path in self.paths if path.of}
+        alone = sum(not path.of for path in self.paths)
+        silent = sum(bool(session.files) and not session.lines for session in sessions)
+        inside = sum(not session.files for session in sessions)
+        own = sum(bool(session.files) and session.id in told for session in sessions)
+        carried = len(self.opened.sessions) - own - alone - silent
+        return Coverage(own, alone, carried, silent, inside)
+
+    @cached_property
+    def chosen_paths(self) -> list[tuple[int, Path]]:
+        """The paths that are wanted, with their places among all."""
+        numbered = enumerate(self.paths)
+        return [one for one in numbered if not self.is_active_only or one[1].status == "ACTIVE"]
+
+    def _holds(self, session: GraphSession) -> bool:
+        """Return whether a session has records that no other has."""
+        return any(self.graph.lines[line].nodes for line in session.lines)
+
+    @property
+    def unspoken(self) -> list[str]:
+        """What files without a conversation are called, those that hold summaries alone."""
+        bare = (session for session in self.graph.sessions.values() if not session.lines)
+        return [f"{one.title} ({one.id})" for one in bare if one.title]
+
+    @cached_property
+    def copied_sessions(self) -> list[str]:
+        """Sessions that hold nothing but what another holds as well."""
+        told = (session for session in self.graph.sessions.values() if session.lines)
+        return [one.id for one in told if not self._holds(one)]
+
+    def lines_of_path(self, path: Path) -> list[str]:
+        """Return the DAG-lines that a path goes along, its end first."""
+        line = self.by_line.get(path.line)
+        found: list[str] = []
+        while line is not None:
+            found.append(line.id)
+            line = find_parent(line, self.by_line.get)
+        return found
+
+    def list_wanted_lines(self, *, has_agents: bool) -> dict[str, None]:
+        """Return the conversations that are wanted: on chosen paths, and the agents of those."""
+        ways = {line for _, path in self.chosen_paths for line in self.lines_of_path(path)}
+        found = {line: None for line, one in self.by_line.items() if line in ways}
+        waiting = [
+            line for number, _ in self.chosen_paths for line in self.unnamed_agents.get(number, ())
+        ]
+        if not has_agents:
+            return found
+        if not self.is_active_only:
+            return dict.fromkeys(self.by_line)
+        waiting += [
+            name for line in found for name in iter_agents_called(self.by_line[line].items())
+        ]
+        while waiting:
+            name = waiting.pop()
+            if name not in found and name in self.by_line:
+                found[name] = None
+                waiting += iter_agents_called(self.by_line[name].items())
+        return {line: None for line in self.by_line if line in found}
+
+    def find_parent(self, uuid: str) -> str | None:
+        """Return the record that another really hangs on."""
+        return self.graph.edge_of(uuid).parent if uuid in self.graph.nodes else None
+
+    @cached_property
+    def transcript_names(self) -> dict[int, str]:
+        """The name of each path's transcript, by the path's place."""
+        return {
+            number: self.names.reserve(self._name(path)) for number, path in enumerate(self.paths)
+        }
+
+    @cached_property
+    def pages(self) -> dict[str, str]:
+        """The name of each session's page, without its ending."""
+        return {session: self.names.reserve(session) for session in self.graph.sessions}
+
+    @cached_property
+    def targets(self) -> dict[str, str]:
+        """By DAG-line: the transcript that reads it to its end, else one that goes along it."""
+        found = {path.line: self.transcript_names[number] for number, path in self.chosen_paths}
+        for number, path in self.chosen_paths:
+            for line in self.lines_of_path(path):
+                found.setdefault(line, self.transcript_names[number])
+        for line in self.agents:
+            session = self.by_line[line].session
+            agent = self.by_line[line].agent or line.rpartition("#")[2]
+            found[line] = self.names.reserve(f"transcript_{session}_agent_{agent}")
+        return found
+
+    @cached_property
+    def agents(self) -> list[str]:
+        """The agents there are, service agents too."""
+        return [name for name, one in self.by_line.items() if one.kind not in SPOKEN]
+
+    @cached_property
+    def unnamed_agents(self) -> dict[int, list[str]]:
+        """Agent that no call names, by the path at whose end they stand."""
+        called = {
+            name
+            for conversation in self.by_line.values()
+            for name in iter_agents_called(conversation.items())
+        }
+        homes: dict[str, int] = {}
+        for number, path in enumerate(self.paths):
+            if path.status == "ACTIVE":
+                homes[path.session] = number
+                for line in self.lines_of_path(path):
+                    homes.setdefault(self.by_line[line].session, number)
+        found: dict[int, list[str]] = {}
+        for name in (*self.recovered, *self.agents):
+            if name not in called:
+                home = homes.get(self.by_line[name].session, len(self.paths) - 1)
+                found.setdefault(home, []).append(name)
+        return found
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yield the paths that are wanted as transcripts, one by one."""
+        for number, path in self.chosen_paths:
+            yield self.transcript(number, path)
+
+    def transcript(self, number: int, path: Path) -> Transcript:
+        """Return one path as a transcript."""
+        end = self.by_line.get(path.line) or _empty_conversation(path, self.graph)
+        conversation = build_path(end, self.by_line.get)
+        unnamed = tuple(self.unnamed_agents.get(number, ()))
+        return Transcript(
+            name=self.transcript_names[number],
+            heading=self._heading(path, conversation, unnamed),
+            conversation=conversation,
+            by_line=self.by_line,
+            names=self.targets,
+            path_lines=frozenset(self.lines_of_path(path)),
+            unnamed=unnamed,
+        )
+
+    def agent_transcripts(self) -> Iterator[Transcript]:
+        """Yield the agents as transcripts of their own."""
+        for name in self.agents:
+            agent = self.by_line[name]
+            yield Transcript(
+                name=self.targets[name],
+                heading=Heading(
+                    session=agent.session,
+                    started=agent.started,
+                    ended=agent.ended,
+                    turns=len(agent.turns),
+                    totals=sum_conversations([agent], self.pricing),
+                    directory=self.places[agent.session].directory,
+                ),
+                conversation=agent,
+                by_line=self.by_line,
+                names=self.targets,
+                path_lines=frozenset({name}),
+                agent=name,
+            )
+
+    def _name(self, path: Path) -> str:
+        number = f"_path{path.path}" if path.of > 1 else ""
+        mark = "_abandoned" if path.of > 1 and path.status == "ABANDONED" else ""
+        return f"transcript_{path.session}{number}{mark}"
+
+    @cached_property
+    def _files(self) -> tuple[str, ...]:
+        """The files by their names alone."""
+        return tuple(self.private(PurePath(file.path).name) for file in self.graph.files)
+
+    def _heading(self, path: Path, conversation: Conversation, unnamed: Iterable[str]) -> Heading:
+        session = self.graph.sessions[path.session]
+        place = self.places[path.session]
+        models = (
+            response.model
+            for response in conversation.responses
+            if response.model and not response.is_synthetic
+        )
+        started = next(
+            (turn.started for turn in conversation.turns if turn.started), conversation.started
+        )
+        return Heading(
+            session=path.session,
+            path=path.path,
+            of=path.of,
+            status=path.status if path.of else None,
+            fork_point=path.fork_point,
+            messages=path.messages,
+            compactions=path.compactions,
+            turns=sum(turn.number > 0 for turn in conversation.turns),
+            title=session.title or None,
+            project=session.project,
+            directory=place.directory,
+            branch=place.branch,
+            models=tuple(dict.fromkeys(models)),
+            versions=place.versions,
+            started=started,
+            ended=conversation.ended,
+            totals=self._totals(conversation, unnamed),
+            resume=self.resume_line(path.session) if path.status == "ACTIVE" else None,
+        )
+
+    def resume_line(self, session: str) -> str | None:
+        """Return what continues a session in Claude Code; None where nobody could run it."""
+        from plait.redact.stand_ins import holds_stand_in
+
+        line = Resume(session, None, self.places[session].directory, None).line
+        return line if self._is_resumable(session) and not holds_stand_in(line) else None
+
+    def _is_resumable(self, session: str) -> bool:
+        """Return whether the client knows a session: it has a file of its own, and a uuid."""
+        files = (self.graph.files[number] for number in self.graph.sessions[session].files)
+        return is_uuid(session) and any(file.kind == "session" for file in files)
+
+    def _totals(self, conversation: Conversation, unnamed: Iterable[str]) -> Totals:
+        """Return what a path came to, with the agents that were sent out on it."""
+        agents: dict[str, None] = {}
+        waiting = [*unnamed, *iter_agents_called(conversation.items())]
+        while waiting:
+            name = waiting.pop()
+            if name not in agents and name in self.by_line:
+                agents[name] = None
+                waiting += iter_agents_called(self.by_line[name].items())
+        parts = [keep_responses_on_path(conversation), *(self.by_line[name] for name in agents)]
+        return sum_conversations(parts, self.pricing)
+
+    @cached_property
+    def places(self) -> dict[str, Surroundings]:
+        """Where each session took place."""
+        return {name: self._place(one) for name, one in self.graph.sessions.items()}
+
+    def _place(self, session: GraphSession) -> Surroundings:
+        files = [self.graph.files[number] for number in session.files]
+        own = [file for file in files if file.kind == "session"] or files
+        return _surroundings(record for file in own for record in self.opened.records_of(file.path))
+
+
+def render_session_markdown(opened: OpenSession, line: str, prices: Pricing) -> str | None:
+    """Return a way through a session, as an export of it alone, not redacted, has it."""
+    is_main = line == opened.conversations.main
+    family = Family(opened, str, Names(), prices, is_active_only=is_main)
+    name = family.targets.get(line)
+    own = next((transcript for transcript in _transcripts(family) if transcript.name == name), None)
+    return join_blocks(iter_markdown(own, RenderOptions(), set())) if own else None
+
+
+def render_turn_markdown(opened: OpenSession, uuid: str) -> str | None:
+    """Return the turn that a record opens, as an export of this turn alone has it."""
+    for transcript in _transcripts(Family(opened, str, Names())):
+        told = transcript.conversation
+        turns = tuple(turn for turn in told.turns if turn.opener and turn.opener.uuid == uuid)
+        if turns:
+            part = replace(transcript, conversation=replace(told, turns=turns), unnamed=())
+            return join_blocks(iter_turns_markdown(part, RenderOptions()))
+    return None
+
+
+def _transcripts(family: Family) -> list[Transcript]:
+    """Return all transcripts, that of the line that goes on first, those of agents last."""
+    found = list(family.transcripts())
+    main = family.targets.get(family.opened.conversations.main)
+    return [*sorted(found, key=lambda one: one.name != main), *family.agent_transcripts()]
+
+
+def read_full_output(opened: OpenSession, call: str) -> str | None:
+    """Return all that a tool answered to a call, what lies beside the log too."""
+    for line in opened.conversations.by_line.values():
+        for _, called in iter_calls(line):
+            if called.call == call and called.result is not None:
+                return read_full_result(opened.session.path.with_suffix(""), called)
+    return None

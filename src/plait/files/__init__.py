@@ -1,0 +1,1 @@
+"""What sessions did to files: versions, authors of lines, and files touched."""

@@ -1,0 +1,697 @@
+"""The history of one file over all sessions, its names, its Git repository, and its text at a time.
+
+Only sessions whose logs mention the file are read. Git is asked without running anything that a
+repository could configure; where Git is missing, the history is told without it.
+"""
+
+import json
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from plait.conversation.model import Conversations, Turn
+from plait.errors import SourceError, UserError
+from plait.files.events import (
+    BackupCopy,
+    Certainty,
+    FileEvent,
+    FileText,
+    LoadBackup,
+    Version,
+    decode_text,
+    list_file_events,
+    parse_text,
+)
+from plait.files.versions import FileStories, FileStory, is_distinctive
+from plait.line import iter_bytes, read_small
+from plait.line.discovery import WINDOWS, find_history_folder, is_foreign_path
+from plait.line.git import run_git
+from plait.line.output import OutputFolder, is_plain_name
+from plait.record.codec import as_mapping
+from plait.record.time import format_sortable, format_timestamp
+from plait.sessions.model import Session
+from plait.sessions.open_session import OpenSession, open_session
+from plait.view.formats import format_count
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+
+
+IsNamed: TypeAlias = Callable[[str], bool]
+"""Tells a path that is a name of the file."""
+
+
+def read_session_events(read: OpenSession) -> tuple[FileEvent, ...]:
+    """Return what happened to files in a session, in the order of time."""
+    if not read.graph.sessions:
+        return ()
+    return list_file_events(
+        read.conversations, find_start_directory(read), make_backup_loader(read.session)
+    )
+
+
+def find_start_directory(read: OpenSession) -> str | None:
+    """Return the directory that a session was begun in, from which backups name files."""
+    records = (record for source in read.sources for record in source.records)
+    return next((record.cwd for record in records if record.cwd), None)
+
+
+def make_backup_loader(session: Session) -> LoadBackup:
+    """Return what reads the backups of a session; each copy once."""
+    folder = find_history_folder(session.file.path) if session.file else None
+    read: dict[str, BackupCopy | None] = {}
+
+    def load(backup: Any) -> BackupCopy | None:
+        if isinstance(backup, str):  # format: 2.1.29 keeps the text itself
+            return BackupCopy(parse_text(backup))
+        fields = as_mapping(backup)
+        copy = fields.get("backupFileName")
+        if copy is None:
+            return BackupCopy(None, is_there=False) if "backupFileName" in fields else None
+        if not isinstance(copy, str) or folder is None or not _is_copy_name(copy):
+            return None
+        if copy not in read:
+            data = read_small(folder / copy)
+            text = decode_text(data) if data is not None else None
+            read[copy] = BackupCopy(text) if text is not None else None
+        return read[copy]
+
+    return load
+
+
+def _is_copy_name(name: str) -> bool:
+    return "/" not in name and "\\" not in name and is_plain_name(name)
+
+
+def read_file_events(
+    sessions: Iterable[Session], endings: Iterable[str], is_named: IsNamed
+) -> list[FileEvent]:
+    """Return what happened to a file in some sessions, once where a session was copied."""
+    found: dict[tuple[object, ...], FileEvent] = {}
+    needles = tuple(needle for name in endings for needle in _needles(name))
+    for session in sorted(sessions, key=lambda one: (one.modified, one.id)):
+        if _mentions(session, needles):
+            for event in read_session_events(open_session(session)):
+                if is_named(event.path):
+                    # Keep an event; of copies the one that Claude would go on from the oldest of.
+                    key = (event.path, event.kind, event.time, event.origin.call or event.after)
+                    known = found.get(key)
+                    if known is None or (event.origin.is_active and not known.origin.is_active):
+                        found[key] = event
+    return sorted(found.values(), key=lambda event: event.time)
+
+
+def _needles(name: str) -> Iterator[bytes]:
+    """Yield how the end of a path can stand in a log."""
+    for is_ascii in (True, False):
+        text = json.dumps(name, ensure_ascii=is_ascii)[1:-1]
+        yield text.encode("utf-8", "surrogatepass")
+
+
+def _mentions(session: Session, needles: tuple[bytes, ...]) -> bool:
+    return any(_holds(file.path, needles) for file in session.files)
+
+
+def _holds(path: Path, needles: tuple[bytes, ...]) -> bool:
+    longest = max(map(len, needles), default=1)
+    rest = b""
+    with suppress(SourceError):  # it may have gone meanwhile
+        for piece in iter_bytes(path):
+            held = rest + piece
+            if any(needle in held for needle in needles):
+                return True
+            rest = held[-longest:]
+    return False
+
+
+NOBODY = re.compile(r"0+")
+HEADER = re.compile(r"([0-9a-f]{40,64}) (\d+) (\d+)(?: \d+)?")
+MOST_NAMES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit, as far as blame tells."""
+
+    id: str
+    author: str = ""
+    time: datetime | None = None
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedLine:
+    """Where Git knows a line from."""
+
+    commit: Commit | None
+    """None where it is not committed yet."""
+    number: int
+    """Of the line in the file as it was committed."""
+    path: str
+    """What the file was called then, from the top of the repository on."""
+
+
+@dataclass
+class FileInGit:
+    """A file of a repository."""
+
+    top: str
+    """The top of the worktree that it lies in."""
+    name: str
+    """From there on."""
+    _known: dict[str, Commit] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What it is and was called, from the top of the repository on."""
+        question = ("log", "--follow", "--format=", "--name-status", "-z", "-M", "--no-ext-diff")
+        told = run_git(self.top, *question, "--no-textconv", "--", self.name) or ""
+        return tuple(dict.fromkeys((self.name, *_renames(told), *self._staged())))[:MOST_NAMES]
+
+    def _staged(self) -> Iterator[str]:
+        """Yield what it was called in the last commit, where it was renamed since."""
+        question = ("diff", "HEAD", "--name-status", "-z", "-M", "--no-ext-diff", "--no-textconv")
+        told = (run_git(self.top, *question) or "").split("\0")
+        for place, word in enumerate(told):
+            if re.fullmatch(r"R\d+", word) and told[place + 2 : place + 3] == [self.name]:
+                yield told[place + 1]
+
+    @cached_property
+    def worktrees(self) -> tuple[str, ...]:
+        """The tops of all worktrees of the repository, its own first."""
+        told = run_git(self.top, "worktree", "list", "--porcelain") or ""
+        found = (line[9:] for line in told.split("\n") if line.startswith("worktree "))
+        return tuple(dict.fromkeys((self.top, *found)))
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The first commits of the repository, which its clones have, too."""
+        told = run_git(self.top, "rev-list", "--max-parents=0", "HEAD") or ""
+        return frozenset(told.split())
+
+    def blame(self) -> list[CommittedLine]:
+        """Return where each line of the file on the disk comes from; none where Git has it not."""
+        question = ("-c", "blame.ignoreRevsFile=", "blame", "--porcelain", "--no-textconv")
+        told = run_git(self.top, *question, "--", self.name)
+        return list(self._blamed(told)) if told else []
+
+    def _blamed(self, told: str) -> Iterator[CommittedLine]:
+        """Yield what the porcelain form of blame says: facts of a commit come once, first."""
+        names: dict[str, str] = {}
+        facts: dict[str, dict[str, str]] = {}
+        here, number = "", 0
+        for line in told.split("\n"):
+            if line.startswith("\t"):
+                yield CommittedLine(self._commit(here, facts[here]), number, names[here])
+            elif head := HEADER.fullmatch(line):
+                here, number = head[1], int(head[2])
+                facts.setdefault(here, {})
+                names.setdefault(here, self.name)
+            elif here:
+                word, _, value = line.partition(" ")
+                facts[here][word] = value
+                if word == "filename":
+                    names[here] = value
+
+    def _commit(self, id_: str, facts: dict[str, str]) -> Commit | None:
+        if NOBODY.fullmatch(id_):
+            return None
+        if id_ not in self._known:
+            seconds = facts.get("author-time", "")
+            time = datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
+            mail = facts.get("author-mail", "")
+            author = f"{facts.get('author', '')} {mail}".strip()
+            self._known[id_] = Commit(id_, author, time, facts.get("summary", ""))
+        return self._known[id_]
+
+
+def _renames(told: str) -> Iterator[str]:
+    """Yield the earlier names in a log of one file."""
+    words = told.split("\0")
+    for place, word in enumerate(words):
+        if re.fullmatch(r"\n?[RC]\d+", word) and place + 1 < len(words):
+            yield words[place + 1]
+
+
+def find_file_in_git(path: Path) -> FileInGit | None:
+    """Return a file as its repository knows it, None where it lies in none."""
+    folder = next((parent for parent in path.parents if parent.is_dir()), None)
+    top = (
+        (run_git(str(folder), "rev-parse", "--show-toplevel") or "").rstrip("\n") if folder else ""
+    )
+    real = os.path.realpath(path.parent)
+    whole = Path(real) / path.name
+    if not top or not whole.is_relative_to(top):
+        return None
+    return FileInGit(top, whole.relative_to(top).as_posix())
+
+
+GONE = r"/\.(?:claude/)?worktrees/[^/]+/"
+"""Where worktrees are made that may have gone since."""
+
+
+@dataclass(frozen=True)
+class FileNames:
+    """What a file is called."""
+
+    path: Path | str
+    """Where it lies, or as it was given where it lies nowhere here."""
+    exact: frozenset[str]
+    gone: re.Pattern[str] | None = None
+    """Matches it in worktrees that are no longer there."""
+    git: FileInGit | None = None
+
+    def is_named(self, path: str) -> bool:
+        """Return whether a path is a name of the file."""
+        return path in self.exact or bool(self.gone and self.gone.fullmatch(path))
+
+    @property
+    def endings(self) -> frozenset[str]:
+        """The last parts of its names: a log that has none of them does not know it."""
+        return frozenset(get_file_name(path) for path in self.exact)
+
+
+def resolve_file_names(given: str, directory: Path, known_as: tuple[str, ...] = ()) -> FileNames:
+    """Return what a file is called that a user names, from where they stand."""
+    if is_foreign_path(given):
+        return FileNames(given, frozenset((given, *known_as)))
+    path = Path(os.path.normpath((directory / given).absolute()))
+    real = Path(os.path.realpath(path.parent)) / path.name
+    git = find_file_in_git(path)
+    exact = {str(path), str(real), *known_as}
+    gone = None
+    if git:
+        exact |= {f"{top}/{name}" for top in git.worktrees for name in git.names}
+        tops, rest = ("|".join(map(re.escape, several)) for several in (git.worktrees, git.names))
+        gone = re.compile(f"(?:{tops}){GONE}(?:{rest})")
+    return FileNames(path, frozenset(exact), gone, git)
+
+
+def get_file_name(path: str) -> str:
+    """Return the name of a file without the folders that it lies in."""
+    return re.split(r"[/\\]", path)[-1]
+
+
+MOST_LISTED = 4
+
+
+@dataclass
+class FileHistory:
+    """A file with all that sessions did to it, under whatever name."""
+
+    names: FileNames
+    events: list[FileEvent]
+    """In the order of time."""
+    stories: FileStories
+    known_as: tuple[str, ...] = ()
+    """The names by which sessions know it, the newest last."""
+
+    @property
+    def path(self) -> str:
+        """Where it lies, or what it was called last."""
+        return str(self.names.path)
+
+    @property
+    def story(self) -> FileStory:
+        """What it held where it lies; where no session knows it there, what it was called last."""
+        own = self.stories.by_path.get(self.path)
+        if own or self.is_here or not self.known_as:
+            return self.stories.at(self.path)
+        return self.stories.at(self.known_as[-1])
+
+    def story_at(self, moment: str) -> FileStory:
+        """Return the story of the name that it had at a moment, up to what is on this disk."""
+        own = self.story
+        self._look_at_disk(own)
+        if _is_known(own, moment) or self.names.git is None:
+            return own
+        top = self.names.git.top
+        earlier = (self.stories.by_path.get(f"{top}/{name}") for name in self.names.git.names)
+        found = [one for one in earlier if one and _is_known(one, moment)]
+        return max(found, key=lambda one: one.versions[-1].time, default=own)
+
+    def _look_at_disk(self, story: FileStory) -> None:
+        """Take what the file holds now: since it was written, where that was after the logs."""
+        last, path = story.current, self.names.path
+        if not (last and last.text and last.text.is_whole and isinstance(path, Path)):
+            return
+        data = read_small(path) if path.is_file() else None
+        text = decode_text(data) if data is not None else None
+        if text is not None:
+            written = format_timestamp(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+            story.observe(
+                text, written if written > last.time else format_timestamp(datetime.now(UTC))
+            )
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether the file is on this disk."""
+        return isinstance(self.names.path, Path) and self.names.path.is_file()
+
+    def on_disk(self) -> FileText | None:
+        """Return what the file holds now, None where it is not here."""
+        path = self.names.path
+        if isinstance(path, Path) and path.exists() and not path.is_file():
+            what = "a folder" if path.is_dir() else "no file"
+            raise UserError(f"'{path}' is {what}", "give the path of a text file")
+        data = read_small(path) if isinstance(path, Path) and path.is_file() else None
+        if data is None:
+            return None
+        text = decode_text(data)
+        if text is None:
+            raise UserError(f"'{path}' is not a text file", "only text files have lines to blame")
+        return text
+
+
+def _is_known(story: FileStory, moment: str) -> bool:
+    version = story.at(moment)
+    return version is not None and version.is_there
+
+
+def read_history(
+    archive: "Archive",
+    given: str,
+    directory: Path,
+    known_as: tuple[str, ...] = (),
+    sessions: Iterable[Session] | None = None,
+) -> FileHistory:
+    """Return the story of a file over some sessions, or all."""
+    names = resolve_file_names(given, directory, known_as)
+    endings = names.endings
+    chosen = archive.sessions if sessions is None else sessions
+    every = read_file_events(chosen, endings, lambda path: get_file_name(path) in endings)
+    events = [_at_home(event, names) for event in every if names.is_named(event.path)]
+    if not events and not known_as:
+        meant = _find_other_copies(given, names, every)
+        events = [replace(one, path=str(names.path)) for one in every if one.path == meant]
+        known_as = (meant,) if meant else ()
+    stories = FileStories().add_events(events)
+    paths = dict.fromkeys([*known_as, *(event.path for event in events)])
+    return FileHistory(names, events, stories, tuple(paths))
+
+
+def _at_home(event: FileEvent, names: FileNames) -> FileEvent:
+    """Return an event with the path that the user has, where links give it another."""
+    if names.git is None or event.path != f"{names.git.top}/{names.git.name}":
+        return event
+    return replace(event, path=str(names.path))
+
+
+def _find_other_copies(given: str, names: FileNames, events: Iterable[FileEvent]) -> str | None:
+    """Return the one path on another machine, or of another clone, that ends as this one does."""
+    end = names.git.name if names.git else re.sub(r"^(?:\.?\.?[/\\])+", "", given)
+    alike = [event for event in events if _ends_with(event.path, end)]
+    found = {event.path for event in _of_this_file(names, alike)}
+    if len(found) > 1:
+        shown = ", ".join(f"'{one}'" for one in sorted(found)[:MOST_LISTED])
+        raise UserError(
+            f"sessions know {len(found)} files that end in '{end}'",
+            f"choose one with --as: {shown}",
+        )
+    return next(iter(found), None)
+
+
+def _ends_with(path: str, end: str) -> bool:
+    path, end = path.replace("\\", "/"), end.replace("\\", "/")
+    return path == end or path.endswith(f"/{end}")
+
+
+def _of_this_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEvent]:
+    """Return what may have happened to a file that is here, under a path of another machine.
+
+    A file of the same name that lies on this disk is another one, unless its repository is a
+    clone of this one; one that does not is this one where both hold much the same.
+    """
+    if not (isinstance(names.path, Path) and names.path.is_file()):
+        return list(events)
+    by_path: dict[str, list[FileEvent]] = {}
+    for event in events:
+        by_path.setdefault(event.path, []).append(event)
+    here = _find_distinctive_lines(decode_text(read_small(names.path) or b""))
+    return [
+        event
+        for path, found in by_path.items()
+        if _is_clone(names, Path(path)) or (not _is_on_disk(path) and _resembles(here, found))
+        for event in found
+    ]
+
+
+def _is_clone(names: FileNames, path: Path) -> bool:
+    there = find_file_in_git(path) if names.git and path.is_absolute() else None
+    return bool(names.git and there and names.git.roots & there.roots)
+
+
+def _is_on_disk(path: str) -> bool:
+    """Return whether a path lies here, or in a repository that does."""
+    found = Path(path)
+    return found.is_absolute() and (found.exists() or find_file_in_git(found) is not None)
+
+
+def _resembles(here: frozenset[str], events: Iterable[FileEvent]) -> bool:
+    """Return whether half of a file stands in what sessions know of another, or the other way."""
+    known = _find_distinctive_lines(
+        *(text for event in events for text in (event.before, event.after))
+    )
+    return 2 * len(here & known) >= min(len(here), len(known)) > 0
+
+
+def _find_distinctive_lines(*texts: FileText | None) -> frozenset[str]:
+    return frozenset(line for text in texts if text for line in text.lines if is_distinctive(line))
+
+
+TURN = re.compile(r"(?:(?P<session>[^:]+):)?(?P<turn>\d{1,6})")
+END = "9999"
+"""After every time."""
+
+
+def parse_turn(text: str) -> tuple[str | None, int] | None:
+    """Return the session and the turn that a text names, None where it names none."""
+    found = TURN.fullmatch(text)
+    is_year = text.isdigit() and len(text) == 4
+    return (found["session"], int(found["turn"])) if found and not is_year else None
+
+
+def find_end_of_turn(
+    conversations: Conversations, number: int, events: Sequence[FileEvent] = ()
+) -> str:
+    """Return the last moment of a turn: the next one has not begun, its agents have done theirs.
+
+    Turns are those of the conversation that goes on.
+    """
+    turns = [turn for turn in conversations.active.turns if turn.number]
+    turn = next((one for one in turns if one.number == number), None)
+    if turn is None:
+        last = turns[-1].number if turns else 0
+        raise UserError(
+            f"there is no turn {number} in this session",
+            f"`plait show {conversations.session[:8]} --depth prompts` lists turns 1 to {last}",
+        )
+    following = next((one for one in turns if one.number == number + 1), None)
+    if following and (begun := _get_start(following)):
+        return just_before(begun)
+    own = [event.time for event in events if event.origin.turn == number]
+    return max([format_sortable(turn.ended) or "", *own], default="") or END
+
+
+def _get_start(turn: Turn) -> str | None:
+    return format_sortable(turn.opener.time if turn.opener else turn.started)
+
+
+def parse_moment(
+    archive: "Archive",
+    text: str,
+    events: Sequence[FileEvent],
+    time_of: Callable[[str], str] | None = None,
+) -> str:
+    """Return the moment that a user names, in the form that sorts as text."""
+    named = parse_turn(text)
+    if named is None:
+        found = format_sortable(text) if time_of is None else time_of(text)
+        if not found:
+            raise UserError(
+                f"'{text}' is neither a turn nor a time",
+                "give a turn (4), a session and its turn (3f2a:4) or a time (2026-11-15T10:00)",
+            )
+        return found
+    name, number = named
+    session = archive.session(name) if name else find_last_changing_session(archive, events)
+    own = [event for event in events if event.origin.session == session.id]
+    return find_end_of_turn(archive.open(session).conversations, number, own)
+
+
+def find_first_start(archive: "Archive", events: Sequence[FileEvent]) -> str:
+    """Return when the session began that is the first to tell of a file."""
+    if not events:
+        return ""
+    told = archive.open(archive.session(events[0].origin.session)).conversations
+    return min(
+        (format_sortable(conversation.started) or "" for conversation in told.by_line.values()),
+        default="",
+    )
+
+
+def just_before(time: str) -> str:
+    """Return what sorts right before a time and after all earlier ones."""
+    return f"{time[:-1]}!" if time else time
+
+
+def find_last_changing_session(archive: "Archive", events: Sequence[FileEvent]) -> Session:
+    """Return the session that changed a file last."""
+    changed = [event for event in events if event.is_change]
+    if not changed:
+        raise UserError("no session changed this file", "name the session too: --at SESSION:TURN")
+    return archive.session(changed[-1].origin.session)
+
+
+OUTSIDE = "outside"
+"""Where files go that lie outside of the session's directory."""
+
+
+class FileAt(Struct, frozen=True, kw_only=True):
+    """What a file held at a moment."""
+
+    path: str
+    text: FileText | None = None
+    """None where that is not known, or there was no file."""
+    certainty: Certainty = "unknown"
+    is_there: bool = True
+    since: str | None = None
+    """From when on it is known to have held that."""
+    why: str = ""
+    """Why that is not sure, or not known."""
+
+    @property
+    def data(self) -> bytes:
+        """What the file held."""
+        return str(self.text or "").encode("utf-8", "surrogateescape")
+
+
+def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
+    """Return what a file held at a moment, as far as anything tells.
+
+    What was seen of it first counts from when the session began that saw it, no earlier.
+    """
+    version = story.at(moment)
+    if version is None:
+        return _describe_before_first_version(story, is_begun=begun <= moment)
+    text = story.text_of(version)
+    if text is None or not text.is_whole:
+        return FileAt(path=story.path, since=version.time, why=_explain_unknown(text))
+    why = _doubt(story, version, moment)
+    return FileAt(
+        path=story.path,
+        text=text if version.is_there else None,
+        certainty="likely" if why else "sure",
+        is_there=version.is_there,
+        since=version.time,
+        why=why,
+    )
+
+
+def _doubt(story: FileStory, version: Version, moment: str) -> str:
+    """Return why a file may have held something else than a version of it."""
+    after = story.after(version)
+    if after is not None and after.is_foreign and version.time < moment:
+        return f"somebody else changed it before {after.time}"
+    if version.completed or not (version.text and version.text.is_whole):
+        return "lines that no patch shows are as they were seen later"
+    return ""
+
+
+def _explain_unknown(text: FileText | None) -> str:
+    if text is None:
+        return "a change to it is logged, and not what it held"
+    return "only parts of it are logged, as patches"
+
+
+def _describe_before_first_version(story: FileStory, *, is_begun: bool) -> FileAt:
+    first: Version | None = story.versions[0] if story.versions else None
+    text = story.text_of(first) if first and first.is_foreign else None
+    is_told = text is not None and text.is_whole
+    if first is None or not is_told or (first.is_there and not is_begun):
+        return FileAt(path=story.path, why="no session tells of it so early")
+    return FileAt(
+        path=story.path,
+        text=text if first.is_there else None,
+        certainty="likely",
+        is_there=first.is_there,
+        since=first.time,
+        why=f"it was first seen at {first.time}",
+    )
+
+
+def find_files_at(events: Iterable[FileEvent], moment: str) -> list[FileAt]:
+    """Return what the files that were changed held at a moment, by path."""
+    by_path: dict[str, list[FileEvent]] = {}
+    for event in events:
+        by_path.setdefault(event.path, []).append(event)
+    return [
+        find_file_at(FileStories().add_events(found).at(path), moment)
+        for path, found in sorted(by_path.items())
+        if any(event.is_change for event in found)
+    ]
+
+
+class WrittenFile(Struct, frozen=True, kw_only=True):
+    """A file of then, and where it is now."""
+
+    path: str
+    name: str | None
+    """In the folder; None where it was not written."""
+    why: str = ""
+
+
+def write_files(
+    found: Sequence[FileAt], folder: Path, directory: str | None, *, is_forced: bool = False
+) -> list[WrittenFile]:
+    """Write files as they stood into a folder, all of them or none."""
+    out = OutputFolder(folder)
+    names = {one.path: _name_of(one.path, directory) for one in found if one.text is not None}
+    places = {path: _place(out, name) for path, name in names.items()}
+    there = [place for place in places.values() if place and place.exists()]
+    if there and not is_forced:
+        shown = ", ".join(f"'{one}'" for one in there[:MOST_LISTED])
+        raise UserError(
+            f"refusing to overwrite {format_count(len(there), 'file')}: {shown}",
+            "choose an empty folder, or add --force",
+        )
+    out.make()
+    return [_write_file(out, one, names.get(one.path), places.get(one.path)) for one in found]
+
+
+def _write_file(
+    out: OutputFolder, one: FileAt, name: str | None, place: Path | None
+) -> WrittenFile:
+    if one.text is None or name is None:
+        why = one.why if one.is_there else "there was no such file then"
+        return WrittenFile(path=one.path, name=None, why=why)
+    if place is None:
+        return WrittenFile(path=one.path, name=None, why="its name leads out of the folder")
+    out.write(name, one.data)
+    return WrittenFile(path=one.path, name=name, why=one.why)
+
+
+def _place(out: OutputFolder, name: str) -> Path | None:
+    try:
+        return out.place(name)
+    except SourceError:
+        return None
+
+
+def _name_of(path: str, directory: str | None) -> str:
+    """Return where a file goes in the folder: as it lay in the session's directory."""
+    clean = path.replace("\\", "/") if WINDOWS.match(path) else path
+    home = (directory or "").replace("\\", "/").rstrip("/") + "/"
+    if directory and clean.startswith(home):
+        return clean.removeprefix(home)
+    return posixpath.join(OUTSIDE, clean.replace(":", "").lstrip("/"))

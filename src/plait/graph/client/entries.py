@@ -1,0 +1,296 @@
+"""The entries of a session file as the client loads them, and the values of a resumed context."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+from plait.graph.chain import CHAIN_TYPES, MISSING, ROOT, Entries, EntryAccessors, link_parents
+from plait.record import Record, System
+from plait.record.codec import BYTE_ORDER_MARK, BlockHead
+from plait.record.time import parse_javascript_time
+from plait.record.types import NOTHING_PRESERVED, Preserved, get_content_blocks, has_message
+
+Block: TypeAlias = dict[str, Any]
+"""One content block as the API takes it."""
+
+Message: TypeAlias = tuple[str, list[Block]]
+"""A role and its blocks."""
+
+NO_CONTENT = "(no content)"
+"""What the client sends in place of nothing."""
+
+
+class Reason(StrEnum):
+    """Why a record is not among the messages."""
+
+    ABANDONED = "abandoned branch"
+    API_ERROR = "api error"
+    BEFORE_COMPACTION = "before compaction"
+    BRIDGED = "bridged progress"
+    CLEARED = "before a cleared context"
+    EMPTY = "empty"
+    NO_MESSAGE = "no message"
+    NO_RENDERED_TEXT = "attachment without text"
+    OTHER_SESSION = "of another session"
+    OWN_WORDS = "sent in words of the client that no log holds"
+    REPLACED = "replaced by a later line"
+    SIDECHAIN = "sidechain"
+    SYSTEM = "system entry"
+    THINKING_ONLY = "thinking-only"
+    UNANSWERED = "unanswered call dropped"
+    UNKNOWN_TYPE = "unknown type"
+    UNREAD = "line that the client does not read"
+    """It begins with a byte order mark, and the file does not begin with it."""
+    UNSEEN = "beside the chain"
+    """On the line that goes on, and yet not on the chain that the client sends."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A record that is in the file and not in the messages."""
+
+    uuid: str
+    line: int
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """Where the client goes on, without what it would send."""
+
+    chain: tuple[str, ...] = ()
+    """The records that lead there, the last of them last; none where it would not resume."""
+    open_calls: tuple[str, ...] = ()
+    """The calls at its end that the client answers itself, since nobody did."""
+    needs_answer: bool = False
+    """Whether it then makes up an answer too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What Claude will see when a session is resumed."""
+
+    resumes: bool
+    why_not: str | None
+    leaf: str | None
+    chain: tuple[str, ...]
+    messages: list[Message]
+    """In the form for comparing: no reminders, no system texts, no signatures."""
+    request: list[Message]
+    """In full: reminders, system texts and signatures kept, ready for sending."""
+    left_out: tuple[LeftOut, ...]
+
+
+LoadedEntries: TypeAlias = Entries[Record]
+"""The records of a file as the client loads them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingEntry:
+    """One entry of the chain as it will be said: who speaks, and the blocks."""
+
+    number: int
+    """The entry it comes from, or ROOT where the client made it up."""
+    role: str
+    blocks: list[Block]
+    message_id: str | None = None
+    is_note: bool = False
+    """An attachment: moves up to the head of its turn."""
+    is_apart: bool = False
+    """An attachment that stands beside a result, never in it."""
+    place: int = 0
+    """Which of the texts of an attachment it is."""
+    is_queued: bool = False
+    """A prompt typed while the model worked: comes before the others of its turn."""
+    is_plain: bool = False
+    """A prompt that is a string, not blocks."""
+    is_error: bool = False
+    """An API error: not sent, yet it parts what stands around it."""
+
+
+def get_block_heads(record: Record) -> list[BlockHead]:
+    """Return the heads of the content blocks; none for a string."""
+    message = record.envelope.message
+    if message is None:
+        return []
+    if message.content is None:  # a list with something else among its blocks
+        return [BlockHead(type=block["type"]) for block in get_content_blocks(record)]
+    return message.content if isinstance(message.content, list) else []
+
+
+def get_call_ids(record: Record) -> list[str]:
+    """Return the ids of the tool calls that an answer makes."""
+    return [head.id for head in get_block_heads(record) if head.type == "tool_use" and head.id]
+
+
+def has_calls(record: Record) -> bool:
+    """Return whether an answer calls a tool."""
+    is_answer = record.envelope.type == "assistant"
+    return is_answer and "tool_use" in [head.type for head in get_block_heads(record)]
+
+
+def get_result_ids(record: Record) -> list[str]:
+    """Return the ids of the calls that an entry answers."""
+    heads = get_block_heads(record)
+    return [head.tool_use_id for head in heads if head.type == "tool_result" and head.tool_use_id]
+
+
+def is_result(record: Record) -> bool:
+    """Return whether an entry carries a tool result."""
+    is_user = record.envelope.type == "user"
+    return is_user and "tool_result" in [head.type for head in get_block_heads(record)]
+
+
+def is_boundary(record: Record) -> bool:
+    """Return whether a compaction begins here."""
+    envelope = record.envelope
+    return envelope.type == "system" and envelope.subtype == "compact_boundary"
+
+
+def is_note(record: Record) -> bool:
+    """Return whether an entry only accompanies others: an attachment, a notice, a meta prompt."""
+    kind = record.envelope.type
+    if kind == "user":
+        return record.is_meta and not is_result(record)
+    return kind == "attachment" or (kind == "system" and not is_boundary(record))
+
+
+def is_blank(block: dict[str, Any]) -> bool:
+    """Return whether a block is a text of nothing but white space."""
+    return block["type"] == "text" and not block["text"].strip()
+
+
+def is_thinking(block: dict[str, Any]) -> bool:
+    """Return whether a block is a thought of the model."""
+    return block["type"] in ("thinking", "redacted_thinking")
+
+
+def get_model(record: Record) -> str | None:
+    """Return the model that answered."""
+    return record.envelope.message.model if record.envelope.message else None
+
+
+def get_preserved(record: Record) -> Preserved:
+    """Return what a compaction keeps in the context."""
+    return (record.preserved if isinstance(record, System) else None) or NOTHING_PRESERVED
+
+
+RECORD_ACCESSORS: EntryAccessors[Record] = EntryAccessors(
+    kind=attrgetter("envelope.type"),
+    subtype=attrgetter("envelope.subtype"),
+    is_sidechain=attrgetter("is_sidechain"),
+    time=lambda record: parse_javascript_time(record.envelope.timestamp),
+    response=attrgetter("message_id"),
+    has_calls=has_calls,
+    is_result=is_result,
+    is_note=is_note,
+    is_boundary=is_boundary,
+    preserved=get_preserved,
+)
+
+
+FULL_READ_LIMIT = 5_242_880
+"""Above this size the client skips what stands before the last compaction."""
+
+
+def load_session(records: Iterable[Record], size: int) -> tuple[LoadedEntries, list[LeftOut]]:
+    """Return the entries of a file, and the records that are no entries with the reason."""
+    lines, skipped = _since_compaction(list(records), size)
+    reader = EntryLoader()
+    for record in lines:
+        reader.take(record)
+    loaded = reader.finish()
+    link_parents(loaded)
+    return loaded, [*skipped, *reader.left_out]
+
+
+def _since_compaction(records: list[Record], size: int) -> tuple[list[Record], list[LeftOut]]:
+    starts = [place for place, record in enumerate(records) if is_boundary(record)]
+    if size <= FULL_READ_LIMIT or not starts:
+        return records, []
+    head, tail = records[: starts[-1]], records[starts[-1] :]
+    kept = {id(record) for record in _preserved_lines(head, tail[0])}
+    skipped = [
+        LeftOut(record.uuid, record.line, Reason.BEFORE_COMPACTION)
+        for record in head
+        if record.uuid is not None and id(record) not in kept
+    ]
+    still = [record for record in head if record.uuid is None or id(record) in kept]
+    return [*still, *tail], skipped
+
+
+def _preserved_lines(before: list[Record], boundary: Record) -> list[Record]:
+    preserved = get_preserved(boundary)
+    if preserved.listed is not None:
+        chosen = frozenset(preserved.listed)
+        return [record for record in before if record.uuid in chosen]
+    head = preserved.head
+    starts = [place for place, record in enumerate(before) if record.uuid == head]
+    return before[starts[0] :] if head is not None and starts else []
+
+
+class EntryLoader:
+    """Takes one record after another."""
+
+    def __init__(self) -> None:
+        self.entries: LoadedEntries = Entries(RECORD_ACCESSORS)
+        self.parent_uuids: list[str | None] = []
+        self.bridges: dict[str, str | None] = {}
+        self.left_out: list[LeftOut] = []
+
+    def take(self, record: Record) -> None:
+        """Add a record: an entry, a bridge, a pointer, or nothing to the client."""
+        envelope = record.envelope
+        kind, uuid = envelope.type, envelope.uuid
+        if record.offset and record.raw.startswith(BYTE_ORDER_MARK):
+            if uuid:
+                self.left_out.append(LeftOut(uuid, record.line, Reason.UNREAD))
+        elif kind == "last-prompt":
+            self.entries.point(envelope.leaf_uuid, explicit=envelope.explicit is True)
+        elif not uuid or kind is None:
+            return
+        elif kind in CHAIN_TYPES:
+            self.enter(record, uuid)
+        elif kind == "progress":
+            parent = record.parent_uuid or None
+            self.bridges[uuid] = self.bridges.get(parent, parent) if parent is not None else None
+            self.left_out.append(LeftOut(uuid, record.line, Reason.BRIDGED))
+        else:
+            # format: unknown types are not bridged, their children look for a parent by time
+            self.left_out.append(LeftOut(uuid, record.line, Reason.UNKNOWN_TYPE))
+
+    def enter(self, record: Record, uuid: str) -> None:
+        """Add an entry; a uuid that came before keeps its place and takes the new content."""
+        parent = record.parent_uuid or None
+        # format: bridges hold only for lines that follow them
+        parent = self.bridges.get(parent, parent) if parent is not None else None
+        number = self.entries.index.setdefault(uuid, len(self.entries.records))
+        if number == len(self.entries.records):
+            self.entries.records.append(record)
+            self.parent_uuids.append(parent)
+        else:
+            replaced = self.entries.records[number]
+            self.left_out.append(LeftOut(uuid, replaced.line, Reason.REPLACED))
+            self.entries.records[number] = record
+            self.parent_uuids[number] = parent
+        if not record.is_sidechain and _is_readable(record):
+            self.entries.lines.append(number)
+            self.entries.is_explicit = self.entries.is_cleared = False
+        if is_boundary(record):
+            self.entries.pointer = None  # format: what was pointed to is over
+
+    def finish(self) -> LoadedEntries:
+        """Return the entries with their parents by number."""
+        entries = self.entries
+        entries.is_read = [_is_readable(record) for record in entries.records]
+        entries.parents = [
+            ROOT if parent is None else entries.index.get(parent, MISSING)
+            for parent in self.parent_uuids
+        ]
+        return entries
+
+
+def _is_readable(record: Record) -> bool:
+    return record.envelope.type in ("attachment", "system") or has_message(record)

@@ -1,0 +1,833 @@
+"""Forks: which children of a record branch off, which are folded, and which stay on its line.
+
+What one response is, with its calls and their results, becomes one step first:
+
+    A₁ call x ──┬── A₂ call y ── U result y ── A₃        one step: A₁ A₂ and both results
+                └── U result x                          its child: A₃
+
+Progress, attachments and notes are bridged: they have a host, the nearest ancestor that is more
+than structure, and never make a fork. Then the children of each host are judged by a ladder of
+rules, and each step is assigned to a DAG-line. The side of a fork that the client would resume
+from keeps the line of its host; the others become branches.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import lt
+from typing import TypeAlias
+
+from plait.graph.index import Index
+from plait.graph.model import FoldReason, LineKind, Node, RungName, Trait, Verdict
+from plait.graph.parents import NO_NODE, Parents, Walk, Walks
+
+NEAR = 64
+"""How far up one looks before everything is numbered: few forks lie deeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What is known of each step and of the part below it."""
+
+    first: list[int]
+    """Its first record in the file."""
+    last: list[int]
+    """The last record in it or below it, as the file has them."""
+    is_answered: bytearray
+    """1 where the model says something in it or below it."""
+    holds_leaf: bytearray
+    """1 where the record that the client goes on from is in it or below it."""
+    went_on: bytearray
+    """1 where a person's prompt was answered in it or below it."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The contracted graph of all sessions; a parent has a smaller number than its children.
+
+    Not slotted: what lies below is worked out where something forks, which most do not.
+    """
+
+    index: Index
+    up: list[int]
+    order: list[int]
+    """All nodes of sessions, parents before children."""
+    leaves: set[int]
+    host: list[int]
+    """By node: the nearest ancestor that is more than structure."""
+    of: list[int]
+    """By node: its step; NOWHERE for structure and for agents."""
+    after_error: bytearray
+    """By node: 1 where an API error stands between it and its host."""
+    top: list[int]
+    """By step: its first record from the root down."""
+    parent: list[int]
+    """By step: NOWHERE for one that begins a walk."""
+
+    @cached_property
+    def reach(self) -> Reach:
+        """What is known of each step, by number."""
+        count = len(self.top)
+        found = Reach(
+            list(self.top), list(self.top), bytearray(count), bytearray(count), bytearray(count)
+        )
+        _look_inside(self, found)
+        _look_below(self, found)
+        return found
+
+
+def build_steps(index: Index, parents: Parents, walks: Walks, leaves: set[int]) -> Steps:
+    """Return the steps of all sessions."""
+    order = _downward(walks.up, parents.is_side)
+    host, after_error = _hosts(index, walks.up, order)
+    of, top = _number_steps(order, _same_step(index, parents, walks))
+    parent = [of[host[node]] if host[node] >= 0 else NO_NODE for node in top]
+    return Steps(index, walks.up, order, leaves, host, of, after_error, top, parent)
+
+
+def _reached_below(
+    index: Index, up: list[int], order: list[int], leaves: set[int]
+) -> tuple[bytearray, bytearray]:
+    """Return for each node whether the model speaks in or below it, and whether a leaf is there.
+
+    By the parents that records name: a response that goes on below a prompt answers it, though
+    its step began above.
+    """
+    speaks, leads = bytearray(len(up)), bytearray(len(up))
+    for leaf in leaves:
+        leads[leaf] = 1
+    nodes, answer = index.nodes, Trait.ANSWER
+    for number in reversed(order):
+        parent = up[number]
+        if nodes[number].traits & answer:
+            speaks[number] = 1
+        if parent >= 0:
+            speaks[parent] |= speaks[number]
+            leads[parent] |= leads[number]
+    return speaks, leads
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """What hangs on what, by number: no lists, so a million nodes are four arrays."""
+
+    first: list[int]
+    following: list[int]
+    """The next child of the same parent."""
+
+    def __call__(self, number: int) -> Iterator[int]:
+        """Yield the children of a node or step in their order."""
+        child = self.first[number]
+        while child >= 0:
+            yield child
+            child = self.following[child]
+
+
+def build_children(up: list[int]) -> Children:
+    """Return the children of everything that has a parent."""
+    first, following = [NO_NODE] * len(up), [NO_NODE] * len(up)
+    for number in range(len(up) - 1, -1, -1):
+        parent = up[number]
+        if parent >= 0:
+            following[number] = first[parent]
+            first[parent] = number
+    return Children(first, following)
+
+
+def _downward(up: list[int], is_side: bytearray) -> list[int]:
+    """Return the nodes of all sessions, parents before children.
+
+    That is the order of the files; where it is not, those nearer to a root come first.
+    """
+    if _stand_in_order(up):
+        return [node for node, is_agent in enumerate(is_side) if not is_agent]
+    children = build_children(up)
+    first, following = children.first, children.following
+    order = [node for node, parent in enumerate(up) if parent < 0 and not is_side[node]]
+    for node in order:  # grows while it is read: level by level
+        child = first[node]
+        while child >= 0:
+            if not is_side[child]:
+                order.append(child)
+            child = following[child]
+    return order
+
+
+def _stand_in_order(up: list[int]) -> bool:
+    """Return whether all parents stand before their children."""
+    return all(map(lt, up, range(len(up))))
+
+
+def _hosts(index: Index, up: list[int], order: list[int]) -> tuple[list[int], bytearray]:
+    nodes = index.nodes
+    after_error = bytearray(len(nodes))
+    is_bridge = bytearray([node.traits & Trait.STRUCTURAL for node in nodes])
+    is_bridge.append(0)  # for NOWHERE, which is the last place
+    host = [NO_NODE] * len(nodes) if len(order) < len(nodes) else list(up)
+    if len(order) < len(nodes):
+        for number in order:
+            host[number] = up[number]
+    for number in [node for node in order if is_bridge[up[node]]]:
+        parent = up[number]
+        host[number] = host[parent]
+        after_error[number] = after_error[parent] or nodes[parent].subtype == "api_error"
+    return host, after_error
+
+
+def _same_step(index: Index, parents: Parents, walks: Walks) -> list[int]:
+    nodes, of, is_side = index.nodes, walks.of, parents.is_side
+    stands = [NO_NODE] * len(nodes)
+    responses: dict[tuple[int, str], int] = {}
+    calls: dict[tuple[int, str], int] = {}
+    for number, node in enumerate(nodes):
+        if is_side[number] or node.traits & Trait.STRUCTURAL:
+            continue
+        name = node.message_id or node.request_id
+        if name and node.kind == "assistant":
+            stands[number] = responses.setdefault((of[number], name), number)
+        else:
+            stands[number] = number
+        for call in node.calls:
+            calls.setdefault((of[number], call.id), number)
+    for number in [number_ for number_, node in enumerate(nodes) if node.results]:
+        if stands[number] == number:
+            node = nodes[number]
+            called = _find_call(index, walks, number, node, calls)
+            if called >= 0 and stands[called] >= 0:
+                stands[number] = stands[called]
+    return stands
+
+
+def _find_call(
+    index: Index, walks: Walks, number: int, node: Node, calls: dict[tuple[int, str], int]
+) -> int:
+    """Return the record that holds the call of a result, in the same walk.
+
+    Where a call's id is used twice, the record that the result names or hangs on is meant.
+    """
+    wanted = node.results[0]
+    named = index.at.get(node.source, NO_NODE) if node.source else NO_NODE
+    for near in (named, walks.up[number]):
+        is_near = near >= 0 and walks.of[near] == walks.of[number]
+        if is_near and any(call.id == wanted for call in index.nodes[near].calls):
+            return near
+    found = calls.get((walks.of[number], wanted), NO_NODE)
+    if found < 0 and named >= 0 and walks.of[named] == walks.of[number]:
+        return named
+    return found
+
+
+def _number_steps(order: list[int], stands: list[int]) -> tuple[list[int], list[int]]:
+    """Number the steps from the roots down, so that a parent always comes before its child.
+
+    The first record of a step hangs outside of it, and what it hangs on came even before:
+    steps cannot lead in circles.
+    """
+    of, numbers = [NO_NODE] * len(stands), [NO_NODE] * len(stands)
+    top: list[int] = []
+    for node in order:
+        stand = stands[node]
+        if stand < 0:
+            continue
+        step = numbers[stand]
+        if step < 0:
+            step = numbers[stand] = len(top)
+            top.append(node)
+        of[node] = step
+    return of, top
+
+
+def _look_inside(steps: Steps, found: Reach) -> None:
+    of, first, last = steps.of, found.first, found.last
+    speaks, leads = _reached_below(steps.index, steps.up, steps.order, steps.leaves)
+    for number, step in enumerate(of):
+        if step < 0:
+            continue
+        if number < first[step]:
+            first[step] = number
+        if number > last[step]:
+            last[step] = number
+        found.is_answered[step] |= speaks[number]
+        found.holds_leaf[step] |= leads[number]
+    for leaf in steps.leaves:
+        home = leaf if of[leaf] >= 0 else steps.host[leaf]
+        if home >= 0 and of[home] >= 0:
+            found.holds_leaf[of[home]] = 1
+
+
+def _look_below(steps: Steps, found: Reach) -> None:
+    parent, last, nodes, top = steps.parent, found.last, steps.index.nodes, steps.top
+    is_answered, holds_leaf, went_on = found.is_answered, found.holds_leaf, found.went_on
+    for step in range(len(parent) - 1, -1, -1):
+        above = parent[step]
+        if is_answered[step] and nodes[top[step]].traits & Trait.HUMAN:
+            went_on[step] = 1
+        if above < 0:
+            continue
+        if last[step] > last[above]:
+            last[above] = last[step]
+        is_answered[above] |= is_answered[step]
+        holds_leaf[above] |= holds_leaf[step]
+        went_on[above] |= went_on[step]
+
+
+def is_opener(index: Index, steps: Steps, step: int) -> bool:
+    """Return whether a step begins a turn: a prompt, or a command or notice that was answered."""
+    traits = index.nodes[steps.top[step]].traits
+    return bool(traits & Trait.HUMAN or (traits & Trait.ASKS and steps.reach.is_answered[step]))
+
+
+class Descent:
+    """Tells which nodes hang below which, by the parents that records name.
+
+        A ── U₁ ── A (the same response) ── U₂      U₂ stands beside U₁, and yet below it
+
+    The numbers are made when they are first needed: few files have such a response.
+    """
+
+    __slots__ = ("_ends", "_is_ordered", "_starts", "_up")
+
+    def __init__(self, up: list[int]) -> None:
+        self._up = up
+        self._is_ordered = _stand_in_order(up)
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def is_below(self, lower: int, upper: int) -> bool:
+        """Return whether one node is a descendant of another."""
+        here = lower
+        for _ in range(NEAR if self._is_ordered else 0):
+            if here <= upper:
+                return here == upper and here != lower
+            here = self._up[here]
+        if not self._starts:
+            self._starts, self._ends = _intervals(self._up)
+        return self._starts[upper] < self._starts[lower] < self._ends[upper]
+
+
+def _intervals(up: list[int]) -> tuple[list[int], list[int]]:
+    children = build_children(up)
+    order = [node for node, parent in enumerate(up) if parent < 0]
+    for node in order:  # grows while it is read
+        order.extend(children(node))
+    sizes = [1] * len(up)
+    for node in reversed(order):
+        if up[node] >= 0:
+            sizes[up[node]] += sizes[node]
+    starts, free = [0] * len(up), [0] * (len(up) + 1)
+    for node in order:
+        parent = up[node]  # the last place of `free` is for the roots
+        starts[node] = free[parent]
+        free[parent] += sizes[node]
+        free[node] = starts[node] + 1
+    return starts, [start + size for start, size in zip(starts, sizes, strict=True)]
+
+
+# The ladder: rungs are tried in order, and the first that answers decides. A rung answers with the
+# name of a rung or declines with None. It never raises and never looks at another rung. The last
+# cannot decline: what no rung explains is a rewind.
+#
+# What documents call artifacts (parallel calls, early and late results, continued responses, hooks
+# and progress beside the conversation) never comes here: steps have dissolved it.
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A step that hangs on a host, as the rungs see it."""
+
+    step: int
+    host: int
+    """The record it hangs on; below none, and in another session's file, they can differ."""
+    stamp: str | None
+    digest: int | None
+    """Of its words, where it is a prompt."""
+    is_opener: bool
+    is_prompt: bool
+    """Typed by a person."""
+    is_reply: bool
+    """Said by the model, or returned to it by a call."""
+    is_answered: bool
+    holds_leaf: bool
+    """The client would go on from here or from below."""
+    went_on: bool
+    """A person's prompt was answered in it or below it."""
+    is_after_error: bool
+    """An API error stands between it and its host."""
+    is_below_prompt: bool
+    """Its host is what somebody asked, not an answer or a result."""
+    first: int
+    last: int
+    """Positions in the file: its first record, and the last in it or below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A newer step beside an older one."""
+
+    older: Child
+    newer: Child
+    is_rootless: bool = False
+    """Both hang on nothing: the file may not say what follows what."""
+
+    @property
+    def is_same_place(self) -> bool:
+        return self.older.host == self.newer.host
+
+    @property
+    def answers_same(self) -> bool:
+        """Whether both answer one thing: a prompt, though it was written twice."""
+        is_prompted = self.older.is_below_prompt and self.newer.is_below_prompt
+        return self.is_same_place or is_prompted
+
+    @property
+    def has_same_words(self) -> bool:
+        return self.older.digest is not None and self.older.digest == self.newer.digest
+
+
+Rung: TypeAlias = Callable[[Fork], RungName | None]
+
+
+def _replay(fork: Fork) -> RungName | None:
+    """The same words at the same instant: written twice, the second is folded.
+
+    A ──┬── U₁ "go on" 10:02 ── A …
+        └── U₂ "go on" 10:02            folded under U₁; what hangs on it hangs on U₁
+    """
+    same_time = fork.older.stamp is not None and fork.older.stamp == fork.newer.stamp
+    return "replay" if same_time and fork.has_same_words and fork.is_same_place else None
+
+
+def _retry(fork: Fork) -> RungName | None:
+    """The model answered again, or its answer stands beside an error of the API.
+
+    U ──┬── A₁ "…"                      U ──┬── A₁ "…"
+        └── A₂ "…" ── U …                   └── api_error ── U₂ …
+    """
+    if fork.is_rootless or fork.older.is_opener or not fork.older.is_answered:
+        return None
+    if not fork.newer.is_opener:
+        return "retry" if fork.newer.is_answered and fork.answers_same else None
+    return "retry" if fork.newer.is_after_error else None
+
+
+def _other_writer(fork: Fork) -> RungName | None:
+    """An answer beside a conversation that went on: nobody can rewind to it, another client's.
+
+    A ──┬── result ── U₂ ── A …             resumed while the first client still waits
+        └── result ── A₃                    its call comes back, and it goes on
+    """
+    if fork.is_rootless or not fork.newer.is_reply or not fork.newer.is_answered:
+        return None
+    return "parallel" if fork.older.went_on else None
+
+
+def _sent_again(fork: Fork) -> RungName | None:
+    """A command that got no answer was sent once more, with the same words.
+
+    A ──┬── "/review src"                   unanswered, folded
+        └── "/review src" ── A …            goes on
+    """
+    is_command = not fork.older.is_opener and fork.newer.is_opener and not fork.is_rootless
+    return "resent" if is_command and _retracted(fork) == "resent" else None
+
+
+def _note(fork: Fork) -> RungName | None:
+    """What begins no turn stays on the line, and so does what nothing can have rewound.
+
+    A ──┬── U "next" ── A …             ∅ ── U    ∅ ── A    ∅ ── U     no parents at all
+        └── "/model" (no answer)
+
+    R ──┬── A …                         R ──┬── A ── U ── A …
+        └── notice ── A …  stays            └── notice ── A …   leaves a person's words behind
+    """
+    older, newer = fork.older, fork.newer
+    if not newer.is_opener:
+        return "note"
+    if older.is_opener:
+        return None
+    if fork.is_rootless or not older.is_answered:
+        return "note"
+    return "note" if not newer.is_prompt and not older.went_on else None
+
+
+def _retracted(fork: Fork) -> RungName | None:
+    """The earlier prompt got no answer: it folds under the one that replaced it.
+
+    A ──┬── U₁ "fix teh bug"                unanswered, folded
+        └── U₂ "fix the bug" ── A …         goes on
+    """
+    older = fork.older
+    if older.is_answered or older.holds_leaf or not fork.is_same_place:
+        return None
+    return "resent" if fork.has_same_words else "retracted"
+
+
+def _parallel(fork: Fork) -> RungName | None:
+    """Both sides grow at the same time: two clients write to one session.
+
+    A ──┬── U₁ (line 7) ── A (line 9) ── U (line 12) …
+        └── U₂ (line 8) ── A (line 10) …
+    """
+    return "parallel" if fork.older.last > fork.newer.first else None
+
+
+def rewind(fork: Fork) -> RungName:
+    """The conversation was taken back to the host and went another way.
+
+    A ──┬── U₁ 10:02 ── A …
+        └── U₂ 10:35 ── A …
+    """
+    return "rewind"
+
+
+LADDER: tuple[Rung, ...] = (
+    _replay,
+    _other_writer,
+    _retry,
+    _sent_again,
+    _note,
+    _retracted,
+    _parallel,
+    rewind,
+)
+
+
+def judge(fork: Fork) -> RungName:
+    """Return the name of the first rung that answers."""
+    for rung in LADDER:
+        if name := rung(fork):
+            return name
+    raise AssertionError("the last rung answers")  # pragma: no cover
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict on two steps."""
+
+    rung: RungName
+    older: int
+    newer: int
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What becomes of the children of one host."""
+
+    staying: list[int] = field(default_factory=list)
+    """Steps that stay on the host's line whichever way the conversation went."""
+    sides: list[list[int]] = field(default_factory=list)
+    """The ways it went, oldest first; one of them stays on the host's line."""
+    folded: list[Judgement] = field(default_factory=list)
+    """Prompts folded under the newer one; the newest verdict is the last."""
+    replayed: list[Judgement] = field(default_factory=list)
+    """Steps folded under the older one."""
+    verdicts: list[Judgement] = field(default_factory=list)
+
+
+IsBelow: TypeAlias = Callable[[Child, Child], bool]
+"""Whether the first hangs below the second."""
+
+
+def judge_children(
+    children: Iterable[Child], is_below: IsBelow, *, is_rootless: bool = False
+) -> Outcome:
+    """Judge the children of a host in file order, each against what came before it."""
+    outcome = Outcome()
+    open_children: list[Child] = []
+    unanswered: dict[tuple[int, int | None], Child] = {}
+    for newer in _without_replays(children, outcome):
+        _fold_sent_again(outcome, unanswered, newer, is_rootless)
+        if open_children and is_below(newer, open_children[-1]):  # the same way, no fork
+            _stand(outcome, open_children, newer)
+        else:
+            rung: RungName | None = None
+            while open_children:
+                older = open_children[-1]
+                rung = judge(Fork(older, newer, is_rootless))
+                if rung not in ("retracted", "resent"):
+                    outcome.verdicts.append(Judgement(rung, older.step, newer.step))
+                    break
+                judged = Judgement(rung, open_children.pop().step, newer.step)
+                outcome.verdicts.append(judged)
+                outcome.folded.append(judged)
+                outcome.sides[-1].pop()
+                if not outcome.sides[-1]:
+                    outcome.sides.pop()
+                rung = None
+            if rung in ("rewind", "parallel"):
+                outcome.sides.append([])
+            _stand(outcome, open_children, newer)
+    return outcome
+
+
+def _fold_sent_again(
+    outcome: Outcome,
+    unanswered: dict[tuple[int, int | None], Child],
+    newer: Child,
+    is_rootless: bool,
+) -> None:
+    """Fold a command under the same one, answered; what stays on the line is remembered."""
+    older = unanswered.get((newer.host, newer.digest))
+    if older and judge(Fork(older, newer, is_rootless)) == "resent":
+        del unanswered[newer.host, newer.digest]
+        outcome.staying.remove(older.step)
+        outcome.folded.append(Judgement("resent", older.step, newer.step))
+        outcome.verdicts.append(outcome.folded[-1])
+    if not newer.is_opener and not newer.is_answered and newer.digest is not None:
+        unanswered[newer.host, newer.digest] = newer
+
+
+def _without_replays(children: Iterable[Child], outcome: Outcome) -> list[Child]:
+    kept: list[Child] = []
+    written: dict[tuple[int, str | None, int | None], int] = {}
+    for newer in children:
+        at = written.setdefault((newer.host, newer.stamp, newer.digest), len(kept))
+        if at < len(kept) and judge(Fork(kept[at], newer)) == "replay":
+            outcome.replayed.append(Judgement("replay", kept[at].step, newer.step))
+            kept[at] = _merge(kept[at], newer)
+        else:
+            kept.append(newer)
+    outcome.verdicts.extend(outcome.replayed)
+    return kept
+
+
+def _merge(older: Child, newer: Child) -> Child:
+    return replace(
+        older,
+        is_opener=older.is_opener or newer.is_opener,
+        is_answered=older.is_answered or newer.is_answered,
+        holds_leaf=older.holds_leaf or newer.holds_leaf,
+        went_on=older.went_on or newer.went_on,
+        last=max(older.last, newer.last),
+    )
+
+
+def _stand(outcome: Outcome, open_children: list[Child], newer: Child) -> None:
+    if not newer.is_opener and not newer.is_answered:
+        outcome.staying.append(newer.step)
+        return
+    if not outcome.sides:
+        outcome.sides.append([])
+    open_children.append(newer)
+    outcome.sides[-1].append(newer.step)
+
+
+# Lines are drafted by number first; names and values come last.
+
+
+@dataclass(slots=True)
+class LineDraft:
+    """A DAG-line in the making, its nodes by number."""
+
+    kind: LineKind
+    walk: Walk
+    root: int
+    """The node that it begins with; NOWHERE for a session's own line."""
+    nodes: list[int] = field(default_factory=list)
+    folded: dict[int, list[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """Why a step is folded, and under which node."""
+
+    reason: FoldReason
+    under: int
+
+
+@dataclass(slots=True)
+class LineDrafts:
+    """All lines in the making, and what was decided on the way."""
+
+    lines: list[LineDraft] = field(default_factory=list)
+    of: list[int] = field(default_factory=list)
+    """The line of each node."""
+    folds: dict[int, Folding] = field(default_factory=dict)
+    """By node."""
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+def assign_lines(index: Index, parents: Parents, walks: Walks, steps: Steps) -> LineDrafts:
+    """Return the lines of all walks, with every node on exactly one of them."""
+    drafts = LineDrafts()
+    trunks = [_add_line(drafts, index, walk) for walk in walks.walks]
+    Assignment(index, parents, walks, steps, drafts, trunks).run()
+    return drafts
+
+
+def _add_line(drafts: LineDrafts, index: Index, walk: Walk) -> int:
+    kind: LineKind = "agent" if walk.agent is not None else "trunk"
+    if kind == "trunk" and walk.session != index.sessions[walk.file]:
+        kind = "foreign"
+    drafts.lines.append(LineDraft(kind, walk, NO_NODE))
+    return len(drafts.lines) - 1
+
+
+class Assignment:
+    """One pass over the steps from the roots down, with a line for each."""
+
+    def __init__(
+        self,
+        index: Index,
+        parents: Parents,
+        walks: Walks,
+        steps: Steps,
+        drafts: LineDrafts,
+        trunks: list[int],
+    ) -> None:
+        self.index = index
+        self.parents = parents
+        self.walks = walks
+        self.steps = steps
+        self.drafts = drafts
+        self.trunks = trunks
+        self.line = [NO_NODE] * len(steps.top)
+        self.fold: dict[int, Folding] = {}
+        self.below = build_children(steps.parent)
+        self.descent = Descent(walks.up)
+        self.adopted: dict[int, list[int]] = {}
+        self.waiting: list[int] = []
+
+    def run(self) -> None:
+        """Give every step its line, then every node."""
+        for walk, roots in self.roots().items():
+            self.divide(roots, self.trunks[walk], NO_NODE)
+        line, fold, adopted, waiting = self.line, self.fold, self.adopted, self.waiting
+        first, following = self.below.first, self.below.following
+        for step in waiting:  # grows while it is read
+            only = first[step]
+            is_plain = only >= 0 and following[only] < 0
+            if is_plain and step not in fold and step not in adopted:
+                line[only] = line[step]
+                waiting.append(only)
+            else:
+                self.descend(step)
+        self.place_nodes()
+
+    def roots(self) -> dict[int, list[int]]:
+        """Return the steps that begin walks."""
+        roots: dict[int, list[int]] = {}
+        of, top = self.walks.of, self.steps.top
+        for step, parent in enumerate(self.steps.parent):
+            if parent < 0:
+                roots.setdefault(of[top[step]], []).append(step)
+        return roots
+
+    def descend(self, step: int) -> None:
+        """Hand a line down from a step to its children."""
+        children = [*self.below(step), *self.adopted.get(step, ())]
+        if not children:
+            return
+        folding = self.fold.get(step)
+        if folding is None:
+            self.divide(children, self.line[step], step)
+        elif folding.reason != "replay":  # what hangs on a replay hangs on the original
+            for child in children:
+                self.fold[child] = folding
+                self.settle(child, self.line[step])
+
+    def settle(self, step: int, line: int) -> None:
+        """Put a step on a line and lets its children wait."""
+        self.line[step] = line
+        self.waiting.append(step)
+
+    def divide(self, children: list[int], line: int, host: int) -> None:
+        """Judge several children of a host and puts each on its line."""
+        if not children[1:]:  # one way alone: nothing to judge
+            self.settle(children[0], line)
+            return
+        children.sort(key=self.steps.reach.first.__getitem__)
+        outcome = judge_children(map(self.child, children), self.is_below, is_rootless=host < 0)
+        self.record(outcome.verdicts, host)
+        for step in outcome.staying:
+            self.settle(step, line)
+        chosen = self.chosen_side(outcome)
+        for number, side in enumerate(outcome.sides):
+            target = line if number == chosen else self.branch(side, line)
+            for step in side:
+                self.settle(step, target)
+        top = self.steps.top
+        for judged in reversed(outcome.folded):  # a replacement can have been replaced itself
+            reason: FoldReason = "resent" if judged.rung == "resent" else "retracted"
+            self.fold[judged.older] = Folding(reason, top[judged.newer])
+            self.settle(judged.older, self.line[judged.newer])
+        for judged in outcome.replayed:
+            self.fold[judged.newer] = Folding("replay", top[judged.older])
+            self.line[judged.newer] = self.line[judged.older]
+            moved = [*self.below(judged.newer), *self.adopted.pop(judged.newer, ())]
+            if moved:
+                self.adopted.setdefault(judged.older, []).extend(moved)
+
+    def child(self, step: int) -> Child:
+        """Show a step to the rungs."""
+        steps, reach = self.steps, self.steps.reach
+        top = steps.top[step]
+        node = self.index.nodes[top]
+        host = steps.host[top]
+        return Child(
+            step,
+            host if host >= 0 else self.parents.up[top],
+            node.timestamp,
+            node.digest,
+            is_opener(self.index, steps, step),
+            bool(node.traits & Trait.HUMAN),
+            node.kind == "assistant" or bool(node.results),
+            bool(reach.is_answered[step]),
+            bool(reach.holds_leaf[step]),
+            bool(reach.went_on[step]),
+            bool(steps.after_error[top]),
+            host >= 0 and _asks(self.index.nodes[host]),
+            reach.first[step],
+            reach.last[step],
+        )
+
+    def is_below(self, newer: Child, older: Child) -> bool:
+        """Return whether one child hangs below another, by way of a record of their host."""
+        top = self.steps.top
+        return self.descent.is_below(top[newer.step], top[older.step])
+
+    def record(self, verdicts: Iterable[Judgement], host: int) -> None:
+        """Keep verdicts with the uuids they are about."""
+        nodes, top = self.index.nodes, self.steps.top
+        for judged in verdicts:
+            newer = nodes[top[judged.newer]]
+            session = self.walks.walks[self.walks.of[top[judged.newer]]].session
+            above = nodes[top[host]].uuid if host >= 0 else None
+            older = nodes[top[judged.older]].uuid
+            verdict = Verdict(judged.rung, session, above, older, newer.uuid)
+            self.drafts.verdicts.append(verdict)
+
+    def chosen_side(self, outcome: Outcome) -> int:
+        """Return the side that keeps the line: where the client would go on, else the newest."""
+        holds = self.steps.reach.holds_leaf
+        for number in range(len(outcome.sides) - 1, -1, -1):
+            if any(holds[step] for step in outcome.sides[number]):
+                return number
+        return len(outcome.sides) - 1
+
+    def branch(self, side: list[int], line: int) -> int:
+        """Begin a branch."""
+        walk = self.drafts.lines[line].walk
+        self.drafts.lines.append(LineDraft("branch", walk, self.steps.top[side[0]]))
+        return len(self.drafts.lines) - 1
+
+    def place_nodes(self) -> None:
+        """Put every node on the line of its step, or of its host's step, or of its walk."""
+        walk_of, trunks, line_of = self.walks.of, self.trunks, self.line
+        lines, fold, drafts = self.drafts.lines, self.fold, self.drafts
+        of, host = self.steps.of, self.steps.host
+        inline = [draft.nodes for draft in lines]
+        place = drafts.of.append
+        for number, own in enumerate(of):
+            step = of[host[number]] if own < 0 and host[number] >= 0 else own
+            line = line_of[step] if step >= 0 else trunks[walk_of[number]]
+            place(line)
+            if step not in fold:
+                inline[line].append(number)
+            else:
+                folding = drafts.folds[number] = fold[step]
+                lines[line].folded.setdefault(folding.under, []).append(number)
+
+
+def _asks(node: Node) -> bool:
+    return node.kind == "user" and not node.results

@@ -1,0 +1,607 @@
+"""Layouts of a graph: the rows and columns of a drawing, and the tree as an outline.
+
+The records of a line are cut into segments, one per row:
+
+    U A T R A │ U A │ ◆ C │ A T R │ U A        turns; ◆ a compaction, C its summary
+
+and rows are placed in columns and linked:
+
+    column 0  column 1
+    ●                    a turn of the active line
+    ├─────────╮          a link of the row below: "fork", 0 to 1
+    │         ○          a turn of a branch; 0 is a lane that passes
+    ├───────◇            an agent: "agent-out" and "agent-in" on one row
+    ●                    "straight", 0 to 0
+
+The active line is column 0, the oldest first; what leaves a line follows the row that it leaves,
+one column to the right. Terminal and page draw from these values.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from plait.graph.model import DagLine, LineKind, Node, SessionGraph, Trait
+from plait.graph.paths import SPOKEN, get_label
+from plait.graph.tree import resolve_fold
+
+Detail: TypeAlias = Literal["run", "turn", "record"]
+Segment: TypeAlias = tuple[Node, ...]
+
+PROMPTS = Trait.HUMAN | Trait.QUEUED
+
+
+def iter_segments(
+    graph: SessionGraph,
+    nodes: Iterable[str],
+    detail: Detail,
+    forks: Set[str],
+    cleared: Set[str] = frozenset(),
+) -> Iterator[Segment]:
+    """Yield the records of a line, cut where a row begins and behind every fork.
+
+    Turns are also cut where the context was cleared: a hook can stand before the first prompt.
+    """
+    begins = BEGINNINGS[detail]
+    held: list[Node] = []
+    is_forked = False
+    for uuid in nodes:
+        node = graph.nodes[uuid]
+        is_cleared = uuid in cleared and any(map(is_part_of_turn, held))
+        is_new = is_cleared or (is_forked and not node.is_structural)
+        if held and (is_new or begins(held, node)):
+            yield tuple(held)
+            held, is_forked = [], False
+        held.append(node)
+        is_forked = is_forked or uuid in forks
+    if held:
+        yield tuple(held)
+
+
+def _begins_record(held: Sequence[Node], node: Node) -> bool:
+    return True
+
+
+def _begins_turn(held: Sequence[Node], node: Node) -> bool:
+    if node.is_boundary or is_opener(node):
+        return any(is_part_of_turn(node) for node in held)
+    return held[0].is_boundary and node.kind == "assistant"
+
+
+def _begins_run(held: Sequence[Node], node: Node) -> bool:
+    return node.is_boundary
+
+
+def is_opener(node: Node) -> bool:
+    """Return whether a record begins a turn by itself."""
+    if node.traits & PROMPTS:
+        return True
+    return bool(node.traits & Trait.ASKS) and not node.traits & Trait.META
+
+
+def is_part_of_turn(node: Node) -> bool:
+    """Tells what a person reads from what only leads up to it."""
+    return not node.is_structural and not node.traits & Trait.META
+
+
+BEGINNINGS: dict[Detail, Callable[[Sequence[Node], Node], bool]] = {
+    "run": _begins_run,
+    "turn": _begins_turn,
+    "record": _begins_record,
+}
+
+
+LinesLeaving: TypeAlias = dict[tuple[str, str | None], list[DagLine]]
+
+
+def _is_unsent(line: DagLine) -> bool:
+    return line.kind not in SPOKEN and line.attachment is None
+
+
+def is_drawn(line: DagLine, *, everything: bool) -> bool:
+    """Return whether a line is drawn at all."""
+    return bool(line.nodes or line.folded) and (everything or line.kind != "service")
+
+
+def find_forks(leaving: LinesLeaving) -> dict[str, set[str]]:
+    """Return the nodes of each line that other conversations leave from."""
+    found: dict[str, set[str]] = {}
+    for (name, node), lines in leaving.items():
+        if node and any(line.kind in SPOKEN for line in lines):
+            found.setdefault(name, set()).add(node)
+    return found
+
+
+LinkShape: TypeAlias = Literal["straight", "fork", "agent-out", "agent-in", "end"]
+Mark: TypeAlias = Literal[
+    "active",  # on the line that the client would go on from
+    "abandoned",
+    "leaf",  # the client would go on from here
+    "fork",  # other conversations leave here
+    "rewind",  # the conversation was taken back and goes another way here
+    "parallel",  # two clients wrote at the same time
+    "restart",  # the context was cleared before this
+    "retry",  # the model answered again
+    "unseen",  # beside the client's chain: not sent on resume
+    "compaction",
+    "session",  # another session begins here
+    "agent",
+    "service",
+    "folded",
+    "replay",
+    "retracted",
+    "resent",
+    "interrupted",
+    "queued",
+    "error",
+]
+
+
+class Link(Struct, frozen=True, gc=False, rename={"start": "from", "end": "to", "shape": "kind"}):
+    """How a row joins others: `agent-in` and `end` behind it, the rest before it."""
+
+    start: int
+    end: int
+    shape: LinkShape
+
+
+class RowShape(Struct, frozen=True, gc=False):
+    """What stands on one row, and where."""
+
+    line: str
+    session: str
+    uuids: tuple[str, ...]
+    head: str
+    """The record that it is known by: a prompt, a compaction, else its first."""
+    column: int
+    lanes: tuple[int, ...]
+    """Other columns that pass this row and go on below it."""
+    links: tuple[Link, ...]
+    marks: tuple[Mark, ...]
+    started: str | None = None
+    """When its head was written."""
+    ended: str | None = None
+    """When the last answer or result of it was written; notes can be hours later."""
+    words: str | None = None
+    """The prompt, or the task of an agent."""
+    calls: int = 0
+    agents: int = 0
+    """How many agents were sent out on this row."""
+    duration_ms: float | None = None
+    """Of the turn that begins here, where it was asked for: the graph does not know turns."""
+    asking_ms: float = 0
+    """The part of the duration in which a person was asked something."""
+
+
+StrandKind: TypeAlias = Literal["line", "branch", "agent", "folded"]
+MARKED_RUNGS = frozenset({"rewind", "parallel", "restart"})
+MARKED_TRAITS: dict[int, Mark] = {
+    Trait.BOUNDARY: "compaction",
+    Trait.INTERRUPTION: "interrupted",
+    Trait.ERROR: "error",
+}
+MOST_COLUMNS = 24
+"""What is nested deeper is drawn in the last column."""
+
+
+@dataclass(slots=True)
+class Strand:
+    """A line on its way down, with what is still to come of it."""
+
+    line: DagLine
+    kind: StrandKind
+    column: int
+    parent: "Strand | None"
+    items: "list[Segment | StrandStart]" = field(default_factory=list)
+    next: int = 0
+    rows: int = 0
+    """How many of its rows are drawn."""
+    length: int = 0
+    """How many rows it has in all."""
+    is_awaited: bool = False
+    """An agent that comes back below all that leaves it."""
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it goes on below what leaves it."""
+        above = self.parent
+        return (self.rows > 0 or bool(above and above.column == self.column and above.rows)) and (
+            self.next < len(self.items) or self.is_awaited
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StrandStart:
+    """A strand that leaves another: a line, or what is folded under a node."""
+
+    line: DagLine
+    kind: StrandKind
+    nodes: tuple[str, ...]
+
+
+def iter_rows(
+    graph: SessionGraph,
+    detail: Detail = "turn",
+    *,
+    everything: bool = False,
+    roots: Iterable[str] | None = None,
+) -> Iterator[RowShape]:
+    """Yield the rows of a graph from the top, or those of some roots of its tree.
+
+    Agents stand on one row each and service agents on none, unless everything is wanted.
+    """
+    return RowDrawing(graph, detail, everything).below(graph.tree.roots if roots is None else roots)
+
+
+class RowDrawing:
+    """Draws strand after strand; what leaves a strand is drawn before it goes on."""
+
+    def __init__(self, graph: SessionGraph, detail: Detail, everything: bool) -> None:
+        self.graph = graph
+        self.detail: Detail = detail
+        self.everything = everything
+        found: LinesLeaving = {}
+        for names in graph.tree.children.values():
+            for name in names:
+                line = graph.lines[name]
+                if line.parent and not _is_unsent(line) and is_drawn(line, everything=everything):
+                    node = resolve_fold(graph, line.attachment)
+                    found.setdefault((line.parent, node), []).append(line)
+        self.leaving = found
+        self.forks = find_forks(self.leaving)
+        self.rungs = {
+            v.newer: v.rung
+            for v in graph.verdicts
+            if (
+                graph.nodes[v.newer].kind == "assistant"
+                if v.rung == "retry"
+                else v.rung in MARKED_RUNGS
+            )
+        }
+        self.cleared = {uuid for uuid, rung in self.rungs.items() if rung == "restart"}
+        self.unseen = {uuid for session in graph.sessions.values() for uuid in session.unseen}
+        self.leaves = {session.leaf for session in graph.sessions.values()}
+        self.passing: Counter[int] = Counter()
+
+    def below(self, roots: Iterable[str]) -> Iterator[RowShape]:
+        """Yield the rows of some roots; agents that nobody sent out come last."""
+        tops = tuple(roots)
+        found: list[str] = []
+        waiting = list(tops)
+        for name in waiting:
+            below = self.graph.tree.children.get(name, ())
+            found += [line for line in below if _is_unsent(self.graph.lines[line])]
+            waiting += below
+        lines = [self.graph.lines[name] for name in (*tops, *found)]
+        shown = [line for line in lines if is_drawn(line, everything=self.everything)]
+        for line in sorted(shown, key=lambda line: line.kind not in SPOKEN):
+            start = StrandStart(line, _get_strand_kind(line), line.nodes)
+            yield from self.descend(self.strand(start, None))
+
+    def descend(self, top: Strand) -> Iterator[RowShape]:
+        """Yield the rows of a strand and of all that leaves it."""
+        waiting = [top]
+        while waiting:
+            strand = waiting[-1]
+            if strand.next == len(strand.items):
+                waiting.pop()
+                if waiting and waiting[-1].is_passing:
+                    self.passing[waiting[-1].column] -= 1
+                continue
+            item = strand.items[strand.next]
+            strand.next += 1
+            if isinstance(item, StrandStart):
+                if strand.is_passing:
+                    self.passing[strand.column] += 1
+                waiting.append(self.strand(item, strand))
+            else:
+                yield self.row(strand, item)
+
+    def strand(self, start: StrandStart, parent: Strand | None) -> Strand:
+        """Begin a strand: in its parent's column where it only goes on."""
+        found = Strand(start.line, start.kind, _choose_column(start, parent), parent)
+        found.items = list(self.items(start))
+        found.length = sum(not isinstance(item, StrandStart) for item in found.items)
+        is_long = start.kind == "agent" and found.length > 1
+        found.is_awaited = is_long and parent is not None and parent.is_passing
+        return found
+
+    def items(self, start: StrandStart) -> Iterator[Segment | StrandStart]:
+        """Yield the rows of a strand, each with what leaves it."""
+        line = start.line
+        detail = self.detail if start.kind != "agent" or self.everything else "run"
+        if start.kind != "folded":
+            yield from self.starts(self.leaving.get((line.id, None), ()))
+        forks, cleared = self.forks.get(line.id, set()), self.cleared if detail == "turn" else set()
+        for segment in iter_segments(self.graph, start.nodes, detail, forks, cleared):
+            for node in segment:
+                if node.uuid in line.folded:
+                    yield StrandStart(line, "folded", line.folded[node.uuid])
+            yield segment
+            if start.kind != "folded":
+                yield from self.starts(self.leaving_from(line, segment))
+
+    def leaving_from(self, line: DagLine, segment: Segment) -> list[DagLine]:
+        """Return what leaves a row: agents first, they are part of the turn."""
+        found = [line_ for node in segment for line_ in self.leaving.get((line.id, node.uuid), ())]
+        return sorted(found, key=lambda line_: line_.kind in SPOKEN)
+
+    def starts(self, lines: Iterable[DagLine]) -> Iterator[StrandStart]:
+        """Yield lines as strands to be."""
+        for line in lines:
+            yield StrandStart(line, _get_strand_kind(line), line.nodes)
+
+    def row(self, strand: Strand, segment: Segment) -> RowShape:
+        """Return one row of a strand."""
+        strand.rows += 1
+        head = _get_head(segment)
+        agents = self.leaving_from(strand.line, segment) if strand.kind != "folded" else []
+        stamps = [
+            node.timestamp
+            for node in segment
+            if node.timestamp
+            and ((node.kind == "assistant" or bool(node.results)) and is_part_of_turn(node))
+        ]
+        is_task = strand.kind == "agent" and strand.rows == 1
+        return RowShape(
+            line=strand.line.id,
+            session=strand.line.session,
+            uuids=tuple(node.uuid for node in segment),
+            head=head.uuid,
+            column=strand.column,
+            lanes=tuple(sorted(c for c, n in self.passing.items() if n and c != strand.column)),
+            links=tuple(_iter_links(strand)),
+            marks=self.marks(strand, segment),
+            started=head.timestamp,
+            ended=max(filter(None, (head.timestamp, *stamps)), default=None),
+            words=strand.line.label if is_task else head.preview,
+            calls=sum(len(node.calls) for node in segment),
+            agents=sum(line.kind == "agent" for line in agents),
+        )
+
+    def marks(self, strand: Strand, segment: Segment) -> tuple[Mark, ...]:
+        """Return what a reader should see at a glance."""
+        found: list[Mark] = list(_iter_strand_marks(strand))
+        if strand.kind == "folded":
+            return (*found, self.graph.folds[segment[0].uuid].reason)
+        traits = 0
+        for node in segment:
+            traits |= node.traits
+            if node.uuid in self.rungs:
+                found.append(self.rungs[node.uuid])  # type: ignore[arg-type]
+            if node.uuid in self.unseen:
+                found.append("unseen")
+            if node.uuid in self.leaves and strand.kind != "agent":
+                found.append("leaf")
+        found += [mark for trait, mark in MARKED_TRAITS.items() if traits & trait]
+        if _get_head(segment).traits & Trait.QUEUED:
+            found.append("queued")
+        if any(line.kind in SPOKEN for line in self.leaving_from(strand.line, segment)):
+            found.append("fork")
+        return tuple(dict.fromkeys(found))
+
+
+def _get_strand_kind(line: DagLine) -> StrandKind:
+    if line.kind not in SPOKEN:
+        return "agent"
+    return "branch" if line.kind == "branch" else "line"
+
+
+def _choose_column(start: StrandStart, parent: Strand | None) -> int:
+    if parent is None:
+        return int(start.kind == "agent")
+    goes_on = start.kind == "line" and parent.next == len(parent.items)
+    return parent.column if goes_on else min(parent.column + 1, MOST_COLUMNS - 1)
+
+
+def _get_head(segment: Sequence[Node]) -> Node:
+    return next((node for node in segment if node.is_boundary or is_opener(node)), segment[0])
+
+
+def _iter_strand_marks(strand: Strand) -> Iterator[Mark]:
+    line = strand.line
+    yield "active" if line.is_active and strand.kind != "folded" else "abandoned"
+    if strand.kind == "agent":
+        yield "service" if line.kind == "service" else "agent"
+    elif strand.kind == "folded":
+        yield "folded"
+    elif strand.kind == "line" and strand.parent and strand.rows == 1:
+        yield "session"
+
+
+def _iter_links(strand: Strand) -> Iterator[Link]:
+    column, parent = strand.column, strand.parent
+    is_agent = strand.kind == "agent"
+    if strand.rows > 1:
+        yield Link(column, column, "straight")
+    elif parent and parent.rows:
+        shape: LinkShape = "agent-out" if is_agent else "fork"
+        yield Link(parent.column, column, "straight" if parent.column == column else shape)
+    if strand.rows == strand.length:
+        yield from _iter_links_after(strand)
+
+
+def _iter_links_after(strand: Strand) -> Iterator[Link]:
+    parent = strand.parent
+    if strand.kind != "agent" or not parent or not parent.rows:
+        last = strand.items[-1]
+        if not (isinstance(last, StrandStart) and last.kind == "line"):
+            yield Link(strand.column, strand.column, "end")
+    elif strand.length == 1:
+        yield Link(strand.column, parent.column, "agent-in")
+    here: Strand | None = strand
+    while here and here.parent and here.next == len(here.items):
+        if here.is_awaited:
+            yield Link(here.column, here.parent.column, "agent-in")
+        here = here.parent
+
+
+# The outline: what leaves a line is listed in the order in which it leaves it (compactions, agents,
+# branches); the sessions that continue from it follow in the order of time.
+
+
+OutlineKind: TypeAlias = LineKind | Literal["compaction", "agents", "summary"]
+
+
+class OutlineItem(Struct, frozen=True, gc=False):
+    """A part of the tree: a line, a compaction on it, its agents together, a lone summary."""
+
+    kind: OutlineKind
+    id: str
+    """The DAG-line, the record of a compaction, or the one that a summary describes."""
+    session: str
+    project: str
+    depth: int
+    parent: str | None
+    """The DAG-line that it hangs on."""
+    attachment: str | None
+    """The node where it leaves that line."""
+    title: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    records: int = 0
+    folded: int = 0
+    prompts: int = 0
+    bytes: int = 0
+    """Of the records that stand on it."""
+    is_active: bool = True
+    count: int = 1
+    """How many agents, if they are counted together."""
+    agent: str | None = None
+    junctions: tuple[str, ...] = ()
+    """The nodes that other lines leave it at."""
+
+
+def iter_outline(
+    graph: SessionGraph, *, each_agent: bool = True, services: bool = True
+) -> Iterator[OutlineItem]:
+    """Yield the tree from the top; agents one by one, or only their number."""
+    roots: list[tuple[str, DagLine | OutlineItem]] = [
+        (_get_project(graph, graph.lines[name]), graph.lines[name]) for name in graph.tree.roots
+    ]
+    roots += [(item.project, item) for item in _iter_lone_summaries(graph)]
+    waiting: list[DagLine | OutlineItem] = [
+        *reversed([root for _, root in sorted(roots, key=lambda item: item[0])])
+    ]
+    depths: dict[str, int] = {}
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, OutlineItem):
+            yield item
+            continue
+        if item.kind == "service" and not services:
+            continue
+        depth = depths[item.id] = depths.get(item.parent or "", -1) + 1
+        yield _make_line_item(graph, item, depth)
+        below = list(_iter_below(graph, item, depth + 1))
+        if not each_agent:
+            below = _count_agents(graph, below, item, depth + 1)
+        waiting.extend(reversed(below))
+
+
+def _make_line_item(graph: SessionGraph, line: DagLine, depth: int) -> OutlineItem:
+    nodes = [graph.nodes[uuid] for uuid in line.nodes]
+    folded = [graph.nodes[uuid] for uuids in line.folded.values() for uuid in uuids]
+    if line.kind in SPOKEN:
+        title = get_label(graph, line)
+    else:  # an agent whose sender is gone is called by its session
+        session = graph.sessions.get(line.session) if line.parent is None else None
+        title = line.label or (session.title if session else None)
+    left_at = {graph.lines[name].attachment for name in graph.tree.children.get(line.id, ())}
+    all_uuids = chain(line.nodes, *line.folded.values()) if left_at else ()
+    return OutlineItem(
+        kind=line.kind,
+        id=line.id,
+        session=line.session,
+        project=_get_project(graph, line),
+        depth=depth,
+        parent=line.parent,
+        attachment=line.attachment,
+        title=title,
+        started=line.started,
+        ended=line.ended,
+        records=len(nodes),
+        folded=len(folded),
+        prompts=sum(node.is_human_prompt for node in nodes),
+        bytes=sum(node.length + 1 for node in (*nodes, *folded)),
+        is_active=line.is_active,
+        agent=line.agent,
+        junctions=tuple(uuid for uuid in all_uuids if uuid in left_at),
+    )
+
+
+def _iter_below(graph: SessionGraph, line: DagLine, depth: int) -> Iterator[DagLine | OutlineItem]:
+    leaving: dict[str | None, list[DagLine]] = {}
+    sessions: list[DagLine] = []
+    for name in graph.tree.children.get(line.id, ()):  # in time order
+        child = graph.lines[name]
+        if child.kind in SPOKEN and child.session != line.session:
+            sessions.append(child)
+        else:
+            leaving.setdefault(resolve_fold(graph, child.attachment), []).append(child)
+    for uuid in line.nodes:
+        if graph.nodes[uuid].is_boundary:
+            time = graph.nodes[uuid].timestamp
+            yield OutlineItem(
+                kind="compaction",
+                id=uuid,
+                session=line.session,
+                project="",
+                depth=depth,
+                parent=line.id,
+                attachment=graph.edge_of(uuid).parent,
+                started=time,
+                ended=time,
+                is_active=line.is_active,
+            )
+        yield from leaving.pop(uuid, ())
+    for rest in leaving.values():
+        yield from rest
+    yield from sessions
+
+
+def _count_agents(
+    graph: SessionGraph, below: Iterable[DagLine | OutlineItem], line: DagLine, depth: int
+) -> list[DagLine | OutlineItem]:
+    rest: list[DagLine | OutlineItem] = []
+    agents: list[str] = []
+    for item in below:
+        if isinstance(item, DagLine) and item.kind == "agent":
+            agents.append(item.id)
+        else:
+            rest.append(item)
+    if not agents:
+        return rest
+    for name in agents:
+        agents.extend(graph.tree.children.get(name, ()))
+    count = sum(graph.lines[name].kind == "agent" for name in agents)
+    found = OutlineItem("agents", f"{line.id}#agents", line.session, "", depth, line.id, None)
+    return [replace(found, count=count), *rest]
+
+
+def _iter_lone_summaries(graph: SessionGraph) -> Iterator[OutlineItem]:
+    files_with_nodes = {node.file for node in graph.nodes.values()}
+    for link in graph.summaries:
+        file = graph.files[link.place.file]
+        if link.place.file not in files_with_nodes:
+            yield OutlineItem(
+                kind="summary",
+                id=link.leaf,
+                session=file.session or "",
+                project=file.project,
+                depth=0,
+                parent=link.line,
+                attachment=link.leaf if link.line else None,
+                title=link.text,
+                bytes=link.place.length + 1,
+            )
+
+
+def _get_project(graph: SessionGraph, line: DagLine) -> str:
+    session = graph.sessions.get(line.session)
+    return session.project if session else ""

@@ -1,0 +1,480 @@
+"""Parents that exist and never lead in circles, and the walks that they form.
+
+What the records say is followed where possible. Otherwise the record before it in the file takes
+the parent's place, as it does for the client, and a finding keeps the missing uuid. Agents are
+left alone: what their files miss is a root.
+
+A walk is the records of one session in a file, or of one agent. It becomes one or more DAG-lines:
+its nodes hang on each other, and where one hangs on a node of another walk, the walk leaves that
+other one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from operator import lt
+
+from plait.graph.index import Index
+from plait.graph.model import Edge, EdgeKind, Finding, Node, Trait
+
+CHAIN = frozenset({"user", "assistant", "system", "attachment"})
+NO_NODE = -1
+NEAR = 16
+"""How many hooks and caveats may lead up to the command that clears the context."""
+BEGINS = (
+    Trait.STRUCTURAL
+    | Trait.HUMAN
+    | Trait.QUEUED
+    | Trait.ASKS
+    | Trait.META
+    | Trait.SUMMARY
+    | Trait.INTERRUPTION
+    | Trait.MUTE
+)
+"""What may begin anew: a prompt after a rewind to the start, a command, a hook."""
+LOUD = ~(Trait.TEAM | Trait.SIDECHAIN | Trait.MUTE)
+
+
+@dataclass(slots=True)
+class Parents:
+    """Where each node hangs, by number."""
+
+    up: list[int]
+    """NOWHERE for a root."""
+    is_side: bytearray
+    """1 for what an agent wrote: agent files, and the sidechains of older session files."""
+    edges: dict[int, Edge] = field(default_factory=dict)
+    """Those that are not simply what the record says."""
+    findings: list[Finding] = field(default_factory=list)
+
+    def attach(self, child: int, parent: int, index: Index, kind: EdgeKind) -> None:
+        """Hang a node elsewhere than its record says."""
+        self.up[child] = parent
+        uuid = index.nodes[parent].uuid if parent >= 0 else None
+        self.edges[child] = Edge(uuid, kind, index.nodes[child].parent)
+
+
+def resolve_parents(index: Index) -> Parents:
+    """Return a parent for every node, or none; walking up always ends."""
+    is_agent = [file.kind == "agent" for file in index.files]
+    sidechain = Trait.SIDECHAIN
+    is_side = bytearray(
+        [1 if node.traits & sidechain or is_agent[node.file] else 0 for node in index.nodes]
+    )
+    if any(is_side):
+        nodes, at = index.nodes, index.at
+        for number, node in enumerate(nodes):
+            if is_side[number]:
+                continue
+            above = at.get(node.parent or "", NO_NODE)
+            while above >= 0 and is_side[above] and not is_agent[nodes[above].file]:
+                is_side[above] = 0
+                above = at.get(nodes[above].parent or "", NO_NODE)
+    parents = Parents([NO_NODE] * len(index.nodes), is_side)
+    for file in range(len(index.files)):
+        FileWalk(index, parents, file).run()
+    circles = find_cycles(parents.up)
+    if circles:
+        before = _links_before(index, parents)
+        for circle in circles:
+            _cut_circle(index, parents, min(circle), before[min(circle)])
+        for circle in find_cycles(parents.up):  # a stand-in can close a new one: now it is a root
+            _cut_circle(index, parents, min(circle), NO_NODE)
+    return parents
+
+
+class FileWalk:
+    """One pass through a file, with the records that have just gone by."""
+
+    __slots__ = (
+        "before",
+        "compacted",
+        "file",
+        "index",
+        "neighbour",
+        "parents",
+        "spoken",
+        "unexpected",
+    )
+
+    def __init__(self, index: Index, parents: Parents, file: int) -> None:
+        self.index = index
+        self.parents = parents
+        self.file = file
+        self.before = NO_NODE
+        """The last link of the main chain, owned by this file or copied into it."""
+        self.neighbour = NO_NODE
+        """The last record of a sidechain."""
+        self.spoken: dict[str, int] = {}
+        """The last record of each session that is more than structure."""
+        self.compacted: set[str] | None = None
+        """The sessions that were compacted in this file, where that was asked."""
+        self.unexpected: dict[str, list[Node]] = {}
+        """By session: answers and results that name no parent, though others stand before them."""
+
+    def run(self) -> None:
+        """Give each node that the file owns its parent."""
+        if self.hangs_together():
+            return
+        index, file, is_side = self.index, self.file, self.parents.is_side
+        nodes, at, up = index.nodes, index.at, self.parents.up
+        done = NO_NODE
+        for node in index.facts[file].nodes:
+            number = at[node.uuid]
+            own = nodes[number]
+            if own.file == file and number > done:  # a repeat has been here before
+                parent = at.get(own.parent or "", NO_NODE)
+                if parent >= 0 and nodes[parent].file == file:
+                    up[number] = parent
+                else:
+                    self.resolve(number, own, parent)
+                done = number
+            if is_side[number]:
+                self.neighbour = number
+            elif own.kind in CHAIN:
+                self.before = number
+                is_quiet = not (own.traits & LOUD or own.results or own.kind != "user")
+                if not (own.traits & Trait.STRUCTURAL or is_quiet):
+                    self.spoken[own.session] = number
+        for found in self.unexpected.values():
+            self.note("unexpected-root", found[0], _rootless(len(found)))
+
+    def hangs_together(self) -> bool:
+        """Give all nodes their parents at once where each but the first hangs in the file, and
+        no other file holds any of them; tells whether it has.
+        """
+        index, held = self.index, self.index.facts[self.file].nodes
+        if not held:
+            return True
+        first, count = index.at[held[0].uuid], len(held)
+        own = index.nodes[first : first + count]
+        is_own = own[0].file == self.file == own[-1].file and len(own) == count
+        if not is_own or (own != held and _uuids(own) != _uuids(held)):
+            return False
+        above = [index.at.get(node.parent or "", NO_NODE) for node in own]
+        if count > 1 and (min(above[1:]) < first or max(above[1:]) >= first + count):
+            return False
+        self.parents.up[first : first + count] = above
+        if not first <= above[0] < first + count:
+            self.parents.up[first] = NO_NODE
+            self.resolve(first, own[0], above[0])
+        return True
+
+    def resolve(self, number: int, node: Node, parent: int) -> None:
+        """Find the parent of a node that is not simply in the same file."""
+        is_side = self.parents.is_side[number]
+        if node.parent is None:
+            if not is_side:
+                if node.traits & Trait.BOUNDARY:
+                    target = self.continued(node)
+                    if target >= 0:
+                        self.parents.attach(number, target, self.index, "logical")
+                elif self.follows_boundary(node):
+                    self.parents.attach(number, self.spoken[node.session], self.index, "boundary")
+                elif self.restarts(node):
+                    self.parents.attach(number, self.spoken[node.session], self.index, "restart")
+                elif node.session in self.spoken and not node.traits & BEGINS:
+                    self.unexpected.setdefault(node.session, []).append(node)
+        elif parent >= 0 and (
+            # a parent in another file is believed of agents, and of a file's first record
+            self.holds(parent) or self.parents.is_side[number] or self.before < 0
+        ):
+            self.parents.up[number] = parent
+        elif is_side:
+            is_inside = self.index.files[self.file].kind == "session" and self.neighbour >= 0
+            stand_in = self.neighbour if is_inside else NO_NODE
+            self.parents.attach(number, stand_in, self.index, "repaired" if is_inside else "lost")
+            if self.index.facts[self.file].nodes[0].uuid != node.uuid:
+                self.note(
+                    "missing-parent", node, f"parent {node.parent} of an agent's record is gone"
+                )
+        else:
+            self.attach_to_neighbour(number, node)
+
+    def holds(self, number: int) -> bool:
+        """Return whether this file has the record, as its own or as a copy."""
+        node = self.index.nodes[number]
+        return node.file == self.file or any(copy.file == self.file for copy in node.copies)
+
+    def attach_to_neighbour(self, number: int, node: Node) -> None:
+        """Hang a record whose parent is missing on the one before it, if that is not later."""
+        before = self.before
+        stamp = self.index.nodes[before].timestamp if before >= 0 else None
+        if before < 0 or (stamp and node.timestamp and stamp > node.timestamp):
+            self.parents.attach(number, NO_NODE, self.index, "lost")
+        else:
+            self.parents.attach(number, before, self.index, "repaired")
+        if not self.is_expected(node):
+            code = "stray-progress" if node.kind == "progress" else "missing-parent"
+            self.note(code, node, f"parent {node.parent} is not in this file")
+
+    def is_expected(self, node: Node) -> bool:
+        """Return whether it is known why a parent is missing.
+
+        It lies in an agent's file; or a hook was in flight when the context was compacted, and
+        lost its call.
+        """
+        above = self.index.at.get(node.parent or "", NO_NODE)
+        if above >= 0 and self.parents.is_side[above]:
+            return True
+        is_hook = node.kind == "progress" or "hook" in (node.subtype or "")
+        if not is_hook or not node.traits & Trait.STRUCTURAL:
+            return False
+        if self.compacted is None:
+            nodes = self.index.facts[self.file].nodes
+            self.compacted = {node.session for node in nodes if node.is_boundary}
+        return node.session in self.compacted
+
+    def follows_boundary(self, node: Node) -> bool:
+        """Return whether a root is what a compaction goes on with: some writers name no parent.
+
+        U1 ── A1 ── B1    ∅ ── U2 ── A2      U2 hangs on B1
+        """
+        last = self.spoken.get(node.session, NO_NODE)
+        return last >= 0 and self.index.nodes[last].is_boundary
+
+    def continued(self, node: Node) -> int:
+        """Return the record that a compaction goes on from, or the one before it."""
+        for uuid in (node.logical, *(node.preserved.uuids if node.preserved else ())):
+            target = self.index.at.get(uuid, NO_NODE) if uuid else NO_NODE
+            if target >= 0 and self.holds(target) and not self.parents.is_side[target]:
+                return target
+        if node.logical:
+            sentence = f"the compaction goes on from {node.logical}, which is not in this file"
+            self.note("missing-logical-parent", node, sentence)
+        return self.spoken.get(node.session, NO_NODE)
+
+    def restarts(self, node: Node) -> bool:
+        """Return whether a root follows an interruption or a cleared context, in its session."""
+        if node.kind == "assistant" or node.results or node.session not in self.spoken:
+            return False
+        last = self.index.nodes[self.spoken[node.session]]
+        return bool((last.traits & (Trait.INTERRUPTION | Trait.CLEAR)) or self.clears(node))
+
+    def clears(self, node: Node) -> bool:
+        """Return whether a root is the clearing command, or leads up to it: a caveat, a hook."""
+        if node.traits & Trait.CLEAR:
+            return True
+        following = self.index.at[node.uuid] + 1
+        for child in self.index.nodes[following : following + NEAR]:
+            is_leading = node.traits & (Trait.META | Trait.STRUCTURAL)
+            if not is_leading or child.parent != node.uuid:
+                return False
+            if child.traits & Trait.CLEAR:
+                return True
+            node = child
+        return False
+
+    def note(self, code: str, node: Node, sentence: str) -> None:
+        """Keep a finding at the place of a node."""
+        found = Finding(code, sentence, node.file, node.line, node.uuid)
+        self.parents.findings.append(found)
+
+
+def _uuids(nodes: list[Node]) -> list[str]:
+    return [node.uuid for node in nodes]
+
+
+def _rootless(count: int) -> str:
+    if count == 1:
+        return "an answer or a result in mid-session names no parent"
+    return f"{count} answers and results in mid-session name no parent, this is the first"
+
+
+def find_cycles(up: list[int]) -> list[list[int]]:
+    """Return the circles in which parents lead, each once."""
+    if all(map(lt, up, range(len(up)))):  # parents stand before children nearly everywhere
+        return []
+    seen = [0] * len(up)
+    found: list[list[int]] = []
+    for start in range(len(up)):
+        mark, node = start + 1, start
+        while node >= 0 and not seen[node]:
+            seen[node] = mark
+            node = up[node]
+        if node >= 0 and seen[node] == mark:
+            found.append(_circle_from(node, up))
+    return found
+
+
+def _circle_from(start: int, up: list[int]) -> list[int]:
+    circle, node = [start], up[start]
+    while node != start:
+        circle.append(node)
+        node = up[node]
+    return circle
+
+
+def _links_before(index: Index, parents: Parents) -> list[int]:
+    before: list[int] = []
+    last, file = NO_NODE, NO_NODE
+    for number, node in enumerate(index.nodes):
+        if node.file != file:
+            last, file = NO_NODE, node.file
+        before.append(last)
+        if not parents.is_side[number] and node.kind in CHAIN:
+            last = number
+    return before
+
+
+def _cut_circle(index: Index, parents: Parents, first: int, before: int) -> None:
+    """Cut a circle at its first record, which then hangs on the one before it, or is a root.
+
+    b ── c ── d ──┐          a ── b ── c ── d
+    └─────────────┘
+    """
+    node = index.nodes[first]
+    is_free = not parents.is_side[first] and first not in parents.edges
+    parents.attach(first, before if is_free else NO_NODE, index, "cut")
+    sentence = f"parent {node.parent} leads back to this record"
+    parents.findings.append(Finding("cycle", sentence, node.file, node.line, node.uuid))
+
+
+SPOKEN_TRAITS = Trait.HUMAN | Trait.QUEUED | Trait.ANSWER
+FARTHEST = 64
+"""How many other walks a session is looked for behind, before it begins anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The nodes of one session in one file, or of one agent."""
+
+    number: int
+    file: int
+    session: str
+    agent: str | None
+    """None for a session."""
+    nodes: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """All walks, with the parents that lie within them."""
+
+    walks: tuple[Walk, ...]
+    of: list[int]
+    """The walk of each node."""
+    up: list[int]
+    """The parent of each node in its own walk, NOWHERE where the walk begins."""
+
+
+def build_walks(index: Index, parents: Parents) -> Walks:
+    """Return the walks of an index, in the order in which they begin."""
+    roots = _sidechain_roots(index, parents)
+    found: dict[tuple[int, str, str], Walk] = {}
+    of: list[int] = []
+    file, session, current = NO_NODE, "", NO_NODE
+    held: list[int] = []
+    for number, (node, is_side) in enumerate(zip(index.nodes, parents.is_side, strict=True)):
+        if not is_side and node.file == file and node.session == session:
+            held.append(number)
+            of.append(current)
+            continue
+        key = _agent_key(index, number, roots) if is_side else (node.file, node.session, "")
+        walk = found.get(key)
+        if walk is None:
+            agent = key[2] if is_side else None
+            walk = Walk(len(found), node.file, key[1] or index.sessions[key[0]], agent, [])
+            found[key] = walk
+        held, current = walk.nodes, walk.number
+        file, session = NO_NODE if is_side else node.file, node.session
+        held.append(number)
+        of.append(current)
+    walks = _without_scraps(index, parents, list(found.values()), of)
+    return Walks(walks, of, _inner_parents(parents.up, of))
+
+
+def _without_scraps(
+    index: Index, parents: Parents, walks: list[Walk], of: list[int]
+) -> tuple[Walk, ...]:
+    """Return the walks, with what another session left in a file as part of that file's own.
+
+    Records in which nobody says anything make no session, nor does one that the file's own hang
+    on: a client that is resumed or cleared leaves such at the head of the next file.
+    """
+    homes = {(walk.file, walk.session): walk for walk in walks if walk.agent is None}
+    moved: dict[int, Walk] = {}
+    for walk in walks:
+        home = homes.get((walk.file, index.sessions[walk.file]), walk)
+        if walk.agent is None and home is not walk and _is_scrap(index, parents, walk, home):
+            moved[walk.number] = home
+    if not moved:
+        return tuple(walks)
+    for scrap, home in moved.items():
+        home.nodes[:] = sorted([*home.nodes, *walks[scrap].nodes])
+    return _renumbered([walk for walk in walks if walk.number not in moved], of)
+
+
+def _is_scrap(index: Index, parents: Parents, walk: Walk, home: Walk) -> bool:
+    if not any(index.nodes[node].traits & SPOKEN_TRAITS for node in walk.nodes):
+        return True
+    first = walk.nodes[0]
+    is_single = not walk.nodes[1:]
+    return is_single and any(parents.up[node] == first for node in home.nodes)
+
+
+def _renumbered(walks: list[Walk], of: list[int]) -> tuple[Walk, ...]:
+    found = tuple(replace(walk, number=number) for number, walk in enumerate(walks))
+    for walk in found:
+        for number in walk.nodes:
+            of[number] = walk.number
+    return found
+
+
+def _agent_key(index: Index, number: int, roots: dict[int, int]) -> tuple[int, str, str]:
+    node = index.nodes[number]
+    file = index.files[node.file]
+    if file.kind == "agent":
+        return node.file, "", file.agent or ""
+    return node.file, node.session, node.agent or index.nodes[roots[number]].uuid[:12]
+
+
+def _sidechain_roots(index: Index, parents: Parents) -> dict[int, int]:
+    roots: dict[int, int] = {}
+    for start, node in enumerate(index.nodes):
+        if not parents.is_side[start] or index.files[node.file].kind == "agent":
+            continue
+        path, here = [], start
+        while here not in roots:
+            path.append(here)
+            above = parents.up[here]
+            if above < 0 or not parents.is_side[above] or index.nodes[above].file != node.file:
+                break
+            here = above
+        root = roots.get(here, here)
+        roots.update((member, root) for member in path)
+    return roots
+
+
+def _inner_parents(up: list[int], of: list[int]) -> list[int]:
+    """Return the parents within walks; a walk that another interrupts goes on behind it.
+
+    session X  a ── b           e ── f        e hangs on b
+    session Y       └── c ── d ─┘
+    """
+    inner = list(up)
+    tops: dict[int, int] = {}
+    for number, parent in enumerate(up):
+        if parent >= 0 and of[parent] != of[number]:
+            inner[number] = _nearest_own(number, up, of, tops)
+    return inner
+
+
+def _nearest_own(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
+    above = up[number]
+    for _ in range(FARTHEST):
+        if above < 0 or of[above] == of[number]:
+            return above
+        path = list(_stretch(above, up, of, tops))
+        top = tops.get(path[-1], path[-1])
+        tops.update((member, top) for member in path)
+        above = up[top]
+    return NO_NODE
+
+
+def _stretch(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> Iterator[int]:
+    walk = of[number]
+    while number >= 0 and of[number] == walk:
+        yield number
+        if number in tops:
+            return
+        number = up[number]

@@ -1,0 +1,379 @@
+"""The Tantivy text index: its fields, its tokenizers, and documents of passages.
+
+Words are runs of letters and digits in lower case, divided by signs such as `_ . / -`. Scripts
+written without spaces are split into pairs of letters, in a field of their own.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from itertools import starmap
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from plait.errors import SourceError
+from plait.index.catalogue import is_write_error, write_error
+from plait.index.model import KINDS, SORTS, STATES, LineState, Passage, PassageKind, PassagePlace
+from plait.record.time import parse_time
+
+if TYPE_CHECKING:
+    from tantivy import DocAddress, Index, Schema, Searcher, TextAnalyzer
+
+
+MAX_WORD_LENGTH = 129
+"""Longer runs, such as pictures in base64, are no words."""
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003134f]+"
+)
+SCRIPT_FIRST_BYTES = bytes(
+    byte in (0xE0, 0xE1, 0xEF, 0xF0) or 0xE3 <= byte <= 0xED for byte in range(256)
+)
+"""1 for each byte with which a letter of such a script can begin in UTF-8."""
+
+
+@cache
+def _analyser() -> "TextAnalyzer":
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+
+    simple = TextAnalyzerBuilder(Tokenizer.simple())
+    return simple.filter(Filter.remove_long(MAX_WORD_LENGTH)).filter(Filter.lowercase()).build()
+
+
+@cache
+def _pairs_analyser() -> "TextAnalyzer":
+    from tantivy import TextAnalyzerBuilder, Tokenizer
+
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in their order."""
+    found: list[str] = _analyser().analyze(separate_scripts(text)[0])
+    return found
+
+
+def split_letter_pairs(text: str) -> str:
+    """Return the pairs of letters of unspaced scripts, a space between two; "" for none."""
+    return separate_scripts(text)[1]
+
+
+def separate_scripts(text: str) -> tuple[str, str]:
+    """Return a text with unspaced scripts apart, and the pairs of their letters.
+
+    Looking for scripts is slow, so only lines are looked at that hold a byte which begins one
+    of their letters.
+    """
+    if text.isascii():
+        return text, ""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # lone surrogates
+        return separate_scripts(text.encode("utf-8", "replace").decode())
+    marks = data.translate(SCRIPT_FIRST_BYTES)
+    at = marks.find(1)
+    if at < 0:
+        return text, ""
+    parts, pairs, done = list[bytes](), list[str](), 0
+    while at >= 0:
+        end = data.find(b"\n", at)
+        start, end = data.rfind(b"\n", 0, at) + 1, len(data) if end < 0 else end
+        line = data[start:end].decode()
+        pairs += [pair for run in UNSPACED.findall(line) for pair in letter_pairs(run)]
+        parts += (data[done:start], UNSPACED.sub(r" \g<0> ", line).encode())
+        done, at = end, marks.find(1, end)
+    return b"".join((*parts, data[done:])).decode(), " ".join(pairs)
+
+
+def letter_pairs(run: str) -> list[str]:
+    """Return the pairs of neighbours in a run, the letter itself where it stands alone."""
+    if len(run) == 1:
+        return [run]
+    return [run[place : place + 2] for place in range(len(run) - 1)]
+
+
+CodeOf: TypeAlias = Callable[[str, str | None], int]
+"""Gives the number of a name among those of its sort, 0 for none."""
+TEXT_FOLDER = "text"
+UNWRITABLE = ("code: 13,", "code: 30,")
+"""In what the text index says: not allowed; a disk that is only read."""
+TERMS = ("sid", "kind", "tool", "project", "model", "state")
+"""Numbers that a search can ask for."""
+VALUES = ("file", "at", "bytes", "turn")
+"""Numbers that a hit carries, two in one: each number of a passage costs time."""
+PART, LENGTH, TURN = 16, 26, 32
+"""The bits of the lower number of each two: of line, offset and DAG-line."""
+EPOCH = datetime(2025, 1, 1, tzinfo=UTC).timestamp()
+HALF_LIFE = 365 * 86400.0
+"""After so many seconds a passage counts half as much as a new one."""
+SCALE = 2.0
+"""By which the weights of passages are multiplied: so the text index can tell them apart."""
+
+
+def text_schema() -> "Schema":
+    """Return the fields of a passage."""
+    from tantivy import SchemaBuilder
+
+    builder = SchemaBuilder()
+    builder.add_text_field("text", tokenizer_name="words")
+    builder.add_text_field("path", tokenizer_name="words")
+    builder.add_text_field("pairs", tokenizer_name="pairs")
+    for name in TERMS:
+        builder.add_unsigned_field(name, indexed=True, fast=True)
+    for name in VALUES:
+        builder.add_unsigned_field(name, fast=True)
+    builder.add_integer_field("time", indexed=True, fast=True)
+    builder.add_float_field("weight", fast=True)
+    return builder.build()
+
+
+def open_text_index(folder: Path, *, is_new: bool = False) -> "Index":
+    """Return the text index of a folder, an empty one where there is none yet."""
+    from tantivy import Index
+
+    place = folder / TEXT_FOLDER
+    try:
+        if is_new:
+            place.mkdir(parents=True, exist_ok=True)
+        index = Index(text_schema(), path=str(place))
+        # Otherwise a thread looks for changes as long as anybody holds the index, and locks it.
+        index.config_reader(reload_policy="manual")
+        index.register_tokenizer("words", _analyser())
+        index.register_tokenizer("pairs", _pairs_analyser())
+    except (ValueError, OSError) as error:
+        raise text_index_error(folder, error) from error
+    return index
+
+
+def open_searcher(folder: Path) -> "tuple[Searcher, TemporaryDirectory[str] | None]":
+    """Return what searches a text index, and what must be kept as long as it does.
+
+    Whoever opens one locks it, by a file beside it. Where none can be written, links to its
+    files are opened in its place.
+    """
+    try:
+        return open_text_index(folder).searcher(), None
+    except SourceError as error:
+        if not any(sign in str(error.__cause__) for sign in UNWRITABLE):
+            raise
+    links = TemporaryDirectory(prefix="plait-")
+    place = Path(links.name) / TEXT_FOLDER
+    try:
+        place.mkdir()
+        for path in (folder / TEXT_FOLDER).absolute().iterdir():
+            if path.suffix != ".lock":
+                (place / path.name).symlink_to(path)
+    except OSError as error:
+        raise text_index_error(folder, error) from error
+    return open_text_index(Path(links.name)).searcher(), links
+
+
+def is_damaged(error: BaseException | None) -> bool:
+    """Return whether the text index says that it is not what it was."""
+    return "corrupt" in str(error)
+
+
+def text_index_error(folder: Path, error: Exception) -> SourceError:
+    """Return the error that says what is wrong with a text index."""
+    if is_write_error(error):
+        return write_error(folder, error)
+    message = " ".join(str(error).split())[:200]
+    return SourceError(
+        f"cannot use the index in '{folder}': {message}", "`plait index --rebuild` makes it anew"
+    )
+
+
+def parse_seconds(stamp: str | None) -> int | None:
+    """Return the second since 1970 that a timestamp names."""
+    time = parse_time(stamp)
+    return int(time.timestamp()) if time else None
+
+
+def compute_recency(when: int | None) -> float:
+    """Return how much a moment counts: twice as much as one a year before it."""
+    if when is None:
+        return 1.0
+    years = (when - EPOCH) / HALF_LIFE
+    return float(2 ** max(0.0, min(years, 8.0)))
+
+
+def load_places(
+    searcher: "Searcher", hits: Sequence[tuple[Any, "DocAddress"]]
+) -> list[PassagePlace]:
+    """Return where the words of some hits lie, in their order."""
+    at = [address for _, address in hits]
+    names = ("sid", *VALUES, "kind", "state", "time")
+    columns = dict(zip(names, (load_values(searcher, name, at) for name in names), strict=True))
+    return [_make_place(hits[row][0], *row_values) for row, row_values in _iter_rows(columns)]
+
+
+def _iter_rows(columns: dict[str, list[Any]]) -> Iterable[tuple[int, tuple[Any, ...]]]:
+    return enumerate(zip(*columns.values(), strict=True))
+
+
+def _make_place(
+    score: Any,
+    sid: int | None,
+    file: int | None,
+    at: int | None,
+    length: int | None,
+    turn: int | None,
+    kind: int | None,
+    state: int | None,
+    time: int | None,
+) -> PassagePlace:
+    return PassagePlace(
+        sid=sid or 0,
+        file=file or 0,
+        line=(at or 0) >> PART,
+        part=(at or 0) & (1 << PART) - 1,
+        offset=(length or 0) >> LENGTH,
+        length=(length or 0) & (1 << LENGTH) - 1,
+        dag=(turn or 0) >> TURN,
+        turn=(turn or 0) & (1 << TURN) - 1,
+        kind=SORTS[kind or 0][0],
+        state=STATES[state or 0],
+        time=time,
+        score=float(score),
+        outcome=SORTS[kind or 0][1],
+    )
+
+
+def load_values(searcher: "Searcher", name: str, at: "Iterable[DocAddress]") -> list[Any]:
+    """Return one number of some passages."""
+    return searcher.fast_field_values(name, list(at))
+
+
+# ---------------------------------------------------------------------- documents
+#
+# Whoever reads a session builds its documents as lines of JSON, maybe in another process; whoever
+# writes the index only adds the numbers of names, which the catalogue assigns.
+
+
+WEIGHTS: dict[PassageKind, float] = {
+    "title": 3.0,
+    "prompt": 2.4,
+    "answer": 1.6,
+    "summary": 1.4,
+    "command": 1.4,
+    "thinking": 1.0,
+    "input": 0.9,
+    "output": 0.7,
+    "note": 0.4,
+}
+STATE_WEIGHTS: dict[LineState, float] = {
+    "active": 1.0,
+    "abandoned": 0.9,
+    "agent": 0.6,
+    "service": 0.4,
+    "recovered": 0.6,
+}
+"""What people saw comes before what agents message among themselves."""
+BASE_WEIGHTS = {
+    (kind, state): WEIGHTS[kind] * STATE_WEIGHTS[state] for kind in KINDS for state in STATES
+}
+SORT_CODES = {sort: code for code, sort in enumerate(SORTS)}
+STATE_CODES = {state: code for code, state in enumerate(STATES)}
+MIN_WEIGHT, MAX_WEIGHT = 1.0, 126.0
+"""The text index takes the logarithm of a weight, in a small float: so far it can tell apart."""
+
+
+class _Document(Struct, gc=False, omit_defaults=True):
+    """A passage as the text index takes it, but for the numbers of names."""
+
+    text: str
+    sid: int
+    kind: int
+    state: int
+    file: int
+    at: int
+    bytes: int
+    turn: int
+    weight: float
+    pairs: str | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    time: int | UnsetType = UNSET
+
+
+_lines = msgspec.json.Encoder().encode_lines
+
+
+class SessionDocuments(Struct, gc=False, array_like=True):
+    """The words of a session, ready to be indexed."""
+
+    lines: bytes
+    """A document on each."""
+    names: list[tuple[str, str]]
+    """Tools and models that occur together, "" for none."""
+    named: list[int]
+    """Which of them each document has."""
+    size: int
+    """In characters."""
+
+
+def build_documents(passages: Iterable[Passage], sid: int, first: int) -> SessionDocuments:
+    """Return the passages of a session as they are indexed; its files are numbered from one on."""
+    found: list[_Document] = []
+    names: dict[tuple[str, str], int] = {}
+    named: list[int] = []
+    size = 0
+    for passage in passages:
+        name = _clean(passage.tool), _clean(passage.model)
+        named.append(names.setdefault(name, len(names)))
+        size += len(passage.text)
+        found.append(_build_document(passage, sid, first))
+    return SessionDocuments(_lines(found), list(names), named, size)
+
+
+def _clean(name: str | None) -> str:
+    if not name or name.isascii():
+        return name or ""
+    return name.encode("utf-8", "replace").decode()
+
+
+def _build_document(passage: Passage, sid: int, first: int) -> _Document:
+    text, pairs = separate_scripts(passage.text)
+    when = parse_seconds(passage.time)
+    return _Document(
+        text,
+        sid,
+        SORT_CODES[passage.kind, passage.outcome, passage.is_with_call],
+        STATE_CODES[passage.state],
+        first + passage.file,
+        pack_pair(passage.line, passage.part, PART),
+        pack_pair(passage.offset, passage.length, LENGTH),
+        pack_pair(passage.dag, passage.turn, TURN),
+        _compute_weight(BASE_WEIGHTS[passage.kind, passage.state], when),
+        pairs or UNSET,
+        separate_scripts(passage.path)[0] if passage.path else UNSET,
+        UNSET if when is None else when,
+    )
+
+
+def pack_pair(upper: int, lower: int, bits: int) -> int:
+    """Return two numbers as one: the lower one in so many bits, 0 where it needs more."""
+    return upper << bits | (lower if lower >> bits == 0 else 0)
+
+
+def _compute_weight(base: float, when: int | None) -> float:
+    wanted = SCALE * base * compute_recency(when)
+    return float(2 ** max(MIN_WEIGHT, min(wanted, MAX_WEIGHT))) - 2
+
+
+def iter_documents(words: SessionDocuments, code: CodeOf, project: str) -> Iterator[str]:
+    """Yield the documents of a session, with the numbers of its project, its tools and models."""
+    of_project = code("project", project)
+
+    def beginning(tool: str, model: str) -> bytes:
+        numbers = code("tool", tool), code("model", model)
+        return b'{"project":%d,"tool":%d,"model":%d,' % (of_project, *numbers)
+
+    heads = list(starmap(beginning, words.names))
+    for line, name in zip(words.lines.split(b"\n"), words.named, strict=False):
+        yield (heads[name] + line[1:]).decode()

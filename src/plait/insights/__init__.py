@@ -1,0 +1,1 @@
+"""What explains and reduces cost: cache misses, waste, context, trends, outliers and habits."""

@@ -1,0 +1,387 @@
+"""Back up, restore and forget sessions of an archive, and the status of its backups."""
+
+import os
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from plait.errors import UserError
+from plait.line import Root
+from plait.line.discovery import PROJECTS, find_config_folder
+from plait.record.time import parse_time
+from plait.sessions.kept import earlier_places, group_by_session
+from plait.sessions.model import Session, SessionRef, SessionRefs
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.keep.rescue import KnownSession, Leftovers, Rescued
+    from plait.store.model import (
+        Damage,
+        Freed,
+        KeepPlan,
+        KeepReport,
+        KeptSession,
+        Merged,
+        Report,
+        Restored,
+        Source,
+        Unread,
+    )
+    from plait.store.store import Store
+
+
+class AtRisk(Struct, frozen=True):
+    """A session that is lost when the cleanup deletes it."""
+
+    session: str
+    deleted_on: date
+    """The day, here, from which on a client that is started deletes it."""
+    title: str | None
+    project: str
+    path: str
+    bytes: int
+    is_older_kept: bool
+    """Whether the store has it as it was before it was last written to."""
+
+
+class KeepStatus(Struct, frozen=True, kw_only=True):
+    """What a store holds of an archive."""
+
+    folder: str
+    kept: int
+    """Sessions that the store has as they are, those that are only kept among them."""
+    unkept: int
+    """Sessions of which it lacks something."""
+    gone: int
+    """Sessions that are no longer at their source, only kept."""
+    incomplete: int
+    """Those of them that were put together from what was left."""
+    elsewhere: int
+    """Sessions in the store that come from other folders than those of the archive."""
+    at_risk: tuple[AtRisk, ...]
+    """Sessions that will be lost, the first to go first."""
+    bytes: int
+    """Of everything in the store."""
+    stored_bytes: int
+    """On the disk."""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many bytes are kept in each one on the disk."""
+        return self.bytes / self.stored_bytes if self.stored_bytes else None
+
+
+def build_status(
+    archive: "Archive", store: "Store", unkept: Sequence["Session"], older: set[str]
+) -> KeepStatus:
+    """Return what a store holds of an archive, where some sessions are not kept as they are."""
+    gone, size = archive.inventory.deleted.sessions, store.size()
+    shown = {os.path.realpath(root.config or root.path) for root in archive.roots}
+    shown |= {os.path.realpath(session.root) for session in archive.inventory.deleted.kept.values()}
+    return KeepStatus(
+        folder=str(store.folder),
+        kept=len(archive.sessions) - len(unkept),
+        unkept=len(unkept),
+        gone=len(gone),
+        incomplete=sum(session.is_incomplete for session in gone),
+        elsewhere=sum(os.path.realpath(session.root) not in shown for session in store.sessions()),
+        at_risk=tuple(sorted(_at_risk(archive, unkept, older), key=lambda item: item.deleted_on)),
+        bytes=size.bytes,
+        stored_bytes=size.stored_bytes,
+    )
+
+
+def _at_risk(archive: "Archive", unkept: Sequence["Session"], older: set[str]) -> Iterator[AtRisk]:
+    for session in unkept:
+        facts = archive.facts(session)
+        if facts.deleted_at is not None:
+            yield AtRisk(
+                session=session.id,
+                deleted_on=day_of(facts.deleted_at),
+                title=facts.title,
+                project=facts.cwd or facts.project,
+                path=str(session.path.absolute()),
+                bytes=sum(file.size for file in session.files),
+                is_older_kept=str(session.path.absolute()) in older,
+            )
+
+
+def day_of(time: datetime) -> date:
+    """Return the day of a moment, here."""
+    try:
+        return time.astimezone().date()
+    except (OverflowError, ValueError):  # a year that the system's clock does not know
+        return time.astimezone(UTC).date()
+
+
+DAY = 86400
+
+
+class CountedSources:
+    """The sessions of an archive, and which of the files to back up belong to each."""
+
+    def __init__(self, sessions: Sequence["Session"], sources: Iterable["Source"]) -> None:
+        self._sessions = sessions
+        logs = {
+            str(file.path.absolute()): number
+            for number, session in enumerate(sessions)
+            for file in session.files
+        }
+        self._owners: dict[str, int] = {}
+        for source in sources:
+            own = [logs[file.place] for file in source.files if file.place in logs]
+            for file in source.files:
+                number = logs.get(file.place, own[0] if own else None)
+                if number is not None:
+                    self._owners[file.place] = number
+
+    def sessions_of(self, places: Iterable[str]) -> list["Session"]:
+        """Return the sessions of some files, each once."""
+        found = {self._owners[place] for place in places if place in self._owners}
+        return [self._sessions[number] for number in sorted(found)]
+
+    def regroup(self, sources: Collection["Source"]) -> Iterator["Source"]:
+        """Yield the files of some sources regrouped by session."""
+        found: dict[int | str, Source] = {}
+        for source in sources:
+            for file in source.files:
+                key = self._owners.get(file.place, source.session)
+                name = self._sessions[key].id if isinstance(key, int) else key
+                known = found.get(key)
+                before = known.files if known else ()
+                found[key] = structs.replace(known or source, session=name, files=(*before, file))
+        yield from found.values()
+
+
+class Backups:
+    """What can be done with the store of an archive."""
+
+    def __init__(self, archive: "Archive") -> None:
+        self._archive = archive
+
+    @property
+    def store(self) -> "Store":
+        """The store, which need not be there yet."""
+        from plait.store.store import Store
+
+        place = self._archive.store
+        if place is None:
+            raise UserError("this archive has no store", "name its folder: Archive(roots, store=…)")
+        return Store.open(place.folder)
+
+    def plan(self, sessions: SessionRefs = None, *, backups: bool = False) -> "KeepPlan":
+        """Return what a run would keep of some sessions, or of all; nothing is written."""
+        chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
+        found = self._sources(chosen, backups=backups)
+        planned = self.store.plan(found, again=sessions is not None)
+        if not planned.sessions:
+            return planned
+        counted = CountedSources(self._archive.resolve_sessions(chosen), found)
+        return replace(planned, sessions=tuple(counted.regroup(planned.sessions)))
+
+    def run(
+        self,
+        sessions: SessionRefs = None,
+        *,
+        backups: bool = False,
+        report: "Report | None" = None,
+    ) -> "KeepReport":
+        """Keep what is new in some sessions, or in all, with all that is next to them.
+
+        Backups of files that were edited come along where that is asked for. What was forgotten
+        is kept again only where it is named.
+        """
+        chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
+        found = self._sources(chosen, backups=backups)
+        if sessions is None:
+            self._take_in_mirrored()
+        done = self.store.keep(found, report=report, again=sessions is not None)
+        if done.places:
+            counted = CountedSources(self._archive.resolve_sessions(chosen), found).sessions_of(
+                done.places
+            )
+            done.sessions = [session.id for session in counted]
+        return done
+
+    def _take_in_mirrored(self) -> None:
+        """Pack what programs with an SDK have left in plain files."""
+        from plait.store.sdk import LIVE, SessionStore
+
+        if (self.store.folder / LIVE).is_dir():
+            SessionStore(self.store.folder).pack()
+
+    def rescue(self, *, is_dry: bool = False) -> "Rescued":
+        """Put together what is left of sessions whose logs are gone, marked incomplete."""
+        from plait.keep.rescue import find_leftovers, merge_rescued, rescue
+
+        if not self._archive.inventory.configs:
+            raise UserError(
+                "none of the roots is a configuration folder", "name one: `--root ~/.claude`"
+            )
+        left = map(find_leftovers, self._archive.inventory.configs)
+        return merge_rescued(
+            rescue(self.store, leftovers, self._known(leftovers), is_dry=is_dry)
+            for leftovers in left
+        )
+
+    def _known(self, left: "Leftovers") -> "list[KnownSession]":
+        """Return the sessions that are there; with their times where prompts name none."""
+        from plait.keep.rescue import KnownSession
+
+        there = [
+            session
+            for session in self._archive.sessions
+            if session.file and not session.is_incomplete
+        ]
+        if all(prompt.session for prompt in left.prompts):
+            return [KnownSession(session.id) for session in there]
+        facts_by_id = ((session.id, self._archive.facts(session)) for session in there)
+        return [
+            KnownSession(name, facts.cwd, parse_time(facts.started), parse_time(facts.ended))
+            for name, facts in facts_by_id
+        ]
+
+    def status(self) -> "KeepStatus":
+        """Return what is kept, what is not, and what the client's cleanup will delete when."""
+
+        store, archive = self.store, self._archive
+        sources = self._sources(None)
+        planned = store.plan(sources, again=True)
+        counted = CountedSources(archive.sessions, sources)
+        unkept = counted.sessions_of(file.place for file in planned.files)
+        older = {file.place for file in (*planned.grown, *planned.changed)}
+        return build_status(archive, store, unkept, older)
+
+    def verify(self, *, report: "Report | None" = None) -> "tuple[Damage, ...]":
+        """Read all that is kept once and returns what is damaged, with what needs it."""
+        return self.store.verify(report=report)
+
+    def kept(self, name: SessionRef) -> "KeptSession":
+        """Return a session as the store has it."""
+        session = self._archive.session(name)
+        deleted = self._archive.inventory.deleted.kept.get(session.path)
+        if deleted is not None:
+            return deleted
+        places = {os.path.realpath(file.path) for file in session.files[:1]}
+        kept = group_by_session(self.store)
+        here = [candidate for candidate in kept if places & set(_places_of(candidate))]
+        same = here or [candidate for candidate in kept if candidate.session == session.id]
+        if not same:
+            hint = f"`plait keep {session.id}` backs it up"
+            raise UserError(f"session '{session.id}' is not backed up", hint)
+        return max(same, key=lambda candidate: candidate.modified)
+
+    def restore(
+        self,
+        session: SessionRef,
+        to: Path | str | None = None,
+        *,
+        overwrite: bool = False,
+        is_fresh: bool = False,
+        report: "Report | None" = None,
+    ) -> "Restored":
+        """Put a session back where it was, or below a folder: bytes, times, modes.
+
+        One from another machine comes to the client of this one. What is fresh has the time of
+        now, so that the cleanup leaves it alone.
+        """
+        kept = self.kept(session)
+        place = Path(to) if to is not None else self._home_of(kept)
+        restored = self.store.restore(kept, place, overwrite=overwrite, report=report)
+        if is_fresh:
+            for path in (*restored.files, *restored.same):
+                os.utime(path)
+        return restored
+
+    def forget(self, sessions: SessionRefs) -> "Freed":
+        """Delete sessions from the store; those at their source stay there."""
+        return self.store.forget(self.with_earlier_places(self._all_kept(sessions)))
+
+    def with_earlier_places(self, sessions: "Iterable[KeptSession]") -> "tuple[KeptSession, ...]":
+        """Return kept sessions, also as they were kept where they lay before they moved."""
+        all_kept = group_by_session(self.store)
+        both = ((session, *earlier_places(session, all_kept)) for session in sessions)
+        return tuple(kept for some in both for kept in some)
+
+    def select_expired(
+        self, *, max_days: float | None = None, max_bytes: int | None = None
+    ) -> "tuple[KeptSession, ...]":
+        """Return what is to be forgotten so that the store holds no more, the oldest first."""
+        from plait.store.model import Limits
+
+        return self.store.select_expired(Limits(max_days, max_bytes), time.time())
+
+    def pack(self, file: Path | str, sessions: SessionRefs = None) -> "Merged":
+        """Write what is kept of some sessions, or all, to one file for another machine."""
+        return self.store.pack(Path(file), None if sessions is None else self._all_kept(sessions))
+
+    def unpack(self, file: Path | str) -> "Merged":
+        """Add what was packed elsewhere; what is here already stays as it is."""
+        return self.store.unpack(Path(file))
+
+    def _all_kept(self, sessions: SessionRefs) -> "list[KeptSession]":
+        names = [sessions] if isinstance(sessions, Session | Path | str) else sessions or ()
+        return [self.kept(name) for name in names]
+
+    def _home_of(self, kept: "KeptSession") -> Path | None:
+        """Return the folder to restore to: None where it was, another where that is not here."""
+        if Path(kept.root).is_dir() and not kept.is_foreign:
+            return None
+        configs = self._archive.inventory.configs
+        if not configs:
+            raise UserError(f"'{kept.root}' is not here", "say where to put it: `--to DIR`")
+        return configs[0]
+
+    def _sources(
+        self,
+        sessions: SessionRefs,
+        *,
+        backups: bool = False,
+        unread: "list[Unread] | None" = None,
+    ) -> "tuple[Source, ...]":
+        from plait.store.sources import find_sources
+
+        roots, owners = (
+            self._archive.roots,
+            {
+                str(Path(kept.root, *file.path.split("/"))): kept.session
+                for kept in self.store.sessions()
+                for file in kept.files
+                if file.kind == "agent"
+            },
+        )
+        if sessions is None:
+            return find_sources(roots, backups=backups, owners=owners, unread=unread)
+        chosen = self._archive.resolve_sessions(sessions)
+        for session in chosen:
+            if session.is_kept:
+                raise UserError(
+                    f"session '{session.id}' is backed up already and no longer at its source"
+                )
+        wanted = {str(file.path.absolute()) for item in chosen for file in item.files}
+        found = find_sources(
+            (*roots, *_find_other_roots(roots, wanted)), backups=backups, owners=owners
+        )
+        return tuple(
+            source for source in found if any(file.place in wanted for file in source.files)
+        )
+
+
+def _places_of(kept: "KeptSession") -> Iterable[str]:
+    root = os.path.realpath(kept.root)
+    own = [kept.log] if kept.log else kept.files
+    return (os.path.join(root, *file.path.split("/")) for file in own)  # noqa: PTH118
+
+
+def _find_other_roots(roots: Iterable[Root], places: Iterable[str]) -> Iterable[Root]:
+    """Return the roots of logs that are under none that is known: they were named as files."""
+    known = [root.logs.absolute() for root in roots]
+    for place in map(Path, places):
+        if not any(logs in (place, *place.parents) for logs in known):
+            config = find_config_folder(place)
+            yield Root(config, config, config / PROJECTS) if config else Root(place, None, place)

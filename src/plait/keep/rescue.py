@@ -1,0 +1,809 @@
+"""Rescue sessions whose logs are gone: rebuild what other files still say about them.
+
+    history.jsonl                           what was typed, with the directory and the session
+    paste-cache/<hash>.txt                  what was pasted into it
+    file-history/<session>/<hash>@v<N>      files before they were changed
+    session-env/<session>/*.sh              what hooks left for the shell
+    projects/<slug>/sessions-index.json     a list that some versions keep
+    projects/<slug>/<session>/              side files of the log
+    git log                                 commits of the time
+
+Prompts without a session (older versions) are grouped by directory: prompts less than four hours
+apart are one session, unless an existing session had them. A commit belongs to the session that it
+names, else to that of the last prompt typed there within an hour. Git is only read; a directory
+that is gone, no repository or not ours to ask yields nothing.
+
+The rebuilt log is marked `incomplete`: a note on what it is, the prompts at their times, which
+backups hold which files, commits with the reason for the match. The same traces always give the
+same bytes.
+"""
+
+import os
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, TypeAlias
+from uuid import NAMESPACE_URL, uuid5
+
+import msgspec
+
+from plait.line import iter_lines, list_files, make_project_slug, read_file_times, read_small
+from plait.line.discovery import LOG_SUFFIX, PROJECTS, PROMPT_HISTORY
+from plait.line.git import run_git
+from plait.store.model import Kind, NewFile
+from plait.store.store import Store
+from plait.write import SessionWriter
+from plait.write.lines import IdSource, MessageContext, format_time, make_file_delta_line
+
+__all__ = [
+    "INCOMPLETE",
+    "KnownSession",
+    "Leftovers",
+    "LostSession",
+    "LostSessions",
+    "Rescued",
+    "build_files",
+    "describe_finds",
+    "find_leftovers",
+    "find_lost_sessions",
+    "merge_rescued",
+    "rescue",
+]
+
+
+COMMAND = re.compile(r"(/[a-z][a-z0-9:_-]*)(?:\s+(.*))?", re.DOTALL)
+"""A command of the client and what is after it; a path is none."""
+Why = Literal["named", "co-authored", "at the time"]
+"""Why a commit is taken to be a session's: it names the session; it names Claude, or nobody, and
+was made soon after a prompt that was typed there."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedPrompt:
+    """A prompt as the client's list of prompts has it, with what was pasted put back."""
+
+    time: datetime
+    text: str
+    directory: str | None
+    session: str | None
+    """None in lists of older versions."""
+    missing_pastes: int = 0
+
+    @property
+    def is_command(self) -> bool:
+        """Whether the client does it, and nobody is asked."""
+        return COMMAND.fullmatch(self.text.strip()) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy of a file that a session was about to change."""
+
+    copy: Path
+    key: str
+    """The first digits of the SHA-256 of the file's path."""
+    version: int
+    time: datetime
+    file: str | None = None
+    """The path of the file, where something that is known has this key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of Git, and why it is taken to be a session's."""
+
+    id: str
+    time: datetime
+    subject: str
+    message: str
+    files: tuple[str, ...]
+    why: Why = "at the time"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSession:
+    """What a list of sessions, that some versions keep beside them, says of one."""
+
+    directory: str | None = None
+    title: str | None = None
+    first_prompt: str | None = None
+    branch: str | None = None
+    messages: int | None = None
+    began: datetime | None = None
+    ended: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSession:
+    """A session whose log is there, at its source or in the store."""
+
+    session: str
+    directory: str | None = None
+    began: datetime | None = None
+    ended: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LostSession:
+    """A session whose log is gone, as far as it can be put together."""
+
+    session: str
+    directory: str | None
+    prompts: tuple[TypedPrompt, ...] = ()
+    backups: tuple[Backup, ...] = ()
+    scripts: tuple[Path, ...] = ()
+    """What hooks left for its shell."""
+    commits: tuple[Commit, ...] = ()
+    listed: ListedSession = ListedSession()
+    title: str | None = None
+    project: str | None = None
+    """The folder that files of it still are in."""
+    is_guess: bool = False
+    """The prompts name no session: those of a directory that follow each other are one."""
+
+    @property
+    def has_content(self) -> bool:
+        """Whether more than its id is left."""
+        has_prompt = any(not prompt.is_command for prompt in self.prompts)
+        return has_prompt or bool(self.backups or self.commits or self.listed.first_prompt)
+
+    @property
+    def began(self) -> datetime | None:
+        """The first time that is known of it."""
+        return min(self._times, default=None)
+
+    @property
+    def ended(self) -> datetime | None:
+        """The last time that is known of it."""
+        return max(self._times, default=None)
+
+    @property
+    def _times(self) -> list[datetime]:
+        times = [time for time in (self.listed.began, self.listed.ended) if time]
+        times += [prompt.time for prompt in self.prompts]
+        times += [backup.time for backup in self.backups]
+        return times + [commit.time for commit in self.commits]
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """What a configuration folder still holds of sessions, whether their logs are there or not."""
+
+    config: Path
+    prompts: tuple[TypedPrompt, ...] = ()
+    backups: Mapping[str, Path] = field(default_factory=dict)
+    """Folders of backups, by session."""
+    environments: Mapping[str, Path] = field(default_factory=dict)
+    """Folders of what hooks left for the shell, by session."""
+    listed: Mapping[str, ListedSession] = field(default_factory=dict)
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    """Folders that lay next to logs, by session."""
+    unread: int = 0
+    """Lines of the list of prompts that say nothing."""
+
+    @property
+    def sessions(self) -> set[str]:
+        """The ids of all sessions that something is left of."""
+        typed = {prompt.session for prompt in self.prompts if prompt.session}
+        folders = (self.backups, self.environments, self.listed, self.folders)
+        return typed.union(*folders)
+
+
+BETWEEN, WITHIN = "\x1e", "\x1f"
+FORMAT = f"--format={BETWEEN}%H{WITHIN}%ct{WITHIN}%s{WITHIN}%B{WITHIN}"
+MOST_COMMITS, MOST_FILES = 20_000, 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository of Git that a directory is in."""
+
+    top: str
+
+    def files(self) -> Iterator[str]:
+        """Yield the paths of the files that it tracks."""
+        listing = run_git(self.top, "ls-files", "-z", "--full-name", ":/") or ""
+        for name in listing.split("\0")[:MOST_FILES]:
+            if name:
+                yield f"{self.top}/{name}"
+
+    def commits(self, since: datetime, until: datetime) -> list[Commit]:
+        """Return the commits of all branches that were made in a time, oldest first."""
+        span = (f"--since={since.isoformat()}", f"--until={until.isoformat()}")
+        options = ("--all", "--no-color", f"--max-count={MOST_COMMITS}", "--name-only", *span)
+        listing = run_git(self.top, "log", FORMAT, *options) or ""
+        found = list(self._commits_in(listing.split(BETWEEN)))
+        return sorted(found, key=lambda item: (item.time, item.id))
+
+    def _commits_in(self, fields: Iterable[str]) -> Iterator[Commit]:
+        for item in fields:
+            parts = item.split(WITHIN)
+            if len(parts) == 5 and parts[1].isdigit():
+                time = datetime.fromtimestamp(int(parts[1]), UTC)
+                files = tuple(f"{self.top}/{name}" for name in parts[4].split("\n") if name)
+                yield Commit(parts[0], time, parts[2], parts[3], files)
+
+
+def find_repository(directory: str) -> Repository | None:
+    """Return the repository that a directory is in."""
+    if not Path(directory).is_dir():
+        return None
+    top = run_git(directory, "rev-parse", "--show-toplevel")
+    return Repository(top.rstrip("\n")) if top and top.strip() else None
+
+
+BACKUPS, ENVIRONMENTS, PASTES = "file-history", "session-env", "paste-cache"
+INDEX, TITLE = "sessions-index.json", "custom-title.json"
+SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,127}")
+"""What can be the name of a session's log."""
+BACKUP = re.compile(r"([0-9a-f]{16})@v([0-9]{1,9})")
+PASTE = re.compile(r"\[Pasted text #([0-9]{1,9})[^\]\n]{0,40}\]")
+HASH = re.compile(r"[0-9a-f]{8,64}")
+LATEST = 253402300799
+"""The last second that a time can have."""
+
+
+def find_leftovers(config: Path) -> Leftovers:
+    """Return what is left in a configuration folder; what cannot be read is not there."""
+    path = config / PROMPT_HISTORY
+    if not path.is_file():
+        prompts, unread = [], 0
+    else:
+        fields = [_typed(line.data, config) for line in iter_lines(path) if line.data.strip()]
+        found = [prompt for prompt in fields if prompt]
+        prompts, unread = sorted(found, key=lambda item: item.time), len(fields) - len(found)
+    projects = config / PROJECTS
+    listed: dict[str, ListedSession] = {}
+    folders: dict[str, Path] = {}
+    for project in _folders_in(projects).values():
+        listed |= _listed_in(project / INDEX)
+        folders |= _sessions_among(_folders_in(project))
+    return Leftovers(
+        config,
+        tuple(prompts),
+        _sessions_among(_folders_in(config / BACKUPS)),
+        _sessions_among(_folders_in(config / ENVIRONMENTS)),
+        listed,
+        folders,
+        unread,
+    )
+
+
+def _typed(line: bytes, config: Path) -> TypedPrompt | None:
+    entry = _object_in(line)
+    text, time = entry.get("display"), _moment(entry.get("timestamp"), 1000)
+    if not isinstance(text, str) or not text.strip() or time is None:
+        return None
+    session = _text(entry.get("sessionId"))
+    if session is not None and not SESSION.fullmatch(session):
+        return None
+    pasted = entry.get("pastedContents")
+    fields = pasted if isinstance(pasted, dict) else {}
+    found = {
+        key: _pasted(item, config)
+        for key, item in fields.items()
+        if isinstance(item, dict) and item.get("type") == "text"
+    }
+
+    def put_back(place: re.Match[str]) -> str:
+        return found.get(place[1]) or place[0]
+
+    words, missing = PASTE.sub(put_back, text), sum(item is None for item in found.values())
+    return TypedPrompt(time, words, _text(entry.get("project")), session, missing)
+
+
+def _pasted(item: dict[str, Any], config: Path) -> str | None:
+    content = _text(item.get("content"))
+    name = _text(item.get("contentHash")) or ""
+    if content is not None or not HASH.fullmatch(name):
+        return content
+    data = read_small(config / PASTES / f"{name}.txt")
+    return None if data is None else data.decode(errors="replace")
+
+
+def _listed_in(path: Path) -> dict[str, ListedSession]:
+    found = _object_in(read_small(path) or b"")
+    entries = found.get("entries")
+    original = _text(found.get("originalPath"))
+    listed: dict[str, ListedSession] = {}
+    for item in entries if isinstance(entries, list) else ():
+        session = _text(item.get("sessionId")) if isinstance(item, dict) else None
+        if session and SESSION.fullmatch(session) and item.get("isSidechain") is not True:
+            messages = item.get("messageCount")
+            listed[session] = ListedSession(
+                _text(item.get("projectPath")) or _text(item.get("cwd")) or original,
+                _text(item.get("customTitle")) or _text(item.get("summary")),
+                _text(item.get("firstPrompt")),
+                _text(item.get("gitBranch")),
+                messages if isinstance(messages, int) and messages > 0 else None,
+                _moment(item.get("created")),
+                _moment(item.get("modified")),
+            )
+    return listed
+
+
+def list_backups(folder: Path) -> Iterator[Backup]:
+    """Yield the backups of a session, oldest first."""
+    found = []
+    for path in list_files(folder):
+        name, times = BACKUP.fullmatch(path.name), read_file_times(path)
+        if name and times:
+            time = datetime.fromtimestamp(times[1] / 1e9, UTC)
+            found.append(Backup(path, name[1], int(name[2]), time))
+    yield from sorted(found, key=lambda item: (item.time, item.key, item.version))
+
+
+def _folders_in(place: Path) -> dict[str, Path]:
+    try:
+        with os.scandir(place) as entries:
+            named = {
+                dir_entry.name: Path(dir_entry.path) for dir_entry in entries if dir_entry.is_dir()
+            }
+    except OSError:
+        return {}
+    return dict(sorted(named.items()))
+
+
+def _sessions_among(folders: dict[str, Path]) -> dict[str, Path]:
+    return {name: path for name, path in folders.items() if SESSION.fullmatch(name)}
+
+
+def _object_in(data: bytes) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _moment(value: object, scale: int = 1000) -> datetime | None:
+    """Return a time that is named in milliseconds or in words."""
+    if isinstance(value, str):
+        try:
+            time = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return time if time.tzinfo else time.replace(tzinfo=UTC)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    seconds = value / scale
+    return datetime.fromtimestamp(seconds, UTC) if 0 <= seconds <= LATEST else None
+
+
+PAUSE = timedelta(hours=4)
+"""Between two sessions of a directory that nobody named."""
+AROUND = timedelta(minutes=5)
+"""A session that is there holds what was typed so shortly before or after it."""
+REACH = timedelta(hours=1)
+"""How long after a prompt a commit may be of its making."""
+RENAME = "/rename "
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+CLAUDE = ("co-authored-by: claude", "noreply@anthropic.com")
+Ask = Callable[[str], Repository | None]
+
+
+@dataclass(frozen=True, slots=True)
+class LostSessions:
+    """The sessions that are lost."""
+
+    sessions: tuple[LostSession, ...]
+    """Those of which something can be told, the latest last."""
+    bare: tuple[str, ...] = ()
+    """Those of which no more than an id, commands, or an environment is left."""
+
+
+def find_lost_sessions(
+    left: Leftovers, known: Iterable[KnownSession], ask: Ask = find_repository
+) -> LostSessions:
+    """Return the sessions that something is left of, and whose logs are not there."""
+    there = tuple(known)
+    typed = _group_by_session(left.prompts, there)
+    ids = (left.sessions | set(typed)) - {session.session for session in there}
+    named = {prompt.directory for prompt in left.prompts}
+    named |= {session.directory for session in there}
+    named |= {session.directory for session in left.listed.values()}
+    directories = {directory for directory in named if directory}
+    by_slug = {make_project_slug(directory): directory for directory in sorted(directories)}
+    found = [_assemble(id_, left, typed.get(id_, ()), by_slug) for id_ in sorted(ids)]
+    directories |= {session.directory for session in found if session.directory}
+    everyone = left.sessions | set(typed) | {session.session for session in there}
+    git = _Git(ask, directories, everyone)
+    found = [replace(session, backups=git.name_files(session.backups)) for session in found]
+    found = [_with_directory(session, git.directories) for session in found]
+    commits = git.commits_by_session(found, typed)
+    found = [replace(session, commits=commits.get(session.session, ())) for session in found]
+    worth = sorted(
+        (session for session in found if session.has_content),
+        key=lambda session: (session.ended.timestamp() if session.ended else 0.0, session.session),
+    )
+    bare = (session.session for session in found if not session.has_content)
+    return LostSessions(tuple(worth), tuple(bare))
+
+
+def _group_by_session(
+    prompts: Iterable[TypedPrompt], there: Iterable[KnownSession]
+) -> Mapping[str, tuple[TypedPrompt, ...]]:
+    """Return prompts by session; those without one are grouped by directory and time."""
+    spans: defaultdict[str, list[tuple[datetime, datetime]]] = defaultdict(list)
+    for session in there:
+        if session.directory and session.began and session.ended:
+            spans[session.directory].append((session.began - AROUND, session.ended + AROUND))
+    found: defaultdict[str, list[TypedPrompt]] = defaultdict(list)
+    nameless: defaultdict[str, list[TypedPrompt]] = defaultdict(list)
+    for prompt in prompts:
+        if prompt.session:
+            found[prompt.session].append(prompt)
+        elif prompt.directory and not any(
+            began <= prompt.time <= ended for began, ended in spans[prompt.directory]
+        ):
+            nameless[prompt.directory].append(prompt)
+    for directory, typed in nameless.items():
+        groups: list[list[TypedPrompt]] = []
+        for prompt in sorted(typed, key=lambda prompt: prompt.time):
+            if groups and prompt.time - groups[-1][-1].time < PAUSE:
+                groups[-1].append(prompt)
+            else:
+                groups.append([prompt])
+        for group in groups:
+            name = f"plait:rescue:{directory}:{group[0].time.timestamp():.3f}"
+            found[str(uuid5(NAMESPACE_URL, name))] += group
+    return {session: tuple(typed) for session, typed in found.items()}
+
+
+def _assemble(
+    session: str, left: Leftovers, typed: tuple[TypedPrompt, ...], by_slug: Mapping[str, str]
+) -> LostSession:
+    """Return what is left of one session; `by_slug` has directories by their project folder."""
+    folder, listed = left.folders.get(session), left.listed.get(session, ListedSession())
+    project = folder.parent.name if folder else None
+    directory = next((prompt.directory for prompt in typed if prompt.directory), None)
+    backups, scripts = left.backups.get(session), left.environments.get(session)
+    renames = [prompt.text for prompt in typed if prompt.text.startswith(RENAME)]
+    title = renames[-1].removeprefix(RENAME).strip() if renames else ""
+    if not title and folder:
+        title = _text(_object_in(read_small(folder / TITLE) or b"").get("customTitle")) or ""
+    return LostSession(
+        session,
+        directory or listed.directory or by_slug.get(project or ""),
+        typed,
+        tuple(list_backups(backups)) if backups else (),
+        list_files(scripts) if scripts else (),
+        listed=listed,
+        title=title or None,
+        project=project,
+        is_guess=bool(typed) and typed[0].session is None,
+    )
+
+
+def _with_directory(session: LostSession, directories: Iterable[str]) -> LostSession:
+    """Return a session with the directory of its files, where nothing else names one."""
+    if session.directory:
+        return session
+    files = [Path(backup.file) for backup in session.backups if backup.file]
+    inside = [place for place in directories if files and Path(place) in files[0].parents]
+    return replace(session, directory=max(inside, key=len, default=None))
+
+
+@dataclass(slots=True)
+class _Git:
+    """The repositories of directories, asked when they are needed and once."""
+
+    ask: Ask
+    directories: set[str]
+    everyone: set[str]
+    """All sessions, lost or not."""
+    repositories: dict[str, Repository | None] = field(default_factory=dict)
+    keys: dict[str, str] | None = None
+
+    def name_files(self, backups: tuple[Backup, ...]) -> tuple[Backup, ...]:
+        """Return backups with the files they are of, as far as something has such a name."""
+        if not backups:
+            return ()
+        if self.keys is None:
+            found: dict[str, str] = {}
+            for directory in sorted(self.directories):
+                repository = self._repository(directory)
+                names = repository.files() if repository else map(str, _near(directory))
+                found |= {sha256(name.encode()).hexdigest()[:16]: name for name in names}
+            self.keys = found
+        return tuple(replace(backup, file=self.keys.get(backup.key)) for backup in backups)
+
+    def _repository(self, directory: str) -> Repository | None:
+        if directory not in self.repositories:
+            self.repositories[directory] = self.ask(directory)
+        return self.repositories[directory]
+
+    def commits_by_session(
+        self, found: Iterable[LostSession], typed: Mapping[str, tuple[TypedPrompt, ...]]
+    ) -> Mapping[str, tuple[Commit, ...]]:
+        """Return the commits that are taken to be those of sessions."""
+        by_place: defaultdict[str, list[LostSession]] = defaultdict(list)
+        for lost_session in found:
+            if lost_session.directory:
+                by_place[lost_session.directory].append(lost_session)
+        assigned: defaultdict[str, list[Commit]] = defaultdict(list)
+        for directory, sessions in by_place.items():
+            names = {session.session for session in sessions}
+            there = sorted(
+                (prompt.time, session)
+                for session, prompts in typed.items()
+                for prompt in prompts
+                if prompt.directory == directory
+            )
+            began = [session.began for session in sessions if session.began]
+            ended = [session.ended for session in sessions if session.ended]
+            repository = self._repository(directory) if began and ended else None
+            for commit in (
+                repository.commits(min(began) - AROUND, max(ended) + REACH) if repository else []
+            ):
+                session, why = _owner(commit, self.everyone, there)
+                if session in names:
+                    assigned[session].append(replace(commit, why=why))
+        return {session: tuple(commits) for session, commits in assigned.items()}
+
+
+def _near(directory: str) -> tuple[Path, ...]:
+    """Return the files in a directory itself: what is no repository may be somebody's home."""
+    try:
+        return tuple(path for path in Path(directory).iterdir() if path.is_file())
+    except OSError:
+        return ()
+
+
+def _owner(
+    commit: Commit, everyone: set[str], there: list[tuple[datetime, str]]
+) -> tuple[str, Why]:
+    """Return the session that a commit is taken to be, "" for none, and why."""
+    named = [item for item in UUID.findall(commit.message) if item in everyone]
+    if named:
+        return named[0], "named"
+    place = bisect_right(there, (commit.time, "\uffff"))
+    time, session = there[place - 1] if place else (commit.time, "")
+    if commit.time - time > REACH:
+        return "", "at the time"
+    words = commit.message.lower()
+    return session, "co-authored" if any(item in words for item in CLAUDE) else "at the time"
+
+
+INCOMPLETE = "incomplete"
+"""The mark of a session that is not whole."""
+NOWHERE = "/"
+"""The directory of a session of that is unknown it."""
+REASONS = {
+    "named": "it names this session",
+    "co-authored": "with Claude, after a prompt of this session",
+    "at the time": "made after a prompt of this session",
+}
+MOST_NAMED = 20
+"""Files of a commit that are told."""
+Event: TypeAlias = TypedPrompt | Backup | Commit
+
+
+def build_files(session: LostSession, config: Path) -> tuple[NewFile, ...]:
+    """Return the log that is made of a lost session, first, and the files that it still has."""
+    with TemporaryDirectory(prefix="plait-rescue-") as folder:
+        log = _write_session(session, Path(folder))
+        project, data = log.parent.name, log.read_bytes()
+    home = str(config.absolute())
+
+    def file(path: str, data: bytes, kind: Kind, moment: datetime | None) -> NewFile:
+        modified = round(moment.timestamp() * 1000) * 10**6 if moment else None
+        return NewFile(home, path, project, session.session, data, kind, modified, mark=INCOMPLETE)
+
+    path = f"{PROJECTS}/{project}/{session.session}{LOG_SUFFIX}"
+    return (
+        file(path, data, "session", session.ended),
+        *(
+            file(f"{BACKUPS}/{session.session}/{found.copy.name}", held, "backup", found.time)
+            for found in session.backups
+            if (held := read_small(found.copy)) is not None
+        ),
+        *(
+            file(f"{ENVIRONMENTS}/{session.session}/{script.name}", held, "beside", session.began)
+            for script in session.scripts
+            if (held := read_small(script)) is not None
+        ),
+    )
+
+
+class _SetClock:
+    """A clock that is set."""
+
+    def __init__(self) -> None:
+        self.moment = datetime.fromtimestamp(0, UTC)
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+
+def _write_session(session: LostSession, folder: Path) -> Path:
+    clock = _SetClock()
+    cwd = session.directory or NOWHERE
+    project = session.project or make_project_slug(cwd)
+    path = folder / PROJECTS / project / f"{session.session}{LOG_SUFFIX}"
+    branch = session.listed.branch or "HEAD"
+    setting = MessageContext(session.session, cwd, branch, permission_mode=None)
+    clock.moment = session.began or clock.moment
+    ids = IdSource(Random(session.session), clock)
+    with SessionWriter(path, setting, ids, has_snapshots=False) as writer:
+        _note(writer, describe_origin(session))
+        for event in _events(session):
+            clock.moment = event.time
+            match event:
+                case TypedPrompt():
+                    writer.prompt(_as_logged(event.text))
+                case Backup():
+                    message = writer.tip or ""
+                    name = _name_in(event.file, cwd) if event.file else event.key
+                    time = format_time(event.time)
+                    parent = {"realParentDir": str(Path(event.file).parent)} if event.file else {}
+                    writer.append(
+                        make_file_delta_line(
+                            message,
+                            message,
+                            name,
+                            {
+                                "backupFileName": event.copy.name,
+                                "version": event.version,
+                                "backupTime": format_time(event.time),
+                                **parent,
+                            },
+                            time,
+                        )
+                    )
+                case Commit():
+                    names = [_name_in(name, cwd) for name in event.files[:MOST_NAMED]]
+                    more = len(event.files) - len(names)
+                    files = "\n".join(
+                        f"  {name}" for name in [*names, *([f"and {more} more"] if more else [])]
+                    )
+                    _note(
+                        writer,
+                        f"commit {event.id[:12]} {event.subject} ({REASONS[event.why]})\n{files}".rstrip(),
+                    )
+        if session.title:
+            writer.title(session.title)
+        elif session.listed.title:
+            writer.ai_title(session.listed.title)
+        writer.tag(INCOMPLETE)
+    return path
+
+
+def _events(session: LostSession) -> Iterator[Event]:
+    """Yield what happened, in order; what only a list of sessions tells comes first."""
+    prompts = session.prompts
+    first = session.listed.first_prompt
+    if not prompts and first:
+        began = session.began or datetime.fromtimestamp(0, UTC)
+        prompts = (TypedPrompt(began, first, session.directory, session.session),)
+    events: list[Event] = [*prompts, *session.backups, *session.commits]
+    yield from sorted(events, key=lambda event: (event.time, not isinstance(event, TypedPrompt)))
+
+
+def _note(writer: SessionWriter, words: str) -> None:
+    """Write something that readers see, and the model when it goes on from here."""
+    content = f"<local-command-stdout>{words}</local-command-stdout>"
+    writer.system("local_command", content=content)
+
+
+def _as_logged(text: str) -> str:
+    """Return what was typed as the client logs it: commands have a form of their own."""
+    if text.startswith("!"):
+        return f"<bash-input>{text[1:].strip()}</bash-input>"
+    found = COMMAND.fullmatch(text.strip())
+    if not found:
+        return text
+    name, rest = found[1], found[2] or ""
+    message = f"<command-message>{name[1:]}</command-message>"
+    return f"<command-name>{name}</command-name>\n{message}\n<command-args>{rest}</command-args>"
+
+
+def _name_in(file: str, cwd: str) -> str:
+    place = Path(file)
+    return str(place.relative_to(cwd)) if place.is_relative_to(cwd) else file
+
+
+def describe_origin(session: LostSession) -> str:
+    """Return what is said at the beginning of a log that was made."""
+    return "\n".join(
+        [
+            "This session is incomplete: its log is gone, and all answers with it. This was put"
+            " together by `plait keep rescue` from what was left:",
+            *(f"- {words}" for words in describe_finds(session)),
+        ]
+    )
+
+
+def describe_finds(session: LostSession) -> Iterator[str]:
+    """Yield what was found of a session, and where."""
+    if session.prompts:
+        yield f"{_format_count(len(session.prompts), 'prompt')} in history.jsonl"
+    missing = sum(prompt.missing_pastes for prompt in session.prompts)
+    if missing:
+        yield f"{_format_count(missing, 'pasted text')} of them gone"
+    if session.is_guess:
+        yield "no id: prompts of this directory less than four hours apart are taken for a session"
+    if session.backups:
+        nameless = len({backup.key for backup in session.backups if not backup.file})
+        unknown = (
+            f", of {_format_count(nameless, 'file')} whose name is not known" if nameless else ""
+        )
+        yield f"{_format_count(len(session.backups), 'backup')} in file-history{unknown}"
+    if session.commits:
+        yield f"{_format_count(len(session.commits), 'commit')} in Git"
+    if session.scripts:
+        yield f"{_format_count(len(session.scripts), 'script')} in session-env"
+    if session.listed.messages:
+        yield f"a list of sessions, which says that it had {session.listed.messages} messages"
+    if not session.directory:
+        yield "not the directory it was held in"
+
+
+def _format_count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """What was put together."""
+
+    sessions: tuple[LostSession, ...]
+    """Those that the store did not have, or not so much of."""
+    unchanged: int = 0
+    """Sessions that it had like this before."""
+    bare: int = 0
+    """Sessions that left no more than an id."""
+    unread: int = 0
+    """Lines of the list of prompts that say nothing."""
+
+
+def rescue(
+    store: Store, left: Leftovers, known: Iterable[KnownSession], *, is_dry: bool = False
+) -> Rescued:
+    """Put together the sessions of a configuration folder whose logs are neither there nor kept.
+
+    What was put together before is replaced only where more is left now.
+    """
+    logs = ((session.session, session.log) for session in store.sessions())
+    lost = find_lost_sessions(
+        left,
+        (
+            *known,
+            *[KnownSession(session) for session, log in logs if log and log.mark != INCOMPLETE],
+        ),
+    )
+    made = [(session, build_files(session, left.config)) for session in lost.sessions]
+    held = {file.key: file for session in store.sessions() for file in session.files}
+
+    def is_new(files: tuple[NewFile, ...]) -> bool:
+        log = files[0]
+        had = held.get((log.root, log.path))
+        return had is None or len(log.data) > had.size
+
+    new = [(session, files) for session, files in made if is_new(files)]
+    if new and not is_dry:
+        store.put(file for _, files in new for file in files)
+    unchanged = len(made) - len(new)
+    return Rescued(tuple(session for session, _ in new), unchanged, len(lost.bare), left.unread)
+
+
+def merge_rescued(found: Iterable[Rescued]) -> Rescued:
+    """Return what was put together in several folders as one."""
+    all_ = list(found)
+    return Rescued(
+        tuple(session for item in all_ for session in item.sessions),
+        sum(rescued.unchanged for rescued in all_),
+        sum(rescued.bare for rescued in all_),
+        sum(rescued.unread for rescued in all_),
+    )

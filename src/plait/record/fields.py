@@ -1,0 +1,291 @@
+"""The fields that the client writes, by kind of line and of content.
+
+What Plait reads is an attribute of a record. The rest is known by name, so that a new field can
+be distinguished from an unused one. Names are those of the log, with their type after a colon
+where it matters.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from msgspec import Struct, defstruct
+
+TYPES: dict[str, Any] = {
+    "": Any,
+    "str": str,
+    "bool": bool,
+    "number": int | float,
+    "list": list[Any],
+    "texts": list[str],
+    "dict": dict[str, Any],
+}
+HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
+
+
+class FieldTable(Mapping[str, type[Struct]]):
+    """Kinds to structs of their fields, each made when it is first asked for."""
+
+    def __init__(self, text: str) -> None:
+        rows = re.findall(r"^(\S+): ?(.*)\n((?: .*\n)*)", text, re.MULTILINE)
+        self._rows = {kind: (words, tuple(fields.split())) for kind, words, fields in rows}
+
+    def __getitem__(self, kind: str) -> type[Struct]:
+        return _struct(kind, *self._rows[kind])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def names(self, kind: str) -> frozenset[str]:
+        """Return the fields of a kind by their names in the log; none where it is not known."""
+        _, fields = self._rows.get(kind, ("", ()))
+        return frozenset(field.partition(":")[0] for field in fields)
+
+
+@cache
+def _struct(kind: str, words: str, fields: tuple[str, ...]) -> type[Struct]:
+    known = [field.partition(":") for field in fields]
+    names = {_attribute(name): name for name, _, _ in known}
+    typed = [(_attribute(name), TYPES[wanted] | None, None) for name, _, wanted in known]
+    about = {"__doc__": words}
+    return defstruct(kind, typed, frozen=True, rename=names, namespace=about)
+
+
+def _attribute(name: str) -> str:
+    return HUMP.sub(lambda hump: f"_{hump[0]}", name).lower()
+
+
+EXTRA_FIELDS = FieldTable(
+    """
+user:
+    agentSlug classifierMetaLines interruptedByShutdown interruptedMessageId mcpMeta
+    permissionDecision planContent queueSkipAttachments queueTranscriptOnly refusedMessageId
+    sandboxed summarizeMetadata thinkingMetadata toolEndsTurn turnCompanion turnOrigin
+    turnPosition
+assistant:
+    advisorModel apiBlockIndex apiError apiErrorStatus apiErrorType attributionAgent
+    attributionMcpServer attributionMcpTool attributionPlugin attributionSkill
+    contextWindowSize errorDetails failedResponseHadNoToolCall isAbortedMidStream madeBy
+    neutralizedByFork perTurnEffort promptCacheRequested refusedMessageId refusingModel
+    requestRef requestedModel serverClassifierRequest supersedesUuids thinkingDisplay
+    thinkingDurationMs toolInputStreamMs usageMetadata
+system:
+    apiRefusalCategory apiRefusalExplanation cause commandOutcome commandRun contextUsage
+    direction fallbackModel hasOutput hookAdditionalContext hookCount hookErrors hookInfos
+    maxRetries microcompactMetadata originalModel pendingBackgroundAgentCount
+    pendingWorkflowCount preventedContinuation reasoning_effort refusedUserMessageUuid
+    retractedMessageUuids systemPayload upgradeNudge workspace
+attachment:
+    rendered renderedRole renderedBesideToolResult
+queue-operation:
+    commandUuid deliveryId reason
+"""
+)
+"""Fields of the chain's entries that no attribute of theirs reads."""
+
+STATE_FIELDS = FieldTable(
+    """
+custom-title: A title that the user gave.
+    customTitle
+ai-title: A title that the model gave.
+    aiTitle
+agent-name: The name of the session's agent.
+    agentName
+agent-setting: The kind of agent that the session runs as.
+    agentSetting
+agent-color: The colour of the session's agent.
+    agentColor
+tag: A tag that the user gave.
+    tag
+mode: The mode of the client.
+    mode
+permission-mode: How much the client may do without asking.
+    permissionMode
+bridge-session: The remote control that drives the session; holds account ids.
+    bridgeSessionId lastSequenceNum ownerAccountUuid ownerOrganizationUuid
+frame-link: An artifact that the session published.
+    path frameUrl title
+relocated: The session went on in another directory.
+    relocatedCwd
+cost-state: What the session has cost so far, by the client's count.
+    totalCostUSD totalAPIDuration totalAPIDurationWithoutRetries totalToolDuration
+    totalLinesAdded totalLinesRemoved totalDuration startTime modelUsage hasUnknownModelCost
+tools-used: The tools that have been used.
+    tools
+atis-latch: A switch of the client.
+    atis
+content-replacement: Tool results that stand elsewhere.
+    replacements
+attribution-snapshot: Which part of the code the model wrote.
+    messageId surface fileStates promptCount promptCountAtLastCommit
+api-request: A request to the API, in the log of requests.
+api-request-shape: The form of requests, in the log of requests.
+api-request-blob: A message of a request, in the log of requests.
+history-suppression: Why prompts were kept out of the history.
+    cause ts
+marble-origami-commit: A stretch of messages that was collapsed into a summary.
+    collapseId summaryUuid firstArchivedUuid lastArchivedUuid
+marble-origami-snapshot: What is collapsed at this point.
+task-summary: What a task came to.
+    summary
+speculation-accept: A guess of the client that the user took up.
+goal-state: The goal of the session.
+artifact-comment-monitor: A watch on comments of an artifact.
+artifact-autoreact-ledger: Reactions to an artifact.
+started: An agent of a workflow that began, in the run's journal.
+    key
+result: What an agent of a workflow answered, in the run's journal.
+    key result
+completion: The end of a turn, as another agent's log writes it.
+    finalText usage id
+message: A message, as another agent's log writes it.
+    text id
+error: An error, as another agent's log writes it.
+    source
+tool: A tool's work, as another agent's log writes it.
+    workspace agent
+tool_call: A call, as another agent's log writes it.
+    id messageId toolId toolName parameters
+tool_result: A result, as another agent's log writes it.
+    id messageId toolId toolName isError output toolCallResult value
+tool_use: A call, as another agent's log writes it.
+    name input output
+"""
+)
+"""Lines outside the chain of which no field is read as an attribute."""
+
+PROGRESS_FIELDS = FieldTable(
+    """
+agent_progress: A message of a running sub-agent.
+    message normalizedMessages prompt agentId
+bash_progress: Output of a running command.
+    output fullOutput elapsedTimeSeconds totalLines totalBytes taskId timeoutMs
+hook_progress: A hook is running.
+    hookEvent hookName command
+mcp_progress: A tool of an MCP server is running.
+    status serverName toolName
+query_update: A web search asks this.
+    query
+search_results_received: A web search has found this many.
+    resultCount query
+waiting_for_task: Waiting for a background task.
+    taskDescription taskType
+"""
+)
+"""What a `progress` record carries; up to 2.1.81 they were links of the chain."""
+
+ATTACHMENT_FIELDS = FieldTable(
+    """
+agent_listing_delta: Kinds of sub-agents that came or went.
+    addedTypes addedLines removedTypes isInitial showConcurrencyNote builtInTypes
+    builtInPluginTypes
+async_hook_response: What a hook answered that ran in the background.
+    processId hookName hookEvent response stdout stderr exitCode
+auto_mode: A reminder that the client works without asking.
+    reminderType autoModeConsentFlow finishExposedWork bashFirst bashFirstSteer steerOnly
+    bypass
+auto_mode_exit: The end of working without asking.
+batching_reminder_sent: A reminder to make calls together.
+    text model
+budget_usd: The money spent and left.
+    used total remaining
+command_permissions: Tools that a slash command may use.
+    allowedTools
+compact_file_reference: A file that was named again after a compaction.
+    filename displayPath
+companion_intro: The little companion of the prompt line.
+    name species
+date: The date at the start.
+    date
+date_change: The day has changed.
+    newDate
+deferred_tools_delta: Tools that can be loaded when needed, and those that no longer can.
+    addedNames addedLines removedNames readdedNames pendingMcpServers wireHiddenNames
+    needsAuthMcpServers failedMcpServers
+deferred_tools_record: The tools that can be loaded when needed.
+    tools entries
+diagnostics: Problems that the editor's language servers see.
+    files isNew
+directory: The listing of a folder that the user mentioned.
+    path content displayPath
+dynamic_skill: Skills found in a folder.
+    skillDir skillNames displayPath
+edited_text_file: A file that changed outside the conversation.
+    filename snippet
+environment: The machine, the folder and the state of the repository.
+    snapshot changes
+file: A file that the user mentioned.
+    filename content displayPath savedCopyFraming
+goal_status: Whether the goal of the session has been met.
+    met sentinel condition reason iterations durationMs tokens failed
+hook_additional_context: Context that a hook added.
+    content hookName toolUseID hookEvent
+hook_blocking_error: A hook that stopped what it watched.
+    hookName toolUseID hookEvent blockingError
+hook_cancelled: A hook that was cut off.
+    hookName toolUseID hookEvent command durationMs
+hook_non_blocking_error: A hook that failed without stopping anything.
+    hookName toolUseID hookEvent stderr stdout exitCode command durationMs
+hook_success: A hook that ran well.
+    hookName toolUseID hookEvent content stdout stderr exitCode command durationMs
+hook_system_message: A message that a hook shows to the user.
+    content hookName toolUseID hookEvent
+instructions: The instruction files in force.
+    files
+invoked_skills: Skills in use.
+    skills
+max_turns_reached: The most turns that were allowed have been taken.
+    maxTurns turnCount exitCommitted
+mcp_instructions_delta: Instructions of MCP servers that came or went.
+    addedNames addedBlocks removedNames
+model: The model that answers, and what is said of it.
+    identity text
+nested_memory: Instructions of a sub-folder that came into play.
+    path content displayPath
+opened_file_in_ide: The file that is open in the editor.
+    filename
+plan_file_reference: The plan that is being carried out.
+    planFilePath planContent
+plan_mode: A reminder that only planning is allowed.
+    reminderType isSubAgent planFilePath planExists
+plan_mode_exit: The end of planning.
+    planFilePath planExists
+plan_mode_reentry: Planning again.
+    planFilePath
+prompt_snapshot: The system prompt and the tools of a request.
+    systemPrompt reminderFold echoWireToolInputs contextRendering tools cliPrefix systemTurns
+    toolChangeHeader inlineTools keptReminders
+queued_command: A prompt typed while the model worked, or a notice that waited.
+    prompt commandMode source_uuid delivery_id humanTurn imagePasteIds origin timestamp
+read_truncation_notice: A file was read only in part.
+    banner toolUseID
+remote_session_change: What a remote session changed.
+    url commit pr sendUserFileHint managedCommit managedPr
+selected_lines_in_ide: Lines that are selected in the editor.
+    ideName lineStart lineEnd filename content displayPath
+session_context: Context of the session.
+    context
+silent_turn_reminder: A reminder to say something.
+    text
+skill_listing: Skills that can be used.
+    content skillCount isInitial names digests
+task_reminder: The task list, as a reminder.
+    content itemCount
+task_status: How a background task fares.
+    taskId taskType description status deltaSummary outputFilePath
+todo_reminder: The list of things to do, as a reminder.
+    content itemCount
+total_tokens_reminder: How many tokens are left.
+    text
+ultra_effort_enter: The highest effort begins.
+    reminderType
+ultra_effort_exit: The highest effort ends.
+unknown_command_fallback: A slash command that does not exist.
+    commandName availableCommandNames availableCommandCount suggestion
+"""
+)
+"""What an `attachment` record carries: what the client told the model besides the prompts."""

@@ -1,0 +1,118 @@
+"""The small JSON files beside the logs, as typed values."""
+
+import os
+from math import inf
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
+
+from plait.line import read_small
+from plait.record.codec import NotAnObject, convert_leniently, decode_object, wire_name
+
+S = TypeVar("S", bound=Struct)
+
+CLEANUP_DAYS = 30
+IN_PROJECT = ("settings.local.json", "settings.json")
+"""The settings of a project, the nearest first."""
+
+
+class AgentMeta(Struct, frozen=True, rename=wire_name):
+    """What `agent-<id>.meta.json` says of a sub-agent."""
+
+    agent_type: str | None = None
+    description: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    model: str | None = None
+    parent_agent_id: str | None = None
+
+
+class TitleFile(Struct, frozen=True, rename=wire_name):
+    """What `custom-title.json` says of a session."""
+
+    custom_title: str | None = None
+
+
+class RunningClient(Struct, frozen=True, rename=wire_name):
+    """What `sessions/<pid>.json` says of a client; it may have ended since."""
+
+    pid: int | None = None
+    session_id: str | None = None
+    cwd: str | None = None
+    status: str | None = None
+
+
+class ClientSettings(Struct, frozen=True, rename=wire_name):
+    """The settings of the client that bear on its logs."""
+
+    cleanup_period_days: int | float | None = None
+
+
+def read_agent_meta(log: Path) -> AgentMeta | None:
+    """Return what is known of the agent whose log this is."""
+    return _sidecar(log.with_suffix(".meta.json"), AgentMeta)
+
+
+def read_title_file(folder: Path) -> str | None:
+    """Return the title that lies beside a session, in its folder."""
+    found = _sidecar(folder / "custom-title.json", TitleFile)
+    return found.custom_title if found else None
+
+
+def read_running_clients(config: Path) -> tuple[RunningClient, ...]:
+    """Return the clients that say they are running."""
+    try:
+        paths = sorted((config / "sessions").glob("*.json"))
+    except OSError:
+        return ()
+    return tuple(client for path in paths if (client := _sidecar(path, RunningClient)))
+
+
+def list_running_sessions(config: Path) -> list[str]:
+    """Return the sessions of the clients that say they run and do."""
+    return [
+        client.session_id
+        for client in read_running_clients(config)
+        if client.session_id and client.pid and _is_running(client.pid)
+    ]
+
+
+def _is_running(pid: int) -> bool:
+    if os.name == "nt":  # there, signal 0 would end it
+        return True
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def read_cleanup_days(config: Path, directory: Path | None = None) -> float:
+    """Return after how many days a client deletes sessions, by its own settings.
+
+    Where it is started in a directory, the settings there go before its own. A number below 1 is
+    no setting that it takes: it deletes nothing then.
+    """
+    places = [config / "settings.json"]
+    if directory is not None:
+        places[:0] = (directory / ".claude" / name for name in IN_PROJECT)
+    for place in places:
+        settings = _sidecar(place, ClientSettings)
+        if settings and settings.cleanup_period_days is not None:
+            days = settings.cleanup_period_days
+            return days if days >= 1 else inf
+    return CLEANUP_DAYS
+
+
+def _sidecar(path: Path, kind: type[S]) -> S | None:
+    """Return a small JSON file as far as it fits, None where there is none."""
+    data = read_small(path)
+    if data is None:
+        return None
+    try:
+        return convert_leniently(decode_object(data), kind)
+    except NotAnObject:
+        return None

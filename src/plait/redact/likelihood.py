@@ -1,0 +1,451 @@
+"""How likely a value is a secret: random, chosen by a person, ordinary words, a placeholder."""
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from plait.redact.model import SecondLook, TextSpan
+
+PLAIN_WORDS = frozenset(
+    rb"""true false null none nil undefined string str int integer number float bool boolean any
+    object optional bytes text char varchar required missing invalid incorrect empty unset hidden
+    disabled enabled default unknown expired revoked password passwd passphrase passw0rd secret
+    secrets token tokens admin root user username test testing tester test123 test1234 guest
+    postgres postgresql mysql redis mongo mongodb rabbit rabbitmq minio localhost await async
+    return self this function const public private static inherit initial bearer basic digest
+    value values key keys apikey api_key foo bar baz qux pass auth login optional[str]
+    list dict tuple bytearray record promise unauthorized forbidden denied failed success error
+    warning generated encrypted plaintext environment variable prompt stdin keychain keyring vault
+    always never dynamic manual system session cookie signed unsigned sensitive masked""".split()
+)
+PIECE = re.compile(rb"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+VOWELS = frozenset(b"aeiouyAEIOUY")
+# A letter and what often follows it in words of prose and of programs.
+FOLLOWERS = (
+    b"abcdfgiklmnprstuvwxy baeijlorsuy cacdefhiklmnoprstu dabcdefgilmoprstu eabcdefghilmnopqrstvwxy"
+    b" facefilorstu gaehilnorstu haeimort iabcdefglmnoprstuvxz jaeou kaceis labcdefgilmnoprstuvy"
+    b" mabcdeilmopstu nabcdefghiklmnoprstuv oabcdfgiklmnoprstuvwx pacdehilmoprstuy qu"
+    b" rabcdefgiklmnoprstuvy sacdefhiklmnopqrstuwy tabcdefghilmnoprstuvwy uabcdefilmnprst vaceio"
+    b" waceinors xceimpt ycelmnprst zaeo"
+)
+COMMON_PAIRS = frozenset((row[0], number) for row in FOLLOWERS.split() for number in row[1:])
+COMMON_SHARE = 0.66
+WORDY = 0.7
+
+
+def is_plain_word(value: bytes) -> bool:
+    """Return whether a value is a word of programs and settings."""
+    return value.lower() in PLAIN_WORDS
+
+
+def is_mixed(value: bytes) -> bool:
+    """Return whether a value has letters and also digits or signs, as passwords do."""
+    has_letter = any(65 <= number <= 90 or 97 <= number <= 122 for number in value)
+    return has_letter and any(48 <= number <= 57 or number in b"!@#$%^&*?~+=" for number in value)
+
+
+SIGNS = frozenset(b"!@#$%^&*?~+=._-:/,;|")
+IDENTIFIER = re.compile(rb"[a-z]+(?:[_.:/-][a-z]*[0-9]{0,4})+|[A-Z]+(?:_[A-Z]*[0-9]{0,4})+")
+TECHNICAL = re.compile(
+    rb"(?i)sha-?[0-9]|md5|base(?:32|58|64)|utf-?(?:8|16)|oauth|bcrypt|argon2|pbkdf2|scrypt|[hrep]s(?:256|384|512)"
+    rb"|aes-?[0-9]|ipv[46]|x-?509|pkcs|ed25519|rsa-?[0-9]|http/|v[0-9]+\.[0-9]|\.(?:py|js|ts|go|rs|md|ya?ml"
+    rb"|json|toml|txt|sh|env|conf|cfg|ini|html?|css|java|rb|php|xml|lock|log|pem|key|crt)(?:[:#][0-9L]+)?\Z"
+)
+
+
+@lru_cache(4096)
+def is_chosen(value: bytes) -> bool:
+    """Return whether a value looks like a password that somebody chose: mixed, and no name."""
+    if len(value) < LEAST_CHOSEN or TECHNICAL.search(value) or IDENTIFIER.fullmatch(value):
+        return False
+    has_digit = any(48 <= number <= 57 for number in value)
+    has_upper = any(65 <= number <= 90 for number in value)
+    has_lower = any(97 <= number <= 122 for number in value)
+    has_sign = any(number in SIGNS for number in value)
+    return has_digit and has_upper + has_lower + has_sign >= (1 if is_random(value) else 2)
+
+
+LEAST_CHOSEN = 8
+PASSPHRASE = re.compile(rb"[A-Za-z]{3,12}(?:-[A-Za-z]{3,12}){2,6}(?:-?[0-9]{1,4})?[!.]?")
+# What words of names and addresses of programs have, and passphrases have not.
+NAMING = frozenset(
+    b"""the and for with not your this that from into app api dev prod stage staging test tests env
+    config service server client account database cluster node image build release deploy name file
+    path key keys secret secrets token tokens password passwords credential credentials auth login
+    user admin root default example sample demo dummy placeholder change here generated random
+    string value http https web www aws gcp azure github gitlab docker kube helm vault redis mysql
+    postgres mongo min max length required optional type based only read write project team read
+    access""".split()
+)
+
+
+@lru_cache(4096)
+def is_passphrase(value: bytes) -> bool:
+    """Return whether a value is a row of words that name nothing, as people are told to choose."""
+    if PASSPHRASE.fullmatch(value) is None:
+        return False
+    words = [word.lower() for word in PIECE.findall(value)]
+    return not any(word in NAMING or word in PLAIN_WORDS for word in words)
+
+
+PHRASE = re.compile(rb"[a-z]{3,10}(?: [a-z]{3,10}){3,7}")
+# What sentences have, and rows of words drawn by chance seldom have.
+PROSE = frozenset(
+    b"""are was has have had can must may will would should could does did its our you they them what
+    when where which who how why all any each some more most less than then there these those one
+    two use used using enter please minimum maximum least contain contains characters letters digits
+    invalid wrong incorrect field cannot allowed empty blank forgot reset confirm new old again match
+    matches but too also just now out about after before between over under same other another first
+    last next make made get set add need needs run runs see say says tell let try per via""".split()
+)
+
+
+@lru_cache(4096)
+def is_phrase(value: bytes) -> bool:
+    """Return whether a value is four words or more that make no sentence."""
+    if PHRASE.fullmatch(value) is None:
+        return False
+    return not any(word in PROSE or word in NAMING or word in PLAIN_WORDS for word in value.split())
+
+
+def is_wordy(value: bytes) -> bool:
+    """Return whether a value is made of words, as names are."""
+    pieces = PIECE.findall(value)
+    letters = sum(map(len, pieces)) or 1
+    worded = sum(len(piece) for piece in pieces if _is_word(piece))
+    digits = sum(len(piece) for piece in pieces if piece.isdigit() and len(piece) <= 4)
+    return worded / letters >= WORDY or (worded > 0 and worded + digits == letters)
+
+
+def _is_word(piece: bytes) -> bool:
+    if len(piece) < 3 or piece.isdigit():
+        return False
+    vowels = sum(letter in VOWELS for letter in piece)
+    if vowels * 6 < len(piece):
+        return False
+    letters = piece.lower()
+    pairs = sum(pair in COMMON_PAIRS for pair in pairwise(letters))
+    return pairs >= COMMON_SHARE * (len(piece) - 1)
+
+
+def is_random(value: bytes) -> bool:
+    """Return whether a value looks drawn by chance rather than chosen."""
+    if len(value) < 8 or is_wordy(value):
+        return False
+    digits = sum(48 <= number <= 57 for number in value)
+    letters = sum(65 <= number <= 90 or 97 <= number <= 122 for number in value)
+    if not letters:
+        return False
+    if digits:
+        return True
+    if value.islower() or value.isupper():
+        return False
+    return len(value) >= LONG_ENOUGH or _is_scrambled(value)
+
+
+LONG_ENOUGH, LEAST_SCRAMBLED, FEWEST_BITS = 20, 8, 3
+
+
+def _is_scrambled(value: bytes) -> bool:
+    """Return whether capitals and small letters change as nobody writes names."""
+    bits = sum(len(piece) < 3 for piece in PIECE.findall(value))
+    return len(value) >= LEAST_SCRAMBLED and bits >= FEWEST_BITS
+
+
+def is_likely(value: bytes) -> bool:
+    """Return whether a value may be a secret where one is expected, however weak it is."""
+    return is_mixed(value) or is_random(value) or is_passphrase(value)
+
+
+WORD_AND_NUMBER = re.compile(
+    rb"([A-Z][a-z]{3,15}|[a-z]{4,15}|[A-Z]{4,15})(?:[0-9]{2}|[-_.]?[0-9]{3,6})[!?#*.$@&]{0,3}"
+)
+# Words that have a number after them in programs.
+COUNTED = frozenset(
+    b"""uint float char double long number size width height level step page item line lines node
+    host file image part phase chapter section table column field param value version build release
+    issue commit port error code python java ubuntu debian fedora windows linux claude opus sonnet
+    haiku agent model group task case rule note color vector matrix utf sha""".split()
+)
+
+
+def is_weak(value: bytes) -> bool:
+    """Return whether a value is a word with a number after it, as many choose for a password."""
+    found = WORD_AND_NUMBER.fullmatch(value)
+    if found is None or TECHNICAL.search(value):
+        return False
+    word = found[1].lower()
+    return word not in COUNTED and word not in PLAIN_WORDS
+
+
+# What people write where a secret belongs.
+PLACEHOLDER = re.compile(
+    rb"(?i)\.\.\.|\xe2\x80[\xa6\xb9]|x{5,}|\*{3,}|#{4,}|_{5,}|-{12,}|<[a-z]|\{\{|\$\{|\$\(|%\(|%s\b"
+)
+MADE_UP = re.compile(
+    rb"(?i)\byour|your[-_]|[-_]your|example|placeholder|change[-_]?(?:me|this)|redacted"
+    rb"|replace[-_]?(?:me|with)|dummy|foobar|insert[-_]|[-_]here\b|abcdefgh|12345678(?:9|\Z)"
+    rb"|deadbeef|not[-_]a?[-_]?(?:real|secret|key)|fake[-_]|[-_]fake|mock[-_]|[-_]mock|sample[-_]"
+)
+REPEATED = re.compile(rb"(.)\1{7,}|(..)\2{5,}|(...)\3{4,}|(.)\4{3}([-_. ])(?:\4{3,}\5?){2,}")
+PASSWORDS = frozenset(
+    b"password passwd passphrase pwd pw pass psw credential credentials requirepass".split()
+)
+# A key whose last word is one of these is about a secret, and holds none.
+ABOUT = frozenset(
+    b"""name names id ids type types url uri urls path paths file files filename dir field fields
+    length len size count counts limit max min expiry expires expiration exp ttl age regex pattern
+    policy policies prefix suffix header headers hint label env var variable ref arn endpoint usage
+    summary parts display info response request provider manager store handler error errors event
+    list format index position budget cost price rate window total used left class method function
+    func fn param params arg args option options enabled required valid validation check status
+    state mode strategy version scope scopes kind role level source config settings schema model
+    input output message title description placeholder help mask rotation at on time timestamp date
+    start end iterator stream host hosts port region domain email user username users group groups
+    algorithm alg digest hash hashes fingerprint hex bits bytes chars strength score reset changed
+    rules rule confirm confirmation mismatch plural s str parser stats chart table row column map
+    panel view page button icon link text color colour width height style line lines
+    block""".split()
+)
+# "Token" has other meanings than a key.
+OTHER_TOKENS = frozenset(
+    b"""next page continuation cancel cancellation stop eos bos pad unk sep cls special first last
+    input output syntax current prev previous per string number identifier word lex lexer comment
+    close open start end delimiter css design cache sync shift reduce max min total tok""".split()
+)
+
+OTHER_KEYS = frozenset(
+    b"public primary foreign redis cache sort partition hot shortcut index group row query".split()
+)
+# Passwords that everybody knows, in examples of addresses.
+WEAK = frozenset(b"pw pwd pass psw secret user users usr me you us x xx xxx xxxx".split())
+REFERENCE = re.compile(
+    rb"\$|@[/{]|&|\*|%[A-Za-z_]+%|\{|<|!(?:Ref|Sub|Get|Vault|secret)\b|env[.:(]|process\.|os\.environ"
+    rb"|secrets?\.|vars?\.|arn:aws|op://|vault:|ref\+|kms:|ssm:|file:|gs://|s3://|https?:(?:$|//)"
+)
+PATH = re.compile(rb"(?:[.~]{0,2}/|[A-Za-z]:[\\/])[\w.\-/\\ @+]*")
+DOTTED_NAME = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_$][\w$]*)+[!?]?")
+NAME = re.compile(rb"[A-Za-z_$][\w$]*")
+YEARS = re.compile(rb"[A-Za-z]{3,}[0-9]{2,4}\Z")
+LEAST_REST = 12
+RUN = re.compile(rb"[A-Za-z0-9+/]+")
+EXPRESSION = re.compile(rb"\[[\^A-Za-z0-9\\]+-|\(\?|\\[wdsbS]|\.\*|\[\^|\{\d+,?\d*\}")
+
+
+@lru_cache(4096)
+def is_placeholder(value: bytes) -> bool:
+    """Return whether a value only shows where a secret would stand.
+
+    A key with "example" in it may still be one: it is, if what is left looks drawn by chance.
+    """
+    if is_blank(value):
+        return True
+    rest = MADE_UP.sub(b"-", value)
+    longest = max(RUN.findall(rest), key=len, default=b"")
+    return rest != value and not (len(longest) >= LEAST_REST and is_random(longest))
+
+
+def is_blank(value: bytes) -> bool:
+    """Return whether a value has a gap that is to be filled in."""
+    if PLACEHOLDER.search(value):
+        return True
+    return REPEATED.search(value.lstrip(b"A") or value) is not None  # some keys begin with zeros
+
+
+def is_reference(value: bytes) -> bool:
+    """Return whether a value says where the secret is kept, or is a path, or an expression."""
+    return (
+        REFERENCE.match(value) is not None
+        or b"${" in value
+        or b"://" in value
+        or EXPRESSION.search(value) is not None
+        or (
+            PATH.fullmatch(value) is not None
+            and not is_random(max(re.split(rb"[/\\]", value), key=len))
+        )
+    )
+
+
+def is_dotted_name(value: bytes) -> bool:
+    """Return whether a value is the name of something in a program."""
+    if DOTTED_NAME.fullmatch(value) is None or YEARS.search(value):
+        return False
+    parts = value.split(b".")
+    return len(value) < LEAST_DRAWN or any(map(is_wordy, parts)) or not is_random(b"".join(parts))
+
+
+LEAST_DRAWN = 12
+
+
+NOTHING: tuple[TextSpan, ...] = ()
+WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+ESCAPE_LETTERS = frozenset(b"nrtbf")
+BACKSLASH = ord("\\")
+STAND_IN = (
+    rb"\xe2\x80\xb9(?:secret|user|host|email|account|phone|word|field|file) [0-9.]+(?:: [^\xe2\n]+)?"
+    rb"\xe2\x80\xba"
+)
+STAND_IN_BEFORE = re.compile(STAND_IN + rb"\Z")
+STAND_IN_END = b"\xba"
+MOST_GAPS = 3
+NARROWEST = 40
+
+# What may cut a value in two: a line break, real or escaped, with the margin of the next line
+# (indentation, the sign of a patch or a quote, a line number), or the edge of a block.
+GAP = re.compile(
+    rb"(?:\x1f|\\{0,1}[ \t]*\r?\n(?:[ \t]*[0-9]+(?:\t|\xe2\x86\x92))?[ \t]{0,16}[+>|-]?[ \t]{0,8}"
+    rb"|\\{1,4}n[ \t]{0,16}[+>|-]?[ \t]{0,8})"
+)
+
+
+def is_at_word_start(text: bytes, start: int) -> bool:
+    """Return whether no word runs into a place; the letter of an escape such as `\\n` is none.
+
+    A stand-in is a word, since what it replaces was one.
+    """
+    if start == 0:
+        return True
+    if text[start - 1] not in WORD:
+        return not is_behind_stand_in(text, start)
+    is_escape = text[start - 1] in ESCAPE_LETTERS and start > 1 and text[start - 2] == BACKSLASH
+    return is_escape or (CODE.search(text, max(0, start - 24), start) is not None)
+
+
+def is_in_stand_in(text: bytes, place: int) -> bool:
+    """Return whether a place lies within a stand-in, whose words are no words of the text."""
+    first = max(0, place - LONGEST_STAND_IN)
+    opened = text.rfind(b"\xe2\x80\xb9", first, place)
+    return opened >= 0 and text.rfind(b"\xe2\x80\xba", opened, place) < 0
+
+
+LONGEST_STAND_IN = 60
+
+
+def is_behind_stand_in(text: bytes, start: int) -> bool:
+    """Return whether a stand-in ends at a place."""
+    if text[start - 1 : start] != STAND_IN_END:
+        return False
+    return STAND_IN_BEFORE.search(text, max(0, start - 80), start) is not None
+
+
+CODES = (
+    r"(?:\\u00[0-9a-fA-F]{2}|%[0-9A-F]{2}|\\x[0-9a-f]{2}"
+    r"|(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z])"
+)
+"""Signs that are written as codes, and what colours a text."""
+CODE = re.compile(CODES.encode() + rb"\Z")
+
+
+def run_of(letters: str, least: int, most: int | None = None, *, before: str = "") -> SecondLook:
+    """Return a look at keys of certain letters and length, which a line break may cut.
+
+    `before` is an expression for what a value has in front of the match.
+    """
+    run = re.compile(b"[%b]+" % letters.encode())
+    front = re.compile(before.encode() + rb"\Z") if before else None
+
+    def look(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+        start = value.start
+        if front:
+            found = front.search(text, max(0, start - 64), start)
+            if not found:
+                return NOTHING
+            start = found.start()
+        if not is_at_word_start(text, start):
+            return NOTHING
+        spans = _over_gaps(text, TextSpan(start, value.end), run, least, most)
+        joined = b"".join(text[span.start : span.end] for span in spans)
+        is_made_up = is_blank(joined) if least == most else is_placeholder(joined)
+        return NOTHING if is_made_up else spans
+
+    return look
+
+
+def _over_gaps(
+    text: bytes, value: TextSpan, run: re.Pattern[bytes], least: int, most: int | None
+) -> tuple[TextSpan, ...]:
+    spans = [value]
+    length = value.end - value.start
+    while len(spans) <= MOST_GAPS and (more := _beyond_gap(text, spans[-1].end, run)):
+        added = more.end - more.start
+        if length >= least and not (most is None and _goes_on(text, spans, more)):
+            break
+        spans.append(more)
+        length += added
+    return tuple(spans) if least <= length <= (most or length) else NOTHING
+
+
+def _beyond_gap(text: bytes, end: int, run: re.Pattern[bytes]) -> TextSpan | None:
+    gap = GAP.match(text, end)
+    more = run.match(text, gap.end()) if gap else None
+    return TextSpan(*more.span()) if more else None
+
+
+def _goes_on(text: bytes, spans: list[TextSpan], more: TextSpan) -> bool:
+    """Return whether a value that could end with its line was broken because the line was full."""
+    start = spans[0].start
+    first = max(0, start - NARROWEST)
+    line = max(text.rfind(b"\n", first, start), text.rfind(b"\0", first, start), first - 1) + 1
+    is_full = spans[0].end - line >= NARROWEST
+    is_another = text[start : start + 3] == text[more.start : more.start + 3]
+    return is_full and not is_another and is_random(text[more.start : more.end])
+
+
+def anywhere(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Take what the expression found, whatever comes before it."""
+    return NOTHING if is_placeholder(text[value.start : value.end]) else (value,)
+
+
+QUOTE = r"""\\{0,7}["'`]"""
+SPACE = r"[ \t]{0,8}"
+
+
+def _cases(words: str) -> str:
+    """Return words in the three spellings that settings have: any case would be everywhere."""
+    found = words.split()
+    return "|".join(
+        dict.fromkeys(form for item in found for form in (item, item.capitalize(), item.upper()))
+    )
+
+
+PEOPLES = (
+    "contraseña Contraseña CONTRASEÑA пароль Пароль ПАРОЛЬ токен Токен ключ Ключ hasło Hasło HASŁO lösenordet"
+    " Lösenordet lösenord Lösenord jelszó Jelszó şifresi şifre Şifre κωδικός Κωδικός 密码 密碼 口令 密钥 密鑰 令牌 パスワード"
+    " 暗証番号 비밀번호 암호 รหัสผ่าน סיסמה הסיסמה पासवर्ड schlüssel Schlüssel"
+).split()
+PHRASES = (
+    "mật khẩu|Mật khẩu|kata sandi(?:nya)?|Kata sandi|كلمة المرور|كلمة السر|mot de passe|Mot de passe"
+    "|mots? de passe|clave de API|clé API|chiave API|APIキー|ключ API|API-Schlüssel|palavra-passe"
+)
+SPOKEN = (
+    f"{PHRASES}|[pP]asword|[pP]assowrd|[pP]asswrod|parola d'ordine|adgangskoden|passordet|hasłem|salasanani|"
+    r"(?:secret|Secret|API|api|Api|access|Access|license|activation|wifi|Wifi|WiFi|signing|encryption|openai|admin|service"
+    r"|webhook|deploy|private|shared|the|this|my|your|try|isakmp|server|OpenAI|Stripe|Anthropic|GitHub|AWS|unseal)[ -][kK]eys?|one-time password|PIN|pass code|hasłem|jeton|passordet"
+    "|adgangskoden|community|SecretString"
+)
+NOUNS = (
+    _cases(
+        "password passwd passphrase passcode secret token credential passwort kennwort contrasena senha"
+        " wachtwoord parola haslo heslo salasana adgangskode passord sifre psk"
+    )
+    + "|"
+    + "|".join(PEOPLES)
+    + f"|{PHRASES}|mot_?de_?passe|motDePasse|MOT_DE_PASSE|(?:\\A|[^A-Za-z0-9_])(?:mdp|MDP|Mdp|clave|Clave)"
+    "|[aA][pP][iI][_.-]?[kK](?:ey|EY)|(?:access|private|auth|account|signing|encryption|master"
+    "|license|service|admin|storage|shared|webhook|hmac|fernet|cipher|crypto|session|cookie|jwt|root"
+    "|activation|product|subscription|instrumentation|function|insert|ingest|app|application|client"
+    "|consumer|merchant|pre[_-]?shared|deploy|(?:tacacs|radius)-server|isakmp|unseal|recovery)[_ -]?[kK]eys?"
+    "|(?:ACCESS|PRIVATE|AUTH|ACCOUNT|SIGNING|ENCRYPTION|MASTER|LICENSE|SERVICE|ADMIN|STORAGE|APP"
+    "|WEBHOOK|APPLICATION)[_-]?KEY|[a-z](?:Access|Private|Auth|Account|Signing|Encryption|Master|Api"
+    "|Session|App|Webhook|Client)Key|[sS]ubscription-[kK]ey|[a-z]Psk|[iI]nstrumentationKey|P(?:re|RE)[sS]haredKey"
+    "|(?:Functions|Insert|Admin|Api|Auth|Access|Application|APPLICATION|Subscription|Private|Master)-K(?:ey|EY)"
+    "|[pP]wd|PWD|_PASS|_pass|[a-z]Pass|PGPASS|SSHPASS|_PSW|_PAT|AccountKey|SharedAccessKey|[pP]swd"
+    r"|_auth|_AUTH|\.dockerconfigjson|_DSN|_SALT|_KEY|_PW|_pw|(?:bind|root|admin|db|user|remote)p(?:w|ass)"
+    r"|RootPW|(?:\A|[^A-Za-z0-9_])(?:pass|Pass|pw|PW|Pw|pin|pincode|otp|totp)|(?:erlang_|set|magic_)cookie|IDENTIFIED|requirepass|masterauth|npmAuthIdent"
+    r"|(?:recovery|backup|access|one-time|auth|unlock|activation|security)[_ -](?:[cC]odes?|answer)|(?:totp|otp|mfa)_?(?:seed|secret|key)"
+    r"|rpcauth|[sS]erviceAuth|bearer|authToken|snmp-server community|client-key-data"
+)
+SUFFIX = r"(?:[_.-][A-Za-z0-9_.-]*|[A-Z0-9][A-Za-z0-9_]*)?"
+NOUN = rf"(?:{SPOKEN}|{NOUNS}){SUFFIX}"
+BARE = r"""[^\x00-\x20"'`\\<>(),;{}\[\]|\x7f-\xff][^\x00-\x20"'`\\<>(),;{}\[\]|\x7f-\xff]{4,2100}"""
+QUOTED = r"""[^\x00-\x1f"'`\\]{5,2100}"""

@@ -1,0 +1,1 @@
+"""Full-text search over sessions, and its page."""

@@ -1,0 +1,377 @@
+"""Search: the turns that match a query, from the index or, where there is none, from the logs."""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec.structs import replace
+
+from plait.errors import PlaitError, SourceError, UserError
+from plait.index.freshness import is_fresh, load_stamps
+from plait.index.model import Hit, SearchResult, SearchSort, elapsed_ms
+from plait.index.query import And, Phrase, QueryNode, Word, parse_query
+from plait.index.search import IndexReader
+from plait.line import iter_lines
+from plait.sessions.model import ProgressCallback
+from plait.sessions.project_folders import read_indexed_project_folders
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.index.expression import Highlighter, ScanPattern
+    from plait.index.scanning import ScanMatch
+    from plait.sessions.model import Session
+
+
+SearchWay: TypeAlias = Literal["words", "exact", "regex"]
+UNINDEXED = "the index cannot be written: the logs were read instead"
+NO_INDEX_YET = "the index is not made yet: what it holds is found as soon as it is"
+OUTDATED = "the index cannot be written now: what came since the last time is not found"
+INDEX_HINT = "pass its folder: Archive(roots, index)"
+MOST_WAITED = 1.0
+"""Seconds for which one who searches waits for another who writes, where there is an index."""
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What is asked for, and how much of it."""
+
+    text: str
+    filters: Sequence[QueryNode] = ()
+    way: SearchWay = "words"
+    limit: int = 10
+    context: int = 0
+    has_facets: bool = False
+    sort: SearchSort | None = None
+    is_each: bool | None = None
+
+    @property
+    def is_by_fields(self) -> bool:
+        """Return whether everything is asked for that passes the filters."""
+        return self.way == "words" and not self.text.strip() and bool(self.filters)
+
+    def sought(self) -> "QueryNode | ScanPattern | None":
+        """Return what is wanted of the index, or what a scan looks for: signs alone too.
+
+        None where everything is asked for that passes the filters.
+        """
+        if self.is_by_fields:
+            return None
+        wanted = parse_query(self.text) if self.way == "words" else None
+        if wanted and not (isinstance(wanted, Word) and _is_signs(wanted.text)):
+            return wanted
+        from plait.index.expression import pattern_for_regex, pattern_for_text
+
+        return (
+            pattern_for_regex(self.text)
+            if self.way == "regex"
+            else pattern_for_text(self.text.strip())
+        )
+
+
+def _is_signs(text: str) -> bool:
+    from plait.index.text_query import has_words
+
+    return not has_words(text)
+
+
+def search(
+    archive: "Archive",
+    folder: Path | None,
+    text: str,
+    filters: Sequence[QueryNode] = (),
+    *,
+    way: SearchWay = "words",
+    limit: int = 10,
+    context: int = 0,
+    has_facets: bool = False,
+    sort: SearchSort | None = None,
+    is_each: bool | None = None,
+    is_updating: bool = True,
+    watch: ProgressCallback | None = None,
+) -> SearchResult:
+    """Return the turns that answer, the best first; brings the index up to date before.
+
+    Without words, but with filters, everything that passes them is listed, the newest first.
+    Texts and expressions are looked for in the logs themselves. Where no index can be written
+    the last one answers; where there is none, the logs do. Who keeps the index up to date himself
+    need not wait for that: words are looked for in it as it is.
+    """
+    if sort == "relevance" and way != "words":
+        raise UserError("exact and regex searches are sorted by time", "leave out the sort order")
+    asked = SearchRequest(text, filters, way, limit, context, has_facets, sort, is_each)
+    found = _run(archive, folder, asked, watch, is_updating=is_updating)
+    if all(hit.kind != "summary" or hit.uuid for hit in found.hits):
+        return found
+    return replace(found, hits=tuple(_leading(archive, hit) for hit in found.hits))
+
+
+def _run(
+    archive: "Archive",
+    folder: Path | None,
+    asked: SearchRequest,
+    watch: ProgressCallback | None,
+    *,
+    is_updating: bool,
+) -> SearchResult:
+    started = time.perf_counter()
+    sought = asked.sought()  # what is wrong is said before anything is read
+    if folder and not is_updating:
+        return _answer_without_update(archive, folder, asked, sought, started)
+    if folder is None:
+        if asked.filters:
+            raise UserError("searching by field needs an index", INDEX_HINT)
+        return replace(_by_scan(archive, asked, sought, started), note=None)
+    problem = _update_problem(archive, folder, watch)
+    try:
+        reader = _open_reader(archive, folder, watch, is_writable=problem is None)
+    except SourceError as error:
+        if problem is None or asked.filters:
+            raise (problem or error) from None
+        return _by_scan(archive, asked, sought, started)
+    try:
+        found = _answer(reader, archive, asked, sought, started)
+    finally:
+        reader.close()
+    return replace(found, note=found.note or OUTDATED) if problem else found
+
+
+def _answer_without_update(
+    archive: "Archive",
+    folder: Path,
+    asked: SearchRequest,
+    sought: "QueryNode | ScanPattern | None",
+    started: float,
+) -> SearchResult:
+    """Return what the index answers as it is; nothing, and a word on it, before there is one."""
+    try:
+        reader = IndexReader(folder)
+    except SourceError:
+        return SearchResult(
+            hits=(), total=0, took_ms=elapsed_ms(started), by="index", note=NO_INDEX_YET, sessions=0
+        )
+    with closing(reader):
+        return _answer(reader, archive, asked, sought, started)
+
+
+def _by_words(reader: IndexReader, asked: SearchRequest) -> SearchResult:
+    return reader.search(
+        asked.text,
+        asked.filters,
+        limit=asked.limit,
+        context=asked.context,
+        has_facets=asked.has_facets,
+        sort=asked.sort,
+        is_each=asked.is_each,
+    )
+
+
+def _answer(
+    reader: IndexReader,
+    archive: "Archive",
+    asked: SearchRequest,
+    sought: "QueryNode | ScanPattern | None",
+    started: float,
+) -> SearchResult:
+    reader.catalogue.project_of = read_indexed_project_folders(archive, reader.catalogue).project
+    if sought is None or isinstance(sought, QueryNode):
+        return _assign_projects(_by_words(reader, asked), reader.catalogue.project_of)
+    found = reader.resolve_matches(
+        _scan_all(archive, sought),
+        sought,
+        asked.filters,
+        limit=asked.limit,
+        context=asked.context,
+        has_facets=asked.has_facets,
+        is_each=asked.is_each,
+    )
+    found = _assign_projects(found, reader.catalogue.project_of)
+    return replace(found, took_ms=elapsed_ms(started))
+
+
+def _assign_projects(found: SearchResult, project_of: Callable[[str], str]) -> SearchResult:
+    hits = (replace(hit, project=project_of(hit.project), folder=hit.project) for hit in found.hits)
+    return replace(found, hits=tuple(hits))
+
+
+def _update_problem(
+    archive: "Archive", folder: Path, watch: ProgressCallback | None
+) -> SourceError | None:
+    if is_fresh(folder, archive.inventory.stamps()):
+        return None
+    from plait.indexing import update_index
+
+    try:
+        if load_stamps(folder):
+            update_index(archive, folder, watch=watch, wait=MOST_WAITED)
+        else:
+            update_index(archive, folder, watch=watch)
+    except SourceError as problem:
+        return problem
+    return None
+
+
+def _open_reader(
+    archive: "Archive", folder: Path, watch: ProgressCallback | None, *, is_writable: bool
+) -> IndexReader:
+    try:
+        return IndexReader(folder)
+    except SourceError:
+        if not is_writable:
+            raise
+    from plait.indexing import update_index
+
+    update_index(archive, folder, rebuild=True, watch=watch)
+    return IndexReader(folder)
+
+
+def _scan_all(archive: "Archive", sought: "ScanPattern") -> "list[ScanMatch]":
+    from plait.index.scanning import scan_logs
+
+    files = archive.files
+    paths = [str(file.path.absolute()) for file in files]
+    return scan_logs(
+        paths, [file.size for file in files], sought, archive.jobs, archive.worker_failures
+    )
+
+
+def _by_scan(
+    archive: "Archive",
+    asked: SearchRequest,
+    sought: "QueryNode | ScanPattern | None",
+    started: float,
+) -> SearchResult:
+    from plait.index.expression import ScanPattern, make_finder, pattern_for_all
+
+    if sought is None:
+        raise _more_than_words(archive)
+    if isinstance(sought, ScanPattern):
+        marks: list[Highlighter] = [make_finder(sought)]
+    else:
+        looks = list(_iter_word_patterns(sought, _more_than_words(archive)))
+        sought = pattern_for_all(looks)
+        marks = [re.compile(look, re.IGNORECASE) for look in looks]
+    sightings = _scan_all(archive, sought)
+    owners = {
+        str(file.path.absolute()): session for session in archive.sessions for file in session.files
+    }
+    newest = sorted(sightings, key=lambda sighting: owners[sighting.path].modified, reverse=True)
+    hits = (_bare_hit(owners[one.path], one, marks, asked.context) for one in newest[: asked.limit])
+    found = SearchResult(
+        hits=tuple(hits),
+        total=len(newest),
+        listed=min(asked.limit, len(newest)),
+        is_whole=len(newest) <= asked.limit,
+        sort="time",
+        is_each=True,
+        took_ms=elapsed_ms(started),
+        by="scan",
+        note=UNINDEXED,
+        sessions=len(archive.sessions),
+    )
+    return _assign_projects(found, archive.folding.project)
+
+
+def _more_than_words(archive: "Archive") -> PlaitError:
+    if archive.index is None:
+        return UserError("without an index only words can be searched", INDEX_HINT)
+    return SourceError(
+        "the index cannot be written, and without one only words can be searched",
+        "set PLAIT_CACHE_DIR to a folder that can be written",
+    )
+
+
+def _iter_word_patterns(wanted: QueryNode, refusal: PlaitError) -> Iterator[str]:
+    from plait.index.text_index import split_words
+    from plait.index.text_query import drop_repeated_words, phrase_pattern, word_pattern
+
+    for part in drop_repeated_words(wanted.operands) if isinstance(wanted, And) else (wanted,):
+        words = split_words(part.text) if isinstance(part, Word | Phrase) else []
+        if words and isinstance(part, Word):
+            yield word_pattern(words, part)
+        elif words and isinstance(part, Phrase):
+            yield phrase_pattern(words, part)
+        else:
+            raise refusal
+
+
+def _bare_hit(
+    session: "Session", match: "ScanMatch", marks: "Sequence[Highlighter]", context: int
+) -> Hit:
+    from plait.index.scanning import line_number_at
+    from plait.index.search import make_excerpt, read_passage_text
+
+    lying = read_passage_text(*match, session.path.with_suffix(""))
+    shown = make_excerpt(lying.text if lying else "", marks, context)
+    return Hit(
+        session=session.id,
+        uuid=lying.uuid if lying else None,
+        turn=None,
+        kind=lying.kind if lying else "note",
+        time=lying.time if lying else None,
+        snippet=shown.snippet.text,
+        marks=shown.snippet.marks,
+        score=0.0,
+        project=session.project,
+        title=None,
+        branch=None,
+        state=None,
+        path=match.path,
+        line=match.line or line_number_at(Path(match.path), match.offset),
+        before=shown.before,
+        after=shown.after,
+    )
+
+
+def _leading(archive: "Archive", hit: Hit) -> Hit:
+    leaf = _leaf_at(Path(hit.path), hit.line) if hit.kind == "summary" and not hit.uuid else None
+    if leaf is None:
+        return hit
+    for session in _find_sessions_with(archive, hit, leaf):
+        for line, number in _turns_with(archive, session, leaf):
+            return replace(
+                hit,
+                session=session.id,
+                uuid=leaf,
+                turn=number,
+                title=archive.facts(session).title,
+                project=archive.folding.project(session.project),
+                folder=session.project,
+                branch=line,
+            )
+    return hit
+
+
+def _leaf_at(path: Path, number: int) -> str | None:
+    from plait.record.reader import parse_entry
+    from plait.record.types import Summary
+
+    try:
+        entry = next(
+            (parse_entry(line) for line in iter_lines(path) if line.number == number), None
+        )
+    except SourceError:
+        return None
+    return entry.leaf_uuid if isinstance(entry, Summary) else None
+
+
+def _find_sessions_with(archive: "Archive", hit: Hit, leaf: str) -> "Iterator[Session]":
+    """Yield the sessions of the project that speak of a record, the one that was hit first."""
+    near = [one for one in archive.sessions if one.project == hit.folder and one.file]
+    sign = f'"{leaf}"'.encode()
+    for session in sorted(near, key=lambda one: str(one.path) != hit.path):
+        try:
+            if any(sign in line.data for line in iter_lines(session.path)):
+                yield session
+        except SourceError:
+            continue
+
+
+def _turns_with(archive: "Archive", session: "Session", leaf: str) -> Iterator[tuple[str, int]]:
+    for conversation in archive.conversations(session).by_line.values():
+        for turn in conversation.turns:
+            if any(item.uuid == leaf for item in turn.items):
+                yield conversation.id, turn.number

@@ -1,0 +1,1 @@
+"""Sessions: discovery, names, facts, opening, families, statistics, and the index where it is fresh."""

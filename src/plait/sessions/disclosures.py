@@ -1,0 +1,174 @@
+"""Find secrets in files: a report of what should not be shared, by one or several processes.
+
+Each file is learned and searched separately by a copy of the redactor, so the report does not
+depend on how the work is divided.
+"""
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from plait.errors import SourceError
+from plait.line import LogFile, iter_lines, read_small
+from plait.line.discovery import LOG_SUFFIX
+from plait.line.worker import resolve_function
+from plait.line.workers import Workers
+from plait.record import Blank, Broken, parse_entry
+from plait.redact import Place, Redactor, Report, Rules
+from plait.redact.stand_ins import CheckOutcome, Lesson
+from plait.sessions.redaction import SharedRedactor, load_twin
+from plait.sessions.worker_pool import WorkerPool, is_worth_workers
+
+T = TypeVar("T")
+WORTH = 4_000_000
+"""Bytes from which on several processes are sooner done with them."""
+HEAD = 8192
+"""So far a file is looked at to tell that it is no text."""
+
+
+class CheckedFile(NamedTuple):
+    """A file that is looked at: a log, or anything beside it."""
+
+    path: Path
+    size: int
+
+    def entries(self) -> Iterator[tuple[Any, int | None]]:
+        """Yield records and texts with the lines they are on; nothing where it is gone."""
+        try:
+            yield from self._records() if self.path.suffix == LOG_SUFFIX else self._texts()
+        except SourceError:
+            return
+
+    def _records(self) -> Iterator[tuple[Any, int | None]]:
+        for line in iter_lines(self.path):
+            entry = parse_entry(line)
+            if isinstance(entry, Broken):
+                yield line.data.decode("utf-8", "surrogateescape"), line.number
+            elif not isinstance(entry, Blank):
+                yield entry, line.number
+
+    def _texts(self) -> Iterator[tuple[Any, int | None]]:
+        data = read_small(self.path) or b""
+        if b"\0" not in data[:HEAD]:
+            yield data.decode("utf-8", "surrogateescape"), None
+
+
+WatchFiles: TypeAlias = Callable[[Sequence[CheckedFile], str], Iterable[CheckedFile]]
+
+
+def find_disclosures(
+    redactor: Redactor | None,
+    found: Iterable[CheckedFile | LogFile],
+    hands: WorkerPool,
+    watch: WatchFiles | None = None,
+) -> Report:
+    """Return what files tell that should not be shared, with where it stands.
+
+    Rules of the user look across files: those are then looked at one after the other.
+    """
+    redactor, watch = redactor or Redactor(), watch or _unwatched
+    files = [CheckedFile(file.path, file.size) for file in found]
+    if redactor.has_own_rules:
+        for file in watch(files, "learning"):
+            redactor.learn(entry for entry, _ in file.entries())
+        for file in watch(files, "looking"):
+            _look_through(redactor, file, _private(redactor, file))
+        return redactor.report
+    with ExitStack() as stack:
+        workers = None
+        if is_worth_workers(hands, files, WORTH):
+            workers = stack.enter_context(Workers(hands.jobs, hands.failures))
+        shared = SharedRedactor(redactor)
+        _learn(shared, files, workers, watch)
+        _look(shared, files, workers, watch)
+    return redactor.report
+
+
+def _unwatched(files: Sequence[CheckedFile], _: str) -> Iterable[CheckedFile]:
+    return files
+
+
+def _learn(
+    shared: SharedRedactor,
+    files: Sequence[CheckedFile],
+    workers: Workers | None,
+    watch: WatchFiles,
+) -> None:
+    items = [(str(file.path), file, shared.redactor.rules) for file in files]
+    taught = _done(learn_file, items, files, workers)
+    shared.learn(lesson for _, lesson in zip(watch(files, "learning"), taught, strict=True))
+
+
+def _look(
+    shared: SharedRedactor,
+    files: Sequence[CheckedFile],
+    workers: Workers | None,
+    watch: WatchFiles,
+) -> None:
+    names = [_private(shared.redactor, file) for file in files]
+    known = shared.packed()
+    items = [
+        (str(file.path), file, name, known, lesson)
+        for file, name, lesson in zip(files, names, shared.lessons, strict=True)
+    ]
+    outcomes = _done(search_file, items, files, workers)
+    looked = zip(watch(files, "looking"), names, outcomes, strict=True)
+    for number, (file, name, outcome) in enumerate(looked):
+        if not shared.redactor.absorb(outcome):
+            twin = shared.twin(number)
+            _look_through(twin, file, name)
+            shared.redactor.absorb(twin.outcome)
+
+
+def _done(
+    task: Callable[[Any], T],
+    items: Sequence[Any],
+    files: Sequence[CheckedFile],
+    workers: Workers | None,
+) -> Iterator[T]:
+    """Yield what a function makes of each item, here or by workers."""
+    if workers is None:
+        yield from map(task, items)
+        return
+    named = [(item[0], f"{__name__}:{task.__name__}", item) for item in items]
+    for data in workers.map(f"{__name__}:run_pickled", named, [file.size for file in files]):
+        yield pickle.loads(data)  # noqa: S301  from a process of our own
+
+
+def run_pickled(item: tuple[str, str, Any]) -> bytes:
+    """Return what a function makes of an item, for the process that asks."""
+    _, name, given = item
+    return pickle.dumps(resolve_function(name)(given))
+
+
+def learn_file(item: tuple[str, CheckedFile, Rules]) -> Lesson:
+    """Return what a file and its name teach."""
+    _, file, rules = item
+    redactor = Redactor(rules).apprentice()
+    redactor.learn(str(file.path))
+    redactor.learn(entry for entry, _ in file.entries())
+    return redactor.lesson
+
+
+def search_file(item: tuple[str, CheckedFile, str, bytes, Lesson]) -> CheckOutcome:
+    """Return what is found in a file."""
+    _, file, name, known, lesson = item
+    twin = load_twin(known, lesson)
+    _look_through(twin, file, name)
+    return twin.outcome
+
+
+def _look_through(redactor: Redactor, file: CheckedFile, name: str) -> None:
+    for entry, line in file.entries():
+        redactor.value(entry, Place(name, line))
+
+
+def _private(redactor: Redactor, file: CheckedFile) -> str:
+    """Return the name of a file without what should not be shared; the report is as it was."""
+    counted, redactor.report = redactor.report, Report()
+    try:
+        return redactor.text(str(file.path))
+    finally:
+        redactor.report = counted

@@ -1,0 +1,413 @@
+"""The sessions under some roots: names, facts, open sessions, and the index where it is fresh.
+
+`SessionLibrary` is what every feature is given. It knows no feature: `plait.archive.Archive`
+extends it with a method for each of them.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from threading import local
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
+
+from plait.line import Discovery, LogFile, Root, default_jobs, make_root
+from plait.line.discovery import LOG_SUFFIX
+from plait.record.reader import read_if_exists
+from plait.sessions.discovery import (
+    Inventory,
+    find_running_sessions,
+    find_session_at,
+    group_by_project,
+    resolve_store,
+)
+from plait.sessions.facts import (
+    CleanupRule,
+    LogFacts,
+    build_facts,
+    collect_log_facts,
+    read_beginning,
+    read_log_facts,
+)
+from plait.sessions.model import (
+    Facts,
+    Project,
+    Session,
+    SessionRef,
+    SessionRefs,
+    StorePlace,
+    Tracker,
+)
+from plait.sessions.worker_pool import (
+    ACCOUNTS_PARALLEL_BYTES,
+    FACTS_PARALLEL_BYTES,
+    WorkerPool,
+    map_parallel,
+)
+
+if TYPE_CHECKING:  # a list needs no graph: most modules are loaded when one is asked for
+    from plait.archive.archive import Archive
+    from plait.conversation.model import Turn
+    from plait.conversation.prices import Prices
+    from plait.conversation.walk import Depth
+    from plait.graph import SessionGraph
+    from plait.graph.client import Context
+    from plait.graph.paths import Path as GraphPath
+    from plait.index.model import IndexReport
+    from plait.record import Record
+    from plait.record.counts import LogFileCounts
+    from plait.sessions.conversations import SessionConversations, SessionTurn
+    from plait.sessions.fresh_index import FreshIndex
+    from plait.sessions.open_session import OpenSession
+    from plait.sessions.project_folders import Place, ProjectFolders
+    from plait.sessions.redaction import Redaction
+    from plait.sessions.resume import Resume, Resumption
+    from plait.sessions.stars import Stars
+
+T = TypeVar("T")
+
+
+class _HeldIndex(local):
+    """The index that a `with` block keeps open: a SQLite connection serves one thread."""
+
+    def __init__(self) -> None:
+        self.index: FreshIndex | None = None
+        self.is_held = False
+        self.stack = ExitStack()
+
+
+class SessionLibrary:
+    """All sessions under some roots.
+
+    A root is a configuration folder of Claude Code, a projects folder, any folder with logs
+    somewhere in it, or one file. Nothing is read before it is asked for, and reading never
+    writes. Within a `with` block the index is opened once.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[Path | str],
+        index: Path | str | None = None,
+        prices: "Prices | None" = None,
+        jobs: int | None = None,
+        store: StorePlace | Path | str | None = None,
+        stars: Path | str | None = None,
+    ) -> None:
+        self.jobs = jobs or default_jobs()
+        self.worker_failures: list[str] = []
+        """Messages about worker processes that died while they read."""
+        self.workers = WorkerPool(self.jobs, self.worker_failures)
+        self.roots: tuple[Root, ...] = tuple(make_root(Path(root)) for root in roots)
+        self.index = Path(index) if index is not None else None
+        """The folder of the index, None where the logs are read instead."""
+        self.store = resolve_store(store) if store else None
+        """The backup store, None where only sessions at their source are wanted."""
+        self.is_folding = True
+        """Whether worktrees and sub-directories count to their repository's project."""
+        self.star_file = Path(stars) if stars is not None else None
+        """The file of the user's stars and pins, None where there is none."""
+        self._prices = prices
+        self.inventory = Inventory(self.roots, self.store)
+        self._facts: dict[Path, Facts] = {}
+        self._has_asked_index = False
+        self._cleanup = CleanupRule()
+        self._open: OpenSession | None = None
+        self._conversations: tuple[OpenSession, SessionConversations] | None = None
+        self._held = _HeldIndex()
+
+    def reopen(self) -> Self:
+        """Return the same library as its folders are now."""
+        roots = [root.path for root in self.roots]
+        return type(self)(roots, self.index, self._prices, self.jobs, self.store, self.star_file)
+
+    # ------------------------------------------------------------------ what there is
+
+    @property
+    def prices(self) -> "Prices":
+        """What tokens cost; the list that ships with Plait where none was given."""
+        if self._prices is None:
+            from plait.conversation.prices import Prices
+
+            self._prices = Prices()
+        return self._prices
+
+    @property
+    def discovery(self) -> Discovery:
+        """Everything that lies under the roots."""
+        return self.inventory.discovery
+
+    @property
+    def files(self) -> tuple[LogFile, ...]:
+        """All log files in the order of their paths; then those that only the store has."""
+        return self.inventory.files
+
+    @cached_property
+    def sessions(self) -> tuple[Session, ...]:
+        """All sessions, the newest last."""
+        return tuple(map(self._adopt, self.inventory.sessions()))
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(self.sessions)
+
+    def __len__(self) -> int:
+        return len(self.sessions)
+
+    @cached_property
+    def running(self) -> frozenset[str]:
+        """The ids of sessions that Claude Code is running now."""
+        return find_running_sessions(self.roots)
+
+    @cached_property
+    def folding(self) -> "ProjectFolders":
+        """The project that each folder of sessions belongs to."""
+        from plait.sessions.project_folders import read_project_folders
+
+        folders = read_project_folders(self)
+        return folders if self.is_folding else folders.unfolded()
+
+    def place(self, session: Session) -> "Place":
+        """Return where a session was started, reading no more of its log than needed."""
+        from plait.sessions.project_folders import get_session_place
+
+        return get_session_place(session, self._facts.get(session.path) or read_beginning(session))
+
+    @cached_property
+    def projects(self) -> tuple[Project, ...]:
+        """All projects by name, with their sessions; worktrees count to their repository."""
+        return group_by_project(self.sessions, self.folding)
+
+    def session(self, name: SessionRef, directory: Path | None = None) -> Session:
+        """Return the session that a name means: a file, an id, a title, `latest`, `.`."""
+        if isinstance(name, Session):
+            return name
+        path = Path(name)
+        if path.suffix == LOG_SUFFIX or (os.sep in str(name) and path.exists()):
+            return self.session_at(path)
+        from plait.sessions.names import resolve_session
+
+        return resolve_session(
+            str(name),
+            self.sessions,
+            self.facts,
+            directory,
+            lambda folder: self.folding.project(folder),
+        )
+
+    def session_at(self, path: Path) -> Session:
+        """Return the session that a file belongs to, whether it lies under a root or not."""
+        return self._adopt(find_session_at(path, self.sessions))
+
+    def _adopt(self, session: Session) -> Session:
+        # Whoever uses the library has an `Archive`; only parts of Plait make do with the base.
+        return replace(session, archive=cast("Archive", self))
+
+    def resolve_sessions(self, sessions: SessionRefs) -> tuple[Session, ...]:
+        """Return the sessions that some names mean, all of them for None."""
+        if sessions is None:
+            return self.sessions
+        if isinstance(sessions, Session | Path | str):
+            return (self.session(sessions),)
+        return tuple(self.session(name) for name in sessions)
+
+    # ------------------------------------------------------------------ facts, as lists show them
+
+    def facts(self, session: SessionRef) -> Facts:
+        """Return the facts of a session: from the index, else its file is read once."""
+        found = self.session(session)
+        if found.path not in self._facts:
+            self.load_facts()
+        return self.read_facts(found)
+
+    def list_facts(self, watch: Tracker[Session] | None = None) -> list[Facts]:
+        """Return the facts of all sessions, in their order."""
+        self.load_facts()
+        unknown = [session for session in self.sessions if session.path not in self._facts]
+        read = map_parallel(self.workers, read_log_facts, LogFacts, unknown, FACTS_PARALLEL_BYTES)
+        for session, log in zip(watch(unknown) if watch else unknown, read, strict=True):
+            self._facts[session.path] = self.complete_facts(session, log)
+        return [self.read_facts(session) for session in self.sessions]
+
+    def read_facts(self, session: Session) -> Facts:
+        """Return the facts of a session without asking the index."""
+        facts = self._facts.get(session.path)
+        if facts is None:
+            files = session.files[:1] if session.file else session.agents
+            opened = self._reuse_open(session, files)
+            log = collect_log_facts(session, opened.records_of if opened else read_if_exists)
+            facts = self._facts[session.path] = self.complete_facts(session, log)
+        return facts
+
+    def complete_facts(self, session: Session, log: LogFacts) -> Facts:
+        """Add to the facts of a log what only this moment knows: is it running, when will it go."""
+        days = self._cleanup.days(session.config, log.cwd) if session.config else None
+        return build_facts(session, log, is_live=session.id in self.running, cleanup_days=days)
+
+    def add_facts(self, facts: Mapping[Path, Facts]) -> None:
+        """Take facts of sessions, by path, so that they need not be read again."""
+        self._facts.update(facts)
+
+    def load_facts(self) -> None:
+        """Take the facts of all sessions from the index, if it is fresh; once."""
+        if self.index and not self._has_asked_index:
+            with self.fresh_index():
+                pass
+
+    def accounts(self) -> "Iterator[LogFileCounts]":
+        """Yield the line counts of every file, in their order, with types nobody knows."""
+        from plait.record.counts import LogFileCounts, count_file
+
+        return map_parallel(
+            self.workers, count_file, LogFileCounts, self.files, ACCOUNTS_PARALLEL_BYTES
+        )
+
+    # ------------------------------------------------------------------ index or logs
+
+    def __enter__(self) -> Self:
+        self._held.index = self._held.stack.enter_context(self.fresh_index())
+        self._held.is_held = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.index, self._held.is_held = None, False
+        self._held.stack.close()
+
+    @contextmanager
+    def fresh_index(self) -> "Iterator[FreshIndex | None]":
+        """Open the index if it is up to date, or can quickly be brought so; None otherwise."""
+        if self._held.is_held or self.index is None:
+            yield self._held.index
+            return
+        from plait.sessions.fresh_index import open_fresh_index
+
+        self._has_asked_index = True
+        with open_fresh_index(self, self.index) as index:
+            yield index
+
+    def answer(self, from_index: "Callable[[FreshIndex], T]", from_logs: Callable[[], T]) -> T:
+        """Answer a question from a fresh index, else from the logs: the answers are the same."""
+        with self.fresh_index() as index:
+            if index is not None:
+                from plait.sessions.fresh_index import INDEX_ERRORS
+
+                with suppress(*INDEX_ERRORS):
+                    return from_index(index)
+            return from_logs()
+
+    def update_index(self, folder: Path | None = None, **options: Any) -> "IndexReport":
+        """Bring the index up to date. Only `Archive` can: what is indexed comes from features."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ open sessions
+
+    def open(self, session: SessionRef, *, redaction: "Redaction | None" = None) -> "OpenSession":
+        """Read a session once; the last one stays open as long as its files do not change."""
+        from plait.sessions.open_session import open_session
+
+        found = self.session(session)
+        if redaction:
+            return open_session(found, redaction)
+        self._open = self._reuse_open(found, found.files) or open_session(found)
+        return self._open
+
+    def _reuse_open(self, session: Session, files: Sequence[LogFile]) -> "OpenSession | None":
+        opened = self._open
+        is_same = opened and opened.session == session and opened.is_current(*files)
+        return opened if is_same else None
+
+    def graph(self, *sessions: SessionRef) -> "SessionGraph":
+        """Return the graph of some sessions with their agents, or of all."""
+        from plait.sessions.open_session import build_sessions_graph
+
+        if len(sessions) == 1:
+            return self.open(sessions[0]).client_graph
+        return build_sessions_graph(self.resolve_sessions(sessions or None))
+
+    def paths(self, *sessions: SessionRef) -> "tuple[GraphPath, ...]":
+        """Return every path through some sessions, from the first prompt to a leaf."""
+        from plait.graph.paths import list_paths
+
+        return list_paths(self.graph(*sessions))
+
+    def records(
+        self, graph: "SessionGraph", uuids: Iterable[str]
+    ) -> "Iterator[tuple[str, Record]]":
+        """Yield the records of some nodes of a graph, in no certain order."""
+        from plait.sessions.raw_lines import read_node_records
+
+        return read_node_records(graph, uuids, self._open)
+
+    def conversations(self, session: SessionRef) -> "SessionConversations":
+        """Return the trunk, the branches and the agents of a session, turn by turn."""
+        from plait.sessions.conversations import build_session_conversations
+
+        opened = self.open(session)
+        if not (self._conversations and self._conversations[0] is opened):
+            self._conversations = opened, build_session_conversations(opened, self)
+        return self._conversations[1]
+
+    def render_markdown(self, opened: "OpenSession", line: str, depth: "Depth") -> str:
+        """Return a conversation as a transcript. Only `Archive` can: exports draw it."""
+        raise NotImplementedError
+
+    def turns(
+        self, since: datetime | None = None, until: datetime | None = None
+    ) -> "Iterator[tuple[Session, SessionTurn]]":
+        """Yield every turn of a person with its session; a copied turn comes once."""
+        from plait.sessions.conversations import iter_distinct_turns
+
+        return iter_distinct_turns(self.sessions, since, until)
+
+    def find_turns_on_lines(
+        self, graph: "SessionGraph", dag_lines: Iterable[str]
+    ) -> "dict[str, Turn]":
+        """Return the turns of some DAG-lines of a graph, by the first record of each."""
+        names = list(dag_lines)
+        if self._open and self._open.owns_graph(graph):
+            return self._open.turns_on(graph, names)
+        ids = {graph.lines[name].session for name in names}
+        turns: dict[str, Turn] = {}
+        for session in self.sessions:
+            if session.id in ids:
+                opened = self.open(session)
+                turns.update(opened.turns_on(opened.graph, opened.graph.lines))
+        return turns
+
+    def context(self, session: SessionRef, as_: Literal["client", "sdk"] = "client") -> "Context":
+        """Return what Claude will see when a session is resumed."""
+        return self.resumption(session, as_).context
+
+    def resumption(
+        self, session: SessionRef, as_: Literal["client", "sdk"] = "client"
+    ) -> "Resumption":
+        """Return what Claude will see when a session is resumed, and how large that is."""
+        from plait.sessions.resume import build_resumption, open_own_log
+
+        found = self.session(session)
+        own = (found.file,) if found.file else ()
+        self._open = self._reuse_open(found, own) or open_own_log(found)
+        return build_resumption(self._open, as_)
+
+    def resume(
+        self, session: SessionRef, *, default: Path, turn: int | str | None = None
+    ) -> "Resume":
+        """Return how to resume a session in Claude Code, and how to rewind it to a turn."""
+        from plait.sessions.resume import plan_resume
+
+        found = self.session(session)
+        return plan_resume(found, default=default, is_live=found.id in self.running, turn=turn)
+
+    @property
+    def stars(self) -> "Stars":
+        """The user's starred sessions and pinned turns."""
+        from plait.sessions.stars import Stars
+
+        return Stars(self)
+
+    def watch(self, **options: Any) -> Iterator[Session]:
+        """Yield each session that is written to or started from now on, as it is then."""
+        from plait.sessions.watch import watch_sessions
+
+        return watch_sessions(self, **options)

@@ -1,0 +1,312 @@
+"""The project of a session: worktrees and subdirectories belong to their repository.
+
+A directory is followed to the repository that it belongs to, by the first rule that answers:
+
+    git's own files      shop-fix/.git says that it is a worktree of shop
+    the log's own word   a record says that a worktree was made of shop
+    the path's form      shop/.claude/worktrees/fix, shop/.worktrees/fix
+    git's memory         shop/.git/worktrees/fix says where a worktree was that is gone
+    the path             shop/api lies in shop, and both were on a branch
+
+What is only kept, and what was written on a machine of another kind, is told by paths alone.
+A home folder, a folder for temporary files and the root of a disk are nobody's repository.
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from plait.line import make_project_slug
+from plait.line.discovery import is_foreign_path
+from plait.line.git import GitFiles
+
+if TYPE_CHECKING:
+    from plait.conversation.usage import BilledResponse
+    from plait.index.catalogue import Catalogue
+    from plait.sessions.facts import Beginning
+    from plait.sessions.library import SessionLibrary
+    from plait.sessions.model import Facts, Session
+
+WORKTREE = re.compile(r"(.+?)[/\\](?:\.claude[/\\]worktrees|\.worktrees)[/\\][^/\\]+")
+NOT_A_PROJECT = re.compile(
+    r"""(?x) [/\\]* | [A-Za-z]:[/\\]*
+    | /(?:home|Users|mnt|media|Volumes|srv|opt|usr|var|etc|private|tmp|root)
+    | (?:/var|/export)?/home/[^/]+ | /var/root
+    | (?:/mnt)?(?:/[A-Za-z]|[A-Za-z]:|)[/\\]Users(?:[/\\][^/\\]+)? | /mnt/[a-z]
+    | (?:/private)?/(?:tmp|var/tmp|var/folders(?:/[^/]+){0,3})
+    | [A-Za-z]:[/\\](?:Windows[/\\])?Te?mp | .+[/\\]AppData[/\\]Local[/\\]Temp"""
+)
+"""Disks, homes, and folders for temporary files."""
+NO_BRANCH = (None, "", "HEAD")
+"""What a log says of a directory outside of Git, or on no branch."""
+
+
+class Place(NamedTuple):
+    """Where a session was begun, as its log says."""
+
+    folder: str
+    """The folder that the log lies in."""
+    directory: str | None
+    branch: str | None = None
+    worktree_of: str | None = None
+    """The directory that a worktree was made of, where the log says so."""
+    is_here: bool = True
+    """Whether the directory may be looked up on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFolders:
+    """The projects that folders of sessions belong to."""
+
+    projects: Mapping[str, str] = field(default_factory=dict)
+    """The project of each folder whose sessions are of another than its own."""
+    directories: Mapping[str, str] = field(default_factory=dict)
+    """The directory of each folder, and of each project."""
+
+    def project(self, folder: str) -> str:
+        """Return the project that a folder's sessions belong to."""
+        return self.projects.get(folder, folder)
+
+    def folders(self, project: str) -> tuple[str, ...]:
+        """Return the folders that were folded into a project, by name."""
+        return tuple(sorted(one for one, of in self.projects.items() if of == project))
+
+    def directory(self, name: str) -> str | None:
+        """Return the directory of a project or a folder, None where no session names one."""
+        return self.directories.get(name)
+
+    def unfolded(self) -> "ProjectFolders":
+        """Return the same with each folder as a project of its own."""
+        return ProjectFolders({}, self.directories)
+
+
+def read_project_folders(
+    archive: "SessionLibrary", known: "Mapping[Path, Facts] | None" = None
+) -> ProjectFolders:
+    """Return the projects of an archive; of sessions nobody has read, only beginnings are.
+
+    Where facts are given, nothing is read: a session without any is not spoken of.
+    """
+    homes = _homes(archive)
+    if known is not None:
+        told = (
+            (session, known[session.path]) for session in archive.sessions if session.path in known
+        )
+        return group_into_projects((get_session_place(*one) for one in told), homes)
+    archive.load_facts()
+    return group_into_projects(map(archive.place, archive.sessions), homes)
+
+
+def read_indexed_project_folders(
+    archive: "SessionLibrary", catalogue: "Catalogue"
+) -> ProjectFolders:
+    """Return the projects of the sessions that an index holds, from what it knows of them."""
+    if not archive.is_folding or "folding" in vars(archive):
+        return archive.folding
+    from msgspec import MsgspecError
+
+    from plait.index.catalogue import from_bytes
+    from plait.sessions.facts import LogFacts
+
+    is_kept = archive.inventory.is_kept if archive.store else lambda _: False
+    places: dict[Place, None] = {}
+    for key, folder, data in catalogue.facts_by_project():
+        try:
+            told = from_bytes(data, LogFacts)
+        except MsgspecError:  # a session of which nothing more is known
+            continue
+        begun = told.cwd, told.first_branch, told.worktree_of
+        places[Place(folder, *begun, is_here=not is_kept(key))] = None
+    return group_into_projects(places, _homes(archive))
+
+
+def _homes(archive: "SessionLibrary") -> list[str]:
+    """Return the homes that clients have their configuration in."""
+    configs = [root.config for root in archive.roots if root.config]
+    return [str(config.absolute().parent) for config in configs if config.name == ".claude"]
+
+
+def get_session_place(session: "Session", found: "Facts | Beginning") -> Place:
+    """Return where a session was begun, as what was read of it says."""
+    told = found.cwd, found.first_branch, found.worktree_of
+    return Place(session.project, *told, is_here=not session.is_kept)
+
+
+def assign_projects(
+    responses: "Sequence[BilledResponse]", folding: ProjectFolders
+) -> "Sequence[BilledResponse]":
+    """Return responses with the projects that they are of in the place of their folders."""
+    projects = folding.projects
+    if not projects:
+        return responses
+    from msgspec.structs import replace
+
+    return [
+        replace(response, project=name) if (name := projects.get(response.project)) else response
+        for response in responses
+    ]
+
+
+def group_into_projects(places: Iterable[Place], homes: Iterable[str] = ()) -> ProjectFolders:
+    """Return the projects of sessions, the newest last.
+
+    A folder whose directories are of several repositories stays what it is; so do folders whose
+    projects would be called the same though they are not.
+    """
+    rule = _Repositories(list(places), frozenset(homes))
+    members = _folders_by_root(rule)
+    projects: dict[str, str] = {}
+    roots: dict[str, str] = {}
+    for root, folders in members.items():
+        name = make_project_slug(root)
+        is_own = len(folders) == 1 and rule.holds(folders[0], root)
+        if not is_own and rule.is_free(name, root, members):
+            projects |= {folder: name for folder in folders if folder != name}
+            roots[name] = root
+    return ProjectFolders(projects, rule.newest | roots)
+
+
+def _folders_by_root(rule: "_Repositories") -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for folder, roots in rule.roots.items():
+        if len(roots) == 1 and (root := next(iter(roots))) is not None:
+            found[root].append(folder)
+    return found
+
+
+class _Repositories:
+    """What is known of directories: which are repositories, and which lie in one."""
+
+    def __init__(self, places: Sequence[Place], homes: frozenset[str]) -> None:
+        self._homes = homes
+        self._git = GitFiles(self._is_nobodys)
+        self._places = [place for place in places if place.directory]
+        self._branched = {d for _, d, branch, _, _ in self._places if branch not in NO_BRANCH}
+        self._here = {
+            place.directory for place in self._places if place.directory and place.is_here
+        }
+        self._made_of = dict(_agreed(self._places))
+        self._known: dict[str, str | None] = {}
+        self._slug = cache(make_project_slug)
+
+    @cached_property
+    def newest(self) -> dict[str, str]:
+        """The directory of each folder: the one that it is named for, else the newest."""
+        return {folder: directories[-1] for folder, directories in self._named.items()}
+
+    @cached_property
+    def _named(self) -> dict[str, list[str]]:
+        """The directories of each folder, without strangers where some are what it is named for."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for place in self._places:
+            found[place.folder].append(place.directory or "")
+        for folder, directories in found.items():
+            unique = dict.fromkeys(directories)
+            own = {one for one in unique if self._slug(one) == folder}
+            found[folder] = [
+                directory for directory in directories if directory in own
+            ] or directories
+        return found
+
+    @cached_property
+    def roots(self) -> dict[str, set[str | None]]:
+        """The repositories that the sessions of each folder belong to."""
+        told = {place.folder for place in self._places if place.branch not in NO_BRANCH}
+        found: dict[str, set[str | None]] = {}
+        for folder, directories in self._named.items():
+            unique = set(directories)
+            is_meant = folder in told or any(self._slug(one) == folder for one in unique)
+            found[folder] = {self._root(one) if is_meant else None for one in unique}
+        return found
+
+    def holds(self, folder: str, directory: str) -> bool:
+        """Return whether sessions of a folder were begun in a directory."""
+        return directory in self._named[folder]
+
+    def is_free(self, name: str, root: str, members: Mapping[str, object]) -> bool:
+        """Return whether no other repository, and no folder of another, has a name."""
+        others = self.roots.get(name, {root}) - {root}
+        return not others and not any(
+            member != root and self._slug(member) == name for member in members
+        )
+
+    def _root(self, directory: str) -> str | None:
+        """Return the repository that a directory belongs to, None where it is of none."""
+        if directory not in self._known:
+            is_here = directory in self._here
+            passed: list[str] = []
+            above: str | None = directory
+            while above and above not in passed and not self._is_nobodys(above):
+                passed.append(above)
+                above = self._above(above, is_here=is_here)
+            is_one = bool(passed) and (above == passed[-1] or passed[-1] in self._repositories)
+            self._known[directory] = passed[-1] if is_one else None
+        return self._known[directory]
+
+    def _above(self, directory: str, *, is_here: bool) -> str | None:
+        """Return what a directory is a part of, by the first rule that answers: itself of none."""
+        if is_here and (found := self._on_disk(directory)):
+            return found
+        told = self._made_of.get(directory) or _by_form(directory) or self._gone.get(directory)
+        if told or directory not in self._branched:
+            return told
+        return next(
+            (parent for parent in _parents(directory) if parent in self._repositories), None
+        )
+
+    def _on_disk(self, directory: str) -> str | None:
+        is_remote = directory[:2] in ("//", "\\\\")
+        if is_remote or is_foreign_path(directory) or not os.path.isabs(directory):  # noqa: PTH117  text
+            return None
+        return self._git.find_root(directory)
+
+    @cached_property
+    def _roots_on_disk(self) -> set[str]:
+        return {root for one in self._here if (root := self._on_disk(one))}
+
+    @cached_property
+    def _gone(self) -> dict[str, str]:
+        """The repositories of worktrees, as they remember them."""
+        git = self._git
+        return {
+            worktree: root for root in self._roots_on_disk for worktree in git.iter_worktrees(root)
+        }
+
+    @cached_property
+    def _repositories(self) -> frozenset[str]:
+        by_form = (_by_form(place.directory or "") for place in self._places)
+        told = chain(self._made_of.values(), by_form, self._branched, self._roots_on_disk)
+        return frozenset(one for one in told if one and not self._is_nobodys(one))
+
+    def _is_nobodys(self, directory: str) -> bool:
+        return directory in self._homes or NOT_A_PROJECT.fullmatch(directory) is not None
+
+
+def _agreed(places: Iterable[Place]) -> Iterator[tuple[str, str]]:
+    """Yield worktrees with what they were made of, where logs do not contradict each other."""
+    told: dict[str, set[str]] = defaultdict(set)
+    for place in places:
+        if place.directory and place.worktree_of:
+            told[place.directory].add(place.worktree_of)
+    for directory, found in told.items():
+        if len(found) == 1:
+            yield directory, found.pop()
+
+
+def _by_form(directory: str) -> str | None:
+    """Return the directory that a worktree was made of, by how its path looks."""
+    match = WORKTREE.match(directory)
+    return match[1] if match else None
+
+
+def _parents(directory: str) -> Iterator[str]:
+    """Yield the folders that a path leads through, the nearest first."""
+    separators = "/" if directory.startswith("/") else r"[/\\]"
+    ends = [match.start() for match in re.finditer(separators, directory)]
+    yield from (directory[:end] for end in reversed(ends) if end)

@@ -1,0 +1,209 @@
+"""Redaction of a session: everything that is read of it goes through one redactor.
+
+Records, side files and file names are redacted before anything is built from them, so whoever
+renders, writes or sends cannot forget it.
+"""
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace as replace_field
+
+from plait.graph.facts import Source
+from plait.graph.model import SourceFile
+from plait.record import Record
+from plait.record.reader import read_if_exists
+from plait.record.side_files import AgentMeta, read_agent_meta, read_title_file
+from plait.redact.stand_ins import Lesson
+from plait.sessions.model import Session, SessionFamily
+from plait.sessions.open_session import OpenSession
+from plait.sessions.worker_pool import count_bytes, detach
+
+if TYPE_CHECKING:
+    from plait.line.workers import Workers
+    from plait.redact import Redactor, Rules
+
+
+@dataclass
+class Redaction:
+    """Puts all that is read of some sessions through one redactor."""
+
+    redactor: "Redactor"
+    changed: int = 0
+    """Records whose bytes are others now."""
+    _names: dict[str, str] = field(default_factory=dict)
+
+    def learn(self, sessions: Iterable[Session]) -> None:
+        """Lets the redactor see everything first: what one place tells is hidden in all."""
+        for session in sessions:
+            for file in session.files:
+                self.redactor.learn(read_if_exists(file.path))
+                self.learn_metadata(read_agent_meta(file.path) if file.kind == "agent" else None)
+                self.learn_metadata(
+                    read_title_file(file.folder) if file.kind == "session" else None
+                )
+
+    def learn_source(self, source: Source) -> None:
+        """Lets the redactor see what was read of one file, and what lies beside it."""
+        self.redactor.learn(source.records)
+        self.learn_metadata(source.meta, source.title)
+
+    def learn_metadata(self, *found: AgentMeta | str | None) -> None:
+        """Lets the redactor see titles and notes that lie beside logs."""
+        for one in found:
+            told = (one.name, one.description) if isinstance(one, AgentMeta) else (one,)
+            for text in filter(None, told):
+                self.redactor.learn(text)
+
+    def redact_source(self, source: Source) -> Source:
+        """Returns all that was read of one file, and of what lies beside it."""
+        path = source.file.path
+        return replace(
+            source,
+            file=self._file(source.file),
+            records=[self.redact_record(one, path) for one in source.records],
+            meta=self._meta(source.meta) if source.meta else None,
+            title=self.redact_name(source.title) if source.title else source.title,
+        )
+
+    def redact_record(self, record: Record, path: str) -> Record:
+        """Returns a record; the report names its file alone."""
+        found = self.redactor.record(record, self.redact_name(PurePath(path).name))
+        self.changed += found is not record
+        return found
+
+    def learn_texts(self, found: Iterable[bytes]) -> None:
+        """Lets the redactor see lines that are no records."""
+        for data in found:
+            self.redactor.learn(_decoded(data))
+
+    def redact_line(self, data: bytes) -> bytes:
+        """Returns a line that is no record."""
+        return self.redactor.text(_decoded(data)).encode("utf-8", "surrogateescape")
+
+    def redact_name(self, text: str) -> str:
+        """Returns a title or a name; each is looked at once."""
+        known = self._names.get(text)
+        if known is None:
+            known = self._names[text] = self.redactor.text(text)
+        return known
+
+    def _file(self, file: SourceFile) -> SourceFile:
+        """Returns a file by other names; where it lies is for reading alone, nobody is told."""
+        return replace_field(
+            file,
+            session=self._name_if_any(file.session),
+            agent=self._name_if_any(file.agent),
+            run=self._name_if_any(file.run),
+            project=self.redact_name(file.project),
+        )
+
+    def _meta(self, meta: AgentMeta) -> AgentMeta:
+        return replace_field(
+            meta,
+            agent_type=self._name_if_any(meta.agent_type),
+            description=self._name_if_any(meta.description),
+            name=self._name_if_any(meta.name),
+            model=self._name_if_any(meta.model),
+            call_id=self._name_if_any(meta.call_id),
+            parent_agent_id=self._name_if_any(meta.parent_agent_id),
+        )
+
+    def _name_if_any(self, text: str | None) -> str | None:
+        return self.redact_name(text) if text else text
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+# ---------------------------------------------------------------------- many parts, one redactor
+#
+# Each part is learned from by itself. Then each is redacted by a copy of the redactor that knows
+# what all parts have taught, and passes nothing on to the next. The findings of a copy are merged,
+# or refused where it chose a stand-in that another part has taken: then the part is done again.
+
+
+@dataclass
+class SharedRedactor:
+    """A redactor, and what each part has taught it."""
+
+    redactor: "Redactor"
+    lessons: list[Lesson] = field(default_factory=list)
+    """The lines of each part that teach nothing, which are not read a second time."""
+    learnt: bytes = b""
+    """All that it has learnt, as a digest."""
+
+    def learn(self, taught: Iterable[Lesson]) -> None:
+        """Takes what all parts teach: what one of them tells is hidden in all."""
+        seen: dict[object, None] = {}
+        for lesson in taught:
+            self.lessons.append(lesson._replace(named=(), hits=(), owners=()))
+            self.redactor.take(lesson)
+            for kind, part in enumerate((lesson.named, lesson.hits, lesson.owners)):
+                seen.update(dict.fromkeys((kind, one) for one in part))
+        self.redactor.settle()
+        self.learnt = blake2b(repr(list(seen)).encode()).digest()
+
+    def lesson(self, number: int) -> Lesson | None:
+        """Returns which lines of a part teach nothing, where it was learnt from."""
+        return self.lessons[number] if self.lessons else None
+
+    def twin(self, number: int) -> "Redactor":
+        """Returns what a part is redacted through in this process."""
+        return self.redactor.twin(self.lesson(number))
+
+    def packed(self) -> bytes:
+        """Returns it for other processes, which make twins of it."""
+        return pickle.dumps(self.redactor)
+
+
+def load_twin(packed: bytes, lesson: Lesson | None) -> "Redactor":
+    """Returns what a part is redacted through in a process that was given what is known."""
+    return _redactor(packed).twin(lesson)
+
+
+def iter_lessons(
+    redactor: "Redactor", families: Sequence[SessionFamily], workers: "Workers | None"
+) -> Iterator[Lesson]:
+    """Yields what each family teaches, read here or by workers."""
+    if workers is None:
+        yield from (learn_family(redactor.apprentice(), members) for members in families)
+        return
+    items = [(str(one[0].path), redactor.rules, detach(one)) for one in families]
+    for data in workers.map(f"{__name__}:packed_lesson", items, [*map(count_bytes, families)]):
+        yield pickle.loads(data)  # noqa: S301  from a process of our own
+
+
+def packed_lesson(item: tuple[str, "Rules", SessionFamily]) -> bytes:
+    """Returns what a family teaches, for the process that asks."""
+    from plait.redact import Redactor  # loads all expressions
+
+    _, rules, members = item
+    return pickle.dumps(learn_family(Redactor(rules).apprentice(), members))
+
+
+def learn_family(
+    redactor: "Redactor", members: SessionFamily, opened: OpenSession | None = None
+) -> Lesson:
+    """Returns what a family and the names of its files teach; it may have been read already."""
+    redaction = Redaction(redactor)
+    for file in (file for session in members for file in session.files):
+        redaction.learn_metadata(file.session, file.agent, file.run, file.project, file.path.name)
+    if opened is None:
+        redaction.learn(members)
+    else:
+        for source in opened.sources:
+            redaction.learn_source(source)
+    return redactor.lesson
+
+
+@lru_cache(1)
+def _redactor(packed: bytes) -> "Redactor":
+    found: Redactor = pickle.loads(packed)  # noqa: S301  from the process that asks
+    return found

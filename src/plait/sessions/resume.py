@@ -1,0 +1,319 @@
+"""How to resume a session in Claude Code: command, directory, warnings, what Claude will see.
+
+A session stays in the project folder of the directory it was started in, even if it moved to
+another one. Newer versions of Claude Code find it from anywhere by its id, older ones only from the
+directory that the folder is named after, so the command uses that one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from shlex import join, quote
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
+
+from plait.errors import UserError
+from plait.graph.model import PREVIEW
+from plait.line import iter_lines, make_project_slug
+from plait.record import Record, Usage
+from plait.record.prompts import collapse_whitespace
+from plait.record.reader import read_if_exists
+from plait.sessions.discovery import is_uuid
+from plait.sessions.model import Session, SessionRef
+from plait.sessions.open_session import OpenSession, open_session
+
+if TYPE_CHECKING:
+    from plait.conversation.next_prompt import NextPrompt
+    from plait.graph.client import Context
+    from plait.graph.client.entries import Block
+
+
+@dataclass(frozen=True)
+class Resumption:
+    """What Claude will see of a session, and what its last answer says of the size."""
+
+    context: "Context"
+    usage: Usage | None
+    """Of the last answer on the chain; None where none says what it cost."""
+    answer: str | None
+    """The record that says so."""
+    records: Sequence[Record] = field(default=(), repr=False)
+    """All that it is made of."""
+    size: int = 0
+
+    @property
+    def tokens(self) -> int | None:
+        """The tokens that the last answer left in the context, its own among them."""
+        return self.usage.in_context if self.usage else None
+
+    @cached_property
+    def written(self) -> "list[tuple[Record, list[Block]]]":
+        """The records that are sent, each with what it has sent."""
+        from plait.graph.client import list_contributions
+
+        return list_contributions(self.records, self.size)
+
+    @cached_property
+    def next_prompt(self) -> "NextPrompt":
+        """What the next prompt sends in Claude Code: how many tokens, at what price."""
+        from plait.conversation.next_prompt import estimate_next_prompt
+
+        return estimate_next_prompt(self.records, self.size, self.written)
+
+
+def build_resumption(
+    given: Session | OpenSession, as_: Literal["client", "sdk"] = "client"
+) -> Resumption:
+    """Return what the client sends when it resumes a session, or what the SDK returns."""
+    from plait.graph.client.context import align_reasons
+
+    session = given.session if isinstance(given, OpenSession) else given
+    if session.file is None:
+        raise UserError(
+            f"session '{session.id}' has no file of its own, only its agents are left",
+            f"`plait ls --long` shows where '{session.id[:8]}' lies",
+        )
+    found = given if isinstance(given, OpenSession) else open_own_log(session)
+    path = session.file.path
+    if found.stamps.get(str(path)) is None:
+        next(iter_lines(path), None)  # gone: says so
+    records = found.client_records if as_ == "client" else found.records
+    resumption = resume_records(records, session.file.size, as_)
+    if as_ == "client":
+        aligned = align_reasons(found.client_graph, found.id, resumption.context)
+        return replace(resumption, context=aligned)
+    return resumption
+
+
+def resume_records(
+    records: Sequence[Record], size: int, as_: Literal["client", "sdk"] = "client"
+) -> Resumption:
+    """Return what is sent where a file holds these records, in a number of bytes."""
+    from plait.graph.client import build_context as client_context
+    from plait.graph.client import find_last_answer
+
+    seen = client_context(records, size=size, as_=as_)
+    answer = find_last_answer(records, seen.chain)
+    usage = answer.message.usage if answer and answer.message else None
+    return Resumption(seen, usage, answer.uuid if answer else None, records, size)
+
+
+def context(session: SessionRef, as_: Literal["client", "sdk"] = "client") -> "Context":
+    """Return what Claude will see when a session, or the session of a file, is resumed."""
+    from plait.sessions.library import SessionLibrary
+
+    if not isinstance(session, Session):
+        session = SessionLibrary([session]).session_at(Path(session))
+    return SessionLibrary([]).context(session, as_)
+
+
+def open_own_log(session: Session) -> OpenSession:
+    """Read the session's own file, which is all that a context is made of."""
+    return OpenSession((session.file,) if session.file else (), session)
+
+
+CLIENT = "claude"
+# Measured with 2.1.325; that older ones do not is what people report.
+FROM_ANYWHERE = "only newer versions find the session from elsewhere"
+BY_PATH = "only newer versions resume it, by its path"
+Code: TypeAlias = Literal[
+    "live", "no directory", "gone", "elsewhere", "moved", "renamed", "no config"
+]
+
+
+class ResumeWarning(Struct, frozen=True):
+    """Something to know before a session is resumed."""
+
+    code: Code
+    sentence: str
+
+
+class RewindTarget(Struct, frozen=True):
+    """The turn to go back to once the session is resumed."""
+
+    turn: int
+    turns: int
+    uuid: str
+    prompt: str | None
+    """Its first words; None where it has none, such as a picture."""
+    is_in_reach: bool
+    """False where the context begins after it: a compaction, or a fresh start."""
+    is_elsewhere: bool = False
+    """It is on another branch than the one that the client goes on with."""
+
+
+class Resume(Struct, frozen=True):
+    """How a session goes on."""
+
+    session: str
+    why_not: str | None
+    """None where it can be resumed."""
+    directory: str | None
+    """Where to run the client; None where no record says."""
+    config: Path | None
+    """The configuration folder to name, or None where it is the client's own default."""
+    warnings: tuple[ResumeWarning, ...] = ()
+    back: RewindTarget | None = None
+    is_kept: bool = False
+    """Whether it has to be restored first."""
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The client and its arguments."""
+        return (CLIENT, "--resume", self.session)
+
+    @property
+    def line(self) -> str:
+        """What to type in a shell, quoted."""
+        config = f"CLAUDE_CONFIG_DIR={quote(str(self.config))} " if self.config else ""
+        place = f"cd {quote(self.directory)} && " if self.directory else ""
+        return f"{place}{config}{join(self.command)}"
+
+    def warning(self, *codes: Code) -> ResumeWarning | None:
+        """Return the first warning of these kinds."""
+        return next((warning for warning in self.warnings if warning.code in codes), None)
+
+
+def plan_resume(
+    session: Session, *, default: Path, is_live: bool = False, turn: int | str | None = None
+) -> Resume:
+    """Return how a session goes on, where the client's own folder is the default one.
+
+    With a turn, also what leads back to it.
+    """
+    found: dict[str, None] = {}
+    for record in read_if_exists(session.file.path) if session.file else ():
+        cwd = record.cwd
+        if (
+            cwd
+            and not record.is_sidechain
+            and (PurePosixPath(cwd).is_absolute() or PureWindowsPath(cwd).is_absolute())
+        ):
+            found.pop(cwd, None)
+            found[cwd] = None
+    held = list(found)
+    named = [item for item in held if make_project_slug(item) == session.project]
+    directory = next(reversed(named or held), None)
+    config = _other_config(session.config, default)
+    if session.is_kept:
+        why_not = "it is only kept: Claude Code does not find it until it is restored"
+    elif session.file is None:
+        why_not = "it has no file of its own, only its agents are left"
+    elif not is_uuid(session.id):
+        why_not = f"'{session.id}' is no uuid, and Claude Code knows sessions by theirs"
+    else:
+        why_not = None
+    context = None if why_not else build_resumption(session).context
+    if context is None or not context.resumes:
+        why_not = context.why_not if context else why_not
+        return Resume(session.id, why_not, directory, config, is_kept=session.is_kept)
+    return Resume(
+        session=session.id,
+        why_not=None,
+        directory=directory,
+        config=config,
+        warnings=tuple(_warnings(session, directory, held[-1:], is_live=is_live)),
+        back=_back_to(session, context, turn) if turn is not None else None,
+    )
+
+
+def format_resume_command(session: Session, directory: str | None, default: Path | None) -> str:
+    """Return the line that continues a session in Claude Code, where its own folder is so."""
+    config = _other_config(session.config, default) if default else session.config
+    return Resume(session.id, None, directory, config).line
+
+
+def format_resume_at_turn(
+    session: Session, roots: Sequence[Path], default: Path | None, program: str = "plait"
+) -> str:
+    """Return the command that resumes a session right before one of its turns.
+
+    It may be typed in any folder, where the program may be.
+    """
+    held = [root for root in roots if session.path.is_relative_to(root)]
+    is_usual = default is not None and held[:1] == [default]
+    where = [] if is_usual or session.is_kept else [str(root.absolute()) for root in held[:1]]
+    restoring = ["--restore"] if session.is_kept else []
+    looking = ["--root", *where] if where else []
+    return f"{program} {join(['resume', session.id, *restoring, *looking, '--at'])}"
+
+
+def _other_config(config: Path | None, default: Path) -> Path | None:
+    if config is None or config.resolve() == default.resolve():
+        return None
+    return config.resolve()
+
+
+def _warnings(
+    session: Session, directory: str | None, last: list[str], *, is_live: bool
+) -> Iterable[ResumeWarning]:
+    if is_live:
+        yield ResumeWarning(
+            "live", "a client is running this session now: two would write to one file"
+        )
+    if directory is None:
+        yield ResumeWarning("no directory", "no record says in which directory it ran")
+    else:
+        yield from _warnings_of_place(session, directory)
+    if last and last[0] != directory:
+        yield ResumeWarning(
+            "moved", f"it last worked in '{last[0]}', but '{directory}' named its folder"
+        )
+    if session.path.stem != session.id:
+        yield ResumeWarning(
+            "renamed",
+            f"its file is '{session.path.name}', not '{session.id}.jsonl': {BY_PATH}",
+        )
+    if session.config is None:
+        sentence = f"its file lies outside Claude Code's own folders: {BY_PATH}"
+        yield ResumeWarning("no config", sentence)
+
+
+def _warnings_of_place(session: Session, directory: str) -> Iterable[ResumeWarning]:
+    is_there = _is_folder(directory)
+    if not is_there:
+        sentence = f"'{directory}' is not here: {FROM_ANYWHERE}"
+        yield ResumeWarning("gone", sentence)
+    slug = make_project_slug(str(Path(directory).resolve()) if is_there else directory)
+    if slug != session.project:
+        yield ResumeWarning(
+            "elsewhere",
+            f"its project folder is '{session.project}', "
+            f"that of '{directory}' is '{slug}': {FROM_ANYWHERE}",
+        )
+
+
+def _is_folder(directory: str) -> bool:
+    try:
+        return Path(directory).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _back_to(session: Session, context: "Context", name: int | str) -> RewindTarget:
+    from plait.graph.client import Reason
+    from plait.sessions.names import NUMBER, resolve_turn
+
+    found = open_session(session)
+    turns = [turn for turn in found.turns if turn.opener]
+    if NUMBER.fullmatch(str(name)) and not 1 <= int(name) <= len(turns):
+        count = f"{len(turns)} turn" + "s" * (len(turns) != 1)
+        raise UserError(
+            f"there is no turn {name}: the active conversation has {count}",
+            f"`plait show {quote(session.id[:8])} --depth prompts` shows them",
+        )
+    turn = resolve_turn(found, name)
+    if turn.opener is None:
+        raise UserError(f"turn {turn.number} has no prompt to go back to")
+    uuid = turn.opener.uuid or ""
+    lost = {
+        left_out.uuid
+        for left_out in context.left_out
+        if left_out.reason is Reason.BEFORE_COMPACTION
+    }
+    words = collapse_whitespace(turn.opener.text)[:PREVIEW] or None
+    is_elsewhere = all(item.opener is not turn.opener for item in turns)
+    is_in_reach = uuid in context.chain and uuid not in lost
+    return RewindTarget(turn.number, len(turns), uuid, words, is_in_reach, is_elsewhere)

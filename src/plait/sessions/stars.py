@@ -1,0 +1,320 @@
+"""Starred sessions and pinned turns, kept in a small JSON file of the user.
+
+    {"version": 1,
+     "stars": {SESSION: {"at": TIME}},
+     "pins": {SESSION: {RECORD: {"at": TIME, "turn": 3, "words": "fix the parser"}}}}
+
+Unknown fields stay as they are. A change reads the file again under a lock, so that two programs
+lose nothing of each other's.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
+
+from plait.errors import SourceError, UserError
+from plait.line.output import lock_file, replace_file
+from plait.record.prompts import collapse_whitespace
+from plait.sessions.model import Session, SessionRef
+
+if TYPE_CHECKING:
+    from plait.conversation.model import Conversations
+    from plait.sessions.library import SessionLibrary
+
+
+__all__ = ["Pin", "PinnedTurn", "Star", "StarFile", "Stars"]
+
+
+VERSION = 1
+LOCK_SECONDS = 5.0
+"""Seconds to wait for another program that writes."""
+MAX_PROMPT_CHARACTERS = 300
+"""Characters of a prompt that are saved: a pin still shows them when its turn is gone."""
+Table: TypeAlias = dict[str, Any]
+
+
+class Star(Struct, frozen=True):
+    """A session that its user wants to find again."""
+
+    session: str
+    at: str
+    """When it was starred; "" where the file does not say."""
+
+
+class Pin(Struct, frozen=True):
+    """A turn that its user wants to find again, known by the record that opens it."""
+
+    session: str
+    uuid: str
+    at: str
+    turn: int | None = None
+    """The number that it had then."""
+    words: str = ""
+    """What it began with."""
+
+
+class StarFile:
+    """The stars and pins of one user; the file need not be there yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def stars(self) -> tuple[Star, ...]:
+        """Return all stars, the newest first."""
+        found = _iter_tables(_table(self._read(), "stars"))
+        stars = [Star(session, _text(value, "at")) for session, value in found]
+        return tuple(sorted(stars, key=lambda star: (star.at, star.session), reverse=True))
+
+    def pins(self) -> tuple[Pin, ...]:
+        """Return all pins, the newest first."""
+        pins = [
+            Pin(session, uuid, _text(value, "at"), _number(value, "turn"), _text(value, "words"))
+            for session, held_ in _iter_tables(_table(self._read(), "pins"))
+            for uuid, value in _iter_tables(held_)
+        ]
+        return tuple(sorted(pins, key=lambda pin: (pin.at, pin.session, pin.uuid), reverse=True))
+
+    def star(self, session: str) -> bool:
+        """Star a session; tells whether it was not starred before."""
+        return self._update(lambda data: _add(data, ("stars",), session, {"at": _now()}))
+
+    def unstar(self, session: str) -> bool:
+        """Take a star away; tells whether there was one."""
+        return self._update(lambda data: _remove(data, ("stars",), session))
+
+    def pin(self, session: str, uuid: str, turn: int | None, words: str) -> bool:
+        """Pin a turn; tells whether it was not pinned before."""
+        value = {"at": _now(), "turn": turn, "words": words[:MAX_PROMPT_CHARACTERS]}
+        return self._update(lambda data: _add(data, ("pins", session), uuid, value))
+
+    def unpin(self, session: str, uuid: str) -> bool:
+        """Take a pin away; tells whether there was one."""
+        return self._update(lambda data: _remove(data, ("pins", session), uuid))
+
+    def _read(self) -> Table:
+        try:
+            found = json.loads(self.path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise SourceError(f"'{self.path}' cannot be read: {error.strerror}") from None
+        except (ValueError, RecursionError):
+            raise self._unreadable("is damaged") from None
+        if not isinstance(found, dict):
+            raise self._unreadable("holds no stars")
+        return found
+
+    def _unreadable(self, why: str) -> SourceError:
+        return SourceError(f"'{self.path}' {why}", "move it away, and stars begin anew")
+
+    def _update(self, change: Callable[[Table], bool]) -> bool:
+        try:
+            with lock_file(self.path.with_suffix(".lock"), LOCK_SECONDS) as is_ours:
+                if not is_ours:
+                    raise SourceError(f"'{self.path}' is held by another program", "try again")
+                data = self._read()
+                # Refuse to write where something would be lost that only another version knows.
+                version = data.get("version", VERSION)
+                parts = [data.get(name, {}) for name in ("stars", "pins")]
+                pins = _table(data, "pins").values()
+                if version != VERSION or not all(
+                    isinstance(part, dict) for part in (*parts, *pins)
+                ):
+                    raise self._unreadable("was written by another version of Plait")
+                if not change(data):
+                    return False
+                replace_file(self.path, _bytes_of({"version": VERSION} | data))
+                return True
+        except OSError as error:
+            raise SourceError(f"'{self.path}' cannot be written: {error.strerror}") from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _bytes_of(data: Table) -> bytes:
+    return (json.dumps(data, indent=1) + "\n").encode()
+
+
+def _table(data: Mapping[str, Any], name: str) -> Table:
+    found = data.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _iter_tables(data: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
+    return ((name, value) for name, value in data.items() if isinstance(value, dict))
+
+
+def _text(value: Table, name: str) -> str:
+    found = value.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _number(value: Table, name: str) -> int | None:
+    found = value.get(name)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _add(data: Table, within: tuple[str, ...], name: str, value: Table) -> bool:
+    for step in within:
+        data = data.setdefault(step, {})
+    if name in data:
+        return False
+    data[name] = value
+    return True
+
+
+def _remove(data: Table, within: tuple[str, ...], name: str) -> bool:
+    holders = [data]
+    for step in within:
+        holders.append(_table(holders[-1], step))
+    if name not in holders[-1]:
+        return False
+    del holders[-1][name]
+    for step, holder, inner in zip(within[1:], holders[1:], holders[2:], strict=False):
+        if not inner:
+            del holder[step]
+    return True
+
+
+class PinnedTurn(Struct, frozen=True, kw_only=True):
+    """A pin, and where its turn is now."""
+
+    session: str
+    uuid: str
+    """The record that opens the turn."""
+    at: str
+    turn: int | None
+    """Its number now; where it is gone, the one that it had."""
+    words: str
+    line: str | None = None
+    """The conversation that it stands in, None where it is gone."""
+    is_main: bool = True
+    """It stands on the line that goes on."""
+    why_gone: str | None = None
+    """Where it is no longer there: what is missing."""
+
+    @classmethod
+    def from_pin(cls, pin: Pin, conversations: "Conversations | None") -> "PinnedTurn":
+        """Return a pin with where its turn is now, in the conversations of its session."""
+        if conversations is None:
+            return _missing_pin(pin, "its session is not here")
+        for line in _main_first(conversations):
+            for turn in conversations.by_line[line].turns:
+                if turn.opener and turn.opener.uuid == pin.uuid:
+                    return cls(
+                        session=pin.session,
+                        uuid=pin.uuid,
+                        at=pin.at,
+                        turn=turn.number,
+                        words=collapse_whitespace(turn.opener.text) or pin.words,
+                        line=line,
+                        is_main=line == conversations.main,
+                    )
+        return _missing_pin(pin, "it is no longer in its session")
+
+
+class Stars:
+    """What a user has starred and pinned, of the sessions of an archive."""
+
+    def __init__(self, archive: "SessionLibrary") -> None:
+        self._archive = archive
+
+    @property
+    def file(self) -> StarFile:
+        """The file that holds them, which need not be there yet."""
+        if self._archive.star_file is None:
+            raise UserError("this archive has no stars", "name their file: Archive(roots, stars=…)")
+        return StarFile(self._archive.star_file)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids of all starred sessions, of other archives too."""
+        return frozenset(star.session for star in self.file.stars())
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """The starred sessions that are there, the newest star first."""
+        by_id = {session.id: session for session in self._archive.sessions}
+        return tuple(by_id[star.session] for star in self.file.stars() if star.session in by_id)
+
+    def add(self, session: SessionRef) -> bool:
+        """Star a session; tells whether it was not starred before."""
+        return self.file.star(self._archive.session(session).id)
+
+    def remove(self, session: SessionRef) -> bool:
+        """Take a star away, of a session that is gone too; tells whether there was one."""
+        if isinstance(session, str) and session in self.ids:
+            return self.file.unstar(session)
+        return self.file.unstar(self._archive.session(session).id)
+
+    def pin(self, session: SessionRef, turn: str | int, branch: str | None = None) -> PinnedTurn:
+        """Pin a turn by its number, its record or words of its prompt; once is enough."""
+        from plait.sessions.names import resolve_turn
+
+        meant = self._archive.session(session)
+        found = resolve_turn(self._archive.open(meant), turn, branch)
+        if found.opener is None or not found.opener.uuid:
+            raise UserError(f"turn {found.number} has no record that it could be found by")
+        self.file.pin(
+            meant.id, found.opener.uuid, found.number, collapse_whitespace(found.opener.text)
+        )
+        return next(
+            pinned_turn for pinned_turn in self.pins(meant) if pinned_turn.uuid == found.opener.uuid
+        )
+
+    def unpin(self, session: SessionRef, turn: str | int, branch: str | None = None) -> PinnedTurn:
+        """Take a pin away: by the turn's number, its record, words of its prompt."""
+        meant = self._archive.session(session)
+        found = self.pins(meant)
+        named = [
+            pinned_turn for pinned_turn in found if _matches_name(pinned_turn, str(turn), branch)
+        ]
+        if len(named) != 1:
+            count = f"{len(named)} pinned turns are" if named else "no pinned turn is"
+            raise UserError(f"{count} '{turn}'", f"`plait pin {quote(meant.id[:8])}` lists them")
+        self.file.unpin(meant.id, named[0].uuid)
+        return named[0]
+
+    def pins(self, session: SessionRef | None = None) -> tuple[PinnedTurn, ...]:
+        """Return the pinned turns of a session, or of all, the newest pin first."""
+        wanted = None if session is None else self._archive.session(session).id
+        held = [pin for pin in self.file.pins() if wanted in (None, pin.session)]
+        sessions = {session.id: session for session in self._archive.sessions}
+        conversations = {
+            name: self._archive.open(sessions[name]).conversations
+            for name in dict.fromkeys(pin.session for pin in held)
+            if name in sessions
+        }
+        return tuple(PinnedTurn.from_pin(pin, conversations.get(pin.session)) for pin in held)
+
+
+def _main_first(conversations: "Conversations") -> Iterator[str]:
+    yield conversations.main
+    yield from (line for line in conversations.by_line if line != conversations.main)
+
+
+def _missing_pin(pin: Pin, why: str) -> PinnedTurn:
+    return PinnedTurn(
+        session=pin.session,
+        uuid=pin.uuid,
+        at=pin.at,
+        turn=pin.turn,
+        words=pin.words,
+        is_main=False,
+        why_gone=why,
+    )
+
+
+def _matches_name(pin: PinnedTurn, name: str, branch: str | None) -> bool:
+    if branch is not None and branch not in (pin.line or ""):
+        return False
+    if name.isdecimal() and len(name) < 6:
+        return pin.turn == int(name) and (branch is not None or pin.is_main or bool(pin.why_gone))
+    return pin.uuid.startswith(name.lower()) or name.casefold() in pin.words.casefold()

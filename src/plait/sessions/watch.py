@@ -1,0 +1,138 @@
+"""Watching folders of logs for changes, by the system's notifications or by polling."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from plait.index.freshness import FileStamp, scan_stamps
+
+if TYPE_CHECKING:
+    from plait.sessions.library import SessionLibrary
+    from plait.sessions.model import Session
+
+STEP_MS = 50
+SETTLE_MS = 100
+POLL = 2.0
+IDLE_MS = 500
+REST = 200
+"""So many times as long as it took, nobody looks at all files again."""
+
+
+def watch_changes(
+    places: Iterable[Path], *, poll_seconds: float = POLL, stop: Event | None = None
+) -> Iterator[None]:
+    """Yield at the beginning and after each change: by the system's own notices where it gives
+    them, by looking where it gives none.
+
+    A place need not be there. Its notices end where it goes, and many changes at once are more
+    than the system tells: so all files are looked at every few seconds, too.
+    """
+    watched, ends = list(places), stop or Event()
+    try:
+        import watchfiles  # noqa: F401  whether it is there
+    except ImportError:
+        yield from poll_changes(watched, poll_seconds, ends)
+        return
+    look = _Poller(watched, poll_seconds)
+    while not ends.is_set():
+        before, is_first = _identities(watched), True
+        for is_notified in _iter_notices([place for place in watched if place.exists()], ends):
+            is_moved = _identities(watched) != before
+            # What changed before the notices began was not changes.
+            if is_notified or is_first or is_moved or look.has_changed():
+                yield
+            is_first = False
+            if is_moved:  # another folder lies there, or none: its notices are not ours
+                break
+
+
+def _iter_notices(places: list[Path], stop: Event) -> Iterator[bool]:
+    """Yield whether anything was changes, again and again; ends where that cannot go on."""
+    from watchfiles import watch
+
+    while not places:
+        if stop.wait(IDLE_MS / 1000):
+            return
+        yield False
+    with suppress(FileNotFoundError):  # it has gone since
+        for changes in watch(
+            *places,
+            watch_filter=None,
+            debounce=SETTLE_MS,
+            step=STEP_MS,
+            rust_timeout=IDLE_MS,
+            yield_on_timeout=True,
+            raise_interrupt=True,
+            stop_event=stop,
+            recursive=True,
+        ):
+            yield bool(changes)
+
+
+def _identities(places: list[Path]) -> list[tuple[int, int] | None]:
+    """Return what tells the folders at some places from others that may lie there."""
+    return [_identity(place) for place in places]
+
+
+def _identity(place: Path) -> tuple[int, int] | None:
+    try:
+        status = place.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+class _Poller:
+    """Looks at all files now and then."""
+
+    def __init__(self, places: list[Path], poll: float) -> None:
+        self._places, self._poll = places, poll
+        self._known: dict[str, FileStamp] = {}
+        self._due = 0.0
+        self.has_changed()
+
+    def has_changed(self) -> bool:
+        """Return whether a file has changed since it was last looked at; False before it is time."""
+        started = monotonic()
+        if started < self._due:
+            return False
+        before, self._known = self._known, scan_stamps(self._places)
+        took = monotonic() - started
+        self._due = monotonic() + max(self._poll, REST * took)
+        return before != self._known
+
+
+def watch_sessions(
+    archive: "SessionLibrary", *, poll: float = POLL, stop: Event | None = None
+) -> Iterator["Session"]:
+    """Yield the sessions that are written to or begun, each time as they are then."""
+    known = _snapshot_files(archive)
+    for _ in watch_changes([root.logs for root in archive.roots], poll_seconds=poll, stop=stop):
+        archive = archive.reopen()
+        before, known = known, _snapshot_files(archive)
+        yield from (
+            session
+            for session in archive.sessions
+            if before.get(session.path) != known[session.path]
+        )
+
+
+def _snapshot_files(archive: "SessionLibrary") -> dict[Path, list[tuple[Path, int, float]]]:
+    return {
+        session.path: [(file.path, file.size, file.modified) for file in session.files]
+        for session in archive.sessions
+    }
+
+
+def poll_changes(places: list[Path], poll: float, stop: Event | None = None) -> Iterator[None]:
+    """Yield each time the stamps of the files are others than before."""
+    before = scan_stamps(places)
+    waits = (stop or Event()).wait
+    while not waits(poll):
+        now = scan_stamps(places)
+        if now != before:
+            before = now
+            yield

@@ -1,0 +1,122 @@
+"""Work on sessions and files by several processes, where that is faster.
+
+The same function does the work either way, so results are the same, and in the order of the input.
+A process sends its result as a few bytes.
+"""
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from plait.line import LogFile
+from plait.sessions.model import Session, SessionFamily
+
+T = TypeVar("T")
+Item = Session | LogFile
+TASK = "plait.sessions.worker_pool:run_task"
+FACTS_PARALLEL_BYTES = 48_000_000
+"""Bytes of logs from which on several processes are sooner done with what lists show of them."""
+ACCOUNTS_PARALLEL_BYTES = 12_000_000
+"""The same for the account of every line."""
+
+
+class HasSize(Protocol):
+    """Whatever is known by its size."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes are to be read."""
+
+
+class WorkerPool(NamedTuple):
+    """How many processes may work, and what is said of those that died."""
+
+    jobs: int
+    failures: list[str]
+
+
+SINGLE_PROCESS = WorkerPool(1, [])
+
+
+def is_worth_workers(pool: WorkerPool, given: Sequence[Session | HasSize], worth: int) -> bool:
+    """Return whether several processes are sooner done: from so many bytes on."""
+    return pool.jobs > 1 and len(given) > 1 and sum(map(_size, given)) >= worth
+
+
+def map_parallel(
+    pool: WorkerPool,
+    work: Callable[..., T],
+    kind: Any,
+    given: Sequence[Item],
+    worth: int,
+    *details: object,
+) -> Iterator[T]:
+    """Yield what a function makes of each, in their order; with details where it takes some.
+
+    Small inputs stay in this process. What is made is of a kind that bytes can be turned into.
+    """
+    if not is_worth_workers(pool, given, worth):
+        yield from (work(item, *details) for item in given)
+        return
+    from plait.index.catalogue import from_bytes
+    from plait.line.workers import Workers
+
+    name = f"{work.__module__}:{work.__name__}"
+    items = [(str(item.path), name, _detach_item(item), details) for item in given]
+    with Workers(pool.jobs, pool.failures) as workers:
+        for data in workers.map(TASK, items, [_size(item) for item in given]):
+            yield from_bytes(data, kind)
+
+
+def run_task(item: tuple[str, str, Item, tuple[object, ...]]) -> bytes:
+    """Return what a function makes of a session or a file, in bytes: what a worker does."""
+    from plait.index.catalogue import to_bytes
+    from plait.line.worker import resolve_function
+
+    _, name, entry, details = item
+    return to_bytes(resolve_function(name)(entry, *details))
+
+
+def is_picklable(value: object) -> bool:
+    """Return whether another process can be given a value; prices may be somebody else's."""
+    import pickle
+
+    try:
+        pickle.dumps(value)
+    except Exception:  # of whatever kind
+        return False
+    return True
+
+
+def detach(members: SessionFamily) -> SessionFamily:
+    """Return sessions without the archive that they were found in, for another process."""
+    return tuple(replace(session, archive=None) for session in members)
+
+
+def count_bytes(members: SessionFamily) -> int:
+    """Return how many bytes the logs of sessions have."""
+    return sum(map(_size, members))
+
+
+def _detach_item(item: Item) -> Item:
+    return detach((item,))[0] if isinstance(item, Session) else item
+
+
+def _size(session: Session | HasSize) -> int:
+    return (
+        sum(file.size for file in session.files) if isinstance(session, Session) else session.size
+    )
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause the garbage collector: reading makes many objects and no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,616 @@
+"""Packs of compressed blocks: how files are split, stored, read and checked.
+
+    line line line line │ line line │ line …          block ends depend on a hash of the line before
+
+Files that share lines share blocks, and a file that grew keeps all its old blocks but the last.
+
+    packs/000001.pack     zstd frames, one after the other; each holds several blocks
+    packs/000001.index    a line for each block: its SHA-256 and where it is
+
+    000007.pack.new ── synced ── 000007.index ── 000007.pack
+
+A pack never changes once it has its name, and gets it last: anything under another name was never
+finished. Before each frame is a skippable frame that names its blocks, so that a lost index can be
+rebuilt. Frames are read and written by whichever of two zstd libraries is installed.
+"""
+
+import os
+import struct
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, TypeAlias
+from zlib import crc32
+
+import msgspec
+from msgspec import Struct
+
+from plait.line.output import BINARY, OWNER_FILE, OWNER_FOLDER, replace_file, sync_folder
+
+LEVEL = 3
+WINDOW, HASHES, MATCH = 23, 18, 6
+"""Eight megabytes: as much as a frame holds. `zstd` reads up to 27 without being told. Larger
+tables of longer matches than the level has: logs repeat themselves in long runs."""
+SKIPPABLE = 0x184D2A50
+FRAME_HEAD = struct.Struct("<II")
+
+
+class BrokenFrame(Exception):
+    """The bytes are no whole frame."""
+
+
+def encode_note(data: bytes) -> bytes:
+    """Return bytes as a frame that `zstd` passes over."""
+    return FRAME_HEAD.pack(SKIPPABLE, len(data)) + data
+
+
+if sys.version_info >= (3, 14):  # pragma: no cover
+    from compression import zstd
+
+    OPTIONS = {
+        zstd.CompressionParameter.compression_level: LEVEL,
+        zstd.CompressionParameter.window_log: WINDOW,
+        zstd.CompressionParameter.hash_log: HASHES,
+        zstd.CompressionParameter.min_match: MATCH,
+        zstd.CompressionParameter.checksum_flag: 1,
+    }
+
+    def packed(data: bytes | memoryview) -> bytes:
+        """Return bytes as one frame with its size and a checksum."""
+        return zstd.compress(data, options=OPTIONS)
+
+    def plain(frame: bytes, size: int) -> bytes:
+        """Return the bytes of a frame, and raise if the sizes do not match."""
+        try:
+            data = zstd.ZstdDecompressor().decompress(frame, size + 1)
+        except zstd.ZstdError as error:
+            raise BrokenFrame(str(error)) from error
+        return _checked(data, size)
+
+    def _reader() -> "zstd.ZstdDecompressor":
+        return zstd.ZstdDecompressor()
+
+    _BROKEN: tuple[type[Exception], ...] = (zstd.ZstdError, EOFError)
+else:
+    import zstandard
+
+    _PARAMETERS = zstandard.ZstdCompressionParameters.from_level(
+        LEVEL,
+        window_log=WINDOW,
+        hash_log=HASHES,
+        min_match=MATCH,
+        write_checksum=True,
+        write_content_size=True,
+    )
+
+    def packed(data: bytes | memoryview) -> bytes:
+        """Return bytes as one frame with its size and a checksum."""
+        return zstandard.ZstdCompressor(compression_params=_PARAMETERS).compress(data)
+
+    def plain(frame: bytes, size: int) -> bytes:
+        """Return the bytes of a frame, and raise if the sizes do not match."""
+        try:
+            declared = zstandard.frame_content_size(frame)
+            if declared != size:
+                raise BrokenFrame(f"it says that it has {declared} bytes")
+            data = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
+        except zstandard.ZstdError as error:
+            raise BrokenFrame(str(error)) from error
+        return _checked(data, size)
+
+    def _reader() -> "zstandard.ZstdDecompressionObj":
+        return zstandard.ZstdDecompressor().decompressobj()
+
+    _BROKEN: tuple[type[Exception], ...] = (zstandard.ZstdError,)
+
+
+STEP = 1 << 12
+
+
+def read_damaged(frame: bytes, size: int) -> bytes:
+    """Return what can be read of a frame that is damaged somewhere: all that comes before."""
+    found, frame_data = _read_on(frame, size)
+    if frame_data < len(frame):  # once more, and byte by byte where it went wrong
+        reader = _reader()
+        found = bytearray(reader.decompress(frame[:frame_data])) if frame_data else bytearray()
+        with suppress(*_BROKEN):
+            for at in range(frame_data, min(frame_data + STEP, len(frame))):
+                found += reader.decompress(frame[at : at + 1])
+    return bytes(found[:size])
+
+
+def _read_on(frame: bytes, size: int) -> tuple[bytearray, int]:
+    """Return what a frame gives up to the step in which it breaks, and where that begins."""
+    reader, found = _reader(), bytearray()
+    for at in range(0, len(frame), STEP):
+        try:
+            found += reader.decompress(frame[at : at + STEP])
+        except _BROKEN:
+            return found, at
+        if len(found) > size:
+            break
+    return found, len(frame)
+
+
+def _checked(data: bytes, size: int) -> bytes:
+    if len(data) != size:
+        raise BrokenFrame(f"{len(data)} bytes instead of {size}")
+    return data
+
+
+MIN_BLOCK = 32 << 10
+"""Bytes of a block from which on it may end."""
+MAX_BLOCK_TARGET = 256 << 10
+"""Bytes from which on it ends with its line."""
+MAX_BLOCK = 1 << 20
+"""Bytes after which it ends wherever that is."""
+BOUNDARY_RATE = 16
+"""How many lines there are to one that ends a block."""
+BOUNDARY_BYTES = 256
+"""Bytes at the beginning of a line that decide: ids and times are there."""
+ROOM = 4 * MAX_BLOCK
+
+Fill: TypeAlias = Callable[[memoryview], int]
+"""Writes the next bytes of a file to a place, and return how many: none where it has ended."""
+
+
+class BlockSplitter:
+    """Cuts one file after another, in the same room."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray(ROOM)
+
+    def split(self, fill: Fill, first: bytes = b"") -> Iterator[memoryview]:
+        """Yield the blocks of what begins so and goes on as it is filled in.
+
+        A block is good until the next one is asked for.
+        """
+        buffer, view = self._buffer, memoryview(self._buffer)
+        start, end, is_more = 0, len(first), True
+        view[:end] = first
+        while is_more or start < end:
+            if is_more and end - start < MAX_BLOCK:
+                view[: end - start] = view[start:end]
+                start, end = 0, end - start
+                count = fill(view[end:])
+                is_more, end = count > 0, end + count
+                continue
+            cut = _end(buffer, view, start, end)
+            yield view[start:cut]
+            start = cut
+
+
+def _end(buffer: bytearray, view: memoryview, start: int, end: int) -> int:
+    """Return where the block that begins at a place ends, if no more bytes follow."""
+    longest = min(start + MAX_BLOCK, end)
+    line = buffer.find(b"\n", min(start + MIN_BLOCK, longest) - 1, longest) + 1
+    if not line:
+        is_too_long = longest - start == MAX_BLOCK
+        return (is_too_long and buffer.rfind(b"\n", start, start + MIN_BLOCK) + 1) or longest
+    while line - start < MAX_BLOCK_TARGET:
+        following = buffer.find(b"\n", line, longest) + 1
+        if not following:  # at the end of all lines, or before one that is too long
+            return longest if longest - start < MAX_BLOCK else line
+        if crc32(view[line : min(following, line + BOUNDARY_BYTES)]) % BOUNDARY_RATE == 0:
+            return following
+        line = following
+    return line
+
+
+DAMAGED = "damaged.txt"
+
+
+def read_damaged_blocks(folder: Path) -> frozenset[str]:
+    """Return the blocks that were found damaged."""
+    try:
+        return frozenset((folder / DAMAGED).read_text("ascii", "replace").split())
+    except OSError:
+        return frozenset()
+
+
+def mark_damaged(folder: Path, names: Iterable[str]) -> None:
+    """Say which blocks are damaged, where the store can be written to."""
+    path, found = folder / DAMAGED, sorted(names)
+    with suppress(OSError):
+        if found:
+            replace_file(path, "".join(f"{name}\n" for name in found).encode())
+        else:
+            path.unlink(missing_ok=True)
+
+
+PACK, INDEX, NEW = ".pack", ".index", ".new"
+FRAME = 8 << 20
+"""Bytes of blocks that are compressed together, at most; those of one project."""
+ENOUGH = 2 << 20
+"""Bytes from which on a frame ends with its session."""
+MOST_FRAME = 64 << 20
+"""Bytes that no frame exceeds, whoever made it."""
+MOST_HELD = 128 << 20
+"""Bytes of frames that are at hand: the blocks of a session that grew are in several."""
+NAME_BYTES, SIZE_BYTES = 32, 4
+
+
+class IndexLine(Struct, frozen=True):
+    """Where a block lies."""
+
+    sha256: str
+    at: int
+    """Its first byte in what `zstd -dc` makes of the pack."""
+    size: int
+    frame: int
+    """The first byte of its frame in the pack."""
+    packed: int
+    """The bytes of its frame."""
+
+
+class Place(NamedTuple):
+    """Where a block lies, with its frame."""
+
+    pack: int
+    frame: int
+    packed: int
+    plain: int
+    """Bytes of all blocks of the frame."""
+    skip: int
+    """Bytes of the frame before the block."""
+    size: int
+
+
+class LostBlock(Exception):
+    """A block is not there, or not what it should be."""
+
+
+_DECODER = msgspec.json.Decoder(IndexLine)
+
+
+class Packs:
+    """The packs of a folder, to read from."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._places: dict[str, Place] | None = None
+        self._seen: tuple[int, ...] = ()
+        self._changed = 0
+        self._are_listed = False
+        """The packs themselves were asked, because an index is damaged."""
+        self._plain: dict[tuple[int, int], bytes] = {}
+        """Frames that were read, by their places, the last one last."""
+
+    @property
+    def places(self) -> dict[str, Place]:
+        """Where each block lies."""
+        if self._places is None:
+            self._seen, self._changed = self.numbers(), self._stamp()
+            self._places = {
+                name: place for number in self._seen for name, place in self.index(number)
+            }
+        return self._places
+
+    def skip(self, names: Iterable[str]) -> None:
+        """Pass over blocks that are damaged: they are to be stored again."""
+        for name in names:
+            self.places.pop(name, None)
+
+    def forget(self) -> None:
+        """Read the folder again when it is asked next."""
+        self._places, self._are_listed = None, False
+        self._plain.clear()  # a number may come again
+
+    def _stamp(self) -> int:
+        """Return when a pack last came or went: one may have the number of another before it."""
+        try:
+            return self.folder.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
+    def numbers(self) -> tuple[int, ...]:
+        """Return the packs that are whole, in the order in which they were written."""
+        return tuple(sorted(self._list_numbers(PACK)))
+
+    def _list_numbers(self, suffix: str) -> set[int]:
+        try:
+            names = os.listdir(self.folder)  # noqa: PTH208
+        except FileNotFoundError:
+            return set()
+        stems = (name.removesuffix(suffix) for name in names if name.endswith(suffix))
+        return {int(stem) for stem in stems if stem.isdecimal()}
+
+    def next_number(self) -> int:
+        """Return a number that no pack has."""
+        return max(self._list_numbers(INDEX) | self._list_numbers(PACK), default=0) + 1
+
+    def path(self, number: int, suffix: str = PACK) -> Path:
+        """Return where a pack lies, or its index."""
+        return self.folder / f"{number:06}{suffix}"
+
+    def index(self, number: int) -> Iterator[tuple[str, Place]]:
+        """Yield the blocks of a pack; where its index is damaged, by what the pack itself says."""
+        lines = self.read_index(number)
+        return iter_places(number, self.scan_pack(number) if lines is None else lines)
+
+    def read_index(self, number: int) -> list[IndexLine] | None:
+        """Return what the index of a pack says, or None where it cannot be read."""
+        try:
+            return _DECODER.decode_lines(self.path(number, INDEX).read_bytes())
+        except (OSError, msgspec.MsgspecError, ValueError):
+            return None
+
+    def scan_pack(self, number: int) -> list[IndexLine]:
+        """Return what a pack says of its blocks by itself."""
+        found: list[IndexLine] = []
+        with suppress(OSError, _Torn), self.path(number).open("rb") as file:
+            at = 0
+            for frame, length, names in _frames(file):
+                for name, size in names:
+                    found.append(IndexLine(name, at, size, frame, length))
+                    at += size
+        return found
+
+    def read(self, name: str) -> bytes:
+        """Return a block, and raise where it is not there or not what its name says."""
+        try:
+            return self._read(name)
+        except LostBlock:
+            if (self._seen, self._changed) != (self.numbers(), self._stamp()):
+                self.forget()  # packs were put together since
+            elif not self._ask_packs():
+                raise
+        return self._read(name)
+
+    def _ask_packs(self) -> bool:
+        """Take what the packs say of themselves for their indexes; return whether that is news."""
+        if self._are_listed:
+            return False
+        self._are_listed = True
+        listed = {
+            name: place
+            for number in self._seen
+            for name, place in iter_places(number, self.scan_pack(number))
+        }
+        is_news = listed.items() - self.places.items()
+        self.places.update(listed)
+        self._plain.clear()
+        return bool(is_news)
+
+    def _read(self, name: str) -> bytes:
+        place = self.places.get(name)
+        if place is None:
+            raise LostBlock("it is in no pack")
+        return self.read_at(name, place)
+
+    def read_at(self, name: str, place: Place) -> bytes:
+        """Return a block that is said to lie at a place, and raise where it does not."""
+        if not 0 <= place.skip <= place.plain - place.size <= place.plain <= MOST_FRAME:
+            raise LostBlock("its index is wrong")
+        data = self._of_frame(place)[place.skip : place.skip + place.size]
+        if len(data) != place.size or sha256(data).hexdigest() != name:
+            raise LostBlock("its bytes are not those that were kept")
+        return data
+
+    def _of_frame(self, place: Place) -> bytes:
+        key = place.pack, place.frame
+        data = self._plain.pop(key, None)
+        if data is None:
+            frame = self._frame_bytes(place)
+            try:
+                data = plain(frame, place.plain)
+            except BrokenFrame:
+                data = read_damaged(frame, place.plain)
+        self._plain[key] = data
+        while len(self._plain) > 1 and sum(map(len, self._plain.values())) > MOST_HELD:
+            del self._plain[next(iter(self._plain))]
+        return data
+
+    def _frame_bytes(self, place: Place) -> bytes:
+        try:
+            with self.path(place.pack).open("rb") as file:
+                file.seek(place.frame)
+                return file.read(place.packed)
+        except OSError as error:
+            raise LostBlock(f"its pack: {(error.strerror or str(error)).lower()}") from error
+
+    def describe_place(self, name: str) -> str:
+        """Return in words where a block lies."""
+        place = self.places.get(name)
+        if place is None:
+            return "no pack"
+        return f"{self.path(place.pack).name}, frame at byte {place.frame}"
+
+    def stored_bytes(self) -> int:
+        """Return how large all packs are, with their indexes."""
+        found = 0
+        for number in self.numbers():
+            for suffix in (PACK, INDEX):
+                with suppress(FileNotFoundError):
+                    found += self.path(number, suffix).stat().st_size
+        return found
+
+
+class _Torn(Exception):
+    """A pack ends within a frame."""
+
+
+def iter_places(number: int, lines: Iterable[IndexLine]) -> Iterator[tuple[str, Place]]:
+    """Yield the blocks of a pack with their places."""
+    together: dict[int, list[IndexLine]] = {}
+    for line in lines:
+        together.setdefault(line.frame, []).append(line)
+    for frame, inside in together.items():
+        start = min(line.at for line in inside)
+        frame_size = sum(line.size for line in inside)
+        for line in inside:
+            skip = line.at - start
+            yield line.sha256, Place(number, frame, line.packed, frame_size, skip, line.size)
+
+
+def _frames(file: BinaryIO) -> Iterator[tuple[int, int, list[tuple[str, int]]]]:
+    """Yield where each frame of a pack lies, its length and the blocks in it."""
+    at, end = 0, file.seek(0, os.SEEK_END)
+    while at < end:
+        file.seek(at)
+        names = _note(file)
+        at += FRAME_HEAD.size + len(names)
+        length = int.from_bytes(names[:SIZE_BYTES], "little")
+        yield at, length, list(_names(names[SIZE_BYTES:]))
+        at += length
+
+
+def _note(file: BinaryIO) -> bytes:
+    """Return what comes before a frame."""
+    head = file.read(FRAME_HEAD.size)
+    if len(head) < FRAME_HEAD.size:
+        raise _Torn
+    magic, length = FRAME_HEAD.unpack(head)
+    names = file.read(length) if magic == SKIPPABLE else b""
+    if not names or len(names) != length or length % (NAME_BYTES + SIZE_BYTES) != SIZE_BYTES:
+        raise _Torn
+    return names
+
+
+def _names(data: bytes) -> Iterator[tuple[str, int]]:
+    for at in range(0, len(data), NAME_BYTES + SIZE_BYTES):
+        size = int.from_bytes(data[at + NAME_BYTES : at + NAME_BYTES + SIZE_BYTES], "little")
+        yield data[at : at + NAME_BYTES].hex(), size
+
+
+FULL = 64 << 20
+"""Bytes after which a new pack is begun."""
+FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY
+_ENCODER = msgspec.json.Encoder()
+
+
+class PackWriter:
+    """New blocks to packs, under the lock of the store."""
+
+    def __init__(self, packs: Packs) -> None:
+        self.packs = packs
+        self._blocks: dict[str, int] = {}
+        """The sizes of those that wait for their frame."""
+        self._room = memoryview(bytearray(FRAME + MAX_BLOCK))
+        self._waiting = 0
+        """Bytes of them, in the room."""
+        self._owner = "", "", ""
+        """Root, project and session whose blocks come."""
+        self._lines: list[IndexLine] = []
+        self._written: set[str] = set()
+        self._file: int | None = None
+        self._number = 0
+        self._end = self._at = 0
+        self.stored = 0
+
+    def has(self, name: str) -> bool:
+        """Return whether a block is in the store, or on its way there."""
+        return name in self._blocks or name in self._written or name in self.packs.places
+
+    def start_owner(self, root: str, project: str, session: str) -> None:
+        """Start the blocks of another session, so that damage to a frame hurts one project and few sessions."""
+        owner, before = (root, project, session), self._owner
+        is_enough = self._waiting >= ENOUGH and owner != before
+        if is_enough or owner[:2] != before[:2]:
+            self._flush()
+        self._owner = owner
+
+    def add(self, name: str, data: bytes | memoryview) -> None:
+        """Add a block that the store does not have."""
+        if len(data) > len(self._room) - self._waiting:  # cut when blocks were larger
+            self._flush()
+            self._room = memoryview(bytearray(FRAME + len(data)))
+        self._blocks[name] = len(data)
+        self._room[self._waiting : self._waiting + len(data)] = data
+        self._waiting += len(data)
+        if self._waiting >= FRAME:
+            self._flush()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the pack is as large as a pack is to be."""
+        return self._end >= FULL
+
+    def _flush(self) -> None:
+        if not self._blocks:
+            return
+        frame = packed(self._room[: self._waiting])
+        names = b"".join(
+            bytes.fromhex(name) + size.to_bytes(SIZE_BYTES, "little")
+            for name, size in self._blocks.items()
+        )
+        head = encode_note(len(frame).to_bytes(SIZE_BYTES, "little") + names)
+        if self._file is None:
+            self.packs.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+            self._number = self.packs.next_number()
+            path = self._draft(PACK)
+            self._file = os.open(path, FLAGS, OWNER_FILE)
+        handle = self._file
+        _write_all(handle, head + frame)
+        start = self._end + len(head)
+        for name, size in self._blocks.items():
+            self._lines.append(IndexLine(name, self._at, size, start, len(frame)))
+            self._at += size
+        self._end = start + len(frame)
+        self._written.update(self._blocks)
+        self._blocks, self._waiting = {}, 0
+
+    def _draft(self, suffix: str) -> Path:
+        return self.packs.path(self._number, f"{suffix}{NEW}")
+
+    def commit(self) -> None:
+        """Wait until all blocks are on the disk and can be found there."""
+        self._flush()
+        if self._file is None:
+            return
+        os.fsync(self._file)
+        os.close(self._file)
+        self._file = None
+        lines = _encoded(self._lines)
+        _write_through(self._draft(INDEX), lines)
+        self._draft(INDEX).rename(self.packs.path(self._number, INDEX))
+        self._draft(PACK).rename(self.packs.path(self._number))
+        sync_folder(self.packs.folder)
+        self.packs.places.update(iter_places(self._number, self._lines))
+        self.stored += self._end + len(lines)
+        self._written, self._lines, self._end, self._at = set(), [], 0, 0
+
+    def roll_back(self) -> None:
+        """Leave the store as the last commit left it."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+            with suppress(OSError):
+                self._draft(PACK).unlink(missing_ok=True)
+                self._draft(INDEX).unlink(missing_ok=True)
+
+
+def write_index(path: Path, lines: Iterable[IndexLine]) -> None:
+    """Put an index instead of one that is damaged."""
+    replace_file(path, _encoded(lines), mode=OWNER_FILE)
+
+
+def _encoded(lines: Iterable[IndexLine]) -> bytes:
+    return b"".join(_ENCODER.encode(line) + b"\n" for line in lines)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    handle = os.open(path, FLAGS, OWNER_FILE)
+    try:
+        _write_all(handle, data)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_drafts(packs: Packs) -> None:
+    """Delete what a run that was cut off left: drafts, and indexes of packs that never were."""
+    numbers = set(packs.numbers())
+    for path in packs.folder.glob("*"):
+        stem, _, suffix = path.name.partition(".")
+        is_alone = f".{suffix}" == INDEX and stem.isdecimal() and int(stem) not in numbers
+        if path.name.endswith(NEW) or is_alone:
+            path.unlink(missing_ok=True)

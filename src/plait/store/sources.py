@@ -1,0 +1,215 @@
+"""Sessions as files: which files below some roots belong to which session.
+
+    <project>/<session>.jsonl, <project>/<session>/**      the session and its side files
+    <project>/agent-<id>.jsonl, agent-<id>.meta.json       older versions: the log names the session
+    tasks/<session>/**, todos/<session>-*.json             its lists
+    file-history/<session>/**                              backups of files, where asked for
+
+A project is any folder with logs in it.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+from stat import S_IMODE, S_ISDIR, S_ISREG
+from typing import TypeAlias
+
+from plait.line import Root
+from plait.line.discovery import AGENT_PREFIX, JOURNAL, LOG_SUFFIX, PLAIT_FOLDER, SUBAGENTS
+from plait.store.model import Kind, Source, SourceFile, Stamp, Unread
+
+META = ".meta.json"
+TITLE = "custom-title.json"
+LISTS, TASKS, HISTORY = "todos", "tasks", "file-history"
+SIGNS = frozenset({SUBAGENTS, "tool-results", "workflows", TITLE})
+"""What only the folder of a session holds."""
+NAMED = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
+MOST_READ = 1 << 20
+"""Bytes of an agent's log in which it is looked for whose it is."""
+
+Owners: TypeAlias = Mapping[str, str]
+"""Sessions by the place of an agent's log, as far as they are known."""
+
+
+def find_sources(
+    roots: Iterable[Root],
+    *,
+    backups: bool = False,
+    owners: Owners | None = None,
+    unread: list[Unread] | None = None,
+) -> tuple[Source, ...]:
+    """Return every session under the roots, in the order of projects and names.
+
+    Folders that cannot be looked into are added to `unread`.
+    """
+    found: dict[tuple[str, str, str], list[SourceFile]] = {}
+    seen: set[str] = set()
+    for root in roots:
+        home = root.config or (root.path if root.path.is_dir() else root.path.parent)
+        walk = _Walk(
+            str(home.absolute()).rstrip(os.sep),
+            owners or {},
+            seen,
+            [] if unread is None else unread,
+        )
+        walk.projects(str(root.logs.absolute()))
+        if root.config:
+            walk.lists(walk.home, backups)
+        for (project, session), files in walk.found.items():
+            found.setdefault((walk.home, project, session), []).extend(files)
+    for files in found.values():
+        if len(files) > 1:
+            files.sort(key=attrgetter("path"))
+    return tuple(Source(*key, tuple(files)) for key, files in sorted(found.items()))
+
+
+@dataclass
+class _Walk:
+    """One way through a root."""
+
+    home: str
+    owners: Owners
+    seen: set[str]
+    """Folders that were looked into, by their real names: links may lead back."""
+    unread: list[Unread]
+    found: dict[tuple[str, str], list[SourceFile]] = field(default_factory=dict)
+
+    def projects(self, place: str) -> None:
+        """Look for sessions in a folder and those below it, or takes one file."""
+        if not os.path.isdir(place):  # noqa: PTH112  text, as all places here
+            folder = os.path.dirname(place)  # noqa: PTH120
+            self._folder(folder, only=os.path.basename(place))  # noqa: PTH119
+            return
+        waiting = [place]
+        while waiting:
+            folder = waiting.pop()
+            real = os.path.realpath(folder)
+            if real not in self.seen:
+                self.seen.add(real)
+                waiting += self._folder(folder)
+
+    def _folder(self, folder: str, only: str | None = None) -> list[str]:
+        """Add the sessions of a folder; return the folders in it that belong to none of them."""
+        project = os.path.basename(folder)  # noqa: PTH119
+        folders: dict[str, str] = {}
+        logs: set[str] = set()
+        agents: list[tuple[str, os.stat_result]] = []
+        for entry, status in self._entries(folder):
+            name = entry.name
+            if S_ISDIR(status.st_mode):
+                folders[name] = entry.path
+            elif not S_ISREG(status.st_mode) or (only is not None and name != only):
+                continue
+            elif name.startswith(AGENT_PREFIX) and name.endswith((LOG_SUFFIX, META)):
+                agents.append((entry.path, status))
+            elif name.endswith(LOG_SUFFIX):
+                session = name.removesuffix(LOG_SUFFIX)
+                logs.add(session)
+                self._take(project, session, entry.path, status, "session")
+        for place, status in agents:
+            kind: Kind = "agent" if place.endswith(LOG_SUFFIX) else "beside"
+            log = place.removesuffix(META) + LOG_SUFFIX if place.endswith(META) else place
+            self._take(
+                project,
+                (self.owners.get(log) or find_owner(log) or Path(log).stem),
+                place,
+                status,
+                kind,
+            )
+        for name in [*folders]:
+            if name in logs or (only is None and _is_of_session(folders[name])):
+                self._add_side_files(project, name, folders.pop(name))
+        folders.pop(PLAIT_FOLDER, None)
+        return [] if only is not None else list(folders.values())
+
+    def _add_side_files(self, project: str, session: str, folder: str) -> None:
+        """Add all that is in the folder of a session."""
+        for place, status in self._below(folder):
+            self._take(project, session, place, status, _get_side_kind(place))
+
+    def lists(self, config: str, backups: bool) -> None:
+        """Add what the client keeps elsewhere for the sessions."""
+        projects = {session: project for project, session in self.found}
+        kinds: dict[str, Kind] = {TASKS: "list", HISTORY: "backup"}
+        for folder in (TASKS, HISTORY) if backups else (TASKS,):
+            for entry, status in self._entries(f"{config}/{folder}"):
+                if S_ISDIR(status.st_mode) and entry.name in projects:
+                    for place, inner in self._below(entry.path):
+                        self._take(projects[entry.name], entry.name, place, inner, kinds[folder])
+        for entry, status in self._entries(f"{config}/{LISTS}"):
+            session = entry.name.partition("-agent-")[0]
+            if session in projects and S_ISREG(status.st_mode):
+                self._take(projects[session], session, entry.path, status, "list")
+
+    def _take(
+        self, project: str, session: str, place: str, status: os.stat_result, kind: Kind
+    ) -> None:
+        path = place[len(self.home) + 1 :].replace(os.sep, "/")
+        file = SourceFile(place, path, kind, build_stamp(status))
+        self.found.setdefault((project, session), []).append(file)
+
+    def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+        """Yield what a folder holds: files and folders, also those that a link leads to."""
+        try:
+            with os.scandir(folder) as entries:
+                found = list(entries)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.unread.append(Unread(folder, (error.strerror or str(error)).lower()))
+            return
+        for entry in found:
+            try:
+                yield entry, entry.stat()
+            except OSError:  # gone, or a link to nothing
+                continue
+
+    def _below(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
+        """Yield the plain files in a folder and those below it, none that a link leads to."""
+        waiting = [folder]
+        while waiting:
+            for entry, status in self._entries(waiting.pop()):
+                if entry.is_symlink():
+                    continue
+                if S_ISDIR(status.st_mode):
+                    waiting.append(entry.path)
+                elif S_ISREG(status.st_mode):
+                    yield entry.path, status
+
+
+def build_stamp(status: os.stat_result) -> Stamp:
+    """Return what the system says of a file, as the journal has it."""
+    return Stamp(
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_ino,
+        S_IMODE(status.st_mode),
+    )
+
+
+def find_owner(log: str) -> str | None:
+    """Return the session that an agent's log names."""
+    try:
+        with open(log, "rb") as file:  # noqa: PTH123
+            found = NAMED.search(file.read(MOST_READ))
+    except OSError:
+        return None
+    return found[1].decode("utf-8", "replace") if found else None
+
+
+def _is_of_session(folder: str) -> bool:
+    try:
+        return not SIGNS.isdisjoint(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return False
+
+
+def _get_side_kind(place: str) -> Kind:
+    name = os.path.basename(place)  # noqa: PTH119
+    if name.startswith(AGENT_PREFIX) and name.endswith(LOG_SUFFIX):
+        return "agent"
+    return "journal" if name == JOURNAL else "beside"

@@ -1,0 +1,1150 @@
+"""The store: backs up sessions, restores, verifies, forgets, and exchanges them as parcels.
+
+    store = Store.open(folder)
+    store.keep(find_sources(roots))
+    store.restore(store.session("3f2a"))
+
+Backing up reads only what is new:
+
+    same stamp as in the journal ── nothing to do
+    starts with the known state (same hash) ── only the rest is split into blocks
+    anything else ── split into blocks; those that the store lacks go to a pack
+
+Blocks are on disk before the journal names them, so an interrupted run keeps what it committed.
+Small packs are merged, and packs with many unneeded blocks rewritten; the new pack is on disk
+before the old one is deleted, so an interruption leaves at worst a block in two packs. Verifying
+rewrites what only repeats something else (indexes, the copy of the journal) and marks damaged
+blocks to be stored again.
+
+A parcel is a store in one file:
+
+    manifest.json                       what is in it, with sizes and SHA-256
+    store/journal.jsonl, store/packs/…
+
+It may come from anybody: names may only lead to where sessions are, sizes are limited before
+anything is unpacked, and every block and file must match its hash.
+"""
+
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import sha256
+from io import BytesIO, FileIO
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+
+from msgspec.structs import replace
+
+from plait.errors import AmbiguousSession, NoSuchSession, Refused, SourceError, UserError
+from plait.line.discovery import LOG_SUFFIX, PROJECTS
+from plait.line.files import iter_bytes, make_read_error
+from plait.line.output import (
+    OWNER_FILE,
+    OWNER_FOLDER,
+    is_plain_name,
+    lock_file,
+    make_write_error,
+    replace_file,
+    sync_folder,
+)
+from plait.line.pack import LARGE, MOST_TIMES, Member, Pack, write_pack
+from plait.line.replacement import install_new_file
+from plait.store.journal import JOURNAL, Forgotten, Journal, JournalState
+from plait.store.model import (
+    Damage,
+    Freed,
+    KeepPlan,
+    KeepReport,
+    KeptFile,
+    KeptSession,
+    Limits,
+    Merged,
+    NewFile,
+    Progress,
+    Report,
+    Restored,
+    Source,
+    SourceFile,
+    Sources,
+    Stamp,
+    StoreSize,
+    Unread,
+)
+from plait.store.packs import (
+    FLAGS,
+    FULL,
+    INDEX,
+    MIN_BLOCK,
+    PACK,
+    BlockSplitter,
+    IndexLine,
+    LostBlock,
+    Packs,
+    PackWriter,
+    iter_places,
+    mark_damaged,
+    read_damaged_blocks,
+    write_index,
+)
+from plait.store.sources import HISTORY, LISTS, SIGNS, TASKS, TITLE, build_stamp
+
+README_NAME = "README.txt"
+README_TEXT = r"""Sessions of Claude Code, kept by Plait (`plait keep`). Whatever becomes of Plait,
+they can be read with zstd and sha256sum.
+
+journal.jsonl        one JSON line for each state of a file that was kept; the last line of a path
+                     is the newest. "sha256" is that of the whole file, "blocks" are those of its
+                     blocks, in order: the file is its blocks, one behind the other. "crc" is the
+                     CRC-32 of the line without that field. A line with "forget" says that the
+                     states before it are not kept any more.
+packs/NNNNNN.pack    zstd frames: `zstd -dc NNNNNN.pack` gives all blocks of the pack.
+packs/NNNNNN.index   one JSON line for each block: its "sha256", its first byte ("at") in what
+                     `zstd -dc` gives, its "size"; "frame" and "packed" say where in the pack
+                     the frame lies that holds it.
+
+A block, by hand:    zstd -dc packs/NNNNNN.pack | tail -c +$((at + 1)) | head -c $size | sha256sum
+
+A file, by hand: in a shell, from this folder, with its "path" in $1.
+
+    file=$1   # as the journal has it: projects/…/….jsonl
+    plain=$(mktemp -d)
+    for pack in packs/*.pack; do
+        zstd -dc "$pack" > "$plain/$(basename "$pack" .pack)"
+    done
+    line=$(grep -F "\"path\":\"$file\"" journal.jsonl | tail -n 1)
+    for block in $(printf '%s\n' "$line" | sed 's/.*"blocks":\[//' | grep -o '[0-9a-f]\{64\}'); do
+        entry=$(grep -H "$block" packs/*.index | tail -n 1)
+        number=$(basename "${entry%%.index:*}")
+        at=$(printf '%s\n' "$entry" | sed 's/.*"at":\([0-9]*\).*/\1/')
+        size=$(printf '%s\n' "$entry" | sed 's/.*"size":\([0-9]*\).*/\1/')
+        tail -c +$((at + 1)) "$plain/$number" | head -c "$size"
+    done > "$plain/file"
+    sha256sum "$plain/file"                                        # is it what the journal says?
+    printf '%s\n' "$line" | sed 's/.*"sha256":"\([0-9a-f]*\)".*/\1/'
+"""
+
+
+def write_readme(folder: Path) -> None:
+    """Write the text into a store that has none."""
+    path = folder / README_NAME
+    if not path.exists():
+        replace_file(path, README_TEXT.encode())
+
+
+PIECE = 1 << 20
+UNKNOWN = Stamp(-1, -1, -1, -1, -1)
+
+
+def plan_backup(
+    states: JournalState,
+    found: Sources,
+    *,
+    again: bool = False,
+    damaged: frozenset[str] = frozenset(),
+) -> KeepPlan:
+    """Plan what to back up, from the stamps of the files alone.
+
+    A file with a damaged block is read again.
+    """
+    new: list[SourceFile] = []
+    grown: list[SourceFile] = []
+    changed: list[SourceFile] = []
+    sessions: list[Source] = []
+    unchanged = 0
+    for source in found:
+        fresh: list[SourceFile] = []
+        for file in source.files:
+            known = states.files.get((source.root, file.path))
+            if known is None:
+                if again or not _is_forgotten(states, source.root, file):
+                    fresh.append(file)
+                    new.append(file)
+                else:
+                    unchanged += 1
+            elif known[-1].stamp == file.stamp and damaged.isdisjoint(known[-1].blocks):
+                unchanged += 1
+            else:
+                fresh.append(file)
+                (grown if file.stamp.size > known[-1].size else changed).append(file)
+        if fresh:
+            sessions.append(replace(source, files=tuple(fresh)))
+    return KeepPlan(tuple(new), tuple(grown), tuple(changed), unchanged, tuple(sessions))
+
+
+def _is_forgotten(states: JournalState, root: str, file: SourceFile) -> bool:
+    forgotten = states.forgotten.get((root, file.path))
+    mark = (file.stamp.size, file.stamp.modified)
+    return forgotten is not None and (forgotten.size, forgotten.modified) == mark
+
+
+class BackupRun:
+    """One run that keeps what is new, under the lock of the store."""
+
+    def __init__(self, journal: Journal, packs: Packs, states: JournalState) -> None:
+        self.states = states
+        self.report = KeepReport()
+        self._journal = journal
+        self._packs = packs
+        self._writer = PackWriter(packs)
+        self._lines: list[KeptFile] = []
+        self._owners: set[tuple[str, str, str]] = set()
+        """The sessions that are in the report."""
+        self._now = time_now()
+        self.cutter = BlockSplitter()
+        self.room = memoryview(bytearray(PIECE))
+
+    def keep(self, found: KeepPlan, report: Report | None = None) -> KeepReport:
+        """Keep all files of a plan, a pack at a time."""
+        self.report.unchanged = found.unchanged
+        of_files, of_bytes, count = len(found.files), found.bytes, 0
+
+        def report_progress(path: str, read: int) -> None:
+            if report:
+                report(Progress(count, of_files, self.report.bytes + read, of_bytes, path))
+
+        with self.transaction():
+            for source in found.sessions:
+                for file in source.files:
+                    report_progress(file.path, 0)
+                    self._keep(source, file, partial(report_progress, file.path))
+                    count += 1
+        report_progress("", 0)
+        return self.report
+
+    def put(self, files: Iterable[NewFile]) -> tuple[KeptFile, ...]:
+        """Keep files that are given as bytes."""
+        with self.transaction():
+            return tuple(map(self._put, files))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit what the block adds, or leave the store as the last commit left it."""
+        try:
+            yield
+            self.commit()
+        except BaseException:
+            self._writer.roll_back()
+            raise
+
+    def start_owner(self, source: Source | NewFile | KeptFile) -> None:
+        """Start the blocks of another session."""
+        try:
+            self._writer.start_owner(source.root, source.project, source.session)
+        except OSError as error:
+            raise make_write_error(self._packs.folder, error) from error
+
+    def _put(self, file: NewFile) -> KeptFile:
+        self.start_owner(file)
+        digest = sha256(file.data).hexdigest()
+        known = self.states.find_newest(file.root, file.path)
+        if known and known.sha256 == digest and known.mark == file.mark:
+            return known
+        parts = self.cutter.split(BytesIO(file.data).readinto)
+        names = tuple(self.store(sha256(part).hexdigest(), part) for part in parts)
+        state = KeptFile(
+            root=file.root,
+            path=file.path,
+            project=file.project,
+            session=file.session,
+            kind=file.kind,
+            size=len(file.data),
+            sha256=digest,
+            modified=time.time_ns() if file.modified is None else file.modified,
+            mode=file.mode,
+            kept=self._now,
+            grew_from=known.sha256
+            if known and sha256(memoryview(file.data)[: known.size]).hexdigest() == known.sha256
+            else "",
+            mark=file.mark,
+            blocks=names,
+        )
+        self.add(state)
+        return state
+
+    def _keep(self, source: Source, file: SourceFile, report_read: Callable[[int], None]) -> None:
+        self.start_owner(source)
+        try:
+            file.path.encode()
+            with open(file.place, "rb", buffering=0, opener=_unblocked) as opened:
+                before = build_stamp(os.fstat(opened.fileno()))
+                known = self.states.find_newest(source.root, file.path)
+                read = _Reading(self, opened, before.size, report_read)
+                names, digest, grew_from = read.of(known)
+                after = build_stamp(os.fstat(opened.fileno()))
+        except (OSError, UnicodeEncodeError) as error:
+            self.report.unread.append(
+                Unread(
+                    file.place,
+                    (error.strerror or str(error)).lower()
+                    if isinstance(error, OSError)
+                    else "its name is no text",
+                )
+            )
+            return
+        # what was written to while it was read is looked at again by the next run
+        stamp = before if before == after and read.size == before.size else UNKNOWN
+        state = KeptFile(
+            root=source.root,
+            path=file.path,
+            project=source.project,
+            session=source.session,
+            kind=file.kind,
+            size=read.size,
+            sha256=digest,
+            modified=before.modified,
+            mode=before.mode,
+            kept=self._now,
+            changed=stamp.changed,
+            inode=stamp.inode,
+            grew_from=grew_from,
+            blocks=names,
+        )
+        self.add(state)
+        self.report.places.append(file.place)
+        self.report.bytes += read.size
+
+    def add(self, state: KeptFile) -> None:
+        """Add a state whose blocks are stored."""
+        self._lines.append(state)
+        self.report.files += 1
+        owner = state.root, state.project, state.session
+        if owner not in self._owners:
+            self._owners.add(owner)
+            self.report.sessions.append(state.session)
+        if self._writer.is_full:
+            self.commit()
+
+    def store(self, name: str, data: bytes | memoryview) -> str:
+        """Store a block unless the store has it, and return its name."""
+        if not self._writer.has(name):
+            try:
+                self._writer.add(name, data)
+            except OSError as error:  # not to be taken to be one of the source
+                raise make_write_error(self._packs.folder, error) from error
+            self.report.new_bytes += len(data)
+        return name
+
+    def has(self, name: str) -> bool:
+        """Return whether a block is in the store, or on its way there."""
+        return self._writer.has(name)
+
+    def has_all(self, known: KeptFile) -> bool:
+        """Return whether every block of a state is in the store."""
+        return self._packs.places.keys() >= set(known.blocks)
+
+    def size_of(self, name: str) -> int:
+        """Return how many bytes a block of the store has."""
+        return self._packs.places[name].size
+
+    def commit(self) -> None:
+        """Sync everything to disk: blocks first, then the journal lines that need them."""
+        self._writer.commit()
+        if self._lines:
+            self._journal.add(self._lines, self.states)
+            self._lines = []
+        self.report.stored_bytes = self._writer.stored
+
+
+def time_now() -> str:
+    """Return the current time in the journal's form."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _unblocked(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+class _Reading:
+    """Reads a file once, up to the size it had when it was opened."""
+
+    def __init__(
+        self, run: "BackupRun", file: FileIO, size: int, report: Callable[[int], None]
+    ) -> None:
+        self._run = run
+        self._file = file
+        self._report = report
+        self._left = size
+        self.size = 0
+        self._digest = sha256()
+
+    def of(self, known: KeptFile | None) -> tuple[tuple[str, ...], str, str]:
+        """Return the names of the file's blocks, its digest, and that of the state it grew from."""
+        if known and known.blocks and known.size <= self._left and self._run.has_all(known):
+            grown = self._grown(known)
+            if grown:
+                return grown
+            self._file.seek(0)
+            self._left += self.size
+            self.size, self._digest = 0, sha256()
+        return self._read_all()
+
+    def _read_all(self) -> tuple[tuple[str, ...], str, str]:
+        if self._left <= MIN_BLOCK:  # one block, whose name is that of the file
+            data = self._file.read(self._left)
+            self._count(data)
+            digest = self._digest.hexdigest()
+            return ((self._run.store(digest, data),) if data else ()), digest, ""
+        return self._cut(b""), self._digest.hexdigest(), ""
+
+    def _grown(self, known: KeptFile) -> tuple[tuple[str, ...], str, str] | None:
+        """Read on from a known state, or return None if the file starts with something else."""
+        room = self._run.room
+        while self.size < known.size and self._fill(room[: known.size - self.size]):
+            pass
+        if self.size < known.size or self._digest.hexdigest() != known.sha256:
+            return None
+        last, size = known.blocks[-1], self._run.size_of(known.blocks[-1])
+        self._file.seek(known.size - size)
+        tail = self._file.read(size)
+        if sha256(tail).hexdigest() != last:
+            return None
+        names = (*known.blocks[:-1], *self._cut(tail))
+        return names, self._digest.hexdigest(), known.sha256
+
+    def _cut(self, first: bytes) -> tuple[str, ...]:
+        parts = self._run.cutter.split(self._fill, first)
+        return tuple(self._run.store(sha256(part).hexdigest(), part) for part in parts)
+
+    def _fill(self, room: memoryview) -> int:
+        part = room[: self._left]
+        count = self._file.readinto(part) or 0
+        self._count(part[:count])
+        if self._left > 0:
+            self._report(self.size)
+        return count
+
+    def _count(self, data: bytes | memoryview) -> None:
+        self._digest.update(data)
+        self.size += len(data)
+        self._left -= len(data)
+
+
+TIERS = (256 << 10, 2 << 20, 16 << 20, FULL)
+"""Sizes below which packs are put together with their like."""
+MANY = 5
+MOST_DEAD = 0.25
+"""The part of a large pack that may be dead."""
+
+
+def compact_packs(store: "Store", states: JournalState) -> None:
+    """Merge small packs where there are many, and shorten a journal that repeats itself.
+
+    Without disk space for that, everything stays as it is.
+    """
+    with suppress(OSError):
+        tiers: dict[int, set[int]] = {}
+        for number in store.packs.numbers():
+            size = store.packs.path(number).stat().st_size
+            tier = next((number for number in TIERS if size < number), None)
+            if tier:
+                tiers.setdefault(tier, set()).add(number)
+        many = (alike for alike in tiers.values() if len(alike) >= MANY)
+        merging = set().union(*many)
+        if merging:
+            rewrite_packs(
+                store.packs,
+                states,
+                {*merging, *find_wasteful_packs(store.packs, states, MOST_DEAD)},
+            )
+        if states.is_wordy and not states.lost:
+            store.journal.rewrite(states)
+
+
+def find_wasteful_packs(packs: Packs, states: JournalState, more_than: float = 0.0) -> set[int]:
+    """Return the packs of which a larger share is unneeded or stored elsewhere too."""
+    live = states.find_needed_blocks()
+    found: set[int] = set()
+    for number in packs.numbers():
+        dead = total = 0
+        for name, place in packs.index(number):
+            total += place.size
+            if name not in live or packs.places[name] != place:
+                dead += place.size
+        if dead > more_than * total or not total:
+            found.add(number)
+    return found
+
+
+def rewrite_packs(packs: Packs, states: JournalState, numbers: Iterable[int]) -> None:
+    """Copy the needed blocks of some packs into new ones, then delete the old packs."""
+    old = set(numbers)
+    if not old:
+        return
+    moving: dict[str, KeptFile] = {}
+    for state in sorted(states.iter_states(), key=_owner):
+        for name in state.blocks:
+            if name in packs.places and packs.places[name].pack in old:
+                moving.setdefault(name, state)
+    writer = PackWriter(packs)
+    damaged: set[int] = set()
+    try:
+        for name, state in moving.items():
+            pack = packs.places[name].pack
+            writer.start_owner(*_owner(state))
+            try:
+                writer.add(name, packs.read(name))
+            except LostBlock:
+                damaged.add(pack)
+            if writer.is_full:
+                writer.commit()
+        writer.commit()
+    except BaseException:
+        writer.roll_back()
+        raise
+    for number in sorted(old - damaged):  # a damaged pack may become readable again
+        packs.path(number, PACK).unlink(missing_ok=True)
+        packs.path(number, INDEX).unlink(missing_ok=True)
+    sync_folder(packs.folder)
+    packs.forget()
+
+
+def _owner(state: KeptFile) -> tuple[str, str, str]:
+    return state.root, state.project, state.session
+
+
+DAY = 86_400 * 10**9
+
+
+def delete_sessions(store: "Store", sessions: tuple[KeptSession, ...], wait: float) -> Freed:
+    """Delete sessions from a store, with all states of their files."""
+    if not sessions:
+        return Freed((), 0, 0, 0)
+    with store.open_for_writing(wait) as states:
+        before = store.stored_bytes()
+        lines = [
+            Forgotten(
+                root=file.root,
+                path=file.path,
+                size=file.size,
+                modified=file.modified,
+                kept=time_now(),
+            )
+            for session in sessions
+            for file in session.files
+            if file.key in states.files
+        ]
+        if lines:
+            store.journal.add(lines, states)
+        rewrite_packs(store.packs, states, find_wasteful_packs(store.packs, states))
+        store.journal.rewrite(states)
+        after = store.stored_bytes()
+    names = tuple(dict.fromkeys(session.session for session in sessions))
+    size = sum(session.size for session in sessions)
+    return Freed(names, len(lines), size, before - after)
+
+
+def select_expired(
+    store: "Store", limits: Limits, now: float | None = None
+) -> tuple[KeptSession, ...]:
+    """Return the sessions older than the limit, then the oldest until the rest fits.
+
+    A session counts with the blocks that no newer one needs.
+    """
+    sessions = sorted(store.sessions(), key=lambda session: session.modified)
+    gone: list[KeptSession] = []
+    if limits.max_age is not None:
+        oldest = (time.time() if now is None else now) * 10**9 - limits.max_age * DAY
+        gone = [session for session in sessions if session.modified < oldest]
+    if limits.max_bytes is not None:
+        left = sessions[len(gone) :]
+        used: set[str] = set()
+        found: list[int] = []
+        for session in reversed(left):
+            blocks = {name for file in (*session.files, *session.earlier) for name in file.blocks}
+            places = [
+                store.packs.places[name] for name in blocks - used if name in store.packs.places
+            ]
+            found.append(round(sum(place.packed * place.size / place.plain for place in places)))
+            used |= blocks
+        shares = found[::-1]
+        total = sum(shares)
+        for kept_session, share in zip(left, shares, strict=True):
+            if total <= limits.max_bytes:
+                break
+            gone.append(kept_session)
+            total -= share
+    return tuple(gone)
+
+
+def restore_session(
+    store: "Store",
+    session: KeptSession,
+    to: Path | None,
+    *,
+    overwrite: bool,
+    partial: bool,
+    report: Report | None = None,
+) -> Restored:
+    """Write all files of a session, unless another file is in the way."""
+    if to is None and session.is_foreign:
+        raise UserError(
+            f"session '{session.session}' came from another machine", "say where with `--to DIR`"
+        )
+    home = Path(session.root) if to is None else to
+    places: list[Path] = []
+    for file in session.files:
+        parts = PurePosixPath(file.path).parts
+        if not parts or any(part in ("/", "..", "") or "\0" in part for part in parts):
+            raise SourceError(f"refusing to write '{file.path[:80]}': it leads elsewhere")
+        places.append(home.joinpath(*parts))
+    there = [os.path.lexists(path) for path in places]
+    pairs = [*zip(session.files, places, there, strict=True)]
+    same = [path for file, path, is_there in pairs if is_there and _is_same(path, file)]
+    in_the_way = [path for _, path, is_there in pairs if is_there and path not in same]
+    if in_the_way and not overwrite:
+        more = f" and {len(in_the_way) - 1} more" if len(in_the_way) > 1 else ""
+        raise Refused(
+            f"'{in_the_way[0]}'{more} exists and differs from the backup",
+            "restore it elsewhere with `--to DIR`, or overwrite it with `--overwrite`",
+        )
+    missing = [pair for pair in pairs if pair[1] not in same]
+    restoring = _Restoring(store, partial, [file for file, _, _ in missing], report)
+    for file, path, is_there in missing:
+        restoring.restore(file, path, is_there)
+    first = session.files.index(session.log) if session.log else 0
+    return Restored(
+        places[first],
+        session.files[first].sha256,
+        tuple(restoring.written),
+        tuple(same),
+        tuple(restoring.damaged),
+    )
+
+
+def _is_same(path: Path, file: KeptFile) -> bool:
+    """Return whether a file has the content of a stored one."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size:
+            return False
+    except OSError as error:
+        raise make_read_error(path, error) from error
+    digest = sha256()
+    for piece in iter_bytes(path):
+        digest.update(piece)
+    return digest.hexdigest() == file.sha256
+
+
+class _Restoring:
+    """Writes files one after the other, each under a temporary name first."""
+
+    def __init__(
+        self, store: "Store", partial: bool, files: list[KeptFile], report: Report | None
+    ) -> None:
+        self._packs = store.packs
+        self._partial = partial
+        self._report = report
+        self._files, self._bytes = len(files), sum(file.size for file in files)
+        self._done = 0
+        self.written: list[Path] = []
+        self.damaged: list[Damage] = []
+
+    def restore(self, file: KeptFile, path: Path, is_there: bool) -> None:
+        """Write one file, unless a block of it is damaged and partial files are not wanted."""
+        draft = path.with_name(f".{file.sha256[:16]}.{os.getpid()}.restored")
+        damaged: list[Damage] = []
+        try:
+            path.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+            self._write(draft, file, damaged)
+            if damaged and not self._partial:
+                draft.unlink()
+            else:
+                draft.chmod(file.mode)
+                os.utime(draft, ns=(file.modified, file.modified))
+                if is_there:
+                    draft.replace(path)
+                else:
+                    install_new_file(draft, path)
+                self.written.append(path)
+        except OSError as error:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+            raise make_write_error(path, error) from error
+        self.damaged += damaged
+
+    def _write(self, draft: Path, file: KeptFile, damaged: list[Damage]) -> None:
+        digest = sha256()
+        with os.fdopen(os.open(draft, FLAGS, OWNER_FILE), "wb") as out:
+            for name in file.blocks:
+                try:
+                    data = self._packs.read(name)
+                except LostBlock as error:
+                    where = self._packs.describe_place(name)
+                    damaged.append(Damage(name, where, str(error), (file,)))
+                    continue
+                digest.update(data)
+                out.write(data)
+                count = len(data)
+                self._done += count
+                if self._report:
+                    files = len(self.written)
+                    self._report(Progress(files, self._files, self._done, self._bytes, file.path))
+        if not damaged and digest.hexdigest() != file.sha256:
+            damaged.append(Damage("", "the journal", "its blocks are not the file", (file,)))
+
+
+def verify_store(store: "Store", report: Report | None = None) -> tuple[Damage, ...]:
+    """Return the damage found: in journal and indexes, then in blocks in the order of packs."""
+    states = store.states()
+    store.packs.forget()
+    found = [*_verify_journal(store, states), *_verify_indexes(store.packs)]
+    blocks = [*_verify_blocks(store.packs, states, report)]
+    mark_damaged(store.folder, (damage.block for damage in blocks))
+    return (*found, *blocks)
+
+
+def _verify_journal(store: "Store", states: JournalState) -> Iterator[Damage]:
+    journal = store.journal
+    for number in states.damaged:
+        copy = "and its copy too" if number in states.lost else "but not its copy"
+        yield Damage("", journal.path.name, f"line {number} is damaged, {copy}")
+    if states.damaged or not states.complete_bytes:
+        return
+    with suppress(OSError), lock_file(store.lock) as is_ours:
+        expected = journal.path.read_bytes()[: states.complete_bytes]
+        if is_ours and journal.copy.read() != expected:
+            # A copy that is only behind is no damage: a run was interrupted before writing it.
+            is_behind = journal.copy.end() != len(expected)
+            journal.copy.remake(journal.path)
+            if not is_behind:
+                yield Damage("", journal.copy.path.name, "it was damaged; it has been made anew")
+
+
+def _verify_indexes(packs: Packs) -> Iterator[Damage]:
+    """Yield the packs whose index disagrees with them, and rewrite wrong indexes."""
+    for number in packs.numbers():
+        index, listed = packs.read_index(number), packs.scan_pack(number)
+        if index == listed:
+            continue
+        if index is not None and _can_read(packs, number, index, listed):
+            yield Damage("", packs.path(number).name, "what it says of its blocks is damaged")
+            continue
+        if _can_read(packs, number, listed, index or []):
+            with suppress(OSError):
+                write_index(packs.path(number, INDEX), listed)
+        yield Damage("", packs.path(number, INDEX).name, "it is damaged; the pack has it, too")
+    packs.forget()
+
+
+def _can_read(packs: Packs, number: int, lines: list[IndexLine], other: list[IndexLine]) -> bool:
+    """Return whether all blocks that are only in the first list can be read."""
+    alone = {line.sha256 for line in {*lines} - {*other}}
+    for name, place in iter_places(number, lines):
+        if name in alone:
+            try:
+                packs.read_at(name, place)
+            except LostBlock:
+                return False
+    return bool(alone)
+
+
+def _verify_blocks(packs: Packs, states: JournalState, report: Report | None) -> Iterator[Damage]:
+    needed: dict[str, list[KeptFile]] = {}
+    for state in states.iter_states():
+        for name in dict.fromkeys(state.blocks):
+            needed.setdefault(name, []).append(state)
+    places = packs.places
+    order = sorted(needed, key=lambda name: places[name][:5] if name in places else ())
+    done, total = 0, sum(places[name].size for name in needed if name in places)
+    for number, name in enumerate(order):
+        if report and number % 64 == 0:
+            report(Progress(number, len(order), done, total, name[:16]))
+        try:
+            done += len(packs.read(name))
+        except LostBlock as error:
+            yield Damage(name, packs.describe_place(name), str(error), tuple(needed[name]))
+    if report:
+        report(Progress(len(order), len(order), done, total, ""))
+
+
+STORE, PACKS = "store", "packs"
+FORMAT_VERSION = 1
+HOMES = frozenset({PROJECTS, TASKS, LISTS, HISTORY})
+BLOCK_NAME = re.compile(r"[0-9a-f]{64}")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+PACK_NAME = re.compile(r"\d{6,9}\.(pack|index)")
+LATEST = 1 << 62
+
+
+def pack_sessions(store: "Store", path: Path, sessions: tuple[KeptSession, ...]) -> Merged:
+    """Write sessions with all their states to a new file."""
+    found = [file for session in sessions for file in (*session.earlier, *session.files)]
+    chosen = [file for file in found if _is_sound(file)]
+    left_out = tuple(dict.fromkeys(file.path for file in found if not _is_sound(file)))
+    if not chosen:
+        raise UserError("there is nothing to pack", "`plait keep` backs up sessions first")
+    folder = path.absolute().parent
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".packing-") as draft:
+            small = Store(Path(draft))
+            with small.open_for_writing() as states:
+                _copy_states(store, BackupRun(small.journal, small.packs, states), chosen)
+            about = {
+                "keep": FORMAT_VERSION,
+                "sessions": sorted({session.session for session in sessions}),
+            }
+            write_pack(path, _members(small), about)
+    except OSError as error:
+        raise make_write_error(path, error) from error
+    return _merged(chosen, path.stat().st_size, left_out)
+
+
+def _copy_states(source: "Store", run: BackupRun, chosen: Iterable[KeptFile]) -> None:
+    """Copy states from another store, with the blocks that are missing here."""
+    with run.transaction():
+        for state in sorted(
+            chosen, key=lambda state: (state.root, state.project, state.session, state.kept)
+        ):
+            run.start_owner(state)
+            for name in state.blocks:
+                if not run.has(name):
+                    run.store(name, source.block(name, state))
+            run.add(state)
+
+
+def _members(store: "Store") -> Iterator[Member]:
+    paths = [store.journal.path]
+    for number in store.packs.numbers():
+        paths += [store.packs.path(number, PACK), store.packs.path(number, INDEX)]
+    for path in paths:
+        if path.exists():
+            name = f"{STORE}/{path.relative_to(store.folder).as_posix()}"
+            yield Member(name, partial(iter_bytes, path), 0, is_compressed=path.suffix == PACK)
+
+
+def _merged(states: Iterable[KeptFile], stored: int, left_out: tuple[str, ...] = ()) -> Merged:
+    states = tuple(states)
+    names = tuple(dict.fromkeys(state.session for state in states))
+    return Merged(names, len(states), sum(state.size for state in states), stored, left_out)
+
+
+def unpack_parcel(store: "Store", path: Path, wait: float) -> Merged:
+    """Add what a parcel has and the store does not, once all of it has been checked."""
+    parcel = Pack(path, _is_parcel_member)
+    if parcel.manifest.about.get("keep") != FORMAT_VERSION:
+        raise _parcel_error(path, "it was not made by `plait keep pack`")
+    with (
+        store.open_for_writing(wait) as states,
+        tempfile.TemporaryDirectory(dir=store.folder, prefix=DRAFT) as draft,
+    ):
+        other = Store(Path(draft))
+        (other.folder / PACKS).mkdir()
+        for name in parcel.files:
+            with other.folder.joinpath(*PurePosixPath(name).parts[1:]).open("xb") as out:
+                for piece in parcel.content(name)():
+                    out.write(piece)
+        there = other.states()
+        _check_parcel(path, other, there)
+        run = BackupRun(store.journal, store.packs, states)
+        found = [*_missing(store, states, other, there)]
+        _copy_states(other, run, found)
+    return _merged(found, run.report.stored_bytes)
+
+
+def _is_parcel_member(parts: tuple[str, ...]) -> bool:
+    if parts == (STORE, JOURNAL):
+        return True
+    return len(parts) == 3 and parts[:2] == (STORE, PACKS) and bool(PACK_NAME.fullmatch(parts[2]))
+
+
+def _check_parcel(path: Path, other: "Store", states: JournalState) -> None:
+    """Refuse a parcel with a journal that no store would write, or with damaged blocks or files."""
+    if states.damaged or states.forgotten:
+        raise _parcel_error(path, "its journal is damaged")
+    unpacked = 0
+    for state in states.iter_states():
+        unpacked += state.size
+        if not _is_sound(state):
+            raise _parcel_error(path, f"'{state.path[:80]}' is no file of a session")
+    if unpacked > LARGE and unpacked > MOST_TIMES * path.stat().st_size:
+        raise _parcel_error(path, "its files are far larger than it is")
+    for state in states.iter_states():
+        digest, size = sha256(), 0
+        for name in state.blocks:
+            try:
+                data = other.packs.read(name)
+            except LostBlock as error:
+                raise _parcel_error(path, f"block {name[:16]} is damaged") from error
+            digest.update(data)
+            size += len(data)
+            if size > state.size:
+                break
+        if size != state.size or digest.hexdigest() != state.sha256:
+            raise _parcel_error(path, f"'{state.path}' is not what its journal says")
+
+
+def _is_sound(state: KeptFile) -> bool:
+    parts = tuple(state.path.split("/"))
+    names = (*parts, state.session, *filter(None, [state.project]))
+    # Settings, hooks and commands have other places: a parcel must not be able to install any.
+    if parts[0] in HOMES:
+        is_session_file = len(parts) > 1
+    else:
+        is_log = parts[-1].endswith(LOG_SUFFIX) or parts[-1] == TITLE
+        is_session_file = is_log or not SIGNS.isdisjoint(parts[:-1])
+    is_text = state.root.isprintable() and state.mark.isprintable() and len(state.root) < 4096
+    return (
+        all("/" not in name and is_plain_name(name) for name in names)
+        and is_session_file
+        and is_text
+        and all(map(BLOCK_NAME.fullmatch, (state.sha256, *state.blocks)))
+        and TIME.fullmatch(state.kept) is not None
+        and 0 <= state.modified < LATEST
+        and 0 <= state.mode <= 0o777
+        and state.size >= 0
+    )
+
+
+def _missing(
+    store: "Store", states: JournalState, other: "Store", there: JournalState
+) -> Iterator[KeptFile]:
+    """Yield the states of another store that no state of this one starts with."""
+    for state in there.iter_states():
+        known = states.files.get(state.key, [])
+        if any(_begins(store, file, other, state) for file in known):
+            continue
+        beginning = next((file for file in known if _begins(other, state, store, file)), None)
+        grew_from = beginning.sha256 if beginning else ""
+        yield replace(state, grew_from=grew_from, is_foreign=True, changed=0, inode=0)
+
+
+def _begins(store: "Store", longer: KeptFile, other: "Store", shorter: KeptFile) -> bool:
+    """Return whether a state starts with another one; only the last block can be split otherwise."""
+    pairs = zip(longer.blocks, shorter.blocks, strict=False)
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    rest = shorter.blocks[alike:]
+    if len(rest) > 1 or shorter.size > longer.size:
+        return False
+    if not rest:
+        return True
+    last, start = other.block(rest[0], shorter), b""
+    for name in longer.blocks[alike:]:
+        if len(start) >= len(last):
+            break
+        start += store.block(name, longer)
+    return start.startswith(last)
+
+
+def _parcel_error(path: Path, why: str) -> Refused:
+    return Refused(f"refusing to unpack '{path}': {why}", "nothing was changed")
+
+
+LOCK = "lock"
+DRAFT = "unpacking-"
+"""The prefix of the folder in which a parcel is unpacked for checking."""
+PATIENCE = 60.0
+"""Seconds to wait for another run."""
+
+
+class Store:
+    """What is kept; nothing is made on the disk before something is."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.packs = Packs(folder / "packs")
+        self.journal = Journal(folder)
+        self.lock = folder / LOCK
+
+    @classmethod
+    def open(cls, folder: Path) -> "Store":
+        """Return the store in a folder, which need not be there yet."""
+        if folder.exists() and not folder.is_dir():
+            raise UserError(f"'{folder}' is no folder")
+        return cls(folder)
+
+    def states(self) -> JournalState:
+        """Return what the journal says now."""
+        try:
+            return self.journal.read()
+        except OSError as error:
+            raise make_read_error(self.journal.path, error) from error
+
+    @contextmanager
+    def open_for_writing(
+        self, wait: float = PATIENCE, known: JournalState | None = None
+    ) -> Iterator[JournalState]:
+        """Hold the store for one who writes, and clears away what a run that was cut off left.
+
+        States that are known already are not read again, unless the journal is another one.
+        """
+        from shutil import rmtree
+
+        from plait.store.packs import remove_drafts
+
+        try:
+            with lock_file(self.lock, wait) as is_ours:
+                if not is_ours:
+                    where = f"another run is writing to '{self.folder}'"
+                    raise UserError(where, "try again when it is done")
+                self.packs.forget()
+                remove_drafts(self.packs)
+                for draft in self.folder.glob(f"{DRAFT}*"):
+                    rmtree(draft, ignore_errors=True)
+                write_readme(self.folder)
+                is_known = known is not None and known.mark == self.journal.mark() != ()
+                states = known if known is not None and is_known else self.states()
+                if states.damaged and not states.lost:
+                    self.journal.rewrite(states)
+                yield states
+        except OSError as error:
+            raise make_write_error(self.folder, error) from error
+
+    def plan(self, sources: Sources, *, again: bool = False) -> KeepPlan:
+        """Return what `keep` would read; nothing is written."""
+
+        return plan_backup(
+            self.states(), sources, again=again, damaged=read_damaged_blocks(self.folder)
+        )
+
+    def keep(
+        self,
+        sources: Sources,
+        *,
+        report: Report | None = None,
+        again: bool = False,
+        wait: float = PATIENCE,
+    ) -> KeepReport:
+        """Keep what is new in some sessions; `again` also what was forgotten as it is now."""
+
+        found, damaged = tuple(sources), read_damaged_blocks(self.folder)
+        known = self.states()
+        planned = plan_backup(known, found, again=again, damaged=damaged)
+        if not planned.sessions:
+            return KeepReport(unchanged=planned.unchanged)
+        with self.open_for_writing(wait, known) as states:
+            self.packs.skip(damaged)
+            if states is not known:
+                planned = plan_backup(states, found, again=again, damaged=damaged)
+            done = BackupRun(self.journal, self.packs, states).keep(planned, report)
+            mark_damaged(self.folder, damaged - self.packs.places.keys())
+            compact_packs(self, states)
+        return done
+
+    def put(self, files: Iterable[NewFile], *, wait: float = PATIENCE) -> tuple[KeptFile, ...]:
+        """Keep files that lie nowhere else; where one is the same as it was, nothing changes."""
+
+        with self.open_for_writing(wait) as states:
+            kept = BackupRun(self.journal, self.packs, states).put(files)
+            compact_packs(self, states)
+        return kept
+
+    def sessions(self) -> tuple[KeptSession, ...]:
+        """Return every session that is kept, with the newest state of each of its files."""
+        together: dict[tuple[str, str, str], list[list[KeptFile]]] = {}
+        for states in self.states().files.values():
+            file = states[-1]
+            together.setdefault((file.root, file.project, file.session), []).append(states)
+        return tuple(_session(*key, files) for key, files in sorted(together.items()))
+
+    def session(self, name: str) -> KeptSession:
+        """Return the session of that name, or whose name begins with it."""
+        found = [session for session in self.sessions() if session.session.startswith(name)]
+        exact = [session for session in found if session.session == name]
+        if not found:
+            raise NoSuchSession(f"no kept session starts with '{name}'")
+        if len(exact or found) > 1:
+            where = "', '".join(f"{item.root}/{item.project}" for item in (exact or found)[:3])
+            raise AmbiguousSession(f"'{name}' means several kept sessions", f"in '{where}'")
+        return (exact or found)[0]
+
+    def read(self, file: KeptFile) -> bytes:
+        """Return the bytes of a file; raise where some of them are damaged."""
+        return b"".join(self.pieces(file))
+
+    def pieces(self, file: KeptFile) -> Iterator[bytes]:
+        """Yield the bytes of a file, block by block; raise where one is damaged."""
+        read = 0
+        try:
+            for name in file.blocks:
+                data = self.block(name, file)
+                yield data
+                read += len(data)
+        except SourceError:
+            longer = self._grown(file)
+            if longer is None:
+                raise
+            yield longer[read:]
+
+    def _grown(self, file: KeptFile) -> bytes | None:
+        """Return the bytes of a state that a newer one has taken the place of meanwhile."""
+        newer = self.states().find_newest(*file.key)
+        if newer is None or newer.blocks == file.blocks or newer.size < file.size:
+            return None
+        data = b"".join(self.block(name, newer) for name in newer.blocks)[: file.size]
+        return data if sha256(data).hexdigest() == file.sha256 else None
+
+    def block(self, name: str, file: KeptFile) -> bytes:
+        """Return one block of a file; raise where it is damaged."""
+        try:
+            return self.packs.read(name)
+        except LostBlock as error:
+            raise SourceError(
+                f"'{file.path}' is damaged in the store: block {name[:16]}, {error}",
+                "`plait keep verify` lists all damage",
+            ) from error
+        except OSError as error:
+            raise make_read_error(self.packs.folder, error) from error
+
+    def restore(
+        self,
+        session: KeptSession,
+        to: Path | None = None,
+        *,
+        overwrite: bool = False,
+        partial: bool = False,
+        report: Report | None = None,
+    ) -> Restored:
+        """Put the files of a session back where they were, or below another folder.
+
+        What is there and something else is not written over unless that is asked for. A file
+        with a damaged block is left out; with `partial` it lacks the lines of that block.
+        """
+
+        how = {"overwrite": overwrite, "partial": partial}
+        return restore_session(self, session, to, report=report, **how)
+
+    def verify(self, *, report: Report | None = None) -> tuple[Damage, ...]:
+        """Read every block once and returns what is damaged, with the files that need it."""
+
+        return verify_store(self, report)
+
+    def forget(self, sessions: Iterable[KeptSession], *, wait: float = PATIENCE) -> Freed:
+        """Delete sessions from the store, and gives back the room that nobody else needs."""
+
+        return delete_sessions(self, tuple(sessions), wait)
+
+    def select_expired(self, limits: Limits, now: float) -> tuple[KeptSession, ...]:
+        """Return the sessions that are to be forgotten so that limits hold, the oldest first."""
+
+        return select_expired(self, limits, now)
+
+    def pack(self, path: Path, sessions: Iterable[KeptSession] | None = None) -> Merged:
+        """Write sessions, or all, to one file for another machine."""
+
+        return pack_sessions(self, path, tuple(self.sessions() if sessions is None else sessions))
+
+    def unpack(self, path: Path, *, wait: float = PATIENCE) -> Merged:
+        """Add what another machine packed; what is here already stays as it is."""
+
+        return unpack_parcel(self, path, wait)
+
+    def size(self) -> StoreSize:
+        """Return how much is kept, and how much room that takes."""
+        sessions = self.sessions()
+        stored = self.stored_bytes()
+        files = [file for session in sessions for file in session.files]
+        return StoreSize(len(sessions), len(files), sum(file.size for file in files), stored)
+
+    def stored_bytes(self) -> int:
+        """Return how much room everything takes."""
+        return self.packs.stored_bytes() + self.journal.stored_bytes()
+
+
+def _session(root: str, project: str, session: str, files: list[list[KeptFile]]) -> KeptSession:
+    newest = sorted((states[-1] for states in files), key=lambda file: file.path)
+    earlier = tuple(file for states in files for file in states[:-1])
+    return KeptSession(root, project, session, tuple(newest), earlier)

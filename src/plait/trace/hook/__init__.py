@@ -1,1 +1,0 @@
-"""Claude Code's hooks to jobs on disk: `event` is what the hook itself runs, and imports little."""

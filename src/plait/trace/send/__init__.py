@@ -1,1 +1,0 @@
-"""Spans to any OTLP endpoint or Langfuse: what goes out, in what form, what waits."""

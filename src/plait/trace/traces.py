@@ -1,0 +1,201 @@
+"""Traces of sessions: read family by family, and redacted before any span is made of them."""
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from plait.conversation.costs import Pricing
+from plait.record.reader import read_if_exists
+from plait.sessions.families import group_families
+from plait.sessions.model import Session, SessionFamily
+from plait.sessions.open_session import open_sessions
+from plait.sessions.redaction import Redaction
+from plait.sessions.worker_pool import (
+    SINGLE_PROCESS,
+    WorkerPool,
+    count_bytes,
+    detach,
+    is_picklable,
+    is_worth_workers,
+)
+from plait.trace.model import Content, Span
+from plait.trace.otlp import prepare_spans
+from plait.trace.spans import build_traces
+
+if TYPE_CHECKING:
+    from plait.line.workers import Workers
+    from plait.redact import Redactor
+    from plait.redact.stand_ins import Lesson
+    from plait.sessions.redaction import SharedRedactor
+
+MIN_PARALLEL_BYTES = 4_000_000
+"""How much there must be to read before several processes are faster than one."""
+BATCH_SPANS = 500
+"""Spans that are sent together."""
+
+
+@dataclass
+class TracePlan:
+    """Which sessions are traced, and what of them may be sent."""
+
+    sessions: tuple[Session, ...]
+    content: Content = field(default_factory=Content)
+    redactor: "Redactor | None" = None
+    pricing: Pricing | None = None
+    among: Sequence[Session] = ()
+    """Sessions that those may have been forked from: read as well, so that a copied turn is part of
+    the session that had it first.
+    """
+    hands: WorkerPool = SINGLE_PROCESS
+
+    def traces(self) -> Iterator[list[Span]]:
+        """Yield the spans of each answered turn, ready to be sent, family by family."""
+        origins = _find_origins(self.sessions, self.among)
+        families = [tuple(family) for family in group_families((*self.sessions, *origins.values()))]
+        options = TraceOptions(self.content, self.pricing, frozenset(origins))
+        if self.redactor is None:
+            shared = None
+        elif self.redactor.has_own_rules:
+            # Rules of the user may look across families, so one redactor sees them all.
+            redaction = Redaction(self.redactor)
+            redaction.learn(self.sessions)
+            for family in families:
+                yield from options.spans(family, redaction)
+            return
+        else:
+            from plait.sessions.redaction import SharedRedactor, iter_lessons
+
+            shared = SharedRedactor(self.redactor)
+        with ExitStack() as stack:
+            workers = None
+            sessions = [session for family in families for session in family]
+            is_parallel = is_worth_workers(self.hands, sessions, MIN_PARALLEL_BYTES)
+            if is_parallel and len(families) > 1 and is_picklable(self.pricing):
+                from plait.line.workers import Workers
+
+                jobs = min(self.hands.jobs, len(families))
+                workers = stack.enter_context(Workers(jobs, self.hands.failures))
+            if shared:
+                shared.learn(iter_lessons(shared.redactor, families, workers))
+            yield from _iter_traces(families, options, shared, workers)
+
+
+class TraceOptions(NamedTuple):
+    """What of a family is sent."""
+
+    content: Content
+    pricing: Pricing | None
+    origins: frozenset[str]
+    """The ids of sessions that are read but not sent."""
+
+    def spans(self, family: SessionFamily, redaction: Redaction | None) -> Iterator[list[Span]]:
+        """Yield the spans of each answered turn of a family."""
+        mask = redaction.redact_name if redaction else str
+        origins = {mask(session_id) for session_id in self.origins}
+        written = {
+            mask(session.id): int(max((file.modified for file in session.files), default=0) * 1e9)
+            for session in family
+        }
+        by_line = open_sessions(family, redaction).by_line
+        for spans in build_traces(by_line, self.pricing, written):
+            if spans[0].session not in origins:
+                yield list(prepare_spans(spans, self.content))
+
+
+def _iter_traces(
+    families: Sequence[SessionFamily],
+    options: TraceOptions,
+    shared: "SharedRedactor | None",
+    workers: "Workers | None",
+) -> Iterator[list[Span]]:
+    """Yield the traces of families in order, made by workers if there are any."""
+
+    def trace_here(number: int) -> Iterator[list[Span]]:
+        twin = shared.twin(number) if shared else None
+        yield from options.spans(families[number], Redaction(twin) if twin else None)
+        if shared and twin:
+            shared.redactor.absorb(twin.outcome)
+
+    if workers is None:
+        for number in range(len(families)):
+            yield from trace_here(number)
+        return
+    known = shared.packed() if shared else None
+    items = [
+        (
+            str(family[0].path),
+            detach(family),
+            options,
+            known,
+            shared.lesson(number) if shared else None,
+        )
+        for number, family in enumerate(families)
+    ]
+    results = workers.map(f"{__name__}:packed_traces", items, [*map(count_bytes, families)])
+    for number, data in enumerate(results):
+        traces, outcome = pickle.loads(data)  # noqa: S301  from a worker of our own
+        # A stand-in that the worker gave may have been given elsewhere meanwhile.
+        is_valid = shared is None or shared.redactor.absorb(outcome)
+        yield from traces if is_valid else trace_here(number)
+
+
+def packed_traces(
+    item: "tuple[str, SessionFamily, TraceOptions, bytes | None, Lesson | None]",
+) -> bytes:
+    """Return the spans of a family as bytes; called in a worker."""
+    _, family, options, known, lesson = item
+    twin = None
+    if known:
+        from plait.sessions.redaction import load_twin
+
+        twin = load_twin(known, lesson)
+    spans = list(options.spans(family, Redaction(twin) if twin else None))
+    return pickle.dumps((spans, twin.outcome if twin else None), pickle.HIGHEST_PROTOCOL)
+
+
+def _find_origins(sessions: Iterable[Session], among: Iterable[Session]) -> dict[str, Session]:
+    """Return the sessions that others were forked from, and what those were forked from."""
+    waiting = list(sessions)
+    asked_ids = {session.id for session in waiting}
+    candidates = {session.id: session for session in among if session.id not in asked_ids}
+    origins: dict[str, Session] = {}
+    while waiting:
+        session = waiting.pop()
+        records = read_if_exists(session.file.path) if session.file else ()
+        first = next((record for record in records if record.uuid), None)
+        if first and first.forked_from:
+            origin = candidates.pop(first.forked_from.session_id or "", None)
+            if origin:
+                origins[origin.id] = origin
+                waiting.append(origin)
+    return origins
+
+
+def traces(
+    sessions: Iterable[Session],
+    *,
+    content: Content | None = None,
+    redactor: "Redactor | None" = None,
+    pricing: Pricing | None = None,
+    among: Sequence[Session] = (),
+    hands: WorkerPool = SINGLE_PROCESS,
+) -> Iterator[list[Span]]:
+    """Yield the spans of each answered turn of some sessions, the root of each first."""
+    plan = TracePlan(tuple(sessions), content or Content(), redactor, pricing, among, hands)
+    return plan.traces()
+
+
+def batch_traces(
+    traces: Iterable[list[Span]], max_spans: int = BATCH_SPANS
+) -> Iterator[list[Span]]:
+    """Yield traces in batches of a good size for a request."""
+    waiting: list[Span] = []
+    for spans in traces:
+        if waiting and len(waiting) + len(spans) > max_spans:
+            yield waiting
+            waiting = []
+        waiting += spans
+    if waiting:
+        yield waiting

@@ -1,0 +1,1 @@
+"""Tokens and cost of responses: counting, grouping, formats and page."""

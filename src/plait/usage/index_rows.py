@@ -1,0 +1,312 @@
+"""Token usage as the index keeps it: bills of files, counted responses, abandoned branches.
+
+Most responses stand on several log lines that say the same; they are kept as one.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import astuple, replace
+
+from plait.conversation.usage import BilledResponse, ResponseKey, make_response_key, supersedes
+from plait.index.catalogue import (
+    RowChange,
+    from_bytes,
+    load_abandoned_records,
+    load_bills,
+    load_usage_digests,
+    save_abandoned_records,
+    save_bills,
+    save_meta,
+    save_usage_rows,
+    to_bytes,
+)
+from plait.line import LogFile
+from plait.record.billing import (
+    Bill,
+    BilledMessage,
+    CacheFigures,
+    Figures,
+    ToolFigures,
+    iter_bills,
+    iter_bills_in_blocks,
+)
+from plait.record.prompts import is_warmup_agent
+from plait.sessions.fresh_index import FreshIndex, catalogue_key
+from plait.sessions.model import Session
+from plait.usage.responses import (
+    CountedResponses,
+    FileBills,
+    Watch,
+    count_responses,
+    find_abandoned,
+    list_abandoned_records,
+    list_billed_paths,
+)
+
+NO_FIGURES = Figures()
+
+
+class PackedTools(ToolFigures, frozen=True, gc=False, array_like=True):
+    """Uses of the provider's own tools, as they are kept."""
+
+
+class PackedCache(CacheFigures, frozen=True, gc=False, array_like=True):
+    """Tokens written to the cache, as they are kept."""
+
+
+class PackedFigures(Figures, frozen=True, gc=False, array_like=True):
+    """What a response took, as it is kept."""
+
+    server_tool_use: PackedTools | None = None
+    cache_creation: PackedCache | None = None
+
+
+class PackedMessage(BilledMessage, frozen=True, gc=False, array_like=True):
+    """A message, as it is kept."""
+
+    usage: PackedFigures | None = None
+
+
+class PackedBill(Bill, frozen=True, gc=False, array_like=True):
+    """A bill, as it is kept."""
+
+    message: PackedMessage | None = None
+
+
+class PackedBills(Struct, frozen=True, array_like=True):
+    """What one file says of money."""
+
+    lines: list[int]
+    """The numbers of the lines that say so."""
+    bills: list[PackedBill]
+    is_warmup: bool
+
+
+def pack_bills(path: Path, kind: str, data: bytes | None = None) -> bytes:
+    """Return what a file says of money; nothing where it has gone.
+
+    It is not read once more where its bytes are given.
+    """
+    found = _merge_repeated(
+        iter_bills(path) if data is None else iter_bills_in_blocks([(data, len(data))])
+    )
+    lines = [line for line, _ in found]
+    is_errand = kind == "agent" and is_warmup_agent(path)
+    return to_bytes((lines, [_pack_bill(bill) for _, bill in found], is_errand))
+
+
+class SentBills(Struct, frozen=True, array_like=True):
+    """What one file says of money, as it is sent: sooner made and read, and not to be kept."""
+
+    lines: list[int]
+    bills: list[Bill]
+    is_warmup: bool
+
+
+def read_bills_in_worker(file: tuple[str, str]) -> bytes:
+    """Return what a file says of money, for a path and its kind: what a worker is given."""
+    path, kind = Path(file[0]), file[1]
+    found = _merge_repeated(iter_bills(path))
+    lines, told = [line for line, _ in found], [bill for _, bill in found]
+    return to_bytes(SentBills(lines, told, kind == "agent" and is_warmup_agent(path)))
+
+
+def decode_sent_bills(data: bytes) -> SentBills:
+    """Return what a worker sent."""
+    return from_bytes(data, SentBills)
+
+
+def unpack_bills(data: bytes) -> PackedBills:
+    """Return what was kept of a file."""
+    return from_bytes(data, PackedBills)
+
+
+_bill_parts = attrgetter(*PackedBill.__struct_fields__)
+_message_parts = attrgetter(*PackedMessage.__struct_fields__)
+_figures_parts = attrgetter(*PackedFigures.__struct_fields__)
+_cached_parts = attrgetter(*PackedCache.__struct_fields__)
+_tools_parts = attrgetter(*PackedTools.__struct_fields__)
+MESSAGE = PackedBill.__struct_fields__.index("message")
+USAGE = PackedMessage.__struct_fields__.index("usage")
+TOOLS = PackedFigures.__struct_fields__.index("server_tool_use")
+CACHED = PackedFigures.__struct_fields__.index("cache_creation")
+
+
+def _pack_bill(bill: Bill) -> list[object]:
+    """Return a bill as a charge is written: at a third of what converting it takes."""
+    row = [*_bill_parts(bill)]
+    message = bill.message
+    if message is not None:
+        row[MESSAGE] = said = [*_message_parts(message)]
+        usage = message.usage
+        if usage is not None:
+            said[USAGE] = paid = [*_figures_parts(usage)]
+            if usage.server_tool_use is not None:
+                paid[TOOLS] = _tools_parts(usage.server_tool_use)
+            if usage.cache_creation is not None:
+                paid[CACHED] = _cached_parts(usage.cache_creation)
+    return row
+
+
+def _merge_repeated(found: Iterable[tuple[int, Bill]]) -> list[tuple[int, Bill]]:
+    given = list(found)
+    first: dict[str, int] = {}
+    several: dict[str, list[int]] = {}
+    for place, (_, bill) in enumerate(given):
+        message = bill.message
+        key = message and (message.id or make_response_key(None, bill.request, bill.uuid))
+        if not key:
+            continue
+        known = first.setdefault(key, place)
+        if known != place:
+            several.setdefault(key, [known]).append(place)
+    left_out: set[int] = set()
+    for places in several.values():
+        merged = _merge_lines([given[place][1] for place in places])
+        if merged:
+            given[places[0]] = given[places[0]][0], merged
+            left_out.update(places[1:])
+    if not left_out:
+        return given
+    return [item for place, item in enumerate(given) if place not in left_out]
+
+
+def _merge_lines(lines: list[Bill]) -> Bill | None:
+    """Return the last line of a response with the time of the first, None where they differ."""
+    first, last = lines[0], lines[-1]
+    begun, figures = first.timestamp, last.figures or NO_FIGURES
+    if not isinstance(begun, str):
+        return None
+    for bill in lines:
+        stamp = bill.timestamp
+        if not isinstance(stamp, str) or stamp < begun or len(stamp) != len(begun):
+            return None
+        if bill is not first and not _has_same_origin(bill, first):
+            return None
+        if bill is not last and not supersedes(figures, bill.figures or NO_FIGURES):
+            return None
+    return replace(last, timestamp=begun)
+
+
+def _has_same_origin(bill: Bill, other: Bill) -> bool:
+    """Return whether two lines say the same of where a response belongs."""
+    said, before = bill.message, other.message
+    return (
+        bill.session_id == other.session_id
+        and bill.type == other.type
+        and (bill.forked_from is None) == (other.forked_from is None)
+        and (said and said.model) == (before and before.model)
+        and (said is not None and said.usage is not None)
+        == (before is not None and before.usage is not None)
+    )
+
+
+USAGE_STATE = "usage"
+"""Under which it is noted how far the rows of usage have come."""
+
+
+def count_indexed_responses(warm: FreshIndex, sessions: Iterable[Session]) -> CountedResponses:
+    """Return the responses of some sessions, each counted once."""
+    chosen = list(sessions)
+    read = IndexedBills(warm)
+    found = count_responses(chosen, read=read)
+    is_whole = len(chosen) == len(warm.library.sessions)
+    if is_whole and warm.catalogue.meta(USAGE_STATE) != warm.generation:
+        read.save(*_changed_usage_rows(warm, chosen, found))
+    else:
+        read.save()
+    return found
+
+
+def _changed_usage_rows(
+    warm: FreshIndex, sessions: Iterable[Session], found: CountedResponses
+) -> Iterator[RowChange]:
+    owners = warm.catalogue.owners()
+    files = [owners[catalogue_key(path)] for path in list_billed_paths(sessions)]
+    rows: dict[int, list[tuple[Any, ...]]] = {sid: [] for sid in warm.sids.values()}
+    for key, billed_response in zip(found.keys, found.responses, strict=True):
+        own = rows[files[billed_response.file]]
+        own.append((len(own), *_usage_row(key, billed_response)))
+    known = load_usage_digests(warm.catalogue)
+    for sid, several in rows.items():
+        mark = blake2b(to_bytes(several), digest_size=8).digest()
+        if known.get(sid) != mark:
+            yield save_usage_rows(sid, several, mark)
+    yield save_meta(USAGE_STATE, warm.generation)
+
+
+def _usage_row(key: ResponseKey, billed_response: BilledResponse) -> tuple[Any, ...]:
+    time = billed_response.time.isoformat() if billed_response.time else None
+    named = key if isinstance(key, str) else None
+    return (
+        named,
+        billed_response.uuid,
+        billed_response.model,
+        time,
+        billed_response.kind,
+        billed_response.agent,
+        *astuple(billed_response.tokens),
+        billed_response.logged,
+    )
+
+
+def find_indexed_abandoned(
+    warm: FreshIndex, sessions: Iterable[Session], responses: Iterable[BilledResponse], watch: Watch
+) -> frozenset[str]:
+    """Return the uuids of responses on branches that were left."""
+    read = IndexedBranches(warm)
+    found = find_abandoned(sessions, responses, watch, read)
+    read.save()
+    return found
+
+
+class IndexedBills:
+    """Gives the bills of files; what a file has got since is read and kept."""
+
+    def __init__(self, warm: FreshIndex) -> None:
+        self._warm = warm
+        self._known = load_bills(warm.catalogue)
+        self._new: dict[str, bytes] = {}
+
+    def __call__(self, files: Sequence[LogFile]) -> Iterator[FileBills]:
+        """Yield what files say of money."""
+        for file in files:
+            key = catalogue_key(file.path)
+            data = self._known.get(key)
+            if data is None:
+                data = self._new[key] = pack_bills(file.path, file.kind)
+            found = unpack_bills(data)
+            yield FileBills(zip(found.lines, found.bills, strict=True), found.is_warmup)
+
+    def save(self, *others: RowChange) -> None:
+        """Keep what was read, and what was made of it."""
+        own = [save_bills(self._new)] if self._new else []
+        self._warm.save([*own, *others])
+
+
+class IndexedBranches:
+    """Gives the records on abandoned branches; of sessions never asked about they are read."""
+
+    def __init__(self, warm: FreshIndex) -> None:
+        self._warm = warm
+        self._known = load_abandoned_records(warm.catalogue)
+        self._new: dict[int, bytes] = {}
+
+    def __call__(self, session: Session) -> Iterable[str]:
+        """Return the records of a session that stand on a line that is not active."""
+        sid = self._warm.session_number(session)
+        data = self._known.get(sid)
+        if data is not None:
+            return from_bytes(data, list[str])
+        found = list_abandoned_records(session)
+        self._new[sid] = to_bytes(found)
+        return found
+
+    def save(self) -> None:
+        """Keep what was read."""
+        self._warm.save([save_abandoned_records(self._new)] if self._new else [])

@@ -1,0 +1,444 @@
+"""What Claude will see of a session: the window's parts, its messages and what fills it.
+
+There is no tokenizer, so the tokens of a message are estimated from its characters. The input of
+the last response is known exactly; the difference is what logs do not hold: the system prompt
+and the descriptions of tools. Every block counts to one kind of `Fill`, so kinds add up to all
+messages; files that were read more than once are listed as well.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from plait.conversation.next_prompt import NextPrompt
+from plait.conversation.prices import Prices
+from plait.conversation.tools import get_tool
+from plait.graph.client.entries import Block, Context, LeftOut
+from plait.graph.client.tokens import estimate_block_tokens
+from plait.record import Record
+from plait.view.calls import find_first_text, format_tool_name, relative_path, take_first_line
+from plait.view.formats import format_duration, format_minute, format_money, format_tokens
+from plait.view.summaries import format_block_kinds, summarize_blocks
+from plait.view.text import shorten
+
+FillKind: TypeAlias = Literal[
+    "results", "reports", "thinking", "pictures", "reminders", "calls", "answers", "prompts"
+]
+SentRecord: TypeAlias = tuple[Record, list[Block]]
+"""A record, and what it has sent."""
+REREADS: Literal["rereads"] = "rereads"
+MOST = 25
+"""Things of one kind that are listed, the largest first."""
+WORDS = 160
+REMINDER = "<system-reminder>"
+
+
+class NextCost(Struct, frozen=True):
+    """What the next prompt of a session costs, in dollars."""
+
+    warm: float | None
+    """While the cache still holds what is sent."""
+    cold: float | None
+    """When all of it is written to the cache again."""
+
+
+class FillItem(Struct, frozen=True, kw_only=True):
+    """Something that is sent, and about how many tokens it takes."""
+
+    words: str
+    tokens: int
+    message: int
+    """The number of the message that it stands in."""
+    turn: int | None = None
+    """Since when it is there; None for what stands before the first turn."""
+    uuid: str | None = None
+    line: int | None = None
+    calls: tuple[str, ...] = ()
+    """The calls that it is the result of."""
+    times: int = 1
+    """How often it is sent."""
+
+
+class Fill(Struct, frozen=True):
+    """All items of one kind."""
+
+    kind: Literal[FillKind, "rereads"]
+    count: int
+    tokens: int
+    """Of repeated reads those of all but the last."""
+    largest: tuple[FillItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    uuid: str
+    line: int
+    directory: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    name: str
+    words: str
+    path: str | None
+    """Of the file that it reads, where it reads one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _SentItem:
+    kind: FillKind
+    item: FillItem
+    call: _Call | None = None
+
+
+def measure_fills(
+    context: Context,
+    sent_records: Iterable[SentRecord] = (),
+    turns: Mapping[str, int] | None = None,
+) -> tuple[Fill, ...]:
+    """Return what fills a context, the largest kind first, then repeated reads.
+
+    `sent_records` say where each block is written, `turns` since which turn a record is there.
+    """
+    items = list(_iter_sent(context, _find_places(sent_records), turns or {}))
+    kinds: dict[FillKind, list[FillItem]] = {}
+    for item in items:
+        kinds.setdefault(item.kind, []).append(item.item)
+    fills = [_build_fill(kind, items) for kind, items in kinds.items()]
+    fills.sort(key=lambda item: -item.tokens)
+    repeated = _find_rereads(items)
+    return (*fills, repeated) if repeated.count else tuple(fills)
+
+
+def _build_fill(kind: FillKind, items: list[FillItem]) -> Fill:
+    shown = _merge_equal(items) if kind == "reminders" else items
+    largest = sorted(shown, key=lambda item: -item.tokens)[:MOST]
+    return Fill(kind, len(items), sum(item.tokens for item in items), tuple(largest))
+
+
+def _merge_equal(items: Iterable[FillItem]) -> Iterator[FillItem]:
+    """Yield items with equal text and size as one."""
+    groups: dict[tuple[str, int], list[FillItem]] = {}
+    for item in items:
+        groups.setdefault((item.words, item.tokens), []).append(item)
+    for group in groups.values():
+        yield _merge_items(group[0], group, group[0].words)
+
+
+def _merge_items(first: FillItem, items: list[FillItem], words: str) -> FillItem:
+    return FillItem(
+        words=words,
+        tokens=sum(item.tokens for item in items),
+        message=first.message,
+        turn=first.turn,
+        uuid=first.uuid,
+        line=first.line,
+        calls=tuple(call for item in items for call in item.calls),
+        times=len(items),
+    )
+
+
+def _find_rereads(sent: Iterable[_SentItem]) -> Fill:
+    """Return files that were read more than once; all reads but the last count."""
+    reads: dict[str, list[FillItem]] = {}
+    for sent_item in sent:
+        if sent_item.kind == "results" and sent_item.call and sent_item.call.path:
+            reads.setdefault(sent_item.call.path, []).append(sent_item.item)
+    repeated = {path: items for path, items in reads.items() if len(items) > 1}
+    merged = [_merge_items(items[0], items[:-1], path) for path, items in repeated.items()]
+    merged.sort(key=lambda sent_item: -sent_item.tokens)
+    count, tokens = (
+        sum(sent_item.times for sent_item in merged),
+        sum(sent_item.tokens for sent_item in merged),
+    )
+    return Fill(REREADS, count, tokens, tuple(merged[:MOST]))
+
+
+def _iter_sent(
+    context: Context, places: Mapping[str, _Place], turns: Mapping[str, int]
+) -> Iterator[_SentItem]:
+    calls: dict[str, _Call] = {}
+    turn: int | None = None
+    for number, (role, blocks) in enumerate(context.request, 1):
+        for block in blocks:
+            place = places.get(_make_block_key(block)) or NOWHERE
+            turn = turns.get(place.uuid, turn)
+            if block.get("type") in CALLS:
+                name, arguments = str(block.get("name")), block.get("input")
+                subject = take_first_line(
+                    relative_path(find_first_text(arguments), place.directory)
+                )
+                words = shorten(f"{format_tool_name(name)} {subject}", WORDS)
+                path = arguments.get("file_path") if isinstance(arguments, Mapping) else None
+                is_read = get_tool(name).action == "read" and isinstance(path, str)
+                calls[str(block.get("id"))] = _Call(
+                    name, words, relative_path(str(path), place.directory) if is_read else None
+                )
+            fields = {
+                "message": number,
+                "turn": turn or None,
+                "uuid": place.uuid or None,
+                "line": place.line or None,
+            }
+            yield from _iter_block_items(role, block, calls, fields)
+
+
+NOWHERE = _Place("", 0, None)
+CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+
+
+def _iter_block_items(
+    role: str, block: Block, calls: Mapping[str, _Call], fields: Mapping[str, Any]
+) -> Iterator[_SentItem]:
+    if str(block.get("type")).endswith("tool_result"):
+        yield from _iter_result_items(block, calls, fields)
+        return
+    kind = _get_fill_kind(role, block)
+    name, tokens = str(block.get("id")), estimate_block_tokens(block)
+    if kind == "calls":
+        words = calls[name].words
+        yield _SentItem(kind, FillItem(words=words, tokens=tokens, calls=(name,), **fields))
+        return
+    words = "in a prompt" if kind == "pictures" else shorten(summarize_blocks([block]), WORDS)
+    yield _SentItem(kind, FillItem(words=words, tokens=tokens, **fields))
+
+
+def _iter_result_items(
+    block: Block, calls: Mapping[str, _Call], fields: Mapping[str, Any]
+) -> Iterator[_SentItem]:
+    name = str(block.get("tool_use_id"))
+    call = calls.get(name) or _Call("", shorten(summarize_blocks([block]), WORDS), None)
+    kind: FillKind = "reports" if get_tool(call.name).sends_agents else "results"
+    inner = block.get("content")
+    parts = inner if isinstance(inner, list) else []
+    pictures = [estimate_block_tokens(part) for part in parts if _is_picture(part)]
+    remaining = estimate_block_tokens(block) - sum(pictures)
+    if pictures and len(pictures) == len(parts):
+        pictures[0] += remaining  # what is around them
+    else:
+        item = FillItem(words=call.words, tokens=remaining, calls=(name,), **fields)
+        yield _SentItem(kind, item, call)
+    for tokens in pictures:
+        item = FillItem(words=call.words, tokens=tokens, calls=(name,), **fields)
+        yield _SentItem("pictures", item, call)
+
+
+def _is_picture(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") in ("image", "document")
+
+
+def _get_fill_kind(role: str, block: Block) -> FillKind:
+    match block.get("type"):
+        case kind if kind in CALLS:
+            return "calls"
+        case "thinking" | "redacted_thinking":
+            return "thinking"
+        case "image" | "document":
+            return "pictures"
+        case _ if role == "assistant":
+            return "answers"
+        case "text" if not str(block.get("text", "")).lstrip().startswith(REMINDER):
+            return "reminders" if role == "system" else "prompts"
+        case _:
+            return "reminders"
+
+
+def _find_places(sent_records: Iterable[SentRecord]) -> dict[str, _Place]:
+    """Return where blocks are written, by block key."""
+    places: dict[str, _Place] = {}
+    for record, blocks in sent_records:
+        place = _Place(record.uuid or "", record.line, record.cwd)
+        for block in blocks:
+            places.setdefault(_make_block_key(block), place)
+    return places
+
+
+def _make_block_key(block: Block) -> str:
+    """Return a key for a block that is equal however the client joins blocks to messages."""
+    match block.get("type"):
+        case kind if kind in CALLS:
+            return f"{kind} {block.get('id')}"
+        case str(kind) if kind.endswith("tool_result"):
+            return f"result {block.get('tool_use_id')}"
+        case "text":
+            return _digest(str(block.get("text", "")).strip())
+        case "thinking":
+            return _digest(str(block.get("signature") or block.get("thinking")))
+        case "image" | "document":
+            source = block.get("source")
+            data = source.get("data") if isinstance(source, Mapping) else None
+            return _digest(str(data))
+        case _:
+            return _digest(str(block))
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+WindowPart: TypeAlias = Literal[
+    "system", "prompts", "answers", "thinking", "calls", "results", "media"
+]
+PARTS: tuple[WindowPart, ...] = (
+    "system",
+    "prompts",
+    "answers",
+    "thinking",
+    "calls",
+    "results",
+    "media",
+)
+WINDOW, LARGE_WINDOW = 200_000, 1_000_000
+MOST_LISTED = 200
+
+
+class Weight(Struct, frozen=True, gc=False):
+    """One message and about how many tokens it takes."""
+
+    number: int
+    role: str
+    words: str
+    blocks: str
+    tokens: int
+
+
+class Omitted(Struct, frozen=True):
+    """Records left out of all messages for one reason."""
+
+    reason: str
+    count: int
+    records: tuple[tuple[str, int], ...]
+    """The first of them: uuid and line."""
+
+
+class NextSent(Struct, frozen=True):
+    """What is sent before the text of the next prompt, and its cost."""
+
+    tokens: int
+    cost_usd: NextCost
+    cold_at: datetime | None = None
+    """When the cache will have forgotten it; None where nothing says."""
+
+    @property
+    def sentence(self) -> str:
+        """Return this as a sentence."""
+        sent = f"the next prompt sends {format_tokens(self.tokens)} tokens"
+        warm, cold = self.cost_usd.warm, self.cost_usd.cold
+        if warm is None or cold is None:
+            return sent
+        return f"{sent}: {format_money(warm)} from a warm cache, {format_money(cold)} cold"
+
+    def is_warm(self, now: datetime) -> bool:
+        """Return whether the cache still holds it."""
+        return self.cold_at is not None and now <= self.cold_at
+
+    def describe_cache(self, now: datetime) -> str:
+        """Describe whether the cache is warm, "" where that is unknown."""
+        if self.cold_at is None or self.cost_usd.warm is None:
+            return ""
+        if not self.is_warm(now):
+            return f"it is cold since {format_minute(self.cold_at.astimezone())}"
+        remaining = format_duration((self.cold_at - now).total_seconds() * 1000) or "a moment"
+        return f"it is warm for {remaining} more"
+
+
+class Weighed(Struct, frozen=True, kw_only=True):
+    """The context that Claude will see when a session is resumed, message by message."""
+
+    session: str
+    resumes: bool
+    why_not: str | None
+    leaf: str | None
+    records: int
+    """That the messages are made from."""
+    tokens: int | None
+    """What the last answer left in the window, exactly; None where none says."""
+    estimated: int
+    """Of all messages."""
+    window: int
+    """The ordinary one, or the large one where more is in it; the log does not say."""
+    parts: dict[WindowPart, int]
+    """Estimates by what fills them; `system` is what the log does not hold."""
+    messages: tuple[Weight, ...]
+    left_out: tuple[Omitted, ...]
+    fills: tuple[Fill, ...] = ()
+    """The same by what it is, the largest of each kind named."""
+    turns: int = 0
+    """Of the conversation that goes on."""
+    next_prompt: NextSent | None = None
+    """None where nothing says how many tokens it sends."""
+
+
+def describe_next_prompt(next_prompt: NextPrompt, prices: Prices) -> NextSent | None:
+    """Return tokens and cost of the next prompt, None where its size is unknown."""
+    if next_prompt.tokens is None:
+        return None
+    cost = NextCost(next_prompt.warm_usd(prices), next_prompt.cold_usd(prices))
+    return NextSent(next_prompt.tokens, cost, next_prompt.cold_at)
+
+
+def measure_context(
+    session: str,
+    context: Context,
+    measured: int | None,
+    sent_records: Iterable[SentRecord] = (),
+    turns: Mapping[str, int] | None = None,
+) -> Weighed:
+    """Measure what Claude will see of a session; `measured` is the exact size from the log."""
+    messages = tuple(_iter_weights(context))
+    parts = Counter[WindowPart]()
+    for role, blocks in context.request:
+        for block in blocks:
+            parts[_get_window_part(role, block)] += estimate_block_tokens(block)
+    estimated = sum(message.tokens for message in messages)
+    parts["system"] += max((measured or 0) - estimated, 0)
+    return Weighed(
+        session=session,
+        resumes=context.resumes,
+        why_not=context.why_not,
+        leaf=context.leaf,
+        records=len(context.chain),
+        tokens=measured,
+        estimated=estimated,
+        window=LARGE_WINDOW if max(measured or 0, estimated) > WINDOW else WINDOW,
+        parts={name: parts[name] for name in PARTS if parts[name]},
+        messages=messages,
+        left_out=tuple(_group_left_out(context.left_out)),
+        fills=measure_fills(context, sent_records, turns),
+        turns=max((turns or {}).values(), default=0),
+    )
+
+
+def _iter_weights(context: Context) -> Iterator[Weight]:
+    for number, (role, blocks) in enumerate(context.request, 1):
+        tokens = sum(estimate_block_tokens(block) for block in blocks)
+        words = summarize_blocks(blocks)[:WORDS]
+        yield Weight(number, role, words, format_block_kinds(blocks), tokens)
+
+
+def _get_window_part(role: str, block: Mapping[str, Any]) -> WindowPart:
+    match block.get("type"):
+        case "tool_use" | "server_tool_use":
+            return "calls"
+        case "tool_result":
+            return "results"
+        case "thinking" | "redacted_thinking":
+            return "thinking"
+        case "image" | "document":
+            return "media"
+        case _:
+            return "answers" if role == "assistant" else "prompts"
+
+
+def _group_left_out(left_out: Iterable[LeftOut]) -> Iterator[Omitted]:
+    by_reason: dict[str, list[LeftOut]] = {}
+    for record in left_out:
+        by_reason.setdefault(str(record.reason), []).append(record)
+    for reason, group in sorted(by_reason.items(), key=lambda pair: -len(pair[1])):
+        records = tuple((record.uuid, record.line) for record in group[:MOST_LISTED])
+        yield Omitted(reason, len(group), records)

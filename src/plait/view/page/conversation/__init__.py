@@ -1,1 +1,0 @@
-"""Conversations as pages show them: turns, entries, calls, the reading column, the whole page."""

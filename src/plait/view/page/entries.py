@@ -1,0 +1,374 @@
+"""Entries of a conversation: prompts, answers, thinking, compactions, branches, notes."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from plait.conversation.model import (
+    AssistantText,
+    AssistantThinking,
+    BranchPoint,
+    ClientNote,
+    CompactionItem,
+    FoldedItems,
+    Item,
+    OtherBlock,
+    UserMessage,
+    UserMessageKind,
+)
+from plait.view.calls import iter_named_values
+from plait.view.formats import format_count, format_thousands
+from plait.view.page.blocks import (
+    OUTPUT,
+    PageOptions,
+    cut_text,
+    render_anchor,
+    render_details,
+    render_more_button,
+    render_output,
+    render_place,
+    render_prose,
+    render_typed_text,
+)
+from plait.view.page.call_entries import is_picture, render_enclosure, render_remaining_values
+from plait.view.page.markup import esc, icon
+from plait.view.text import shorten
+
+VOICES: dict[UserMessageKind, str] = {
+    "queued": "sent while Claude was working",
+    "teammate": "teammate",
+    "peer": "from another session",
+    "notice": "notice",
+    "bash": "shell",
+    "command": "command",
+}
+QUEUED = "queued, never sent to Claude"
+NAMED = frozenset({"teammate", "peer", "notice"})
+ASIDES: dict[UserMessageKind, str] = {
+    "skill": "skill",
+    "ide": "shown by the editor",
+    "reminder": "reminder",
+    "hook": "hook",
+    "document": "document",
+    "meta": "client message",
+    "empty": "empty entry",
+    "summary": "summary",
+}
+QUIET: frozenset[UserMessageKind] = frozenset({"reminder", "meta", "empty", "ide"})
+"""What the client puts in for the model; no reader waits for it."""
+CallAt: TypeAlias = Callable[[str], str | None]
+"""The record of a call, by the call's id; None where it is in no conversation."""
+Quiet: TypeAlias = ClientNote | AssistantThinking | UserMessage
+INNER = ("attachment", "data")
+DULL = frozenset("type messageId leafUuid toolUseID parentToolUseID level timestamp key".split())
+FOLDS = {
+    "retracted": "retracted before an answer",
+    "resent": "sent again",
+    "replay": "written twice",
+}
+
+
+def no_call(_: str) -> None:
+    """Know no call."""
+
+
+def render_time(time: str | None) -> str:
+    """Render a time that the page shows in the reader's zone."""
+    if not time:
+        return ""
+    return f'<time datetime="{esc(time)}">{esc(time[:16].replace("T", " "))}</time>'
+
+
+def render_user_entry(entry: UserMessage, options: PageOptions, call_at: CallAt = no_call) -> str:
+    """Render what is in the user's place."""
+    match entry.kind:
+        case "interruption":
+            return (
+                f'<div class="event interrupted"{render_anchor(entry)}>{icon("stop")}'
+                f"{esc(entry.text.strip('[]'))}</div>"
+            )
+        case "command-output" | "bash-output":
+            return _render_output_entry(entry, options)
+        case _ if entry.kind in ASIDES:
+            return _render_client_entry(entry, options)
+        case "notice":
+            return _render_notice(entry, options, call_at)
+        case _:
+            return render_prompt(entry, options)
+
+
+def _render_notice(entry: UserMessage, options: PageOptions, call_at: CallAt) -> str:
+    """Return the word of a background task: its report as an article, its call one click away."""
+    label = "notice, in the queue alone" if entry.is_only_queued else "notice"
+    ids = [("task", entry.name or ""), *map(_split_named_value, (entry.context or "").splitlines())]
+    references = " · ".join(
+        _render_reference(name, value, options, call_at) for name, value in ids if value
+    )
+    reference_line = f'<p class="about">{references}</p>' if references else ""
+    text, hidden = cut_text(entry.output or "", options.words)
+    more_button = render_more_button(entry.output or "", hidden, entry, "output") if hidden else ""
+    report = (
+        f'<div class="prose report">{render_prose(text)}{more_button}</div>' if text.strip() else ""
+    )
+    errors = render_output(entry.errors or "", entry, "output", options.output, "out bad")
+    return (
+        f'<div class="prompt notice"{render_anchor(entry)}><span class="tag">{label}</span>'
+        f'<div class="prose">{render_typed_text(entry.text)}</div>{report}{errors}{reference_line}{_render_pictures(entry)}</div>'
+    )
+
+
+def _split_named_value(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(": ")
+    return (name, value) if colon and " " not in name else ("", line)
+
+
+def _render_reference(name: str, value: str, options: PageOptions, call_at: CallAt) -> str:
+    """Render what a notice names: a task or a call, linked to where it is."""
+    anchor = f"line-{value}" if value in options.conversations else call_at(value)
+    html = f'<a href="#{esc(anchor)}">{esc(value)}</a>' if anchor else esc(value)
+    label = name.replace("-", " ").replace("_", " ")
+    return f"{esc(label)} <code>{html}</code>" if label else html
+
+
+def render_prompt(entry: UserMessage, options: PageOptions) -> str:
+    """Render a prompt: a chapter of the conversation."""
+    label = VOICES.get(entry.kind, "")
+    if entry.is_only_queued:
+        label = f"{label}, in the queue alone" if entry.kind != "queued" else QUEUED
+    name = f"{label} {entry.name}" if entry.name and entry.kind in NAMED else label
+    tag = f'<span class="tag">{esc(name)}</span>' if name else ""
+    text, hidden = cut_text(entry.text, options.words)
+    is_code = entry.kind in ("command", "bash")
+    sign = "! " if entry.kind == "bash" else ""
+    html = f"<p><code>{sign}{esc(text)}</code></p>" if is_code else render_typed_text(text)
+    if entry.kind == "command" and entry.name and text == f"{entry.name} {entry.arguments}":
+        html = f"<p><code>{esc(entry.name)}</code></p>{render_typed_text(entry.arguments or '')}"
+    more_button = render_more_button(entry.text, hidden, entry, "text") if hidden else ""
+    return (
+        f'<div class="prompt {entry.kind}"{render_anchor(entry)}>{tag}<div class="prose">{html}</div>{more_button}'
+        f"{_render_context(entry)}{_render_pictures(entry)}{_render_attached_output(entry, options)}</div>"
+    )
+
+
+def _render_context(entry: UserMessage) -> str:
+    return f'<p class="about">{esc(entry.context)}</p>' if entry.context else ""
+
+
+def _render_pictures(entry: UserMessage) -> str:
+    return "".join(
+        render_enclosure(enclosure, render_place(entry, f"block/{index}"))
+        for index, enclosure in enumerate(entry.enclosures)
+    )
+
+
+def _render_attached_output(entry: UserMessage, options: PageOptions) -> str:
+    text = "\n".join(filter(None, (entry.output, entry.errors)))
+    return render_output(text, entry, "output", options.output) if text else ""
+
+
+def _render_output_entry(entry: UserMessage, options: PageOptions) -> str:
+    out = render_output(entry.text, entry, "text", options.output)
+    errors = render_output(entry.errors or "", entry, "text", options.output, "out bad")
+    return f'<div class="printed"{render_anchor(entry)}>{out}{errors}</div>'
+
+
+def _render_client_entry(entry: UserMessage, options: PageOptions) -> str:
+    label = ASIDES[entry.kind]
+    name = f" {entry.name}" if entry.name and entry.name != "caveat" else ""
+    body = render_output(entry.text, entry, "text", options.output, "out words") + _render_context(
+        entry
+    )
+    body += _render_attached_output(entry, options) + _render_pictures(entry)
+    first = " ".join(entry.text[:160].split())
+    kind = f'<span class="kind">{esc(label + name)}</span>'
+    head = f'{icon("note")}{kind} <span class="obj">{esc(first)}</span>'
+    return render_details(
+        "note", render_anchor(entry), head, body, is_open=any(map(is_picture, entry.enclosures))
+    )
+
+
+def render_answer(
+    answer: AssistantText,
+    options: PageOptions,
+    *,
+    is_error: bool = False,
+    is_synthetic: bool = False,
+) -> str:
+    """Render what the model wrote; errors and the client's own words are marked."""
+    if answer.is_intermediate:
+        return f'<span class="again"{render_anchor(answer)}></span>'
+    text, hidden = cut_text(answer.text, options.words)
+    more_button = render_more_button(answer.text, hidden, answer, "text") if hidden else ""
+    if is_error:
+        html = f"{icon('warn')}<span>{esc(text)}</span>"
+        return f'<div class="event bad"{render_anchor(answer)}>{html}</div>{more_button}'
+    tag = '<span class="tag">by Claude Code</span>' if is_synthetic else ""
+    return f'<div class="say prose"{render_anchor(answer)}>{tag}{render_prose(text)}{more_button}</div>'
+
+
+def render_thinking(thinking: AssistantThinking, options: PageOptions) -> str:
+    """Render thinking, folded; where it was not recorded, say so."""
+    if not thinking.text.strip():
+        return render_details(
+            "think empty",
+            render_anchor(thinking),
+            icon("think") + _describe_missing_thinking(thinking),
+            "",
+        )
+    text, hidden = cut_text(thinking.text, options.output)
+    first = " ".join(thinking.text[:140].split())
+    more_button = render_more_button(thinking.text, hidden, thinking, "thinking") if hidden else ""
+    kind = '<span class="kind">thinking</span>'
+    head = f'{icon("think")}{kind} <span class="obj">{esc(first)}</span>'
+    return render_details(
+        "think",
+        render_anchor(thinking),
+        head,
+        f'<div class="prose">{render_prose(text)}</div>{more_button}',
+    )
+
+
+def _describe_missing_thinking(thinking: AssistantThinking) -> str:
+    return "thinking, encrypted" if thinking.is_encrypted else "thinking, not recorded"
+
+
+def render_compaction(point: CompactionItem) -> str:
+    """Render a compaction."""
+    size, remaining = map(format_thousands, (point.pre_tokens, point.post_tokens))
+    tokens = f" ({size} tokens)" if size else ""
+    format_note_values = [
+        f"{remaining} left" if remaining else "",
+        f"{format_count(len(point.preserved), 'record')} kept" if point.preserved else "",
+        point.trigger or "",
+    ]
+    details = ", ".join(fact for fact in format_note_values if fact)
+    return (
+        f'<div class="landmark"{render_anchor(point)}>{icon("knot")}<span>Conversation compacted{tokens} • '
+        f"{render_time(point.time)}<small>{esc(details)}</small></span></div>"
+    )
+
+
+def render_branch(branch: BranchPoint, options: PageOptions) -> str:
+    """Render the place where another conversation starts."""
+    label = esc(shorten(branch.label or "", 200))
+    state = "goes on" if branch.is_active else "abandoned"
+    conversation = options.conversations.get(branch.to)
+    turns = (
+        format_count(sum(turn.number > 0 for turn in conversation.turns), "turn")
+        if conversation
+        else ""
+    )
+    is_other_session = conversation is None or branch.kind == "trunk"
+    page = (options.session_page_url(branch.to.partition("@")[0]) or "") if is_other_session else ""
+    href = page if page and branch.kind == "trunk" else f"{page}#line-{branch.to}"
+    return (
+        f'<div class="crossing"><a class="fork" href="{esc(href)}" data-to="{esc(branch.to)}">'
+        f"{icon('fork')}<span>{'Another session' if is_other_session else 'Branch'} from here, "
+        f"{state}: “{label}”</span><small>{turns}</small></a></div>"
+    )
+
+
+def render_block(block: OtherBlock) -> str:
+    """Render a block of a response that is neither text nor a call."""
+    if block.enclosure.kind == "empty":
+        return f'<span class="again"{render_anchor(block)}></span>'
+    return f'<div class="note"{render_anchor(block)}>{render_enclosure(block.enclosure, render_place(block, "raw"))}</div>'
+
+
+def render_fold(fold: FoldedItems, options: PageOptions) -> str:
+    """Render records that were replaced, folded."""
+    text = next(
+        (entry.text for entry in fold.items if isinstance(entry, UserMessage) and entry.text), ""
+    )
+    first = " ".join(text[:160].split())
+    body = "".join(_render_folded_item(entry, options) for entry in fold.items)
+    anchor = f' data-l="{fold.file}.{fold.line}"'  # its first record has the name
+    kind = f'<span class="kind">{FOLDS[fold.reason]}</span>'
+    head = f'{icon("back")}{kind} <span class="obj">{esc(first)}</span>'
+    return render_details("note folded", anchor, head, body)
+
+
+def _render_folded_item(item: Item, options: PageOptions) -> str:
+    match item:
+        case UserMessage():
+            return render_user_entry(item, options)
+        case AssistantText():
+            return render_answer(item, options)
+        case AssistantThinking():
+            return render_thinking(item, options)
+        case _:
+            name = getattr(item, "name", None) or getattr(item, "subtype", None) or "entry"
+            return render_details("note", render_anchor(item), icon("tool") + esc(str(name)), "")
+
+
+def render_notes(items: Sequence[Quiet], options: PageOptions | None = None) -> str:
+    """Render what is quiet in a turn on one line, by kind, folded."""
+    options = options or PageOptions()
+    missing_thinking = Counter(
+        _describe_missing_thinking(item) for item in items if isinstance(item, AssistantThinking)
+    )
+    counts = Counter(
+        _get_note_kind(item) for item in items if not isinstance(item, AssistantThinking)
+    )
+    kinds_text = ", ".join(_format_times(kind, count) for kind, count in counts.most_common(4))
+    rest = f" and {len(counts) - 4} more kinds" if len(counts) > 4 else ""
+    kinds = f' <span class="obj">{esc(kinds_text)}{rest}</span>' if kinds_text else ""
+    count = [format_count(counts.total(), "note")] if counts else []
+    label = " · ".join([*count, *(_format_times(*item) for item in missing_thinking.items())])
+    head = f'{icon("note" if counts else "think")}<span class="kind">{label}</span>{kinds}'
+    return render_details(
+        "notes", "", head, "".join(_render_quiet_item(item, options) for item in items)
+    )
+
+
+def _format_times(kind: str, count: int) -> str:
+    return f"{kind} ×{count}" if count > 1 else kind
+
+
+def _get_note_kind(item: ClientNote | UserMessage) -> str:
+    if isinstance(item, UserMessage):
+        return ASIDES[item.kind]
+    return (item.subtype or item.kind).replace("_", " ")
+
+
+def _render_quiet_item(item: Quiet, options: PageOptions) -> str:
+    match item:
+        case ClientNote():
+            return render_note(item, is_full=options.depth == "all")
+        case AssistantThinking():
+            return render_thinking(item, options)
+        case UserMessage():
+            return render_user_entry(item, options)
+
+
+def format_note_values(value: object) -> str:
+    """Format the plain values of a note that has no text of its own."""
+    fields = value if isinstance(value, Mapping) else {}
+    nested = next((value for value in map(fields.get, INNER) if isinstance(value, Mapping)), fields)
+    parts = [
+        f"{name}: {value}"
+        for name, value in nested.items()
+        if name not in DULL and _is_plain_value(value)
+    ]
+    return shorten(", ".join(parts), 140)
+
+
+def _is_plain_value(value: object) -> bool:
+    return isinstance(value, str | int | float) and value is not False and value != ""
+
+
+def render_note(note: ClientNote, *, is_full: bool = False) -> str:
+    """Render one note on one line, with the beginning of its text or all of it."""
+    name = note.subtype or note.kind
+    text_start, hidden = cut_text(note.text.strip(), OUTPUT)
+    is_long = "\n" in text_start or hidden
+    text = render_output(note.text, note, "content", OUTPUT, "out words") if is_long else ""
+    first = (
+        ""
+        if text
+        else f' <span class="obj">{esc(text_start or format_note_values(note.value))}</span>'
+    )
+    html = f"<b>{esc(name)}</b>{first}{text}"
+    if is_full:
+        html += render_remaining_values(iter_named_values(note.value), note, html)
+    return f'<div class="row"{render_anchor(note)}>{html}</div>'

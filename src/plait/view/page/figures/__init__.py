@@ -1,1 +1,0 @@
-"""Figures to pages: usage and insights, and the charts and tables that they are drawn with."""

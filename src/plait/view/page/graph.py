@@ -1,0 +1,208 @@
+"""Session graphs as SVG: the rail beside a conversation, and thumbnails for lists.
+
+│        the active line, solid
+├─╮      a branch, thin and hollow
+├─◦      an agent starts and returns
+◆        a compaction
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from plait.graph.layout import Link, Mark, RowShape
+from plait.view.graph_text import get_node_kind
+from plait.view.page.markup import esc
+from plait.view.summaries import format_row_title, list_row_notes
+
+PITCH, STEP, MARGIN = 18, 11, 10
+MOST_MINI = 15
+
+
+def render_rail(rows: Sequence[RowShape]) -> str:
+    """Render the graph of a session; each row links to its record and has a tooltip."""
+    width = MARGIN * 2 + STEP * max((row.column for row in rows), default=0)
+    height = PITCH * len(rows) + MARGIN
+    places = "".join(_render_row_link(row, number) for number, row in enumerate(rows))
+    lines = "".join(path for number in range(len(rows)) for path in _iter_strands(rows, number))
+    nodes = "".join(_render_node(row, number) for number, row in enumerate(rows))
+    return (
+        f'<svg class="plait" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'role="group" aria-label="The session as a graph">{places}{lines}{nodes}</svg>'
+    )
+
+
+def _iter_strands(rows: Sequence[RowShape], number: int) -> Iterator[str]:
+    row = rows[number]
+    top, middle, bottom = number * PITCH, _get_middle(number), (number + 1) * PITCH
+    for lane in row.lanes:
+        yield _render_stroke(f"M{get_x(lane)} {top}V{bottom}", lane)
+    for link in row.links:
+        yield from _iter_link_strokes(link, row, top, middle, bottom)
+    if _continues_below(rows, number):
+        yield _render_stroke(f"M{get_x(row.column)} {middle}V{bottom}", row.column, row)
+
+
+def _iter_link_strokes(
+    link: Link, row: RowShape, top: float, middle: float, bottom: float
+) -> Iterator[str]:
+    match link.shape:
+        case "straight":
+            yield _render_stroke(f"M{get_x(row.column)} {top}V{middle}", row.column, row)
+        case "fork" | "agent-out":
+            start, end = get_x(link.start), get_x(link.end)
+            yield _render_stroke(
+                f"M{start} {top}C{start} {middle} {start} {middle} {end} {middle}", 1, row
+            )
+        case "agent-in" if link.start == row.column:
+            start, end = get_x(link.start), get_x(link.end)
+            yield _render_stroke(
+                f"M{start} {middle}C{end} {middle} {end} {middle} {end} {bottom}", 1, row
+            )
+        case _:
+            return
+
+
+def _continues_below(rows: Sequence[RowShape], number: int) -> bool:
+    column = rows[number].column
+    if number + 1 >= len(rows):
+        return False
+    next_row = rows[number + 1]
+    return column in next_row.lanes or any(link.start == column for link in next_row.links)
+
+
+def _render_stroke(path: str, column: int, row: RowShape | None = None) -> str:
+    is_side = column > 0 or (row is not None and "abandoned" in row.marks)
+    css_class = "a" if row is not None and "agent" in row.marks else "s" if is_side else "m"
+    return f'<path class="{css_class}" d="{path}"/>'
+
+
+def _render_row_link(row: RowShape, number: int) -> str:
+    title = " ".join(format_row_title(row).split())[:160]
+    notes = list_row_notes(row)
+    tooltip = title + (f" ({', '.join(notes)})" if notes else "")
+    return (
+        f'<a class="node" href="#{esc(row.head)}" data-line="{esc(row.line)}" '
+        f'aria-label="{esc(tooltip)}"><title>{esc(tooltip)}</title>'
+        f'<rect x="0" y="{number * PITCH}" width="100%" height="{PITCH}"/></a>'
+    )
+
+
+def _render_node(row: RowShape, number: int) -> str:
+    return f'<g class="{_get_css_class(row)}">{_render_shape(row, get_x(row.column), _get_middle(number))}</g>'
+
+
+def _render_shape(row: RowShape, x: float, y: float) -> str:
+    if "compaction" in row.marks:
+        return f'<path d="M{x} {y - 5}l5 5-5 5-5-5z"/>'
+    if "folded" in row.marks:
+        return f'<path d="M{x - 3} {y - 3}l6 6m0-6l-6 6"/>'
+    radius = 3 if "agent" in row.marks or "service" in row.marks else 4
+    ring = f'<circle cx="{x}" cy="{y}" r="7"/>' if "leaf" in row.marks else ""
+    return f'{ring}<circle cx="{x}" cy="{y}" r="{radius}"/>'
+
+
+def _get_css_class(row: RowShape) -> str:
+    kind = get_node_kind(row)
+    has_error = any(mark in row.marks for mark in ("interrupted", "error"))
+    return f"{kind} trouble" if has_error else kind
+
+
+def render_mini(rows: Sequence[RowShape]) -> str:
+    """Render a graph small enough for a list: its strands alone, lying on their side."""
+    shown = _thin_rows(rows)
+    if not shown:
+        return ""
+    pitch = 6
+    depth = max(row.column for row in shown)
+    width, height = pitch * len(shown) + 4, 8 + 6 * min(depth, 3)
+    sides = "".join(
+        f'<path class="s" d="M{4 + number * pitch - 4} 4V{4 + 6 * min(row.column, 3)}h4"/>'
+        for number, row in enumerate(shown)
+        if row.column
+    )
+    dots = "".join(
+        f'<circle class="{_get_css_class(row)}" cx="{4 + number * pitch}" '
+        f'cy="{4 + 6 * min(row.column, 3)}" r="2"/>'
+        for number, row in enumerate(shown)
+    )
+    return (
+        f'<svg class="mini" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'aria-hidden="true"><path class="m" d="M4 4H{width - 4}"/>{sides}{dots}</svg>'
+    )
+
+
+def _thin_rows(rows: Sequence[RowShape]) -> list[RowShape]:
+    if len(rows) <= MOST_MINI:
+        return list(rows)
+    step = len(rows) / MOST_MINI
+    return [rows[int(index * step)] for index in range(MOST_MINI)]
+
+
+def get_x(column: int) -> float:
+    """Return the x position of a column."""
+    return MARGIN + STEP * column
+
+
+def _get_middle(number: int) -> float:
+    return number * PITCH + PITCH / 2
+
+
+# Thumbnails:
+#
+#     ●─●─●───●     the active line
+#       ╰○  ╰◦      abandoned branches, and agents, where they started
+
+
+Side: TypeAlias = Literal["active", "abandoned", "agent"]
+COLUMNS: dict[Side, int] = {"active": 0, "abandoned": 1, "agent": 2}
+LEAST = 2
+"""Turns from which on a drawing says something."""
+
+
+class SmallTurn(Struct, frozen=True, gc=False):
+    """A turn, by the line that it is on."""
+
+    line: int
+    side: Side
+
+
+def get_side(kind: str, *, is_abandoned: bool) -> Side | None:
+    """Return where a turn of some kind of line is drawn, None where it is not."""
+    if kind == "service":
+        return None
+    return "agent" if kind == "agent" else "abandoned" if is_abandoned else "active"
+
+
+def render_small_graph(turns: Iterable[SmallTurn]) -> str:
+    """Render turns in order of time, "" where they are too few for a drawing."""
+    turn_list = list(turns)
+    return (
+        render_mini([_create_row(turn) for turn in thin_turns(turn_list)])
+        if len(turn_list) >= LEAST
+        else ""
+    )
+
+
+def thin_turns(turns: Sequence[SmallTurn]) -> Sequence[SmallTurn]:
+    """Return as many turns as a small drawing has room for, keeping where branches start."""
+    if len(turns) <= MOST_MINI:
+        return turns
+    first_by_line = {turn.line: index for index, turn in reversed(list(enumerate(turns)))}
+    branch_starts = [index for index in first_by_line.values() if turns[index].side != "active"]
+    chosen_starts = _spread_evenly(branch_starts, MOST_MINI // 3)
+    active = [index for index, turn in enumerate(turns) if turn.side == "active"]
+    chosen_active = _spread_evenly(active, MOST_MINI - len(chosen_starts))
+    return [turns[index] for index in sorted({*chosen_starts, *chosen_active})]
+
+
+def _spread_evenly(indexes: Sequence[int], limit: int) -> Sequence[int]:
+    if len(indexes) <= limit:
+        return indexes
+    return [indexes[number * len(indexes) // limit] for number in range(limit)]
+
+
+def _create_row(turn: SmallTurn) -> RowShape:
+    marks: tuple[Mark, ...] = (turn.side,)
+    return RowShape("", "", (), "", COLUMNS[turn.side], (), (), marks)

@@ -1,1 +1,0 @@
-"""Rows of a lake to pages: sessions, one of them, what is found, figures, questions."""

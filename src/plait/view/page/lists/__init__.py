@@ -1,1 +1,0 @@
-"""Sessions and hits to pages that list them: home, sessions, search, the first page of a site."""

@@ -1,0 +1,292 @@
+"""The page of a session, exported or served: header, outline, reading column, graph.
+
+A served page is sent in two pieces. The first holds what the list of sessions knows already; the
+browser draws it while the log is read.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from plait.conversation.costs import Totals
+from plait.conversation.model import Conversation, Conversations
+from plait.graph.layout import RowShape
+from plait.graph.paths import SPOKEN
+from plait.view.formats import (
+    format_bytes,
+    format_count,
+    format_duration,
+    format_first_models,
+    format_money,
+    format_tokens,
+)
+from plait.view.page.blocks import PageOptions
+from plait.view.page.column import (
+    OUTLINED,
+    ExportedColumn,
+    ReadingColumn,
+    TurnsPart,
+    iter_main_conversations,
+    json_attribute,
+)
+from plait.view.page.entries import render_time
+from plait.view.page.frame import (
+    STAR_BUTTON,
+    render_framed_page,
+    render_header_end,
+    render_header_start,
+    render_tabs,
+)
+from plait.view.page.graph import render_rail
+from plait.view.page.markup import attribute, esc, icon, render_kept_badge, session_url
+from plait.view.page.raw_lines import PackedLines
+from plait.view.text import shorten
+
+CUT = "\x00"
+"""Stands in no page: texts of the log have lost it."""
+EMPTY = (
+    '<div class="nothing"><p>This session is empty.</p>'
+    '<p>Its log has lines, but no prompt and no answer: <a href="{raw}">show the lines</a>'
+    ".</p></div>"
+)
+
+
+class PageHeading(Struct, frozen=True, kw_only=True):
+    """What the header of a page says of its session."""
+
+    session: str
+    title: str
+    project: str
+    directory: str | None = None
+    git_branch: str | None = None
+    models: tuple[str, ...] = ()
+    turns: int = 0
+    """Of the conversations that people had, agents apart."""
+    totals: Totals
+    resume: str | None = None
+    """The line that continues it in Claude Code."""
+    again: str | None = None
+    """What is typed to go on from one of its turns, but for the turn."""
+    mark: str = ""
+    """`kept` or `incomplete` where it is no longer at its source."""
+
+
+class SessionPage(Struct, frozen=True):
+    """The body of a page, and what it fetches later."""
+
+    body: str
+    parts: tuple[TurnsPart, ...]
+
+
+def render_session_page(
+    conversations: Conversations,
+    rows: Sequence[RowShape],
+    heading: PageHeading,
+    options: PageOptions,
+    lines: Sequence[PackedLines] = (),
+    *,
+    home: str | None = "../index.html",
+) -> SessionPage:
+    """Render the page of a session."""
+    column = ExportedColumn(conversations, options)
+    ranges = [[piece.file, piece.first, piece.last] for piece in lines]
+    body = (
+        f"{render_header(heading, conversations, home)}"
+        '<div class="sheet3">'
+        f'<nav class="outline" aria-label="Prompts">{render_outline(conversations.active)}</nav>'
+        f'<main data-session="{esc(heading.session)}" data-lines="{json_attribute(ranges)}" '
+        f'data-main="{esc(conversations.main)}"{attribute("data-again", heading.again)}>'
+        f"{_render_about(heading)}{column.render()}</main>"
+        f'<aside class="rail" aria-label="Graph">{render_rail(rows)}</aside></div>'
+    )
+    return SessionPage(body, tuple(column.parts))
+
+
+def render_header(heading: PageHeading, conversations: Conversations, home: str | None) -> str:
+    """Render the header of an exported page."""
+    home_link = ""
+    if home:
+        home_link = (
+            f'<a class="home" href="{home}" title="All sessions" aria-label="All sessions">'
+            f"{icon('back')}</a>"
+        )
+    details = (
+        f'{_render_branch_switch(conversations)}<div class="facts">{render_facts(heading)}</div>'
+    )
+    content = f"{render_header_start(heading.title, home_link)}{render_header_end(details, '', actions=ACTIONS)}"
+    return f'<header class="banner">{content}</header>'
+
+
+def render_facts(heading: PageHeading) -> str:
+    """Render the facts of a session on one line; what does not fit is cut."""
+    totals = heading.totals
+    duration = format_duration(totals.working_ms)
+    facts_list = [
+        format_first_models(heading.models),
+        format_count(heading.turns, "turn") if heading.turns else "",
+        format_money(totals.cost_usd) if totals.cost_usd else "",
+        f"{duration} of work" if duration else "",
+        f"{format_tokens(totals.tokens.total)} tokens" if totals.tokens.total else "",
+    ]
+    items = "".join(f"<span>{esc(fact)}</span>" for fact in facts_list if fact)
+    return f"{items}{render_kept_badge(heading.mark)}"
+
+
+ACTIONS = (
+    '<div class="actions"><input type="search" id="find" placeholder="Find" aria-label="Find">'
+    f'<button data-do="filter" title="Filter (f)">{icon("filter")}</button>'
+    f'<button data-do="outline" title="Prompts (o)">{icon("menu")}</button>'
+    f'<button data-do="rail" title="Graph (g)">{icon("fork")}</button>'
+    f'<button data-do="theme" title="Light or dark (t)">{icon("moon")}</button>'
+    '<button data-do="help" title="Keys (?)" aria-label="Keys">?</button></div>'
+)
+
+
+def _render_about(heading: PageHeading, more: str = "") -> str:
+    directory = heading.directory or heading.project
+    branch = f" · {esc(heading.git_branch)}" if heading.git_branch else ""
+    resume = ""
+    if heading.resume:
+        resume = (
+            f'<button class="resume" data-copy="{esc(heading.resume)}" '
+            f'title="{esc(heading.resume)}">{icon("copy")}Copy resume command</button>'
+        )
+    first, last = render_time(heading.totals.first), render_time(heading.totals.last)
+    times = f"{first} – {last}" if first and last else first
+    unpriced = ", ".join(heading.totals.unpriced)
+    unpriced_note = f'<span class="warn">no price for {esc(unpriced)}</span>' if unpriced else ""
+    return (
+        f'<div class="about-line"><span>{esc(directory)}{branch}</span><span>{times}</span>'
+        f"{more}{unpriced_note}{resume}</div>"
+    )
+
+
+def _render_branch_switch(conversations: Conversations) -> str:
+    branches = list(iter_main_conversations(conversations))
+    if len(branches) < 2:
+        return ""
+    options = "".join(
+        f'<option value="{esc(branch.id)}">{esc(get_branch_name(branch, conversations))}</option>'
+        for branch in branches
+    )
+    return f'<select class="ways" aria-label="Branch">{options}</select>'
+
+
+def get_branch_name(conversation: Conversation, conversations: Conversations) -> str:
+    """Return the name of a branch of a session."""
+    if conversation.id == conversations.main:
+        return "active"
+    label = shorten(conversation.label or conversation.title or conversation.id, 60)
+    return f"{'abandoned' if not conversation.is_active else 'also'}: {label}"
+
+
+def render_outline(conversation: Conversation) -> str:
+    """Render the prompts of a conversation as a list of links."""
+    items = "".join(
+        f'<li><a href="#{esc(turn.opener.uuid or "")}"><b>{turn.number}</b> '
+        f"{esc(shorten(turn.opener.text, OUTLINED)) or '…'}</a></li>"
+        for turn in conversation.turns
+        if turn.opener
+    )
+    return f"<ol>{items}</ol>"
+
+
+class SessionPreview(Struct, frozen=True):
+    """What is known of a session before it is read."""
+
+    name: str
+    """In addresses."""
+    title: str
+    bytes: int
+
+
+def render_page_start(preview: SessionPreview) -> tuple[str, str]:
+    """Return what is sent at once, and what ends the page."""
+    size = format_bytes(preview.bytes)
+    waiting = f'<span class="waiting" role="status">Reading {size} …</span>'
+    opening = f"{render_header_start(preview.title)}{waiting}"
+    page = render_framed_page(preview.title, f"{opening}{CUT}", session=preview.name)
+    before, _, after = page.partition(CUT)
+    return before, after
+
+
+def render_page_rest(column: ReadingColumn, heading: PageHeading, rail: str, mark: str) -> str:
+    """Render everything else: the facts of the header, the tabs, the column, the graph."""
+    conversations, name = column.conversations, heading.session
+    column_html = column.render()
+    models = f'<span class="models">{esc(format_first_models(heading.models))}</span>'
+    if not column_html or _is_silent(conversations):
+        column_html += EMPTY.format(raw=esc(session_url(name, "raw")))
+    return (
+        f"{_render_served_header_end(heading, conversations)}"
+        '<div class="sheet3 served">'
+        f'<nav class="outline" aria-label="Prompts">{render_outline(conversations.active)}</nav>'
+        f'<main id="main" data-session="{esc(name)}" data-served="/s/{esc(quote(name))}" '
+        f'data-main="{esc(conversations.main)}" data-mark="{esc(mark)}"'
+        f"{attribute('data-again', heading.again)}"
+        f"{' data-kept' if heading.mark else ''}>{_render_about(heading, models)}{column_html}</main>"
+        f'<aside class="rail" aria-label="Graph">{rail}</aside></div>'
+    )
+
+
+def _render_served_header_end(heading: PageHeading, conversations: Conversations) -> str:
+    details = (
+        f"{_render_branch_switch(conversations)}{_render_compare_link(heading.session, conversations)}"
+        f'<div class="facts">{render_facts(heading)}</div>'
+    )
+    actions = RESTORE_ACTIONS if heading.mark else SERVED_ACTIONS
+    return render_header_end(details, render_tabs(heading.session, "read"), "Read", actions)
+
+
+def _render_compare_link(name: str, conversations: Conversations) -> str:
+    others = [
+        conversation
+        for conversation in conversations.by_line.values()
+        if _is_other_branch(conversation, conversations)
+    ]
+    if not others:
+        return ""
+    address = _build_compare_url(name, conversations.main, others[-1].id)
+    return (
+        f'<a class="comparing" href="{esc(address)}" aria-label="Compare" '
+        'title="Two branches side by side (c)">'
+        f"{icon('compare')}<span>Compare</span></a>"
+    )
+
+
+def _is_other_branch(conversation: Conversation, conversations: Conversations) -> bool:
+    return (
+        conversation.kind in SPOKEN
+        and conversation.id != conversations.main
+        and bool(conversation.turns)
+    )
+
+
+def _build_compare_url(name: str, left: str, right: str) -> str:
+    return f"/s/{quote(name)}/compare?a={quote(left, safe='')}&b={quote(right, safe='')}"
+
+
+def _is_silent(conversations: Conversations) -> bool:
+    return not any(conversation.turns for conversation in conversations.by_line.values())
+
+
+READING_ACTIONS = (
+    f'<div class="actions">{STAR_BUTTON}<input type="search" id="find" placeholder="Find" '
+    'aria-label="Find in this session" autocomplete="off" spellcheck="false">'
+    f'<button data-do="filter" title="Filter (f)" aria-label="Filter">{icon("filter")}</button>'
+    f'<button data-do="outline" title="Prompts (o)" aria-label="Prompts">{icon("menu")}</button>'
+    f'<button data-do="rail" title="Graph (g)" aria-label="Graph">{icon("fork")}</button>'
+    f'<button data-do="markdown" title="Copy as Markdown (Y)" aria-label="Copy as Markdown">'
+    f"{icon('copy')}</button>"
+    f'<button data-do="share" title="Export and share (x)" aria-label="Export and share">'
+    f"{icon('share')}</button>"
+)
+SERVED_ACTIONS = (
+    f'{READING_ACTIONS}<button class="edits" data-edit="menu" title="Edit (E)" aria-label="Edit" '
+    f'aria-haspopup="dialog">{icon("pen")}</button></div>'
+)
+RESTORE_ACTIONS = (
+    f'{READING_ACTIONS}<button class="edits" data-edit="restore" '
+    'title="Put it back where Claude Code finds it">Restore</button></div>'
+)

@@ -1,1 +1,0 @@
-"""The other ways to look at one session: context, timeline, files, usage, raw, branches."""

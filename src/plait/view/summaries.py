@@ -1,0 +1,208 @@
+"""Short descriptions of graph rows, records and message blocks."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from plait.graph.layout import Mark, RowShape
+from plait.record import Attachment, Record, System, Thinking, ToolResult, ToolUse
+from plait.record.prompts import is_human_prompt
+from plait.view.formats import format_thousands
+
+COMMAND = re.compile(r"<command-name>\s*(/?[^<]*)")
+ARGUMENTS = re.compile(r"<command-args>([^<]*)")
+SHELL = re.compile(r"<bash-input>([^<]*)")
+NOTICE = re.compile(r"<summary>([^<]*)")
+TEAMMATE = re.compile(r"<teammate-message[^>]*teammate_id=\"([^\"]*)\"[^>]*>\s*([^<]*)")
+TAG = re.compile(r"</?[a-z][\w-]*(?:\s[^<>]*)?>?")
+LENGTH = 300
+MARK_NOTES: dict[Mark, str] = {
+    "leaf": "resumes here",
+    "rewind": "after a rewind",
+    "parallel": "two clients at once",
+    "restart": "context cleared",
+    "retry": "answered again",
+    "unseen": "not sent on resume",
+    "replay": "written twice",
+    "retracted": "retracted",
+    "resent": "sent again",
+    "interrupted": "interrupted",
+    "queued": "queued",
+    "error": "api error",
+    "service": "service",
+}
+
+
+class RawLine(Struct, frozen=True, kw_only=True):
+    """One line of a file."""
+
+    number: int
+    offset: int
+    length: int
+    type: str
+    uuid: str | None = None
+    time: str | None = None
+    words: str = ""
+    """A record in a few words."""
+    text: str
+    """As it lies, or its beginning."""
+    finding: str | None = None
+
+
+def format_row_title(row: RowShape) -> str:
+    """Return what a graph row is about: its prompt where it has one."""
+    if row.words:
+        return format_prompt(row.words)
+    if "compaction" in row.marks:
+        return "compacted"
+    return "(goes on)"
+
+
+def format_prompt(text: str) -> str:
+    """Return a prompt as the user typed it: commands, shell lines and notices without their tags."""
+    if not text.startswith("<"):
+        return text
+    if match := COMMAND.search(text):
+        arguments = ARGUMENTS.search(text)
+        return f"{match[1].strip()} {arguments[1].strip() if arguments else ''}".strip()
+    if match := SHELL.search(text):
+        return f"! {match[1].strip()}"
+    if text.startswith("<task-notification"):
+        match = NOTICE.search(text)
+        return f"notice: {match[1].strip()}" if match else "notice of a task"
+    if match := TEAMMATE.search(text):
+        return f"{match[1]}: {match[2].strip()}"
+    return " ".join(TAG.sub(" ", text).split()) or text
+
+
+def list_row_notes(row: RowShape) -> list[str]:
+    """Return the marks of a row that need words."""
+    return [note for mark, note in MARK_NOTES.items() if mark in row.marks]
+
+
+def to_single_line(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    return " ".join(text[: LENGTH * 2].split())[:LENGTH]
+
+
+def summarize_blocks(blocks: list[dict[str, Any]]) -> str:
+    """Describe a message: its first text, else its first call, result or thinking."""
+    by_type = {block.get("type"): block for block in reversed(blocks)}
+    if "text" in by_type:
+        return to_single_line(format_prompt(str(by_type["text"].get("text", "")).strip()))
+    if "tool_use" in by_type:
+        return _describe_call(
+            str(by_type["tool_use"].get("name")), by_type["tool_use"].get("input")
+        )
+    if "tool_result" in by_type:
+        return _describe_result(by_type["tool_result"].get("content"))
+    if "thinking" in by_type:
+        return to_single_line(str(by_type["thinking"].get("thinking", "")))
+    return ""
+
+
+def _describe_call(name: str, arguments: object) -> str:
+    values = arguments.values() if isinstance(arguments, Mapping) else ()
+    first = next((value for value in values if isinstance(value, str)), "")
+    return to_single_line(f"{name}({to_single_line(first)[:80]})")
+
+
+def _describe_result(content: object) -> str:
+    if isinstance(content, str):
+        return to_single_line(content)
+    parts = content if isinstance(content, list) else []
+    texts = (part.get("text") for part in parts if isinstance(part, Mapping))
+    return to_single_line(next((text for text in texts if isinstance(text, str)), ""))
+
+
+def format_block_kinds(blocks: list[dict[str, Any]]) -> str:
+    """Format the kinds of blocks in a message with their counts, calls by tool."""
+    counts = Counter(_iter_block_names(blocks))
+    return ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
+
+
+def _iter_block_names(blocks: list[dict[str, Any]]) -> Iterator[str]:
+    for block in blocks:
+        kind = str(block.get("type"))
+        if kind == "tool_use":
+            yield str(block.get("name"))
+        else:
+            yield kind.removeprefix("tool_")
+
+
+class RecordSummary(NamedTuple):
+    """What a record is called in a list, and its first words."""
+
+    kind: str
+    text: str
+
+
+def summarize_record(record: Record) -> RecordSummary:
+    """Describe a record: its kind in a list, and its beginning."""
+    match record.kind:
+        case "assistant":
+            blocks = record.message.content if record.message else ()
+            calls = [block for block in blocks if isinstance(block, ToolUse)]
+            if calls:
+                return RecordSummary(
+                    "call",
+                    to_single_line(
+                        "  ".join(_describe_call(call.name, call.input) for call in calls)
+                    ),
+                )
+            if record.is_api_error_message:
+                return RecordSummary("error", to_single_line(record.text))
+            if not record.text and any(isinstance(block, Thinking) for block in blocks):
+                thinking = next(block.thinking for block in blocks if isinstance(block, Thinking))
+                return RecordSummary("thinking", to_single_line(thinking or ""))
+            return RecordSummary("answer", to_single_line(record.text))
+        case "user":
+            return _summarize_user(record)
+        case "system":
+            return RecordSummary("system", _describe_system(record))
+        case "attachment":
+            return RecordSummary("attachment", _describe_attachment(record))
+        case kind:
+            data = record.envelope.data
+            return RecordSummary(kind, (data.type if data else None) or "")
+
+
+def _describe_system(record: Record) -> str:
+    metadata = record.compact_metadata if isinstance(record, System) else None
+    if record.subtype != "compact_boundary" or metadata is None:
+        return to_single_line(f"{record.subtype or ''} {record.text}")
+    how = "compacted by hand" if metadata.trigger == "manual" else "compacted automatically"
+    before, after = map(format_thousands, (metadata.pre_tokens, metadata.post_tokens))
+    remaining = f" to {after}" if after else ""
+    return f"{how}: {before}{remaining} tokens" if before else how
+
+
+def _summarize_user(record: Record) -> RecordSummary:
+    blocks = record.message.content if record.message else ()
+    for block in blocks:
+        if isinstance(block, ToolResult):
+            kind = "failure" if block.is_error else "result"
+            return RecordSummary(kind, _describe_result(block.content))
+    words = to_single_line(format_prompt(record.text.strip()))
+    if record.is_compact_summary:
+        return RecordSummary("summary", words)
+    if record.is_meta:
+        return RecordSummary("meta", words)
+    return RecordSummary(
+        "prompt" if is_human_prompt(record) else "input", words or _describe_images(blocks)
+    )
+
+
+def _describe_images(blocks: tuple[object, ...]) -> str:
+    return f"({len(blocks)} blocks without words)" if blocks else "(empty)"
+
+
+def _describe_attachment(record: Record) -> str:
+    envelope = record.envelope.attachment
+    kind = (envelope.type if envelope else None) or "attachment"
+    attachment = record.attachment if isinstance(record, Attachment) else None
+    prompt = getattr(attachment, "prompt", None)
+    return to_single_line(f"{kind}  {prompt}") if isinstance(prompt, str) else kind

@@ -1,1 +1,0 @@
-"""Passages to blocks that a terminal draws: words, lines of calls, output, changes, remarks."""

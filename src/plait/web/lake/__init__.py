@@ -1,1 +1,0 @@
-"""A lake to pages and JSON, each person seeing what the policy says."""

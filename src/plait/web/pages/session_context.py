@@ -1,0 +1,458 @@
+"""The Context tab of a session: what fills the window, through time and now, and what makes room."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from plait.insights.why import CAUSE_NAMES as CAUSES
+from plait.insights.xray import FillKind, XrayColumn
+from plait.view.context import Fill, FillItem, Omitted, Weighed, Weight
+from plait.view.formats import format_count, format_tokens, join_dotted
+from plait.view.page.blocks import render_prose, render_typed_text
+from plait.view.page.charts import render_bar, render_legend, render_stacked_bar
+from plait.view.page.frame import SessionHeader, paginate, render_fetched_details
+from plait.view.page.markup import attribute, esc, icon
+from plait.web.responses import SessionRequest, read_number, tab_fragment, tab_response
+
+MOST_COLUMNS = 240
+HEIGHT, FOOT, PITCH = 160, 12, 10
+FEWEST = 3
+LEAST_AGAIN = 1000
+XRAY_KINDS: dict[FillKind, str] = {
+    "system": "system prompt and tools, not in the log",
+    "summary": "summary of a compaction",
+    "prompts": "prompts",
+    "reminders": "reminders",
+    "answers": "answers",
+    "thinking": "thinking",
+    "calls": "tool calls",
+    "results": "tool results",
+    "reports": "agent reports",
+    "pictures": "pictures",
+}
+
+
+def has_enough_requests(columns: Sequence[XrayColumn]) -> bool:
+    """Return whether there are enough requests for a chart."""
+    return len(columns) >= FEWEST
+
+
+def render_xray(head: SessionHeader, columns: Sequence[XrayColumn]) -> str:
+    """Render one column per request by what filled it, nothing where there are too few."""
+    if not has_enough_requests(columns):
+        return ""
+    visible = _thin_columns(columns)
+    maximum = max(sum(column.fills.values()) for column in visible) or 1
+    bars = "".join(
+        _render_column(head, column, index, maximum) for index, column in enumerate(visible)
+    )
+    compactions = sum(column.is_compacted for column in columns)
+    note = f", {format_count(compactions, 'compaction')}" if compactions else ""
+    label = (
+        f"What filled the window over {format_count(len(columns), 'request')}, "
+        f"{format_tokens(maximum)} at most{note}"
+    )
+    size = f"0 0 {PITCH * len(visible)} {HEIGHT + FOOT}"
+    return (
+        f'<figure class="xray"><figcaption>{label}</figcaption>'
+        f'<svg class="shares" viewBox="{size}" preserveAspectRatio="none" aria-hidden="true" '
+        f'focusable="false">{bars}</svg>{_explain_marks(columns)}</figure>'
+    )
+
+
+def _thin_columns(columns: Sequence[XrayColumn]) -> list[XrayColumn]:
+    """Return as many columns as there is room for; of those merged, the most expensive."""
+    step = -(-len(columns) // MOST_COLUMNS)
+    groups = (columns[start : start + step] for start in range(0, len(columns), step))
+    return [
+        max(group, key=lambda column: (column.is_compacted, column.parts.again)) for group in groups
+    ]
+
+
+def _render_column(head: SessionHeader, column: XrayColumn, index: int, maximum: int) -> str:
+    x, y, parts = index * PITCH, float(HEIGHT), []
+    for kind in XRAY_KINDS:
+        height = HEIGHT * column.fills.get(kind, 0) / maximum
+        if height > 0:
+            y -= height
+            parts.append(
+                f'<rect class="{kind}" x="{x}" y="{y:.1f}" width="9" height="{height:.1f}"/>'
+            )
+    if column.cause and column.parts.again >= LEAST_AGAIN:
+        parts.append(f'<rect class="bad" x="{x}" y="{HEIGHT + 4}" width="9" height="8"/>')
+    inner = f"<title>{esc(_format_tooltip(column))}</title>{''.join(parts)}"
+    return f'<a href="{esc(head.record_url(column.uuid))}" tabindex="-1">{inner}</a>'
+
+
+def _format_tooltip(column: XrayColumn) -> str:
+    fills = [
+        f"{XRAY_KINDS[kind]}: {format_tokens(column.fills[kind])}"
+        for kind in XRAY_KINDS
+        if column.fills.get(kind)
+    ]
+    total = f"{format_tokens(sum(column.fills.values()))} tokens"
+    resent = f"{format_tokens(column.parts.again)} paid again" if column.parts.again else ""
+    cause = f": {CAUSES[column.cause]}" if column.cause else ""
+    compaction = "after a compaction" if column.is_compacted else ""
+    return "\n".join(part for part in (total, compaction, f"{resent}{cause}", *fills) if part)
+
+
+def _explain_marks(columns: Sequence[XrayColumn]) -> str:
+    """Explain the marks below the columns."""
+    marked = [column for column in columns if column.cause and column.parts.again >= LEAST_AGAIN]
+    if not marked:
+        return ""
+    tokens = sum(column.parts.again for column in marked)
+    causes = ", ".join(dict.fromkeys(CAUSES[column.cause] for column in marked if column.cause))
+    explanation = (
+        f"Red marks: {format_count(len(marked), 'request')} paid again for {format_tokens(LEAST_AGAIN)} "
+        f"tokens and more that the cache had held, {format_tokens(tokens)} in all ({causes})."
+    )
+    return f'<p class="dim">{esc(explanation)}</p>'
+
+
+FILL_KINDS = {
+    "results": ("Tool results", "result"),
+    "reports": ("Agent reports", "report"),
+    "thinking": ("Thinking", "thought"),
+    "pictures": ("Pictures and documents", "picture"),
+    "reminders": ("Reminders and notes", "reminder"),
+    "calls": ("Tool calls", "call"),
+    "answers": ("Answers", "answer"),
+    "prompts": ("Prompts and summaries", "prompt"),
+    "rereads": ("Files read repeatedly, part of the results", "earlier read"),
+}
+TRIM_OPTIONS = {
+    "thinking": "thinking",
+    "pictures": "images",
+    "reminders": "reminders",
+    "rereads": "rereads",
+}
+"""Kinds that can be trimmed as a whole, by what the request calls them."""
+TICKED = ("results", "reports", "calls")
+"""Kinds of which single things can be trimmed."""
+PRESETS = ("light", "standard", "heavy", "extreme")
+RECENT = 3
+"""Turns at the end that are not compressed, where nobody says otherwise."""
+BY_CHARACTERS = (
+    "Estimated by the characters of each message; what stands above is by the tokens that "
+    "requests were counted with, and differs."
+)
+
+
+def render_fills(head: SessionHeader, context: Weighed) -> str:
+    """Render what fills the context, and what makes room in it."""
+    if not context.fills:
+        return ""
+    maximum = max(fill.tokens for fill in context.fills) or 1
+    rows = "".join(_render_fill(head, fill, maximum, context) for fill in context.fills)
+    return (
+        f'<form class="room" data-session="{esc(head.name)}" data-title="{esc(head.title)}">'
+        f'<h3>What fills it</h3><p class="hint">{BY_CHARACTERS}</p>'
+        f'<ul class="kinds">{rows}</ul>{_render_make_room(context)}</form>'
+    )
+
+
+def _render_fill(head: SessionHeader, fill: Fill, maximum: int, context: Weighed) -> str:
+    name, noun = FILL_KINDS[fill.kind]
+    items = "".join(_render_item(head, item, fill.kind) for item in fill.largest)
+    rest = fill.count - sum(item.times for item in fill.largest)
+    rest_item = f'<li class="dim">and {format_count(rest, "smaller one")}</li>' if rest else ""
+    return (
+        f'<li class="kind">{_render_kind_checkbox(fill, name)}<details><summary>'
+        f'<span class="words">{name}</span><span class="count">{format_count(fill.count, noun)}</span>'
+        f"{render_bar(fill.tokens / maximum, 'weight')}{_render_figures(fill.tokens, context.window)}</summary>"
+        f'<ul class="items">{items}{rest_item}</ul></details></li>'
+    )
+
+
+def _render_figures(tokens: int, window: int) -> str:
+    share = 100 * tokens / window
+    percent = f"{share:.1f} %" if share >= 0.1 else ""
+    return (
+        f'<span class="took" title="about {tokens} tokens">{format_tokens(tokens)}</span>'
+        f'<span class="percent">{percent}</span>'
+    )
+
+
+def _render_kind_checkbox(fill: Fill, name: str) -> str:
+    option = TRIM_OPTIONS.get(fill.kind)
+    if option is None:
+        return '<span class="tick"></span>'
+    return (
+        f'<span class="tick"><input class="edits" type="checkbox" name="{option}" '
+        f'data-tokens="{fill.tokens}" aria-label="Trim: {name}"></span>'
+    )
+
+
+def _render_item(head: SessionHeader, item: FillItem, kind: str) -> str:
+    is_tickable = kind in TICKED and item.calls
+    words = esc(item.words) or '<span class="dim">without words</span>'
+    tick = ""
+    if is_tickable:
+        tick = (
+            f'<input class="edits" type="checkbox" name="call" value="{esc(item.calls[0])}" '
+            f'data-tokens="{item.tokens}">'
+        )
+    label_text = f'<span class="words">{words}</span>'
+    label = (
+        f"<label>{tick}{label_text}</label>" if tick else f'<span class="label">{label_text}</span>'
+    )
+    return (
+        f'<li>{label}<span class="since">{" · ".join(_iter_item_facts(head, item))}</span>'
+        f'<span class="took">{format_tokens(item.tokens)}</span></li>'
+    )
+
+
+def _iter_item_facts(head: SessionHeader, item: FillItem) -> Iterator[str]:
+    if item.times > 1:
+        yield f"{item.times} times"
+    if item.turn:
+        yield f"since turn {item.turn}"
+    if item.uuid and item.line:
+        yield f'<a href="{esc(head.record_url(item.uuid))}">line {item.line}</a>'
+    else:
+        start = item.message - (item.message - 1) % STEP
+        url = f"{head.tab_url('context')}{f'?from={start}' if start > 1 else ''}"
+        yield f'<a href="{esc(url)}#message-{item.message}">message {item.message}</a>'
+
+
+STEP = 300
+"""Messages on one page of the tab."""
+
+
+def _render_make_room(context: Weighed) -> str:
+    return (
+        '<section class="edits making-room" aria-labelledby="making-room">'
+        '<h3 id="making-room">Make room</h3>'
+        '<p class="hint">You see what would change before anything does, and it can be undone. '
+        "Your prompts always stay.</p>"
+        f"{_render_presets()}{_render_trim_selection()}{_render_compress(context)}"
+        '<label class="whole"><input type="checkbox" name="in_place">'
+        "<span>change this session itself, not a copy of it</span></label></section>"
+    )
+
+
+def _render_presets() -> str:
+    buttons = "".join(
+        f'<button type="button" data-edit="trim"{attribute("data-preset", name)}>'
+        f"<b>{name.capitalize()}</b><span></span></button>"
+        for name in PRESETS
+    )
+    return f'<div class="presets" role="group" aria-label="Trim by a preset">{buttons}</div>'
+
+
+def _render_trim_selection() -> str:
+    return (
+        '<div class="by-hand"><label>Results <select name="way">'
+        '<option value="empty">become one line</option>'
+        '<option value="cut">are cut to their beginning</option>'
+        '<option value="remove">go with their calls</option></select></label>'
+        '<label>Leave the last <input type="number" name="except_last" value="0" min="0" '
+        'max="9999"> turns alone</label>'
+        '<button type="button" data-edit="trim">Trim selected</button>'
+        '<span class="ticked" role="status"></span></div>'
+    )
+
+
+def _render_compress(context: Weighed) -> str:
+    if context.turns < 2:
+        return ""
+    until = max(context.turns - RECENT + 1, 2)
+    return (
+        '<div class="by-hand"><label>Everything before turn '
+        f'<input type="number" name="until" value="{until}" min="2" max="{context.turns}"></label>'
+        '<button type="button" data-edit="compress">Compress</button>'
+        f'<span class="dim">of {context.turns} turns: your prompts stay, answers become short, '
+        "calls a line each</span></div>"
+    )
+
+
+MOST_SHOWN = 400_000
+"""Characters of a block that stand in a page."""
+NAMES = {
+    "system": "system prompt and tools, not in the log",
+    "prompts": "prompts and reminders",
+    "answers": "answers",
+    "thinking": "thinking",
+    "calls": "tool calls",
+    "results": "tool results",
+    "media": "pictures and documents",
+}
+REASONS = {
+    "abandoned branch": "They stand on branches that were left.",
+    "api error": "Errors are shown to people, not to the model.",
+    "before compaction": "A summary took their place.",
+    "bridged progress": "Progress notes are passed over.",
+    "empty": "There is nothing in them.",
+    "no message": "They hold no message.",
+    "attachment without text": "The client renders no text for them.",
+    "replaced by a later line": "The same record stands in the file again, later.",
+    "sidechain": "They belong to an agent.",
+    "system entry": "Notes of the client are not sent.",
+    "thinking-only": "An answer of thinking alone is dropped.",
+    "unanswered call dropped": "No result came for the call.",
+    "unknown type": "The client does not know the type.",
+    "line that the client does not read": "Its line begins with a byte order mark.",
+}
+
+
+def render_context_body(
+    head: SessionHeader, context: Weighed, start: int = 1, columns: Sequence[XrayColumn] = ()
+) -> str:
+    """Render the tab: the window, how it filled, its messages, what is left out."""
+    refusal = ""
+    if not context.resumes:
+        refusal = f'<p class="warn">Cannot be resumed: {esc(context.why_not or "")}</p>'
+    if context.tokens is None and not context.messages:
+        return f'{refusal}<p class="empty">There are no messages.</p>'
+    return (
+        f"{refusal}{_render_window(context, columns)}{render_xray(head, columns)}"
+        f"{render_fills(head, context)}"
+        f"{_render_messages(head, context, start)}"
+        f"{_render_left_out(head, context.left_out)}"
+    )
+
+
+def _render_window(context: Weighed, columns: Sequence[XrayColumn]) -> str:
+    tokens, estimated, window = context.tokens, context.estimated, context.window
+    parts = _list_parts(context, columns)
+    used = max(tokens or 0, estimated)
+    measured = f"{format_tokens(tokens)} tokens after the last answer" if tokens else ""
+    estimate = f"{format_tokens(estimated)} tokens of messages, estimated"
+    share = f"{100 * used / window:.0f} % of a window of {format_tokens(window)}"
+    bar = render_stacked_bar((name, count / window) for name, _, count in parts)
+    legend = render_legend((name, summary, format_tokens(count)) for name, summary, count in parts)
+    next_prompt = context.next_prompt.sentence if context.next_prompt else ""
+    note = (
+        f'<p class="dim">{esc(next_prompt[:1].upper() + next_prompt[1:])}.</p>'
+        if next_prompt
+        else ""
+    )
+    summary = f"<p>{join_dotted(measured, estimate, share)}</p>"
+    return f'<section class="filled">{summary}{bar}{legend}{note}</section>'
+
+
+def _list_parts(context: Weighed, columns: Sequence[XrayColumn]) -> list[tuple[str, str, int]]:
+    """Return what fills the window: kind, name and tokens, as in the last request."""
+    if has_enough_requests(columns):
+        last = columns[-1].fills
+        return [(kind, name, last[kind]) for kind, name in XRAY_KINDS.items() if last.get(kind)]
+    return [(part, NAMES[part], count) for part, count in context.parts.items()]
+
+
+def _render_messages(head: SessionHeader, context: Weighed, start: int) -> str:
+    messages = context.messages
+    if not messages:
+        return '<p class="empty">There are no messages.</p>'
+    shown, pages = paginate("messages", messages, start, f"{head.tab_url('context')}?", STEP)
+    maximum = max(message.tokens for message in messages) or 1
+    rows = "".join(
+        f'<li id="message-{message.number}">{_render_message_row(head, message, maximum, context.window)}</li>'
+        for message in shown
+    )
+    return f'<h3>Messages</h3>{pages}<ol class="messages">{rows}</ol>{pages}'
+
+
+def _render_message_row(head: SessionHeader, message: Weight, maximum: int, window: int) -> str:
+    share = 100 * message.tokens / window
+    percent = f"{share:.1f} %" if share >= 0.1 else ""
+    summary = (
+        f'<span class="n">{message.number}</span><span class="role {esc(message.role)}">{esc(message.role)}'
+        f'</span><span class="words">{esc(message.words)}</span>'
+        f'<span class="blocks">{esc(message.blocks)}</span>{render_bar(message.tokens / maximum, "weight")}'
+        f'<span class="took" title="about {message.tokens} tokens">{format_tokens(message.tokens)}</span>'
+        f'<span class="percent">{percent}</span>'
+    )
+    return render_fetched_details(f"{head.tab_url('context')}/{message.number}", summary)
+
+
+def _render_left_out(head: SessionHeader, left_out: Sequence[Omitted]) -> str:
+    if not left_out:
+        return ""
+    total = sum(group.count for group in left_out)
+    rows = "".join(_render_reason(head, group) for group in left_out)
+    return f"<h3>Left out: {format_count(total, 'record')}</h3>{rows}"
+
+
+def _render_reason(head: SessionHeader, group: Omitted) -> str:
+    links = "".join(
+        f'<li><a href="{esc(head.record_url(uuid))}">line {line}</a></li>'
+        for uuid, line in group.records
+    )
+    rest = group.count - len(group.records)
+    rest_item = f"<li>and {rest} more</li>" if rest else ""
+    explanation = REASONS.get(group.reason, "")
+    return (
+        f'<details class="omitted"><summary><b>{group.count}</b> {esc(group.reason)} '
+        f'<span class="dim">{explanation}</span></summary><ul class="places-list">{links}{rest_item}</ul>'
+        "</details>"
+    )
+
+
+def render_message(role: str, blocks: Sequence[Mapping[str, Any]]) -> str:
+    """Render one message with all its blocks."""
+    inner = "".join(_render_block(role, block) for block in blocks)
+    return f'<div class="message {esc(role)}">{inner or "<p>Nothing.</p>"}</div>'
+
+
+def _render_block(role: str, block: Mapping[str, Any]) -> str:
+    kind = str(block.get("type"))
+    if kind == "text":
+        text = str(block.get("text", ""))[:MOST_SHOWN]
+        html = render_prose(text) if role == "assistant" else render_typed_text(text)
+        return f'<div class="prose block">{html}</div>'
+    if kind == "tool_result" and isinstance(block.get("content"), str):
+        return _render_labelled("result", str(block["content"]))
+    if kind == "tool_use":
+        return _render_labelled(str(block.get("name")), _pretty_print(block.get("input")))
+    if kind == "thinking":
+        return _render_labelled("thinking", str(block.get("thinking", "")))
+    return _render_labelled(kind, _pretty_print(dict(block)))
+
+
+def _render_labelled(name: str, text: str) -> str:
+    shown = text[:MOST_SHOWN]
+    note = f"<p>{len(text) - len(shown)} characters more.</p>" if len(shown) < len(text) else ""
+    return (
+        f'<figure class="block"><figcaption>{icon("raw")}{esc(name)}</figcaption>'
+        f'<pre class="out" tabindex="0">{esc(shown)}</pre>{note}</figure>'
+    )
+
+
+def _pretty_print(value: object) -> str:
+    return json.dumps(_strip_data(value), ensure_ascii=False, indent=2, default=str)
+
+
+def _strip_data(value: object) -> object:
+    if isinstance(value, Mapping):
+        source = value.get("source")
+        if isinstance(source, Mapping) and isinstance(source.get("data"), str):
+            size = f"{len(source['data'])} characters"
+            return {**value, "source": {**source, "data": size}}
+        content = value.get("content")
+        if isinstance(content, list):
+            return {**value, "content": [_strip_data(part) for part in content]}
+    return value
+
+
+def serve_context(request: Request) -> Response:
+    """Serve the tab."""
+    session = SessionRequest(request)
+    opened, start = session.live, read_number(request, "from") or 1
+    body = render_context_body(session.header, opened.context_window, start, opened.xray)
+    return tab_response(request, session, "context", body)
+
+
+def serve_message(request: Request) -> Response:
+    """Serve one message with all its blocks."""
+    session = SessionRequest(request)
+    number, messages = request.path_params["number"], session.live.resumption.context.request
+    if not 0 < number <= len(messages):
+        raise HTTPException(404, "there is no such message")
+    role, blocks = messages[number - 1]
+    return tab_fragment(request, session, "context", render_message(role, blocks))

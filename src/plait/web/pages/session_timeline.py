@@ -1,0 +1,448 @@
+"""The Timeline tab of a session: a strip of the whole conversation, and a waterfall for each turn."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from urllib.parse import quote
+
+from msgspec import Struct
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from plait.conversation.model import SUCCESSFUL
+from plait.view.agents import AgentCost, format_agent_usage
+from plait.view.formats import (
+    format_count,
+    format_count_if_any,
+    format_duration,
+    format_model,
+    format_tokens,
+    join_dotted,
+)
+from plait.view.page.charts import render_drawing, render_legend, render_stacked_bar
+from plait.view.page.frame import SessionHeader, paginate, render_choice
+from plait.view.page.markup import attribute, esc, icon, tool_icon
+from plait.view.text import shorten
+from plait.view.timeline import Bar, Lane, Timeline, TurnBar, build_waterfall
+from plait.web.responses import SessionRequest, read_number, tab_response
+
+SQUEEZED = 0.2
+"""So much of the line may go to the gaps at most."""
+GAP = 0.008
+"""A gap is drawn no wider than this."""
+WIDE = 1000
+THINNEST = 1.5
+MOST_LANES = 10
+MOST_ROWS = 400
+SECOND, TEN_SECONDS = 1000, 10_000
+KINDS = (
+    ("model", "model"),
+    ("tool", "tools"),
+    ("person", "waiting for you"),
+    ("agent", "agents"),
+    ("bad", "failed"),
+    ("other", "idle"),
+)
+
+
+class Scale(Struct, frozen=True):
+    """Positions for times, as shares of the strip."""
+
+    times: tuple[float, ...]
+    places: tuple[float, ...]
+
+    def get_position(self, time: float) -> float:
+        """Return where a time is, from 0 to 1."""
+        index = bisect_right(self.times, time) - 1
+        if index < 0:
+            return 0.0
+        if index >= len(self.times) - 1:
+            return self.places[-1] if self.places else 0.0
+        first, last = self.times[index], self.times[index + 1]
+        share = (time - first) / (last - first) if last > first else 0.0
+        return self.places[index] + share * (self.places[index + 1] - self.places[index])
+
+
+def linear_scale(start: float, end: float) -> Scale:
+    """Return a scale on which all time counts."""
+    return Scale((start, max(end, start + 1)), (0.0, 1.0))
+
+
+def compressed_scale(spans: Iterable[tuple[float, float]], end: float) -> Scale:
+    """Return a scale on which time outside of all spans takes little room.
+
+    |--turn 1--|            |-2-|   in time
+    |------turn 1------|-|--2---|   on the strip
+    """
+    merged = _merge_spans(sorted(spans))
+    if not merged:
+        return linear_scale(0.0, end)
+    edges = [merged[0][0]]
+    is_gap: list[bool] = []
+    for first, last in merged:
+        if first > edges[-1]:
+            edges.append(first)
+            is_gap.append(True)
+        edges.append(max(last, first + 1))
+        is_gap.append(False)
+    if end > edges[-1]:
+        edges.append(end)
+        is_gap.append(True)
+    return Scale(tuple(edges), tuple(_iter_positions(edges, is_gap)))
+
+
+def _merge_spans(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    merged: list[tuple[float, float]] = []
+    for first, last in spans:
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
+        else:
+            merged.append((first, last))
+    return merged
+
+
+def _iter_positions(edges: list[float], is_gap: list[bool]) -> Iterable[float]:
+    lengths = [after - before for before, after in pairwise(edges)]
+    working = sum(length for length, gap in zip(lengths, is_gap, strict=True) if not gap)
+    gaps = sum(is_gap)
+    width = min(GAP, SQUEEZED / gaps) if gaps else 0.0
+    widths = [
+        width if gap else length / working for length, gap in zip(lengths, is_gap, strict=True)
+    ]
+    total = sum(widths) or 1.0
+    position = 0.0
+    yield position
+    for width_ in widths:
+        position += width_ / total
+        yield min(position, 1.0)
+
+
+def _format_time(milliseconds: float) -> str:
+    if milliseconds < SECOND:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < TEN_SECONDS:
+        return f"{milliseconds / SECOND:.1f} s"
+    return format_duration(milliseconds)
+
+
+def render_timeline_body(
+    head: SessionHeader,
+    timeline: Timeline,
+    branches: Sequence[tuple[str, str]],
+    costs: Mapping[str, AgentCost],
+) -> str:
+    """Render the whole conversation: the strip, and a row for each turn."""
+    if not timeline.turns:
+        return f'{_render_branch_choice(head, branches, timeline.line)}<p class="empty">No record has a time.</p>'
+    longest = max(turn.length for turn in timeline.turns) or 1.0
+    rows = "".join(_render_turn_row(head, timeline, turn, longest) for turn in timeline.turns)
+    return (
+        f"{_render_branch_choice(head, branches, timeline.line)}{_render_strip(head, timeline)}"
+        f"{render_legend((kind, name, '') for kind, name in KINDS)}"
+        '<p class="hint">Idle time is compressed. Click a turn for details.</p>'
+        f'<ol class="falls">{rows}</ol>{_render_lanes(head, timeline, costs)}'
+    )
+
+
+def _render_branch_choice(
+    head: SessionHeader, branches: Sequence[tuple[str, str]], current: str
+) -> str:
+    if len(branches) < 2:
+        return ""
+    return render_choice(
+        "Conversations",
+        ((name, _build_url(head, line), line == current) for line, name in branches),
+    )
+
+
+def _build_url(head: SessionHeader, line: str, turn: int | None = None) -> str:
+    turn_field = f"&turn={turn}" if turn is not None else ""
+    return f"{head.tab_url('timeline')}?line={quote(line, safe='')}{turn_field}"
+
+
+def _render_strip(head: SessionHeader, timeline: Timeline) -> str:
+    spans = [(turn.start, turn.end) for turn in timeline.turns]
+    spans += [(lane.start, lane.end) for lane in timeline.lanes]
+    scale = compressed_scale(spans, timeline.length)
+    lanes = max((min(lane.lane, MOST_LANES) for lane in timeline.lanes), default=0)
+    height = 24 + 10 * lanes
+    turns = "".join(_render_strip_turn(head, timeline.line, turn, scale) for turn in timeline.turns)
+    agents = "".join(_render_strip_lane(head, lane, scale) for lane in timeline.lanes)
+    hidden = sum(lane.lane > MOST_LANES for lane in timeline.lanes)
+    note = (
+        f'<p class="hint">{format_count(hidden, "agent")} more ran in parallel.</p>'
+        if hidden
+        else ""
+    )
+    size = "small" if lanes < 3 else "large" if lanes > 6 else "middle"
+    return f'<div class="overall {size}">{render_drawing(turns + agents, height, WIDE)}</div>{note}'
+
+
+def _render_strip_turn(head: SessionHeader, line: str, turn: TurnBar, scale: Scale) -> str:
+    state = "bad" if turn.failed else "stopped" if turn.is_interrupted else ""
+    position = _format_position(turn.start, turn.end, scale)
+    tooltip = f"{turn.number}. {shorten(turn.words, 80)} — {_format_time(turn.length)}"
+    css = " odd" if turn.number % 2 else ""
+    rect = f'<rect class="turn{css}" {position} y="0" height="20"/>'
+    if state:
+        rect += f'<rect class="{state}" {position} y="17" height="3"/>'
+    return _render_link(_build_url(head, line, turn.number), rect, tooltip)
+
+
+def _render_strip_lane(head: SessionHeader, lane: Lane, scale: Scale) -> str:
+    if lane.lane > MOST_LANES:
+        return ""
+    kind = "bad" if lane.is_failed else "agent"
+    top = 24 + 10 * (lane.lane - 1)
+    rect = f'<rect class="{kind}" {_format_position(lane.start, lane.end, scale)} y="{top}" height="7"/>'
+    tooltip = f"{shorten(lane.words, 80)} — {_format_time(lane.end - lane.start)}"
+    return _render_link(_build_url(head, lane.line), rect, tooltip)
+
+
+def _format_position(start: float, end: float, scale: Scale) -> str:
+    first = scale.get_position(start) * WIDE
+    width = max(scale.get_position(end) * WIDE - first, THINNEST)
+    return f'x="{min(first, WIDE - width):.1f}" width="{width:.1f}"'
+
+
+def _render_link(href: str, shape: str, tooltip: str) -> str:
+    return f'<a href="{esc(href)}" tabindex="-1"><title>{esc(tooltip)}</title>{shape}</a>'
+
+
+def _render_turn_row(head: SessionHeader, timeline: Timeline, turn: TurnBar, longest: float) -> str:
+    other = max(turn.length - turn.model_ms - turn.tools_ms - turn.asking_ms, 0)
+    parts = [
+        ("model", turn.model_ms / longest),
+        ("tool", turn.tools_ms / longest),
+        ("person", turn.asking_ms / longest),
+        ("other", other / longest),
+    ]
+    counts = join_dotted(
+        format_count_if_any(turn.calls, "call"),
+        format_count_if_any(len(turn.agents), "agent"),
+        _format_waiting(turn),
+    )
+    failed = _render_warning(f"{turn.failed} failed" if turn.failed else "")
+    stopped = _render_warning("interrupted" if turn.is_interrupted else "")
+    title = esc(shorten(turn.words, 120)) or "<i>before the first prompt</i>"
+    return _render_row(
+        _build_url(head, timeline.line, turn.number),
+        f"<b>{turn.number}</b><span>{title}</span>",
+        render_stacked_bar(parts),
+        _format_time(turn.length),
+        join_dotted(counts, failed, stopped),
+    )
+
+
+def _render_row(
+    href: str,
+    label: str,
+    bar: str,
+    duration: str,
+    counts: str = "",
+    kind: str = "",
+    title: str = "",
+) -> str:
+    """Render one row: what took time, its bar, its duration, counts."""
+    counts_html = f'<span class="counts">{counts}</span>' if counts else ""
+    return (
+        f'<li class="fall{kind}"><a class="what" href="{esc(href)}"{attribute("title", title)}>'
+        f'{label}</a>{bar}<span class="took">{duration}</span>'
+        f"{counts_html}</li>"
+    )
+
+
+def _render_warning(text: str) -> str:
+    return f'<span class="warn">{text}</span>' if text else ""
+
+
+def _render_lanes(head: SessionHeader, timeline: Timeline, costs: Mapping[str, AgentCost]) -> str:
+    longest = max((lane.end - lane.start for lane in timeline.lanes), default=0) or 1.0
+    launched = [lane for lane in timeline.lanes if lane.kind != "service"]
+    background = [lane for lane in timeline.lanes if lane.kind == "service"]
+    agents = "".join(_render_lane(head, lane, longest, costs.get(lane.line)) for lane in launched)
+    background_rows = "".join(
+        _render_lane(head, lane, longest, costs.get(lane.line)) for lane in background
+    )
+    html = (
+        f'<h3>{format_count(len(launched), "agent")}</h3><ol class="falls sent">{agents}</ol>'
+        if launched
+        else ""
+    )
+    if background:
+        words = f"{format_count(len(background), 'background request')} by Claude Code"
+        html += (
+            f'<details class="errands"><summary>{words}</summary>'
+            f'<ol class="falls sent">{background_rows}</ol></details>'
+        )
+    return html
+
+
+def _render_lane(head: SessionHeader, lane: Lane, longest: float, cost: AgentCost | None) -> str:
+    kind, length = "bad" if lane.is_failed else "agent", lane.end - lane.start
+    turn = f"turn {lane.turn}" if lane.turn is not None else ""
+    failed = "failed" if lane.is_failed else f"{lane.failed} failed" if lane.failed else ""
+    return _render_row(
+        _build_url(head, lane.line),
+        f"{icon('agent')}<span>{esc(shorten(lane.words, 120))}</span>",
+        render_stacked_bar([(kind, length / longest)]),
+        _format_time(length),
+        join_dotted(turn, _format_usage(lane, cost), _render_warning(failed)),
+    )
+
+
+def _format_usage(lane: Lane, cost: AgentCost | None) -> str:
+    if cost is None:
+        return format_count(lane.calls, "call")
+    return format_agent_usage(cost, has_time=False)
+
+
+def render_waterfall_body(
+    head: SessionHeader,
+    timeline: Timeline,
+    turn: TurnBar,
+    bars: Sequence[Bar],
+    agents: Mapping[str, tuple[Lane, Sequence[Bar]]],
+    costs: Mapping[str, AgentCost],
+    start: int = 1,
+) -> str:
+    """Render one turn: a row for each response and call, agents as lanes of their own."""
+    end = max([turn.end, *(lane.end for lane, _ in agents.values())], default=turn.end)
+    scale = linear_scale(turn.start, end)
+    base = _build_url(head, timeline.line, turn.number)
+    shown, pages = paginate("rows", bars, start, f"{base}&", MOST_ROWS)
+    rows = "".join(row for bar in shown for row in _iter_bar_rows(head, bar, agents, costs, scale))
+    title = esc(shorten(turn.words, 300)) or "Before the first prompt"
+    return (
+        f"{_render_turn_links(head, timeline, turn)}"
+        f'<h3 class="turn-words"><a href="{esc(head.record_url(turn.uuid))}">{turn.number}</a> {title}</h3>'
+        f'<p class="hint">{esc(_format_turn_times(turn))}</p>{pages}{_render_ruler(end - turn.start)}'
+        f'<ol class="falls waterfall">{rows}</ol>{pages}'
+        f"{render_legend((kind, name, '') for kind, name in KINDS)}"
+    )
+
+
+def _format_turn_times(turn: TurnBar) -> str:
+    return join_dotted(
+        _format_time(turn.length),
+        f"{_format_time(turn.model_ms)} the model" if turn.model_ms else "",
+        f"{_format_time(turn.tools_ms)} tools" if turn.tools_ms else "",
+        _format_waiting(turn),
+        format_count(turn.responses, "response"),
+        format_count(turn.calls, "call"),
+        f"{turn.failed} failed" if turn.failed else "",
+    )
+
+
+def _format_waiting(turn: TurnBar) -> str:
+    waiting = format_duration(turn.asking_ms)
+    return f"{waiting} waiting for you" if waiting else ""
+
+
+def _render_turn_links(head: SessionHeader, timeline: Timeline, turn: TurnBar) -> str:
+    numbers = [turn_bar.number for turn_bar in timeline.turns]
+    index = numbers.index(turn.number)
+    neighbours = [("Before", index - 1), ("After", index + 1)]
+    links = "".join(
+        f'<a href="{esc(_build_url(head, timeline.line, numbers[neighbour]))}">{label}: '
+        f"turn {numbers[neighbour]}</a>"
+        for label, neighbour in neighbours
+        if 0 <= neighbour < len(numbers)
+    )
+    return (
+        '<nav class="pager" aria-label="Turns">'
+        f'<a href="{esc(_build_url(head, timeline.line))}">All turns</a>{links}</nav>'
+    )
+
+
+def _render_ruler(length: float) -> str:
+    marks = "".join(f"<span>{_format_time(length * part / 4)}</span>" for part in range(5))
+    return f'<div class="ruler" aria-hidden="true"><div>{marks}</div></div>'
+
+
+def _iter_bar_rows(
+    head: SessionHeader,
+    bar: Bar,
+    agents: Mapping[str, tuple[Lane, Sequence[Bar]]],
+    costs: Mapping[str, AgentCost],
+    scale: Scale,
+) -> Iterator[str]:
+    kind = bar.kind if bar.outcome in SUCCESSFUL else "bad"
+    failed = f" {_render_warning(bar.outcome)}" if kind == "bad" else ""
+    sign = icon("plait") if bar.kind == "model" else tool_icon(bar.name)
+    tokens = f"{format_tokens(bar.output_tokens)} out" if bar.output_tokens else ""
+    label = bar.words or join_dotted(tokens, _format_lead(bar))
+    duration = _format_time(bar.length) if bar.length else ""
+    rect = f'<rect class="{kind}" {_format_position(bar.start, bar.end, scale)} height="8"/>'
+    if bar.asked is not None and bar.asked < bar.start:
+        wait = _format_position(bar.asked, bar.start, scale)
+        rect = f'<rect class="{kind} whole" {wait} height="8"/>{rect}'
+    yield _render_row(
+        head.record_url(bar.uuid),
+        f"{sign}<em>{esc(format_model(bar.name))}</em><span>{esc(label)}</span>",
+        render_drawing(rect, width=WIDE),
+        f"{duration}{failed}",
+        kind=f" {bar.kind}",
+        title=", ".join(filter(None, (f"{bar.name} {label}", duration, bar.outcome))),
+    )
+    for name in bar.agents:
+        if name in agents:
+            yield _render_agent_lane(head, *agents[name], scale, costs.get(name))
+
+
+def _format_lead(bar: Bar) -> str:
+    """Describe how long a response took to its first block: the log has no line before it."""
+    milliseconds = bar.start - bar.asked if bar.asked is not None else 0
+    return f"first block after {_format_time(milliseconds)}" if milliseconds else ""
+
+
+def _render_agent_lane(
+    head: SessionHeader, lane: Lane, bars: Sequence[Bar], scale: Scale, cost: AgentCost | None
+) -> str:
+    kind = "bad" if lane.is_failed else "agent"
+    frame = (
+        f'<rect class="{kind} whole" {_format_position(lane.start, lane.end, scale)} height="8"/>'
+    )
+    failed = f" {_render_warning('failed')}" if lane.is_failed else ""
+    title = esc(shorten(lane.words, 120))
+    return _render_row(
+        _build_url(head, lane.line),
+        f"{icon('agent')}<em>agent</em><span>{title}</span>",
+        render_drawing(frame + "".join(_iter_thinned(bars, scale)), width=WIDE),
+        f"{_format_time(lane.end - lane.start)}{failed}",
+        _format_usage(lane, cost),
+        kind=" lane",
+    )
+
+
+def _iter_thinned(bars: Iterable[Bar], scale: Scale) -> Iterator[str]:
+    until = -1.0
+    for bar in sorted(bars, key=lambda bar: bar.start):
+        is_bad = bar.outcome not in SUCCESSFUL
+        end = scale.get_position(bar.end) * WIDE
+        if bar.kind == "model" or (end - until < THINNEST and not is_bad):
+            continue
+        until = end
+        kind = "bad" if is_bad else bar.kind
+        yield f'<rect class="{kind}" {_format_position(bar.start, bar.end, scale)} y="2" height="4"/>'
+
+
+def serve_timeline(request: Request) -> Response:
+    """Serve the tab: a conversation in time, or one turn of it."""
+    session = SessionRequest(request)
+    opened, header = session.live, session.header
+    line = opened.line(request.query_params.get("line"))
+    timeline, number = opened.timeline(line.id), read_number(request, "turn")
+    if number is None:
+        branches = {**opened.branch_names}
+        branches.setdefault(line.id, "this agent")
+        body = render_timeline_body(header, timeline, list(branches.items()), opened.agents)
+        return tab_response(request, session, "timeline", body)
+    turn = next((turn for turn in timeline.turns if turn.number == number), None)
+    if turn is None:
+        raise HTTPException(404, "there is no such turn")
+    bars, agents = build_waterfall(opened.conversations, timeline, number, opened.directory)
+    start = read_number(request, "from") or 1
+    body = render_waterfall_body(header, timeline, turn, bars, agents, opened.agents, start)
+    return tab_response(request, session, "timeline", body)

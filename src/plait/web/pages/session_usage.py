@@ -1,0 +1,464 @@
+"""The Usage tab of a session: totals, agents, what was paid again, and every response."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from plait.conversation.costs import CostSum, ResponseCost, SessionCost
+from plait.conversation.prices import format_unpriced_model
+from plait.conversation.usage import Tokens
+from plait.insights.why import (
+    CAUSE_NAMES,
+    CAUSE_REASONS,
+    CauseSum,
+    WhyRequest,
+    WhyTotals,
+    find_jumps,
+    format_cause,
+    format_reason,
+    format_unknown,
+)
+from plait.view.agents import AgentCost, format_agent_cost, sum_agent_costs
+from plait.view.formats import (
+    CACHE_READ,
+    OUTPUT,
+    TOKEN_KINDS,
+    format_count,
+    format_duration,
+    format_first_models,
+    format_model,
+    format_money,
+    format_tokens,
+    format_utc,
+)
+from plait.view.page.charts import (
+    format_share,
+    render_bar,
+    render_cells,
+    render_drawing,
+    render_row,
+    render_scroll_area,
+    render_table,
+    render_totals,
+)
+from plait.view.page.entries import render_time
+from plait.view.page.frame import SessionHeader, paginate, render_choice
+from plait.view.page.markup import esc
+from plait.view.page.slices import render_uncounted
+from plait.view.text import shorten
+from plait.web.responses import SessionRequest, read_number, tab_response
+
+AGENT_HEADS = ("Task", "Cost", "Time", "Responses", "Input", "Output", "Model", "Type", "View")
+
+
+def render_agents(head: SessionHeader, agents: Iterable[AgentCost]) -> str:
+    """Render the agents, the most expensive first, Claude Code's background requests folded."""
+    by_cost = sorted(agents, key=lambda agent: (-(agent.cost or 0), -agent.tokens.total))
+    launched = [agent for agent in by_cost if agent.type != "service"]
+    background = [agent for agent in by_cost if agent.type == "service"]
+    html = (
+        f'<div class="lead-line of-agents"><h3>Agents</h3></div>{_render_agents_table(head, launched)}'
+        if launched
+        else ""
+    )
+    if background:
+        words = f"{format_count(len(background), 'background request')} by Claude Code"
+        html += f'<details class="errands"><summary>{words}</summary>{_render_agents_table(head, background)}</details>'
+    return html
+
+
+def _render_agents_table(head: SessionHeader, agents: Sequence[AgentCost]) -> str:
+    heads = "".join(f'<th scope="col">{name}</th>' for name in AGENT_HEADS)
+    rows = "".join(_render_agent_row(head, agent) for agent in agents)
+    foot = f"<tfoot>{_render_agents_total(agents)}</tfoot>" if len(agents) > 1 else ""
+    return (
+        '<div class="scroll" tabindex="0"><table class="figures-table agents-table">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>{foot}</table></div>"
+    )
+
+
+def _render_agent_row(head: SessionHeader, agent: AgentCost) -> str:
+    note = "<small>abandoned</small>" if agent.who == "abandoned" else ""
+    url = esc(f"{head.tab_url()}#line-{quote(agent.line)}")
+    timeline_url = esc(f"{head.tab_url('timeline')}?line={quote(agent.line, safe='')}")
+    title = f'<th scope="row"><a href="{url}">{esc(agent.prompt)}</a></th>'
+    details = render_cells(
+        esc(format_first_models(agent.models)),
+        f"{esc(agent.type)}{note}",
+        f'<a href="{timeline_url}">timeline</a>',
+    )
+    return f"<tr>{title}{_render_agent_figures(agent, format_duration(agent.duration_ms) or '–')}{details}</tr>"
+
+
+def _render_agents_total(agents: Sequence[AgentCost]) -> str:
+    figures = _render_agent_figures(sum_agent_costs(agents), "")
+    return f'<tr><th scope="row">Total</th>{figures}{render_cells("", "", "")}</tr>'
+
+
+def _render_agent_figures(agent: AgentCost, duration: str) -> str:
+    tooltip = (
+        f' title="{format_count(agent.unpriced, "response")} without a price"'
+        if agent.unpriced
+        else ""
+    )
+    return render_cells(
+        ("money", f"<span{tooltip}>{format_agent_cost(agent) or '–'}</span>"),
+        duration,
+        str(agent.responses),
+        format_tokens(agent.tokens.total_input),
+        format_tokens(agent.tokens.output),
+    )
+
+
+CAUSE_HEADS = ("why", "paid again", "of input", "requests", "tokens")
+JUMP_HEADS = ("turn", "when", "cost", "why", "sent", "again")
+
+
+class PaidRequests(NamedTuple):
+    """The requests counted to a session, as far as they are counted."""
+
+    requests: tuple[WhyRequest, ...] = ()
+    totals: WhyTotals | None = None
+    """None where nobody has counted yet."""
+    is_counting: bool = False
+
+    @property
+    def causes(self) -> Mapping[str, str]:
+        """The cause of what was paid again, by the first record of a response."""
+        return {
+            request.uuid: format_cause(request.cause, request.gap_seconds)
+            for request in self.requests
+            if request.uuid and request.cause
+        }
+
+
+def render_paid_again(head: SessionHeader, paid: PaidRequests, responses: int) -> str:
+    """Render the causes and the jumps; mention responses that are counted elsewhere."""
+    totals = paid.totals
+    if totals is None:
+        content = render_uncounted(is_counting=paid.is_counting)
+        return f'<section class="paid-again"><h3>Paid again</h3>{content}</section>'
+    counting = ' data-counting="1"' if paid.is_counting else ""
+    elsewhere = "" if paid.is_counting else _describe_elsewhere(responses - totals.requests)
+    return (
+        f'<section class="paid-again"{counting}><h3>Paid again</h3>'
+        f"{_render_causes(totals)}{elsewhere}</section>{_render_jumps(head, paid)}"
+    )
+
+
+def _render_causes(totals: WhyTotals) -> str:
+    unknown = f"<p>{format_unknown(totals.unknown)}.</p>" if totals.unknown else ""
+    if not totals.again:
+        suffix = ", as far as is known" if unknown else ""
+        return f"<p>Nothing was paid again{suffix}.</p>{unknown}"
+    input_cost = totals.input_cost_usd
+    share = (
+        f", {format_share(totals.again_cost_usd, input_cost)} of input cost" if input_cost else ""
+    )
+    causes = sorted(totals.causes.items(), key=lambda pair: -pair[1].again_cost_usd)
+    rows = (
+        _render_cause(CAUSE_NAMES[name], CAUSE_REASONS[name], cause, input_cost)
+        for name, cause in causes
+    )
+    table = render_table(CAUSE_HEADS, rows, "figures-table causes")
+    summary = f"{format_money(totals.again_cost_usd)} for input that had been cached before{share}."
+    return (
+        f"<p>{summary}</p>{unknown}{render_scroll_area(table, 'Why something was paid for again')}"
+    )
+
+
+def _render_cause(name: str, reason: str, cause: CauseSum, input_cost: float) -> str:
+    return render_row(
+        f"{esc(name)} <small>{esc(reason)}</small>",
+        format_money(cause.again_cost_usd),
+        format_share(cause.again_cost_usd, input_cost),
+        str(cause.requests),
+        format_tokens(cause.again),
+    )
+
+
+def _describe_elsewhere(count: int) -> str:
+    if count <= 0:
+        return ""
+    clause = (
+        "stands in another session too, and is" if count == 1 else "stand in others too, and are"
+    )
+    return f"<p>{format_count(count, 'response')} {clause} counted there.</p>"
+
+
+def _render_jumps(head: SessionHeader, paid: PaidRequests) -> str:
+    jumps = find_jumps(paid.requests)
+    if not jumps:
+        return ""
+    table = render_table(
+        JUMP_HEADS, (_render_jump(head, jump) for jump in jumps), "figures-table jumps"
+    )
+    return (
+        f"<section><h3>Jumps in cost</h3>{render_scroll_area(table, 'Jumps in cost')}"
+        f"{_describe_rest(len(paid.requests) - len(jumps))}</section>"
+    )
+
+
+def _describe_rest(count: int) -> str:
+    if not count:
+        return ""
+    verb = "stands" if count == 1 else "stand"
+    return f"<p>{format_count(count, 'other request')} {verb} among the responses below.</p>"
+
+
+def _render_jump(head: SessionHeader, request: WhyRequest) -> str:
+    sent = request.read + request.new + request.again + request.uncached
+    when = format_utc(request.time) if request.time else None
+    turn = "–" if request.turn is None else str(request.turn)
+    row_cells = render_cells(
+        turn,
+        f'<a href="{esc(head.record_url(request.uuid))}">{render_time(when) or "there"}</a>',
+        "–" if request.cost_usd is None else format_money(request.cost_usd),
+        ("why", esc(format_reason(request))),
+        format_tokens(sent),
+        format_tokens(request.again) if request.again else "",
+    )
+    return f"<tr>{row_cells}</tr>"
+
+
+STEP = 200
+MOST_COLUMNS = 240
+REQUESTER_NAMES = {
+    "main": "Main conversation",
+    "agents": "Agents",
+    "service": "Background requests by Claude Code",
+    "abandoned": "Abandoned branches",
+}
+HEADS = tuple(name.capitalize() for name in ("cost", "responses", *TOKEN_KINDS, "cached"))
+RESPONSE_HEADS = tuple(
+    name.capitalize()
+    for name in ("number", "turn", "when", "model", *TOKEN_KINDS, "cost", "paid again")
+)
+
+
+class ResponseFilter(NamedTuple):
+    """Which responses are listed."""
+
+    model: str = ""
+    who: str = ""
+
+    def matches(self, response: ResponseCost) -> bool:
+        """Return whether a response is listed."""
+        return self.model in (
+            "",
+            format_unpriced_model(response.model, response.tokens),
+        ) and self.who in (
+            "",
+            response.who,
+        )
+
+
+ALL_RESPONSES = ResponseFilter()
+
+
+def render_usage_body(
+    head: SessionHeader,
+    cost: SessionCost,
+    paid: PaidRequests,
+    agents: Mapping[str, AgentCost],
+    *,
+    by: str,
+    start: int = 1,
+    only: ResponseFilter = ALL_RESPONSES,
+) -> str:
+    """Render the tab."""
+    if not cost.responses:
+        return '<p class="empty">No usage in this session.</p>'
+    place = head.tab_url("usage")
+    by_requester = _render_sums(
+        "Requested by", cost.by_who, cost.total, REQUESTER_NAMES, f"{place}?who="
+    )
+    models = _render_sums("Models", cost.by_model, cost.total, {}, f"{place}?model=")
+    return (
+        f'{_render_totals(cost.total)}<div class="sum-tables">{models}{by_requester}</div>'
+        f"{render_agents(head, agents.values())}"
+        f"{render_paid_again(head, paid, _count_responses(cost))}{_render_window_chart(head, cost.responses)}"
+        f"{_render_responses(head, cost, paid, by, start, only)}"
+    )
+
+
+def _count_responses(cost: SessionCost) -> int:
+    return sum(response.tokens.total > 0 for response in cost.responses)
+
+
+def _render_totals(total: CostSum) -> str:
+    tokens = total.tokens
+    price_note = f"{total.unpriced} without a price" if total.unpriced else "at list prices"
+    responses = format_count(total.responses, "response")
+    figures = (
+        ("Cost", _render_responses_link(_format_cost_sum(total)), price_note),
+        (
+            "Tokens",
+            _render_responses_link(format_tokens(tokens.total)),
+            _render_responses_link(responses),
+        ),
+        (OUTPUT.capitalize(), _render_responses_link(format_tokens(tokens.output)), "by the model"),
+        (
+            "In",
+            _render_responses_link(format_tokens(tokens.total_input)),
+            f"{_format_cached_share(tokens)} {CACHE_READ}",
+        ),
+    )
+    return render_totals(figures, "sums-cards")
+
+
+def _render_responses_link(label: str, url: str = "") -> str:
+    return f'<a class="fig" href="{esc(url)}#responses">{label}</a>'
+
+
+def _format_cached_share(tokens: Tokens) -> str:
+    return f"{100 * tokens.cache_read / tokens.total_input:.0f} %" if tokens.total_input else "0 %"
+
+
+def _format_cost_sum(total: CostSum) -> str:
+    return (
+        "–" if total.unpriced == total.responses and total.responses else format_money(total.cost)
+    )
+
+
+def _render_sums(
+    title: str, sums: Sequence[CostSum], total: CostSum, names: dict[str, str], url: str
+) -> str:
+    heads = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
+    rows = "".join(_render_sum(sum_, names.get(sum_.name, sum_.name), total, url) for sum_ in sums)
+    total_row = _render_sum(total, "Total", total) if len(sums) > 1 else ""
+    foot = f"<tfoot>{total_row}</tfoot>" if total_row else ""
+    return (
+        f'<div class="scroll" tabindex="0"><table class="figures-table"><caption>{title}</caption>'
+        f'<thead><tr><th scope="col"><span class="hidden">{title}</span></th>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody>{foot}</table></div>"
+    )
+
+
+def _render_sum(sum_: CostSum, name: str, total: CostSum, url: str = "") -> str:
+    tokens = sum_.tokens
+    target = f"{url}{quote(sum_.name)}" if url else ""
+    figures = (
+        f"{sum_.responses}",
+        format_tokens(tokens.input),
+        format_tokens(tokens.cache_write),
+        format_tokens(tokens.cache_read),
+        format_tokens(tokens.output),
+        _format_cached_share(tokens),
+    )
+    share = render_bar(sum_.cost / total.cost, "weight") if total.cost else ""
+    label, cost = format_model(name), _render_responses_link(_format_cost_sum(sum_), target)
+    return (
+        f'<tr><th scope="row" title="{esc(name)}">{esc(label)}</th>'
+        f"{render_cells(('money', f'{cost}{share}'), *(_render_responses_link(figure, target) for figure in figures))}</tr>"
+    )
+
+
+def _render_window_chart(head: SessionHeader, responses: Iterable[ResponseCost]) -> str:
+    main = [response for response in responses if response.who == "main"]
+    if len(main) < 3:
+        return ""
+    step = -(-len(main) // MOST_COLUMNS)
+    columns = [
+        max(main[start : start + step], key=_get_window_size) for start in range(0, len(main), step)
+    ]
+    maximum = max(map(_get_window_size, columns)) or 1
+    bars = "".join(
+        f'<a href="{esc(head.record_url(response.uuid))}" tabindex="-1"><rect class="weight" x="{index * 10}" '
+        f'y="{100 - 100 * size / maximum:.1f}" width="8" height="{100 * size / maximum:.1f}"/></a>'
+        for index, response in enumerate(columns)
+        for size in (_get_window_size(response),)
+    )
+    label = (
+        f"The window over {format_count(len(main), 'response')}, {format_tokens(maximum)} at most"
+    )
+    return (
+        f'<figure class="over-time"><figcaption>{label}</figcaption>'
+        f"{render_drawing(bars, 100, 10 * len(columns))}</figure>"
+    )
+
+
+def _get_window_size(response: ResponseCost) -> int:
+    return response.tokens.total_input + response.tokens.output
+
+
+def _render_responses(
+    head: SessionHeader,
+    cost: SessionCost,
+    paid: PaidRequests,
+    by: str,
+    start: int,
+    only: ResponseFilter,
+) -> str:
+    rows = [response for response in cost.responses if only.matches(response)]
+    if by == "cost":
+        rows.sort(key=lambda response: -(response.cost or 0))
+    url = head.tab_url("usage")
+    base = f"{url}?by=cost&" if by == "cost" else f"{url}?"
+    shown, pages = paginate("responses", rows, start, base, STEP)
+    orders = [("By time", url, by != "cost"), ("By cost", f"{url}?by=cost", by == "cost")]
+    causes = paid.causes
+    rows_html = (
+        _render_response(head, response, causes.get(response.uuid or "", "")) for response in shown
+    )
+    body = render_table(RESPONSE_HEADS, rows_html, "figures-table responses")
+    return (
+        f'<div class="lead-line" id="responses"><h3>Responses</h3>'
+        f"{_render_filter_note(rows, url, only)}{render_choice('Order', orders)}</div>{pages}"
+        f'<div class="scroll" tabindex="0">{body}</div>{pages}'
+    )
+
+
+def _render_filter_note(rows: Sequence[ResponseCost], url: str, only: ResponseFilter) -> str:
+    """Say which responses are listed where not all are, with their cost."""
+    if only == ALL_RESPONSES:
+        return ""
+    cost = format_money(sum(response.cost or 0.0 for response in rows))
+    name = format_model(only.model) or REQUESTER_NAMES.get(only.who, only.who)
+    summary = f"{name}: {format_count(len(rows), 'response')}, {cost}"
+    return f'<p><span role="status">{esc(summary)}</span> <a href="{esc(url)}">Show all</a></p>'
+
+
+def _render_response(head: SessionHeader, response: ResponseCost, cause: str) -> str:
+    tokens = response.tokens
+    cost = "–" if response.cost is None else format_money(response.cost)
+    by = f"<small>{esc(shorten(response.by, 60))}</small>" if response.by else ""
+    abandoned = "<small>abandoned</small>" if response.who == "abandoned" else ""
+    failed = '<small class="warn">error</small>' if response.is_error else ""
+    model = format_model(response.model or "")
+    kinds = (tokens.input, tokens.cache_write, tokens.cache_read, tokens.output)
+    row_cells = render_cells(
+        f'<a href="{esc(head.record_url(response.uuid))}">{response.number}</a>',
+        str(response.turn),
+        render_time(response.time),
+        f"{esc(model)}{by}{abandoned}{failed}",
+        *(f"{count:,}".replace(",", " ") for count in kinds),
+        cost,
+        ("why", esc(cause)),
+    )
+    return f"<tr>{row_cells}</tr>"
+
+
+MAX_QUERY = 300
+
+
+def serve_usage(request: Request) -> Response:
+    """Serve the tab."""
+    session, query = SessionRequest(request), request.query_params
+    why, is_counting = session.library.why(session.name)
+    paid = PaidRequests(is_counting=is_counting)
+    if why is not None:
+        paid = PaidRequests(why.requests, why.totals, is_counting)
+    body = render_usage_body(
+        session.header,
+        session.live.cost,
+        paid,
+        session.live.agents,
+        by=query.get("by", "time"),
+        start=read_number(request, "from") or 1,
+        only=ResponseFilter(query.get("model", "")[:MAX_QUERY], query.get("who", "")[:MAX_QUERY]),
+    )
+    return tab_response(request, session, "usage", body)

@@ -1,0 +1,79 @@
+"""A client to be driven that is none of Anthropic's: `plait chat`, which speaks as theirs does."""
+
+import json
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from plait.chat.approval import Approval
+from plait.chat.claude_code import ClaudeEngine, ClaudeOptions
+from plait.chat.events import Event
+from plait.chat.tools.base import Proposal
+
+Json = dict[str, Any]
+SOURCE = Path(__file__).resolve().parents[3] / "src"
+CLIENT = """\
+#!/bin/sh
+if [ "$1" = --version ]; then echo "2.1.325 (Claude Code)"; exit; fi
+exec {python} -m plait chat --engine api --model script:{script} --root {root} "$@"
+"""
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "PYTHONPATH": str(SOURCE),
+}
+
+
+def client_of(folder: Path, script: Mapping[str, Any]) -> Path:
+    """Returns an executable that answers by a script, and logs in `folder/config`."""
+    file, root = folder / "client.json", folder / "config"
+    file.write_text(json.dumps(script))
+    root.mkdir(exist_ok=True)
+    return executable(folder, CLIENT.format(python=sys.executable, script=file, root=root))
+
+
+def executable(folder: Path, text: str) -> Path:
+    """Returns a program of that text."""
+    place = folder / "claude"
+    place.write_text(text)
+    place.chmod(place.stat().st_mode | stat.S_IXUSR)
+    return place
+
+
+class Person:
+    """Answers all questions alike, and remembers them."""
+
+    def __init__(self, answer: Approval | None = None) -> None:
+        self.answer = answer or Approval(is_allowed=True)
+        self.asked: list[Proposal] = []
+
+    async def ask(self, proposal: Proposal, call: str) -> Approval:
+        """Says what was to be said."""
+        self.asked.append(proposal)
+        return self.answer
+
+
+def opened(folder: Path, client: Path, person: Person | None = None, **start: Any) -> ClaudeEngine:
+    """Returns a session that a client holds, in `folder/work`."""
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    environment = {**ENVIRONMENT, "HOME": str(folder)}
+    told = ClaudeOptions(client, folder / "config", work, environment=environment, **start)
+    return ClaudeEngine(told, approver=person)
+
+
+async def said(engine: ClaudeEngine, prompt: str) -> list[Event]:
+    """Returns what happens with a prompt."""
+    return [event async for event in engine.send(prompt)]
+
+
+def names(events: list[Event]) -> list[str]:
+    """Returns the kinds of events, those of words once."""
+    found = [type(event).__name__ for event in events]
+    return [
+        one
+        for place, one in enumerate(found)
+        if one != "TextDelta" or found[place - 1] != "TextDelta"
+    ]

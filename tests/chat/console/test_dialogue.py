@@ -1,0 +1,252 @@
+"""What a person is asked, and what their words mean."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from pathlib import Path
+
+import pytest
+
+from plait.chat.approval import Approval
+from plait.chat.console.archive import Row, SessionPicker
+from plait.chat.console.interactive import PermissionDialog
+from plait.chat.console.keyboard import FullView
+from plait.chat.console.screen import EventRenderer, Screen
+from plait.chat.tools import Workplace, toolbox
+from plait.chat.tools.base import Proposal
+from plait.cli.output import Output
+from plait.cli.settings import load_settings
+
+BASH = Proposal("Bash", {"command": "make\nmake test"}, "execute", "make\nmake test")
+READ = Proposal("Read", {"file_path": "/etc/hosts"}, "read", "/etc/hosts")
+EDIT = Proposal(
+    "Edit",
+    {"file_path": "/w/a.py", "old_string": "1", "new_string": "2"},
+    "write",
+    "a.py",
+    (Path("/w/a.py"),),
+    before="x\na = 1\ny\n",
+    after="x\na = 2\ny\n",
+)
+
+
+class Typed:
+    """A keyboard on which everything is typed already."""
+
+    is_live = False
+
+    def __init__(self, *answers: str | None, text: str | None = None) -> None:
+        self.answers = list(answers)
+        self.text = text
+
+    def attached(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    async def prompt(self) -> str | None:
+        return None
+
+    def exclusive(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
+    async def answer(self, question: str) -> str | None:
+        return self.answers.pop(0)
+
+    async def edit(self, text: str) -> str | None:
+        return self.text
+
+    def type_ahead(self, take: Callable[[str], None]) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
+    async def print_above(self, text: str) -> None:
+        print(text, end="")
+
+    def redraw(self) -> None: ...
+
+    def restore_input(self, text: str) -> None: ...
+
+    def interrupt(self) -> None: ...
+
+    async def pick(self, picking: SessionPicker) -> Row | None:
+        return None
+
+    async def show(self, view: FullView) -> None: ...
+
+
+async def _at_once() -> None: ...
+
+
+def asked(proposal: Proposal, keyboard: Typed, directory: str | None = None) -> Approval:
+    output = Output(load_settings(environment={"HOME": "/h"}))
+    dialogue = PermissionDialog(
+        Screen(output, EventRenderer(directory), keyboard), keyboard, _at_once
+    )
+    return asyncio.run(dialogue.ask(proposal, "toolu_1"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("y", Approval(is_allowed=True)),
+        ("YES", Approval(is_allowed=True)),
+        (" a ", Approval(is_allowed=True, is_for_session=True)),
+        ("n", Approval(is_allowed=False, ends_turn=True)),
+        ("No", Approval(is_allowed=False, ends_turn=True)),
+        ("use pytest", Approval(is_allowed=False, feedback="use pytest")),
+        ("yy", Approval(is_allowed=False, feedback="yy")),
+        (None, Approval(is_allowed=False, ends_turn=True)),
+    ],
+)
+def test_what_words_mean(typed: str | None, answer: Approval) -> None:
+    assert asked(BASH, Typed("", typed)) == answer
+
+
+def test_a_proposal_can_be_changed() -> None:
+    answer = asked(BASH, Typed("e", text="make check"))
+    assert answer == Approval(is_allowed=True, arguments={"command": "make check"})
+    assert asked(BASH, Typed("e", text="make\nmake test")) == Approval(is_allowed=True)
+    edited = asked(EDIT, Typed("e", text="3")).arguments
+    assert edited == {"file_path": "/w/a.py", "old_string": "1", "new_string": "3"}
+
+
+def test_who_gives_up_changing_is_asked_again() -> None:
+    assert asked(BASH, Typed("e", "n", text=None)) == Approval(is_allowed=False, ends_turn=True)
+
+
+def test_what_cannot_be_changed_is_not_allowed_by_the_letter_for_it() -> None:
+    assert asked(READ, Typed("e")) == Approval(is_allowed=False, feedback="e")
+
+
+def test_what_is_allowed_for_good_is_shown_as_the_rule_that_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    build = Proposal("Bash", {"command": "npm run build"}, "execute", "npm run build")
+    assert asked(build, Typed("p")) == Approval(is_allowed=True, is_permanent=True)
+    line = "p  yes, and always in this project: Bash(npm run *)"
+    assert line in capsys.readouterr().out
+    assert asked(READ, Typed("p")) == Approval(is_allowed=False, feedback="p")
+    assert "from now on" not in capsys.readouterr().out
+
+
+def test_the_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    for proposal in (BASH, EDIT, READ):
+        asked(proposal, Typed("y"), "/w")
+    assert capsys.readouterr().out == QUESTIONS
+
+
+QUESTIONS = """\
+○ Bash  → Run this?
+    make
+    make test
+    y  yes
+    a  yes, and this command for the rest of this session
+    e  yes, but let me edit it first
+    n  no, and stop; or type what to do instead
+○ Edit  a.py  → Apply this edit?
+    1   x
+    2 - a = 1
+    2 + a = 2
+    3   y
+    y  yes
+    a  yes, and all file edits here for the rest of this session
+    e  yes, but let me edit it first
+    n  no, and stop; or type what to do instead
+○ Read  /etc/hosts  → Read this?
+    y  yes
+    a  yes, and all in this folder for the rest of this session
+    n  no, and stop; or type what to do instead
+"""
+
+
+def test_one_question_at_a_time() -> None:
+    order: list[str] = []
+
+    class Slow(Typed):
+        async def answer(self, question: str) -> str | None:
+            order.append("asked")
+            await asyncio.sleep(0)
+            order.append("answered")
+            return "y"
+
+    keyboard = Slow()
+    output = Output(load_settings(environment={"HOME": "/h"}))
+    dialogue = PermissionDialog(Screen(output, EventRenderer(), keyboard), keyboard, _at_once)
+
+    async def both() -> None:
+        await asyncio.gather(dialogue.ask(READ, "1"), dialogue.ask(READ, "2"))
+
+    asyncio.run(both())
+    assert order == ["asked", "answered"] * 2
+
+
+def test_what_is_asked_about_is_shown_to_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+    command = "echo " + "".join(f"{number:04}" for number in range(200)) + " && rm -rf the-end"
+    long = "\n".join(f"line {number}" for number in range(500))
+    keyboard = Typed("y", "y")
+    output = Output(load_settings(colour="always", environment={"HOME": "/h"}))
+    dialogue = PermissionDialog(Screen(output, EventRenderer(), keyboard), keyboard, _at_once)
+
+    async def ask() -> None:
+        await dialogue.ask(Proposal("Bash", {"command": command}, "execute", command), "1")
+        await dialogue.ask(Proposal("Write", {}, "write", "x", after=long), "2")
+
+    asyncio.run(ask())
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert command.replace(" ", "") in "".join(plain.split())
+    assert all(f"+ line {number}" in plain for number in range(500))
+
+
+def test_a_question_waits_for_what_went_before() -> None:
+    order: list[str] = []
+
+    class Noted(Typed):
+        async def answer(self, question: str) -> str | None:
+            order.append("asked")
+            return "y"
+
+    async def settled() -> None:
+        order.append("settled")
+
+    keyboard = Noted()
+    output = Output(load_settings(environment={"HOME": "/h"}))
+    dialogue = PermissionDialog(Screen(output, EventRenderer(), keyboard), keyboard, settled)
+    asyncio.run(dialogue.ask(READ, "1"))
+    assert order == ["settled", "asked"]
+
+
+def test_a_proposal_can_neither_draw_nor_hide(capsys: pytest.CaptureFixture[str]) -> None:
+    evil = "ls\x1b[2K\r\x1b[1A y  yes\u202e"
+    shown = "ls\ufffd[2K\ufffd\ufffd[1A y  yes\ufffd"
+    asked(Proposal("Bash", {"command": evil}, "execute", evil), Typed("n"))
+    assert f"\n    {shown}\n" in capsys.readouterr().out
+    asked(Proposal("Write", {}, "write", f"/w/{evil}", before="", after=evil), Typed("n"))
+    out = capsys.readouterr().out
+    assert f"Write  /w/{' '.join(shown.split())}  →" in out
+    assert f"+ {shown}\n" in out
+    assert {one for one in out if not one.isprintable()} <= {"\n"}
+
+
+def test_a_question_names_what_is_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link, a search elsewhere and a name of two lines are told by where they lead."""
+    root, other = tmp_path.resolve() / "work", tmp_path.resolve() / "other"
+    root.mkdir()
+    other.mkdir()
+    (other / "secret").write_text("theirs")
+    (root / "link").symlink_to(other / "secret")
+    (root / "notes.txt").write_text("mine")
+    place, tools = Workplace(root, root), toolbox()
+    calls: list[tuple[str, dict[str, object], str]] = [
+        ("Read", {"file_path": "link"}, f"    {other}/secret\n"),
+        ("Grep", {"pattern": "x", "path": "../other"}, f"    {other}\n"),
+        ("Glob", {"pattern": "*", "path": str(other)}, f"    {other}\n"),
+        ("Write", {"file_path": "a\n/b", "content": ""}, f"    {root}/a\ufffd/b\n"),
+        ("Read", {"file_path": "notes.txt"}, ""),
+        ("Read", {"file_path": str(root / "notes.txt")}, ""),
+        ("Bash", {"command": "x", "run_in_background": True}, "    (runs in the background)\n"),
+        ("Bash", {"command": "x"}, ""),
+    ]
+    for tool, arguments, line in calls:
+        asked(tools[tool].propose(arguments, place), Typed("n"), str(root))
+        shown = capsys.readouterr().out
+        body = shown.partition("?\n")[2].partition("    y  yes")[0].removeprefix("    x\n")
+        assert body == line, tool

@@ -1,0 +1,143 @@
+"""The console with either engine: the same is typed, the same is seen, the same comes of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.cli.app import run
+from plait.errors import UserError
+from tests.chat.claude.stage import SOURCE, client_of, executable
+from tests.chat.console.conftest import Chat, Typed
+
+WRITE = {"name": "Write", "input": {"file_path": "new.txt", "content": "one\n"}}
+SCRIPT: dict[str, Any] = {
+    "rules": [
+        {"when": "write it", "answers": [{"text": "I write.", "calls": [WRITE]}, {"text": "Done."}]}
+    ],
+    "otherwise": {"text": "ok"},
+}
+Start = Callable[..., int]
+
+
+@pytest.fixture(params=["api", "claude"])
+def start(
+    request: pytest.FixtureRequest, project: Path, chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> Start:
+    """Returns what runs `plait chat` with one engine or the other, by the same script."""
+    if request.param == "api":
+        return lambda *arguments: chat(*arguments, script=SCRIPT)
+    client = client_of(project.parent, SCRIPT)
+    monkeypatch.setenv("PLAIT_CLAUDE", str(client))
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+    root = str(project.parent / "config")
+    return lambda *arguments: run(["chat", "--root", root, "--engine", "claude", *arguments])
+
+
+def test_a_talk_with_a_question(
+    start: Start, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed("hello\nwrite it\ny\n/rename my name\n/cost\n/nonsense\n")
+    assert start() == 0
+    told = capsys.readouterr().out
+    for words in (
+        "▌ hello\n\nok\n",
+        "I write.\n\n○ Write  new.txt  → Apply this edit?\n",
+        "● Write  new.txt  → +1, new file\n",
+        "Session renamed to: my name\n",
+        "3 responses",
+        "unknown command '/nonsense': /help lists them\n",
+        "resumes it\n",
+    ):
+        assert words in told
+    assert (project / "new.txt").read_text() == "one\n"
+
+
+def test_a_refusal_a_rewind_and_a_branch(
+    start: Start, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = "hello\nand so on\nwrite it\ny\n/rewind 1 both\n/branch @2\n"
+    typed(f"{first}/branch @1 mine\nwrite it\nno thanks\n/clear\nx\n")
+    assert start() == 0
+    told = capsys.readouterr().out
+    for words in (
+        "back to before 'write it'; later messages stay in the log\n",
+        "  deleted: new.txt\n",
+        "there is nothing before the first prompt\n",
+        "switched to a branch; `plait chat --resume ",
+        "⊘ Write  new.txt  → rejected\n",
+        "▌ no thanks\n",
+        "started a new session; `plait chat --resume ",
+    ):
+        assert words in told
+    assert not (project / "new.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--engine", "claude", "--demo"), "Claude Code uses its own models"),
+        (("--engine", "claude", "--model", "script:x"), "Claude Code uses its own models"),
+        (("--engine", "claude", "--log-version", "2.1.29"), "writes the log in its own form"),
+        (("--engine", "claude"), "'/nowhere/claude' is not a Claude Code executable"),
+        (("--engine", "api"), "no API key"),
+        ((), "no API key"),
+        (("-p", "--permission-prompt-tool", "stdio"), "`--permission-prompt-tool` needs a stream"),
+        (("-p", "--include-partial-messages"), "partial messages need a stream"),
+        (("-p", "--resume-session-at", "x"), "needs `-p` and `--resume`"),
+    ],
+)
+def test_what_does_not_go_together(
+    arguments: tuple[str, ...], told: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["chat", *arguments, "hi"]) == UserError.exit_code
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("echo '1.9.99 (Claude Code)'", "Claude Code 1.9.99 is too old"),
+        ("echo hello", "does not report its version"),
+        ("exit 3", "does not report its version"),
+    ],
+)
+def test_a_client_that_cannot_be_driven(
+    text: str,
+    told: str,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    client = executable(project.parent, f"#!/bin/sh\n{text}\n")
+    monkeypatch.setenv("PLAIT_CLAUDE", str(client))
+    assert run(["chat", "--engine", "claude", "hi"]) == UserError.exit_code
+    assert told in capsys.readouterr().err
+
+
+def test_the_client_is_asked_where_there_is_no_key(
+    project: Path,
+    typed: Typed,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    client = client_of(project.parent, SCRIPT)
+    monkeypatch.setenv("PLAIT_CLAUDE", str(client))
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+    root = str(project.parent / "config")
+    assert run(["chat", "--root", root, "-p", "hello"]) == 0
+    assert capfdbinary.readouterr().out == b"ok\n"
+
+
+def test_what_a_client_prints_does_not_command_the_terminal(
+    project: Path,
+    typed: Typed,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    body = 'if [ "$1" = --version ]; then echo 2.1.0; exit; fi\nprintf "\\033]0;x\\007y\\n"; exit 5'
+    monkeypatch.setenv("PLAIT_CLAUDE", str(executable(project.parent, f"#!/bin/sh\n{body}\n")))
+    assert run(["chat", "--engine", "claude", "-p", "hello"]) == 5
+    out = capfdbinary.readouterr().out
+    assert b"\x1b" not in out and out.rstrip().endswith(b"y")

@@ -1,0 +1,257 @@
+"""Commands that look at what there is, in a pipe: the same as on a screen, line by line."""
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha512
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.archive import Facts
+from plait.chat.console.archive import Row, SessionPicker
+from plait.record.time import parse_time
+from tests.chat.console.conftest import Chat, Typed
+
+TODOS = [
+    {"content": "look", "status": "completed", "activeForm": "Looking"},
+    {"content": "mend", "status": "in_progress", "activeForm": "Mending"},
+]
+WORKS: dict[str, Any] = {
+    "rules": [
+        {
+            "when": "plan",
+            "answers": [
+                {"calls": [{"name": "TodoWrite", "input": {"todos": TODOS}}]},
+                {"text": "Planned."},
+            ],
+        },
+        {
+            "when": "read",
+            "answers": [
+                {"calls": [{"name": "Read", "input": {"file_path": "notes.txt"}}]},
+                {"text": "Read."},
+            ],
+        },
+    ],
+    "otherwise": {"text": "I heard you."},
+}
+
+
+def told(
+    chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str], lines: str, *arguments: str
+) -> str:
+    typed(lines)
+    assert chat(*arguments, script=WORKS) == 0
+    text = capsys.readouterr().out
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "SESSION", text)
+
+
+def test_what_is_to_be_done(chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]) -> None:
+    text = told(chat, typed, capsys, "/todos\nplan it\n/todos\n/tasks\n/tasks b1\n")
+    assert "▌ /todos\nthe to-do list is empty\n" in text
+    assert "▌ /todos\n    ✓ look\n    ▸ mend\n" in text
+    assert "▌ /tasks\nno background tasks\n" in text
+    assert "there is no task 'b1'\n`/tasks` lists what runs\n" in text
+
+
+def test_a_result_is_shown_whole(
+    chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = told(chat, typed, capsys, "/open\nread it\n/open\n/open 2\n")
+    assert "no such result\n0 are available\n" in text
+    assert "\n▌ /open\n● Read  notes.txt (3 lines)" in text
+    assert "    1   one\n    2   two\n" in text
+    assert "no such result\n1 are available\n" in text
+
+
+def test_the_graph_and_a_copy(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "/graph\n/export\nhello\n/graph\n/export talk.txt\n/export talk.txt\n/export x.doc\n"
+    text = told(chat, typed, capsys, f"{lines}/export\n/export page.html\n")
+    assert text.count("the session is empty") == 2
+    assert re.search(r"◉ +\d{4}-\d\d-\d\d \d\d:\d\d +hello", text)
+    assert "1 prompt" in text
+    assert re.search(r"written to \S+/app/talk.txt \(\d+ B\)", text)
+    assert "talk.txt' already exists\nchoose another file name\n" in text
+    assert "cannot export as '.doc'\nformats: .md, .markdown, .txt, .html, .json\n" in text
+    assert "I heard you." in (project / "talk.txt").read_text()
+    (whole,) = project.glob("session-*.md")
+    assert "I heard you." in whole.read_text()
+    assert "I heard you." in (project / "page.html").read_text()
+    assert whole.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_should_not_be_shared_is_not_in_a_copy(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = f"sk-ant-api03-{b64encode(sha512(b'x').digest()).decode()[:80].translate(NO_SIGNS)}AA"
+    text = told(chat, typed, capsys, f"my key is {key}\n/export\n")
+    assert "redacted: " in text
+    (whole,) = project.glob("session-*.md")
+    assert key not in whole.read_text()
+
+
+def sessions(project: Path) -> dict[str, str]:
+    """Returns the sessions by their first prompts."""
+    found: dict[str, str] = {}
+    for file in (project.parent / "claude").rglob("*.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        said = [one["message"]["content"] for one in lines if one["type"] == "user"]
+        found[next(one for one in said if isinstance(one, str))] = file.stem
+    return found
+
+
+def test_another_session_goes_on(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert chat("-p", "the parser") == 0
+    assert chat("-p", "the lexer") == 0
+    known = sessions(project)
+    parser = known["the parser"]
+    text = told(chat, typed, capsys, f"hello\n/resume {parser}\nmore\n/resume {parser}\n")
+    assert "▌ the parser\n" in text
+    assert "session SESSION resumed\n" in text
+    assert "this session is already open\n" in text
+    (file,) = (project.parent / "claude").rglob(f"{parser}.jsonl")
+    assert '"more"' in file.read_text()
+    assert '"hello"' not in file.read_text()
+
+
+def test_sessions_are_listed_to_choose_from(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert chat("-p", "the parser") == 0
+    assert chat("-p", "the lexer") == 0
+    capsys.readouterr()
+    text = told(chat, typed, capsys, "/resume\n2\nmore\n/resume\n9\n/resume\nx\n")
+    assert re.search(r"\n 1 .* the lexer .*\n 2 .* the parser .*\nWhich\? 2\n", text)
+    assert text.count("resumed\n") == 1
+    (file,) = (project.parent / "claude").rglob(f"{sessions(project)['the parser']}.jsonl")
+    assert '"more"' in file.read_text()
+
+
+def test_a_session_of_another_directory_is_named_with_the_way_to_it(
+    chat: Chat,
+    typed: Typed,
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert chat("-p", "elsewhere") == 0
+    session = sessions(project)["elsewhere"]
+    other = project.parent / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    text = told(chat, typed, capsys, f"/resume {session}\n/resume nobody\n/resume\n")
+    assert f"that session ran in '{project.resolve()}'\n" in text
+    assert f"&& plait chat --resume {session[:8]}` resumes it there\n" in text
+    assert "no session is called 'nobody'\n" in text
+
+
+NO_SIGNS = str.maketrans({"+": "a", "/": "b", "=": "c"})
+NOW = parse_time("2026-11-03T12:00:00Z")
+
+
+def facts(session: str, title: str, **known: Any) -> Facts:
+    rest: dict[str, Any] = dict.fromkeys(Facts.__dataclass_fields__)
+    rest |= {"session": session, "title": title, "project": "p", "path": Path(f"/{session}.jsonl")}
+    rest |= {"entries": 3, "bytes": 9, "versions": (), "subagents": 0, "is_live": False}
+    rest |= {"is_kept": False, "is_incomplete": False, "ended": "2026-11-03T10:00:00Z"}
+    return Facts(**{**rest, **known})
+
+
+HERE = [
+    facts(
+        "aaaaaaaa-1", "Fix the parser", first_prompt="It fails on blank lines", git_branch="main"
+    ),
+    facts("bbbbbbbb-2", "A lexer", is_live=True, cwd="/home/me/shop"),
+    facts("cccccccc-3", "bad\x1b[2Jtitle", is_kept=True, ended=None),
+]
+ELSEWHERE = [*HERE, facts("dddddddd-4", "Another place")]
+
+
+def picking() -> SessionPicker:
+    assert NOW
+    found = SessionPicker(
+        lambda: HERE,
+        lambda: ELSEWHERE,
+        lambda words: [(HERE[1], f"…{words}…")] if words == "tokens" else [],
+        time=NOW,
+    )
+    found.read()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("", "abc"),
+        ("parser", "a"),
+        ("PARSER blank", "a"),
+        ("main", "a"),
+        ("shop", "b"),
+        ("bbbb", "b"),
+        ("parser lexer", ""),
+    ],
+)
+def test_words_choose_among_sessions(typed: str, found: str) -> None:
+    chosen = picking()
+    chosen.set_query(typed)
+    assert "".join(row.facts.session[0] for row in chosen.found) == found
+
+
+def test_moving_stays_among_what_is_found() -> None:
+    chosen = picking()
+    for step, session in ((1, "b"), (9, "c"), (-1, "b"), (-9, "a")):
+        chosen.move(step)
+        assert chosen.chosen and chosen.chosen.facts.session[0] == session
+    chosen.move(2)
+    chosen.set_query("parser")
+    assert chosen.at == 0
+    chosen.set_query("nothing of the kind")
+    chosen.move(1)
+    assert (chosen.chosen, chosen.at) == (None, 0)
+
+
+def test_what_was_said_comes_first_and_goes_with_the_words() -> None:
+    chosen = picking()
+    chosen.set_query("tokens")
+    assert chosen.found == []
+    chosen.search()
+    assert [(row.facts.session[0], row.snippet) for row in chosen.found] == [("b", "…tokens…")]
+    chosen.set_query("")
+    assert "".join(row.facts.session[0] for row in chosen.found) == "ac"
+    chosen.set_query("never")
+    chosen.search()
+    assert chosen.note == "no messages match"
+    chosen.is_everywhere = True
+    chosen.read()
+    chosen.set_query("")
+    assert len(chosen.found) == 4
+
+
+def test_a_reading_that_is_no_longer_wanted_adds_nothing() -> None:
+    chosen = picking()
+
+    def slowly() -> Any:
+        yield HERE[0]
+        chosen.cancel()
+        yield HERE[1]
+
+    chosen.here = slowly
+    chosen.read()
+    assert len(chosen.rows) == 1
+
+
+def test_a_row_is_a_line() -> None:
+    assert NOW
+    lines = [Row(one).render(60, NOW) for one in HERE]
+    assert lines == [
+        "2 h ago     Fix the parser               3 entries  aaaaaaaa",
+        "2 h ago     ● A lexer                    3 entries  bbbbbbbb",
+        "            kept · bad\ufffd[2Jtitle          3 entries  cccccccc",
+    ]
+    assert {len(Row(one).render(40, NOW)) <= 40 for one in HERE} == {True}

@@ -1,0 +1,146 @@
+"""`/rewind` and `/branch` at the keyboard: what is asked, what is told, what becomes of files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.chat.console.conftest import Chat, Typed
+
+
+def writing(name: str, content: str) -> list[dict[str, Any]]:
+    call = {"name": "Write", "input": {"file_path": name, "content": content}}
+    return [{"calls": [call]}, {"text": "Written."}]
+
+
+SCRIPT = {
+    "rules": [
+        {"when": "write one", "answers": writing("new.txt", "one\n")},
+        {"when": "write two", "answers": writing("new.txt", "two\n")},
+    ],
+    "otherwise": {"text": "ok"},
+}
+EDITS = ("--permission-mode", "acceptEdits")
+
+
+def logs_of(project: Path) -> list[Path]:
+    found = (project.parent / "claude").rglob("*.jsonl")
+    return sorted(found, key=lambda path: path.stat().st_mtime_ns)
+
+
+def users(log: Path) -> list[dict[str, Any]]:
+    found = (json.loads(line) for line in log.read_text().splitlines())
+    return [
+        one for one in found if one["type"] == "user" and isinstance(one["message"]["content"], str)
+    ]
+
+
+def test_one_goes_back_with_files_as_they_were(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed("write one\nwrite two\n/rewind\n1\nb\nanother\n")
+    assert chat(*EDITS, script=SCRIPT) == 0
+    told = capsys.readouterr().out
+    assert "   2  write one\n   1  write two\n" in told
+    assert "Go back to before which prompt? (number) 1\n" in told
+    assert "before 'write two':\n  new.txt: reverted · +1 -1\n" in told
+    assert "back to before 'write two'; later messages stay in the log\n" in told
+    assert "1 file · restored\n  reverted: new.txt\n" in told
+    assert (project / "new.txt").read_text() == "one\n"
+    (log,) = logs_of(project)
+    _, second, third = users(log)
+    assert (second["parentUuid"], third["message"]["content"]) == (third["parentUuid"], "another")
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "goes_back"),
+    [
+        ("/rewind 1 files", "one\n", False),
+        ("/rewind 1 conversation", "two\n", True),
+        ("/rewind 1 both", "one\n", True),
+        ("/rewind 1\nf", "one\n", False),
+        ("/rewind 1\nc", "two\n", True),
+        ("/rewind 1\nn", "two\n", False),
+        ("/rewind\n\n/cost", "two\n", False),
+    ],
+)
+def test_what_goes_back_is_a_choice(
+    chat: Chat, typed: Typed, project: Path, given: str, text: str, goes_back: bool
+) -> None:
+    typed(f"write one\nwrite two\n{given}\nanother\n")
+    assert chat(*EDITS, script=SCRIPT) == 0
+    assert (project / "new.txt").read_text() == text
+    _, second, third = users(logs_of(project)[0])
+    assert (second["parentUuid"] == third["parentUuid"]) == goes_back
+
+
+def test_what_somebody_else_changed_is_left_alone_and_told(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_hand = {"name": "Bash", "input": {"command": "echo mine > new.txt"}}
+    script = {"rules": [{"when": "by hand", "answers": [{"calls": [by_hand]}, {"text": "ok"}]}]}
+    script["rules"] += SCRIPT["rules"]  # type: ignore[arg-type]
+    typed("write one\nby hand\n/rewind 2 files\n")
+    assert chat(*EDITS, "--allowed-tools", "Bash", script=script) == 0
+    told = capsys.readouterr().out
+    assert "0 files · restored\n" in told
+    left = "  skipped: new.txt: deleted · +0 -1 · changed by someone else since\n"
+    assert left in told
+    assert "`/rewind … files over` restores those too, and saves a copy\n" in told
+    assert (project / "new.txt").read_text() == "mine\n"
+
+
+def test_over_puts_back_those_too_and_keeps_a_copy(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_hand = {"name": "Bash", "input": {"command": "echo mine > new.txt"}}
+    script = {"rules": [{"when": "by hand", "answers": [{"calls": [by_hand]}, {"text": "ok"}]}]}
+    script["rules"] += SCRIPT["rules"]  # type: ignore[arg-type]
+    typed("write one\nby hand\n/rewind 2 files over\n")
+    assert chat(*EDITS, "--allowed-tools", "Bash", script=script) == 0
+    assert "copies of the replaced files are in " in capsys.readouterr().out
+    assert not (project / "new.txt").exists()
+    (copy,) = (project.parent / "claude").rglob("*@by-hand-*")
+    assert copy.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("/rewind", "there is no prompt to go back to yet"),
+        ("hello\n/rewind 7", "no prompt is called '7'"),
+        ("hello\n/rewind 1 nonsense", "'nonsense' is not something to rewind"),
+        ("hello\n/rewind 1 files please", "'files please' is not something to rewind"),
+        ("/branch", "there is nothing to branch yet"),
+        ("hello\n/branch @9", "no prompt is called '9'"),
+    ],
+)
+def test_what_cannot_be_done_is_told(
+    chat: Chat, typed: Typed, given: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed(f"{given}\n")
+    assert chat(script=SCRIPT) == 0
+    assert told in capsys.readouterr().out
+
+
+def test_many_prompts_are_not_all_listed(
+    chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed("".join(f"prompt {number}\n" for number in range(22)) + "/rewind\n\n")
+    assert chat(script=SCRIPT) == 0
+    told = capsys.readouterr().out
+    assert "  … 2 earlier prompts\n  20  prompt 2\n  19  prompt 3\n" in told
+
+
+def test_a_branch_goes_on_beside_the_session(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed("hello\nand then?\n/branch @1 my way\notherwise\n")
+    assert chat(script=SCRIPT) == 0
+    old, new = logs_of(project)
+    assert f"switched to a branch; `plait chat --resume {old.stem}` goes back" in (
+        capsys.readouterr().out
+    )
+    assert [one["message"]["content"] for one in users(old)] == ["hello", "and then?"]
+    assert [one["message"]["content"] for one in users(new)] == ["hello", "otherwise"]

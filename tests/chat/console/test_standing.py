@@ -1,0 +1,118 @@
+"""Where a session stands, and what its next prompt costs."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import pytest
+
+from plait.chat.console.interactive import StatusLine
+from plait.chat.engine import ContextFill, Engine
+from plait.chat.events import Compacted, ResponseLogged, TurnEnded
+from plait.chat.usage import Meter
+from plait.conversation.prices import Prices
+
+NOW = datetime(2026, 11, 3, 12, tzinfo=UTC)
+MODEL = "claude-opus-4-6"
+
+
+@dataclass
+class Held:
+    """A session that stands somewhere."""
+
+    context_fill: ContextFill | None = None
+    model: str = MODEL
+    mode: str = "default"
+    meter: Meter = field(default_factory=lambda: Meter(Prices()))
+
+
+def held(**known: Any) -> Engine:
+    return cast("Engine", Held(**known))
+
+
+def answered(model: str = MODEL, **usage: Any) -> ResponseLogged:
+    return ResponseLogged("m", "r", model, (), None, usage)
+
+
+def standing(minutes: float = 0, **usage: Any) -> StatusLine:
+    """Returns how it stands so many minutes after an answer."""
+    times = [NOW, NOW + timedelta(minutes=minutes)]
+    found = StatusLine(Prices(), 0.5, clock=lambda: times[0])
+    found.record(answered(**usage), held())
+    found.clock = lambda: times[1]
+    return found
+
+
+HOUR = {"ephemeral_1h_input_tokens": 100_000, "ephemeral_5m_input_tokens": 0}
+
+
+@pytest.mark.parametrize(
+    ("minutes", "usage", "price", "doubt"),
+    [
+        (0, {"input_tokens": 100}, "", ""),
+        (4, {"cache_read_input_tokens": 100_000}, "next $0.05", ""),
+        (
+            6,
+            {"cache_read_input_tokens": 100_000},
+            "next $0.62, cache expired",
+            "the cache has expired; this sends 100k tokens for $0.62",
+        ),
+        (59, {"cache_creation_input_tokens": 100_000, "cache_creation": HOUR}, "next $0.05", ""),
+        (
+            61,
+            {"cache_creation_input_tokens": 100_000, "cache_creation": HOUR},
+            "next $1.00, cache expired",
+            "the cache has expired; this sends 100k tokens for $1.00",
+        ),
+        (9, {"cache_read_input_tokens": 40_000}, "next $0.25, cache expired", ""),
+    ],
+)
+def test_what_the_next_prompt_costs(
+    minutes: float, usage: dict[str, Any], price: str, doubt: str
+) -> None:
+    found = standing(minutes, **usage)
+    assert (found.price(), found.price_warning()) == (price, doubt)
+
+
+def test_how_long_the_cache_lasts_is_what_was_said_last() -> None:
+    found = standing(cache_creation_input_tokens=100_000, cache_creation=HOUR)
+    found.record(answered(cache_read_input_tokens=100_000), held())
+    found.clock = lambda: NOW + timedelta(minutes=30)
+    assert found.price() == "next $0.05"
+
+
+def test_nobody_knows_before_the_first_answer_and_after_a_compaction() -> None:
+    assert StatusLine(Prices(), 0.5).price() == ""
+    found = standing(9, cache_read_input_tokens=100_000)
+    found.record(answered("<synthetic>", input_tokens=9), held())
+    assert found.price()
+    found.record(answered(input_tokens=0), held())
+    assert found.price()
+    found.record(Compacted("manual", 1, ""), held())
+    assert (found.price(), found.price_warning(), found.dollars) == ("", "", None)
+
+
+def test_a_model_without_a_price_is_not_doubted() -> None:
+    found = StatusLine(Prices(), 0.5, clock=lambda: NOW)
+    found.record(answered("other", cache_read_input_tokens=900_000), held())
+    assert (found.price(), found.price_warning()) == ("", "")
+
+
+def ended() -> TurnEnded:
+    return TurnEnded("done", "", 0, 1, {}, None)
+
+
+def test_the_line() -> None:
+    found = standing(cache_read_input_tokens=100_000)
+    assert found.render(held()) == f"{MODEL} · next $0.05 · /help"
+    found.record(ended(), held(context_fill=ContextFill(50_000, 200_000, 167_000)))
+    spent = Meter(Prices())
+    spent.dollars = 1.5
+    shown = found.render(held(mode="plan", meter=spent), "2 agents")
+    assert shown == f"{MODEL} · plan · context 25 % · $1.50 · 2 agents · next $0.03 · /help"
+
+
+def test_an_engine_that_does_not_count_says_nothing() -> None:
+    found = standing(cache_read_input_tokens=100_000)
+    found.record(ended(), held())
+    assert found.render(held()) == f"{MODEL} · next $0.05 · /help"

@@ -1,0 +1,267 @@
+"""What hooks print and how they end: what comes of it, and the lines that it leaves."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.write.lines import Version
+from tests.chat.hooks.theatre import SCRIPT, Json, Theatre, orders, own
+
+REMINDED = "<system-reminder>\n{}\n</system-reminder>"
+
+
+def kinds(theatre: Theatre) -> list[str]:
+    return [one["type"].removeprefix("hook_") for one in theatre.attached]
+
+
+def without_times(told: Json) -> Json:
+    return {name: value for name, value in told.items() if name != "durationMs"}
+
+
+def test_silent_hooks_leave_nothing_but_how_a_turn_ended(tmp_path: Path) -> None:
+    events = "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolBatch Stop SessionEnd"
+    theatre = Theatre(tmp_path, dict.fromkeys(events.split(), "true"))
+    theatre.play("run")
+    assert (
+        theatre.picture
+        == """\
+A<·  user run
+B<A  assistant I run.
+C<B  assistant Bash({'command': 'echo hi'})
+D<C  user → hi
+E<D  assistant Done.
+F<E  system stop_hook_summary"""
+    )
+    told = without_times(theatre.lines[-1])
+    assert [without_times(one) for one in told["hookInfos"]] == [{"command": "true"}]
+    assert (told["hookErrors"], told["hasOutput"], told["preventedContinuation"]) == (
+        [],
+        False,
+        False,
+    )
+
+
+def test_words_stand_where_they_were_said(tmp_path: Path) -> None:
+    events = "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolBatch Stop"
+    theatre = Theatre(tmp_path, {event: f"echo {event}" for event in events.split()})
+    theatre.play("run")
+    assert (
+        theatre.picture
+        == """\
+A<·  attachment hook_success
+B<A  user run
+C<B  attachment hook_success
+D<C  assistant I run.
+E<D  assistant Bash({'command': 'echo hi'})
+F<E  attachment hook_success
+G<E  user → hi
+H<G  attachment hook_success
+I<H  attachment hook_success
+J<I  assistant Done.
+K<J  attachment hook_success
+L<K  system stop_hook_summary"""
+    )
+    heard = [line["rendered"] for line in theatre.lines if "rendered" in line]
+    assert heard == [
+        [{"content": REMINDED.format("SessionStart:startup hook success: SessionStart")}],
+        [{"content": REMINDED.format("UserPromptSubmit hook success: UserPromptSubmit")}],
+    ]
+    assert theatre.lines[-1]["hasOutput"] is True
+    for event in ("SessionStart", "UserPromptSubmit"):
+        assert f"hook success: {event}" in theatre.sent
+
+
+NAMES = {
+    "SessionStart": "SessionStart:startup",
+    "PreToolUse": "PreToolUse:Bash",
+    "PostToolUse": "PostToolUse:Bash",
+}
+EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_hook_that_fails_is_told_and_nothing_comes_of_it(tmp_path: Path, event: str) -> None:
+    command = "echo out; echo bad >&2; exit 1"
+    theatre = Theatre(tmp_path, {event: command})
+    ended = theatre.play("run")
+    (told,) = theatre.attached
+    call = theatre.results[0]["message"]["content"][0]["tool_use_id"]
+    at_tool = event in ("PreToolUse", "PostToolUse")
+    assert without_times(told) == {
+        "type": "hook_non_blocking_error",
+        "hookName": NAMES.get(event, event),
+        "toolUseID": call if at_tool else told["toolUseID"],
+        "hookEvent": event,
+        "stderr": "Failed with non-blocking status code: bad",
+        "stdout": "out\n",
+        "exitCode": 1,
+        "command": command,
+    }
+    assert ended.text == "Done."
+    assert theatre.notices == [f"{event} hook [{command}]: bad"]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_hook_that_hangs_is_ended(tmp_path: Path, event: str) -> None:
+    entry = {"type": "command", "command": "sleep 30 & sleep 30", "timeout": 0.2}
+    theatre = Theatre(tmp_path, {event: {"hooks": [entry]}})
+    assert theatre.play("run").text == "Done."
+    (told,) = theatre.attached
+    assert told["type"] == "hook_cancelled"
+    if event != "PostToolUse":
+        assert (told["timedOut"], told["timeoutMs"], told["command"]) == (
+            True,
+            200,
+            entry["command"],
+        )
+    assert theatre.notices == [f"{event} hook [sleep 30 & sleep 30]: timed out after 0.2 seconds"]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("garbage", ['{"decision": bad', "[1]", "\\377\\000", '"word"'])
+def test_garbage_is_words(tmp_path: Path, event: str, garbage: str) -> None:
+    theatre = Theatre(tmp_path, {event: f"printf '{garbage}'"})
+    assert theatre.play("run").text == "Done."
+    assert kinds(theatre) == ["success"]
+
+
+@pytest.mark.parametrize(
+    ("told", "trouble"),
+    [
+        ({"decision": 7}, 'decision: Invalid option: expected one of "approve"|"block"'),
+        ({"continue": "no"}, "continue: expected boolean, received string"),
+        ({"hookSpecificOutput": []}, "hookSpecificOutput: expected object, received array"),
+        (
+            {"hookSpecificOutput": {"hookEventName": "Stop", "permissionDecision": "maybe"}},
+            "hookSpecificOutput.permissionDecision: Invalid option: expected one of"
+            ' "allow"|"deny"|"ask"|"defer"',
+        ),
+    ],
+)
+def test_orders_that_nobody_understands_are_told(tmp_path: Path, told: Json, trouble: str) -> None:
+    theatre = Theatre(tmp_path, {"Stop": orders(**told)})
+    theatre.play("hello")
+    (found,) = theatre.attached
+    assert found["type"] == "hook_non_blocking_error"
+    assert found["stderr"].startswith(f"Hook JSON output validation failed — {trouble}\n\n")
+
+
+def test_orders_for_another_event_and_broken_ones(tmp_path: Path) -> None:
+    twice = """printf '{"continue": true}\\n{"continue": true}'"""
+    theatre = Theatre(tmp_path, {"PreToolUse": [own("Stop", additionalContext="x"), twice]})
+    assert theatre.play("run").text == "Done."
+    troubles = sorted(one["stderr"] for one in theatre.attached)
+    assert troubles[0].startswith(
+        "Failed to run: Hook returned incorrect event name: expected 'PreToolUse' but got 'Stop'."
+    )
+    assert troubles[1].startswith("Hook output looks like a JSON object but is not valid JSON — ")
+
+
+def test_what_is_too_long_lies_in_a_file(tmp_path: Path) -> None:
+    long = "head -c 12000 /dev/zero | tr '\\0' x"
+    theatre = Theatre(tmp_path, {"UserPromptSubmit": long})
+    theatre.play("hello")
+    (told,) = theatre.attached
+    assert told["content"].startswith("<persisted-output>\nOutput too large (11.7KB).")
+    (kept,) = (theatre.client.path.with_suffix("") / "tool-results").iterdir()
+    assert kept.read_text(encoding="utf-8") == "x" * 12_000
+    assert str(kept) in told["content"]
+
+
+def test_a_hook_that_never_stops_talking_is_ended(tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path, {"Stop": "yes"})
+    assert theatre.play("hello").text == "ok"
+    (told,) = theatre.attached
+    assert len(told["stdout"]) <= 4 * 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        ("SessionStart", "SessionStart hook additional context: more"),
+        ("UserPromptSubmit", "UserPromptSubmit hook additional context: more"),
+        ("PreToolUse", "PreToolUse:Bash hook additional context: more"),
+        ("PostToolUse", "PostToolUse:Bash hook additional context: more"),
+    ],
+)
+@pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
+def test_context_reaches_the_model(tmp_path: Path, event: str, told: str, version: Version) -> None:
+    theatre = Theatre(tmp_path, {event: own(event, additionalContext="more")}, version=version)
+    theatre.play("run")
+    (line,) = [one for one in theatre.lines if one.get("rendered")]
+    assert line["rendered"] == [{"content": REMINDED.format(told)}]
+    assert line["attachment"]["content"] == ["more"]
+    assert told in theatre.sent
+
+
+def test_contexts_of_a_beginning_stand_together(tmp_path: Path) -> None:
+    told = [own("SessionStart", additionalContext=word) for word in ("one", "two")]
+    theatre = Theatre(tmp_path, {"SessionStart": [told[0], f"sleep 0.2; {told[1]}"]})
+    theatre.play("hello")
+    found = theatre.attached[-1]
+    assert found == {
+        "type": "hook_additional_context",
+        "content": ["one", "two"],
+        "hookName": "SessionStart",
+        "toolUseID": "SessionStart",
+        "hookEvent": "SessionStart",
+    }
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_message_is_for_the_person(tmp_path: Path, event: str) -> None:
+    theatre = Theatre(tmp_path, {event: orders(systemMessage="a warning")})
+    theatre.play("run")
+    assert f"{event} hook: a warning" in theatre.notices
+    assert theatre.attached[-1]["content"] == "a warning"
+    assert "a warning" not in theatre.sent
+
+
+# checklist: P99
+def test_the_older_form_has_lines_of_progress(tmp_path: Path) -> None:
+    events = "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"
+    theatre = Theatre(tmp_path, dict.fromkeys(events.split(), "true"), version="2.1.29")
+    theatre.play("run")
+    progress = [one for one in theatre.lines if one["type"] == "progress"]
+    call = theatre.results[0]["message"]["content"][0]["tool_use_id"]
+    assert [one["data"] for one in progress] == [
+        {"type": "hook_progress", "hookEvent": event, "hookName": NAMES.get(event, event)}
+        | {"command": "true"}
+        for event in events.split()
+    ]
+    assert [one["toolUseID"] == call for one in progress] == [False, False, True, True, False]
+    assert all(one["parentToolUseID"] == one["toolUseID"] for one in progress)
+    assert not theatre.attached
+    assert [one["type"] for one in theatre.lines if "subtype" in one] == ["system", "system"]
+
+
+@pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
+def test_a_session_with_hooks_goes_on(tmp_path: Path, version: Version) -> None:
+    hooks: dict[str, Any] = {"SessionStart": "echo begun", "Stop": "echo stopped"}
+    theatre = Theatre(tmp_path, hooks, version=version)
+    theatre.play("run")
+    theatre.resumed()
+    theatre.play("and then?")
+    assert theatre.sent.count("begun") == 2
+    assert "SessionStart:resume hook success: begun" in theatre.sent
+
+
+def test_secrets_of_the_environment_stay_unheard(tmp_path: Path) -> None:
+    secret = "correct-horse-battery-staple"
+    environment = {"PATH": "/usr/bin:/bin", "MY_TOKEN": secret}
+    hooks = {"UserPromptSubmit": f"echo [$MY_TOKEN] {secret[:8]}{secret[8:]}"}
+    theatre = Theatre(tmp_path, hooks, environment=environment)
+    theatre.play("hello")
+    assert theatre.attached[0]["content"] == "[] [secret of the environment]"
+
+
+def test_hooks_do_not_hear_of_calls_that_are_none(tmp_path: Path) -> None:
+    calls = [{"name": "Nothing", "input": {}}, {"name": "Bash", "input": {"command": 7}}]
+    script = {"answers": [{"calls": calls}, {"text": "Done."}]}
+    theatre = Theatre(
+        tmp_path, {"PreToolUse": "echo pre", "PostToolUseFailure": "echo post"}, script=script
+    )
+    theatre.play("hello")
+    assert not theatre.attached
+    assert SCRIPT["otherwise"] == {"text": "ok"}

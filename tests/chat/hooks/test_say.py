@@ -1,0 +1,385 @@
+"""What hooks may decide: prompts that are not asked, calls that are refused, turns that go on."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.chat.approval import Approval
+from plait.chat.session_hooks import MAX_STOP_BLOCKS
+from plait.chat.tools.base import Proposal
+from plait.write.lines import Version
+from tests.chat.hooks.theatre import KEEP, RUN, Json, Theatre, orders, own
+
+
+class Person:
+    """Allows everything, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def ask(self, proposal: Proposal, call: str) -> Approval:
+        """Allows a call."""
+        self.asked.append(proposal.title)
+        return Approval(is_allowed=True)
+
+
+REFUSED = {
+    "decision": "reject",
+    "source": "hook",
+    "reasonType": "hook",
+    "reasonCode": "hook:PreToolUse",
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (own("PreToolUse", permissionDecision="deny", permissionDecisionReason="no"), "no"),
+        (orders(decision="block", reason="no"), "no"),
+        ("echo no >&2; exit 2", "[echo no >&2; exit 2]: no\n"),
+        ("exit 2", "[exit 2]: No stderr output"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
+def test_a_call_is_refused(tmp_path: Path, command: str, reason: str, mode: str) -> None:
+    theatre = Theatre(tmp_path, {"PreToolUse": command, "PostToolUse": "echo post"}, mode=mode)
+    theatre.play("run")
+    (line,) = theatre.results
+    told = f"PreToolUse:Bash hook error: {reason}"
+    assert line["message"]["content"][0]["content"] == told
+    assert line["toolUseResult"] == f"Error: {told}"
+    assert (line["toolDenialKind"], line["permissionDecision"]) == ("permission-rule", REFUSED)
+    assert not theatre.attached
+
+
+def test_the_last_refusal_is_told_and_goes_before_leave(tmp_path: Path) -> None:
+    deny = [
+        own("PreToolUse", permissionDecision="deny", permissionDecisionReason=word)
+        for word in ("one", "two")
+    ]
+    allow = own("PreToolUse", permissionDecision="allow")
+    theatre = Theatre(tmp_path, {"PreToolUse": [f"sleep 0.3; {deny[0]}", deny[1], allow]})
+    theatre.play("run")
+    (block,) = theatre.results[0]["message"]["content"]
+    assert block["content"] == "PreToolUse:Bash hook error: one"
+
+
+def test_leave_spares_a_question(tmp_path: Path) -> None:
+    allow = own("PreToolUse", permissionDecision="allow")
+    theatre = Theatre(tmp_path, {"PreToolUse": allow}, allowed=())
+    theatre.play("write")
+    assert (theatre.work / "new.txt").read_text() == "x"
+    assert theatre.results[0]["permissionDecision"] == {
+        "decision": "accept",
+        "source": "hook",
+        "reasonType": "hook",
+    }
+
+
+@pytest.mark.parametrize(
+    ("manner", "code"),
+    [
+        ({"forbidden": ("Write",)}, None),
+        ({"forbidden": ("Edit(/**)",)}, "rule:cliArg"),
+        ({"mode": "plan"}, "mode:plan"),
+    ],
+)
+def test_no_hook_allows_what_a_rule_forbids(
+    tmp_path: Path, manner: dict[str, Any], code: str | None
+) -> None:
+    theatre = Theatre(tmp_path, {"PreToolUse": orders(decision="approve")}, **manner)
+    theatre.play("write")
+    assert not (theatre.work / "new.txt").exists()
+    assert (theatre.results[0].get("permissionDecision") or {}).get("reasonCode") == code
+
+
+def test_a_question_is_asked_where_there_is_somebody(tmp_path: Path) -> None:
+    ask = own("PreToolUse", permissionDecision="ask", permissionDecisionReason="sure?")
+    person = Person()
+    theatre = Theatre(tmp_path, {"PreToolUse": ask}, asker=person)
+    theatre.play("run")
+    assert person.asked == ["echo hi"]
+    assert theatre.results[0]["permissionDecision"]["reasonCode"] == "hook:PreToolUse"
+    alone = Theatre(tmp_path / "alone", {"PreToolUse": ask}) if _made(tmp_path) else None
+    assert alone
+    alone.play("run")
+    (line,) = alone.results
+    assert line["message"]["content"][0]["content"] == "sure?"
+    assert line["permissionDecision"] == {
+        "decision": "reject",
+        "source": "config",
+        "reasonCode": "hook:PreToolUse",
+    }
+
+
+def _made(folder: Path) -> bool:
+    (folder / "alone").mkdir()
+    return True
+
+
+def test_who_does_not_ask_refuses_what_hooks_would_have_asked(tmp_path: Path) -> None:
+    ask = own("PreToolUse", permissionDecision="ask")
+    theatre = Theatre(tmp_path, {"PreToolUse": ask}, mode="dontAsk")
+    theatre.play("run")
+    assert theatre.results[0]["permissionDecision"]["reasonCode"] == "mode:dontAsk"
+
+
+def test_arguments_are_changed_and_checked(tmp_path: Path) -> None:
+    change = own("PreToolUse", updatedInput={"command": "echo changed"})
+    theatre = Theatre(tmp_path, {"PreToolUse": change})
+    theatre.play("run")
+    assert theatre.results[0]["message"]["content"][0]["content"] == "changed"
+    (tmp_path / "wrong").mkdir()
+    wrong = Theatre(tmp_path / "wrong", {"PreToolUse": own("PreToolUse", updatedInput={"x": 1})})
+    wrong.play("run")
+    told = wrong.results[0]["message"]["content"][0]["content"]
+    assert told.startswith("PreToolUse hook for Bash returned updatedInput that failed schema")
+    assert wrong.results[0]["permissionDecision"] == REFUSED
+
+
+def test_changed_arguments_are_ruled_anew(tmp_path: Path) -> None:
+    change = own("PreToolUse", permissionDecision="allow", updatedInput={"command": "rm x"})
+    theatre = Theatre(tmp_path, {"PreToolUse": change}, forbidden=("Bash(rm:*)",))
+    theatre.play("run")
+    assert "has been denied" in theatre.results[0]["message"]["content"][0]["content"]
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolBatch"])
+def test_a_hook_ends_the_turn_behind_the_results(tmp_path: Path, event: str) -> None:
+    stop = orders(**{"continue": False, "stopReason": "enough"})
+    theatre = Theatre(tmp_path, {event: stop})
+    ended = theatre.play("run")
+    assert (ended.ending, ended.text, ended.responses) == ("done", "", 1)
+    assert theatre.results[0]["message"]["content"][0]["content"] == "hi"
+    last = theatre.attached[-1]
+    assert (last["type"], last["message"]) == ("hook_stopped_continuation", "enough")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (orders(decision="block", reason="because"), "because"),
+        ("echo because >&2; exit 2", "[echo because >&2; exit 2]: because\n"),
+    ],
+)
+@pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure"])
+def test_a_reason_is_fed_back(tmp_path: Path, command: str, told: str, event: str) -> None:
+    theatre = Theatre(tmp_path, {event: command})
+    theatre.play("run" if event == "PostToolUse" else "fail")
+    (found,) = theatre.attached
+    assert found["blockingError"] == {"blockingError": told, "command": command}
+    assert f"{event}:Bash hook blocking error from command" in theatre.sent
+
+
+@pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
+def test_a_prompt_is_not_asked(tmp_path: Path, version: Version) -> None:
+    block = orders(decision="block", reason="not so")
+    theatre = Theatre(tmp_path, {"UserPromptSubmit": [block, "echo more"]}, version=version)
+    ended = theatre.play("run")
+    told = "UserPromptSubmit operation blocked by hook:\nnot so\n\nOriginal prompt: run"
+    assert (ended.ending, ended.text, ended.responses) == ("done", told, 0)
+    assert theatre.notices == [told]
+    (line,) = theatre.lines
+    assert (line["subtype"], line["level"], line["content"]) == ("informational", "warning", told)
+    if version == "2.1.325":
+        ending = {"kind": "blocked_by_hook", "reason": "not so"}
+        assert line["promptSubmitEnding"] == {"ending": ending, "promptKept": False}
+        assert line["preventContinuation"] is True
+    assert not theatre.model.requests
+
+
+def test_a_prompt_is_kept_and_not_answered(tmp_path: Path) -> None:
+    stop = orders(**{"continue": False, "stopReason": "enough"})
+    theatre = Theatre(tmp_path, {"UserPromptSubmit": stop})
+    assert theatre.play("run").text == "Operation stopped by hook: enough"
+    assert (
+        theatre.picture
+        == """\
+A<·  user run
+B<A  user Operation stopped by hook: enough
+C<B  system informational"""
+    )
+    assert theatre.lines[1]["isMeta"] is True
+    assert "turnCompanion" not in theatre.lines[1]
+    assert theatre.lines[2]["promptSubmitEnding"]["ending"]["kind"] == "stopped_by_hook"
+
+
+def test_what_was_blocked_is_asked_in_other_words(tmp_path: Path) -> None:
+    once = f"test -e once || {{ touch once; {orders(decision='block', reason='no')}; }}"
+    theatre = Theatre(tmp_path, {"UserPromptSubmit": once})
+    assert theatre.play("run", "run").text == "Done."
+    assert theatre.picture.splitlines()[0] == "A<·  system informational"
+
+
+ONCE = "test -e once && exit 0; touch once; "
+
+
+@pytest.mark.parametrize(
+    ("command", "told", "kinds"),
+    [
+        (
+            ONCE + "echo more >&2; exit 2",
+            f"[{ONCE}echo more >&2; exit 2]: more\n",
+            [],
+        ),
+        (ONCE + orders(decision="block", reason="more"), "more", ["hook_blocking_error"]),
+    ],
+)
+def test_a_turn_goes_on(tmp_path: Path, command: str, told: str, kinds: list[str]) -> None:
+    theatre = Theatre(tmp_path, {"Stop": command})
+    assert theatre.play("run").text == "ok"
+    (note,) = [one for one in theatre.lines if one.get("isMeta") and one["type"] == "user"]
+    assert note["message"]["content"] == f"Stop hook feedback:\n{told}"
+    assert [one["type"] for one in theatre.attached] == kinds
+    first, last = [one for one in theatre.lines if one.get("subtype") == "stop_hook_summary"]
+    assert (first["hookErrors"], last["hookErrors"]) == ([told], [])
+    assert first["hookInfos"] == [{"command": command}]
+    assert first["toolUseID"] != last["toolUseID"]
+
+
+def test_a_turn_does_not_go_on_for_ever(tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path, {"Stop": f"{KEEP}; exit 2"})
+    assert theatre.play("hello").responses == MAX_STOP_BLOCKS
+    assert [one["stop_hook_active"] for one in theatre.told()] == [False] + [True] * 8
+    assert theatre.lines[-1]["content"].startswith(
+        "A hook blocked the turn from ending 9 consecutive times — overriding and ending turn."
+    )
+
+
+def test_context_at_the_end_has_the_model_go_on(tmp_path: Path) -> None:
+    more = own("Stop", additionalContext="more")
+    theatre = Theatre(tmp_path, {"Stop": ONCE + more})
+    assert theatre.play("hello").responses == 2
+    summary = next(one for one in theatre.lines if one.get("subtype") == "stop_hook_summary")
+    assert summary["hookAdditionalContext"] == ["more"]
+
+
+def test_a_hook_lets_the_turn_end_whatever_others_say(tmp_path: Path) -> None:
+    stop = orders(**{"continue": False, "stopReason": "enough"})
+    theatre = Theatre(tmp_path, {"Stop": [stop, "sleep 0.1; exit 2"]})
+    assert theatre.play("hello").responses == 1
+    summary = theatre.lines[-1]
+    assert (summary["preventedContinuation"], summary["stopReason"]) == (True, "enough")
+
+
+@pytest.mark.parametrize(
+    ("decision", "is_done"),
+    [({"behavior": "allow"}, True), ({"behavior": "deny", "message": "no way"}, False)],
+)
+def test_hooks_answer_in_a_persons_place(tmp_path: Path, decision: Json, is_done: bool) -> None:
+    person = Person()
+    hooks = {"PermissionRequest": own("PermissionRequest", decision=decision)}
+    theatre = Theatre(tmp_path, hooks, asker=person)
+    theatre.play("write")
+    assert (theatre.work / "new.txt").exists() == is_done
+    assert person.asked == []
+    (told,) = theatre.attached
+    assert told["type"] == "hook_permission_decision"
+    found = theatre.results[0]["permissionDecision"]
+    assert (found["source"], found["reasonType"]) == ("hook", "hook")
+    assert found["reasonCode"] == ("unknown" if is_done else "hook:PermissionRequest")
+
+
+def test_who_says_nothing_leaves_it_to_the_person(tmp_path: Path) -> None:
+    person = Person()
+    theatre = Theatre(tmp_path, {"PermissionRequest": "true"}, asker=person)
+    theatre.play("write")
+    assert len(person.asked) == 1
+
+
+def test_hooks_hear_that_somebody_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.chat.permissions.REMINDER_DELAY", 0.0)
+    heard = "cat > $HERE/told.new; mv $HERE/told.new $HERE/told"
+
+    class Slow(Person):
+        async def ask(self, proposal: Proposal, call: str) -> Approval:
+            """Answers once the hook was told."""
+            for _ in range(500):
+                if (tmp_path / "told").exists():
+                    break
+                await asyncio.sleep(0.02)
+            return Approval(is_allowed=True)
+
+    theatre = Theatre(tmp_path, {"Notification": heard}, asker=Slow())
+    theatre.play("write")
+    (told,) = theatre.told()
+    assert told["message"] == "Claude needs your permission"
+    assert told["notification_type"] == "permission_prompt"
+
+
+@pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
+def test_room_is_not_made(tmp_path: Path, version: Version) -> None:
+    theatre = Theatre(tmp_path, {"PreCompact": "echo no >&2; exit 2"}, version=version)
+    theatre.play("hello", "/compact")
+    told = "Compaction blocked by PreCompact hook: [echo no >&2; exit 2]: no"
+    assert theatre.notices == [told]
+    assert not any(one.get("isCompactSummary") for one in theatre.lines)
+    if version == "2.1.325":
+        assert told in theatre.lines[-1]["content"]
+
+
+def test_a_summary_keeps_what_hooks_ask_for(tmp_path: Path) -> None:
+    hooks = {
+        "PreCompact": "echo the numbers",
+        "PostCompact": "echo done",
+        "SessionStart": "echo on",
+    }
+    theatre = Theatre(tmp_path, hooks)
+    theatre.play("hello", "/compact")
+    assert "the numbers" in theatre.sent
+    words = (str(one.get("message")) for one in theatre.lines)
+    (printed,) = [one for one in words if "Compacted (" in one]
+    assert "PreCompact [echo the numbers] completed successfully: the numbers" in printed
+    assert "PostCompact [echo done] completed successfully: done" in printed
+    begun = [one for one in theatre.attached if one["hookEvent"] == "SessionStart"]
+    assert [one["hookName"] for one in begun] == ["SessionStart:startup", "SessionStart:compact"]
+
+
+def test_a_stopped_turn_ends_its_hooks(tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path, {"PreToolUse": "echo $$ > $HERE/pid; sleep 30"})
+
+    async def played() -> list[Any]:
+        async with theatre.client as client:
+            asyncio.get_running_loop().call_later(0.5, client.interrupt)
+            return [event async for event in client.send("run")]
+
+    assert asyncio.run(played())[-1].ending == "interrupted"
+    pid = int((tmp_path / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists()
+    assert "User rejected" in theatre.results[0]["toolUseResult"]
+
+
+def test_a_session_that_is_stopped_while_it_begins(tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path, {"SessionStart": "sleep 30"})
+
+    async def played() -> list[Any]:
+        async with theatre.client as client:
+            asyncio.get_running_loop().call_later(0.3, client.interrupt)
+            return [event async for event in client.send("run")]
+
+    (ended,) = asyncio.run(played())
+    assert ended.ending == "interrupted"
+    assert not theatre.client.path.exists()
+
+
+def test_trouble_at_the_end_is_noted(tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path, {"SessionEnd": ["echo bad >&2; exit 1", "true"]})
+    theatre.play("hello")
+    assert theatre.notes == ["SessionEnd hook [echo bad >&2; exit 1] failed: bad"]
+
+
+def test_calls_at_once_have_hooks_of_their_own(tmp_path: Path) -> None:
+    script = {
+        "answers": [
+            {"calls": [RUN, {"name": "Read", "input": {"file_path": "a"}}]},
+            {"text": "Done."},
+        ]
+    }
+    theatre = Theatre(tmp_path, {"PreToolUse": KEEP}, script=script)
+    (theatre.work / "a").write_text("a")
+    theatre.play("hello")
+    assert sorted(one["tool_name"] for one in theatre.told()) == ["Bash", "Read"]

@@ -1,0 +1,165 @@
+"""A session with hooks: commands of a real shell, a model that follows a script."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from plait.chat.client import Client
+from plait.chat.events import Event, Notice, TurnEnded
+from plait.chat.models import ScriptModel
+from plait.chat.settings import load_settings
+from plait.chat.streaming import Request, StreamEvent
+from plait.write.lines import NEWEST, Version
+from tests.chat.stage import picture
+
+Json = dict[str, Any]
+RUN = {"name": "Bash", "input": {"command": "echo hi"}}
+SCRIPT: Json = {
+    "rules": [
+        {"when": "summary", "answers": [{"text": "<summary>All of it.</summary>"}]},
+        {"when": "run", "answers": [{"text": "I run.", "calls": [RUN]}, {"text": "Done."}]},
+        {
+            "when": "fail",
+            "answers": [
+                {"calls": [{"name": "Bash", "input": {"command": "exit 3"}}]},
+                {"text": "Done."},
+            ],
+        },
+        {
+            "when": "write",
+            "answers": [
+                {"calls": [{"name": "Write", "input": {"file_path": "new.txt", "content": "x"}}]},
+                {"text": "Done."},
+            ],
+        },
+    ],
+    "otherwise": {"text": "ok"},
+}
+
+
+def orders(**told: Any) -> str:
+    """Returns a command that gives orders in JSON."""
+    return f"cat > /dev/null; printf '%s' '{json.dumps(told)}'"
+
+
+def own(event: str, **told: Any) -> str:
+    """Returns a command that gives the orders of an event."""
+    return orders(hookSpecificOutput={"hookEventName": event, **told})
+
+
+class Overheard(ScriptModel):
+    """A model that follows a script, and remembers what it was sent."""
+
+    def __init__(self, script: Json) -> None:
+        super().__init__(script)
+        self.requests: list[Request] = []
+
+    async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
+        """Answers as the script says."""
+        self.requests.append(request)
+        async for piece in super().stream(request):
+            yield piece
+
+
+class Theatre:
+    """A project whose settings have hooks; each is a command, or a whole entry."""
+
+    def __init__(
+        self,
+        folder: Path,
+        hooks: Mapping[str, Any],
+        *,
+        version: Version = NEWEST,
+        entrypoint: str = "sdk-cli",
+        script: Json | None = None,
+        **manner: Any,
+    ) -> None:
+        self.work, self.config = folder / "work", folder / "config"
+        for place in (self.work, self.config):
+            place.mkdir(exist_ok=True)
+        text = json.dumps({"hooks": {event: _groups(told) for event, told in hooks.items()}})
+        (self.config / "settings.json").write_text(text, encoding="utf-8")
+        self.notes: list[str] = []
+        self.model = Overheard(script or SCRIPT)
+        self.manner = {
+            "settings": load_settings(self.config, self.work),
+            "environment": {"PATH": "/usr/bin:/bin", "HERE": str(folder)},
+            "allowed": ("Bash",),
+            "note": self.notes.append,
+            **manner,
+        }
+        self.form: Json = {"version": version, "entrypoint": entrypoint}
+        self.events: list[Event] = []
+        self.client = self._new()
+
+    def _new(self) -> Client:
+        return Client.new(self.config, cwd=self.work, model=self.model, **self.form, **self.manner)
+
+    def resumed(self) -> None:
+        """Leaves the session, and goes on with it."""
+        path = self.client.path
+        self.client = Client.resume(path, model=self.model, **self.form, **self.manner)
+
+    def play(self, *prompts: str) -> TurnEnded:
+        """Asks one thing after the other; returns how the last turn ended."""
+
+        async def played() -> None:
+            async with self.client as client:
+                for prompt in prompts:
+                    turn = client.compact() if prompt == "/compact" else client.send(prompt)
+                    self.events += [event async for event in turn]
+
+        asyncio.run(played())
+        ends = [event for event in self.events if isinstance(event, TurnEnded)]
+        return ends[-1] if ends else TurnEnded("done", "", 0, 0, {}, None)
+
+    @property
+    def lines(self) -> list[Json]:
+        """All messages of the log."""
+        data = self.client.path.read_bytes()
+        return [line for line in map(json.loads, data.splitlines()) if "uuid" in line]
+
+    @property
+    def attached(self) -> list[Json]:
+        """What hooks left in the log."""
+        found = (line["attachment"] for line in self.lines if line["type"] == "attachment")
+        return [one for one in found if one["type"].startswith("hook_")]
+
+    @property
+    def results(self) -> list[Json]:
+        """The lines of results."""
+        return [line for line in self.lines if "sourceToolAssistantUUID" in line]
+
+    @property
+    def notices(self) -> list[str]:
+        """What people were told."""
+        return [event.text for event in self.events if isinstance(event, Notice)]
+
+    @property
+    def picture(self) -> str:
+        """The log in letters."""
+        return picture(self.lines)
+
+    @property
+    def sent(self) -> str:
+        """What was sent to the model last."""
+        return json.dumps([dict(one) for one in self.model.requests[-1].messages])
+
+    def told(self, name: str = "told") -> list[Json]:
+        """What hooks were told that kept it in a file."""
+        text = (self.work.parent / name).read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+KEEP = 'told=$(cat); printf "%s\\n" "$told" >> $HERE/told'
+"""A hook that keeps what it is told."""
+
+
+def _groups(told: Any) -> list[Json]:
+    if isinstance(told, str):
+        return [{"hooks": [{"type": "command", "command": told}]}]
+    if isinstance(told, Sequence) and all(isinstance(one, str) for one in told):
+        return [{"hooks": [{"type": "command", "command": one} for one in told]}]
+    return [told] if isinstance(told, dict) else list(told)

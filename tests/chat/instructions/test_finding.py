@@ -1,0 +1,241 @@
+"""Which instructions count, and in which order."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from plait.chat.instructions import (
+    MAX_FILE_BYTES,
+    MAX_IMPORT_DEPTH,
+    ProjectScope,
+    expand_braces,
+    find_imports,
+    load_instructions,
+    load_nested_instructions,
+    strip_comments,
+)
+from plait.chat.tools.base import SECRET_PLACEHOLDER
+from tests.chat.instructions.files import counted, names, write
+
+
+def grounds_of(folder: Path) -> ProjectScope:
+    """Returns a project, a configuration and a home, in one folder."""
+    return ProjectScope(folder / "project", folder / "config", folder / "home")
+
+
+def test_the_persons_own_come_first_then_from_the_root_down(tmp_path: Path) -> None:
+    """Each directory with its own, its folder's, its rules and what is not checked in."""
+    wanted = [
+        "config/CLAUDE.md",
+        "config/rules/own.md",
+        "CLAUDE.md",
+        ".claude/CLAUDE.md",
+        ".claude/rules/above.md",
+        "CLAUDE.local.md",
+        "project/CLAUDE.md",
+        "project/.claude/CLAUDE.md",
+        "project/.claude/rules/a.md",
+        "project/.claude/rules/z.md",
+        "project/.claude/rules/inner/b.md",
+        "project/CLAUDE.local.md",
+    ]
+    for name in [*reversed(wanted), "project/sub/CLAUDE.md", "project/.claude/rules/no.txt"]:
+        write(tmp_path / name, f"says {name}")
+    write(tmp_path / "project/.claude/rules/some.md", "---\npaths: '*.py'\n---\nfor some")
+    write(tmp_path / "config/rules/some.md", "---\npaths: '*.py'\n---\nfor some")
+    found = load_instructions(grounds_of(tmp_path), grounds_of(tmp_path).new_reader())
+    assert [name for name in names(found, tmp_path) if name in wanted] == wanted
+    assert {one.kind for one in found if "local" in one.path.name} == {"Local"}
+    assert {one.kind for one in found if one.path.is_relative_to(tmp_path / "config")} == {"User"}
+    assert len(found) == len(wanted)
+
+
+def test_without_a_configuration_there_is_nothing_of_ones_own(tmp_path: Path) -> None:
+    """Only the project counts then."""
+    write(tmp_path / "project/CLAUDE.md", "x")
+    grounds = ProjectScope(tmp_path / "project")
+    assert names(load_instructions(grounds, grounds.new_reader()), tmp_path) == [
+        "project/CLAUDE.md"
+    ]
+    assert load_nested_instructions(grounds, tmp_path / "project/f.py", grounds.new_reader()) == []
+
+
+def test_a_configuration_above_the_project_is_told_once(tmp_path: Path) -> None:
+    """At home `~/.claude/CLAUDE.md` is the person's own, not the project's."""
+    own = write(tmp_path / ".claude/CLAUDE.md", "own")
+    grounds = ProjectScope(tmp_path / "project", own.parent, tmp_path)
+    [only] = load_instructions(grounds, grounds.new_reader())
+    assert (only.path, only.kind) == (own, "User")
+
+
+def test_files_bring_in_others_right_behind_them(tmp_path: Path) -> None:
+    """In the order in which they are named, with what those bring in."""
+    write(tmp_path / "project/CLAUDE.md", "@docs/one.md and @two.md\n")
+    write(tmp_path / "project/docs/one.md", "see @inner.md\n")
+    write(tmp_path / "project/docs/inner.md", "x\n")
+    write(tmp_path / "project/two.md", "@CLAUDE.md @docs/inner.md @two.md @missing.md @docs\n")
+    brought_in = ["project/docs/one.md", "project/docs/inner.md", "project/two.md"]
+    assert counted(tmp_path) == ["project/CLAUDE.md", *brought_in]
+
+
+def test_what_is_brought_in_goes_a_few_steps_deep(tmp_path: Path) -> None:
+    """A chain of files ends, and so does a ring."""
+    write(tmp_path / "project/CLAUDE.md", "@1.md")
+    for number in range(1, 9):
+        write(tmp_path / f"project/{number}.md", f"@{number + 1}.md")
+    assert len(counted(tmp_path)) == 1 + MAX_IMPORT_DEPTH
+
+
+def test_a_name_that_no_file_can_have_is_none(tmp_path: Path) -> None:
+    """One that is too long, inside and outside."""
+    write(tmp_path / "project/CLAUDE.md", f"@{'x' * 5000} @/{'y' * 5000}")
+    assert counted(tmp_path) == ["project/CLAUDE.md"]
+
+
+def test_a_project_brings_in_nothing_from_outside(tmp_path: Path) -> None:
+    """Not by a path, not by a link; a person's own file may."""
+    write(tmp_path / "secret.md", "secret")
+    write(tmp_path / "home/notes.md", "notes")
+    project = write(tmp_path / "project/CLAUDE.md", "@../secret.md @~/notes.md @link.md @/nope")
+    (tmp_path / "project/link.md").symlink_to(tmp_path / "secret.md")
+    grounds = grounds_of(tmp_path)
+    reader = grounds.new_reader()
+    assert names(load_instructions(grounds, reader), tmp_path) == ["project/CLAUDE.md"]
+    assert len(reader.notices) == 3
+    assert reader.notices[0] == (
+        f"'{tmp_path}/secret.md' is left out of the instructions: '{project}' names it, and it"
+        " lies outside of the directory"
+    )
+    write(tmp_path / "config/CLAUDE.md", f"@~/notes.md @{tmp_path}/secret.md")
+    assert counted(tmp_path)[:3] == ["config/CLAUDE.md", "home/notes.md", "secret.md"]
+
+
+def test_a_home_that_nobody_knows_brings_in_nothing(tmp_path: Path) -> None:
+    """Names below `~` lead nowhere then."""
+    write(tmp_path / "config/CLAUDE.md", "@~/notes.md")
+    grounds = ProjectScope(tmp_path / "project", tmp_path / "config")
+    assert names(load_instructions(grounds, grounds.new_reader()), tmp_path) == ["config/CLAUDE.md"]
+
+
+def test_files_that_are_no_text_or_too_long_are_left_out(tmp_path: Path) -> None:
+    """Pictures and the like by their names; a long one with a notice; blank ones silently."""
+    write(tmp_path / "project/CLAUDE.md", "@a.png @b.pdf @c.zip @long.md @blank.md @fits.md")
+    for name in ("a.png", "b.pdf", "c.zip"):
+        write(tmp_path / "project" / name, "x")
+    write(tmp_path / "project/long.md", "x" * (MAX_FILE_BYTES + 1))
+    write(tmp_path / "project/fits.md", "x" * MAX_FILE_BYTES)
+    write(tmp_path / "project/blank.md", " \n")
+    os.mkfifo(tmp_path / "project/CLAUDE.local.md")
+    grounds = grounds_of(tmp_path)
+    reader = grounds.new_reader()
+    found = names(load_instructions(grounds, reader), tmp_path)
+    assert found == ["project/CLAUDE.md", "project/fits.md"]
+    assert [notice.rpartition(": ")[2] for notice in reader.notices] == ["too long"]
+
+
+def test_secrets_are_hidden(tmp_path: Path) -> None:
+    """As wherever a tool comes upon them."""
+    write(tmp_path / "project/CLAUDE.md", "the key is sk-12345")
+    grounds = ProjectScope(tmp_path / "project", secrets=("sk-12345",))
+    [only] = load_instructions(grounds, grounds.new_reader())
+    assert only.content == only.raw == f"the key is {SECRET_PLACEHOLDER}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("@a.md", ["a.md"]),
+        ('see @a.md, @b.md. (@c.md) "@d.md" x@e.md', ["a.md,", "b.md."]),
+        ("**@a.md** _@b.md_", ["a.md", "b.md"]),
+        ("- @a.md\n> @b.md\n# @c.md", ["a.md", "b.md", "c.md"]),
+        ("`@a.md` ``@b.md``\n\n```\n@c.md\n```\n\n    @d.md\n", []),
+        (r"@a\ b.md", ["a b.md"]),
+        ("@a.md#part", ["a.md"]),
+        ("@./a @~/b @/c @.d", ["./a", "~/b", "/c", ".d"]),
+        ("@ @/ @@x @(x) @#x @%x", []),
+        ("one\n@a.md\n@b.md", ["a.md", "b.md"]),
+        ("<!-- @a.md -->\n", []),
+    ],
+)
+def test_which_names_are_files(text: str, found: list[str]) -> None:
+    """What follows an @ at the beginning of a word, outside of code."""
+    assert find_imports(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("# A\n\n<!-- x -->\nb\n", "# A\n\nb\n"),
+        ("<!-- x --> tail\n", " tail\n"),
+        ("<!-- x\ny -->\n\nz", "\nz"),
+        ("<!-- x\ny --> rest\n\nz", " rest\n\nz"),
+        ("a <!-- x --> b", "a <!-- x --> b"),
+        ("```\n<!-- x -->\n```\n", "```\n<!-- x -->\n```\n"),
+        ("<div><!-- x --></div>\n", "<div><!-- x --></div>\n"),
+        ("<!-- open", "<!-- open"),
+        ("nothing", "nothing"),
+    ],
+)
+def test_remarks_are_not_told(text: str, rest: str) -> None:
+    """Those that stand for themselves, outside of code."""
+    assert strip_comments(text) == rest
+
+
+def test_patterns_with_alternatives_are_several() -> None:
+    """In the order in which they stand, however many braces."""
+    assert expand_braces(["src/*.{ts,js}", "*.py"]) == ("src/*.ts", "src/*.js", "*.py")
+    assert expand_braces(["{a,b}/{c,d}"]) == ("a/c", "a/d", "b/c", "b/d")
+    assert len(expand_braces(["{a,b}" * 40])) <= 500
+
+
+def test_a_file_further_down_brings_what_counts_on_the_way_to_it(tmp_path: Path) -> None:
+    """The person's rules for it, each directory below the first, then the rules from above."""
+    wanted = [
+        "config/rules/txt.md",
+        "project/a/CLAUDE.md",
+        "project/a/.claude/CLAUDE.md",
+        "project/a/CLAUDE.local.md",
+        "project/a/.claude/rules/all.md",
+        "project/a/.claude/rules/txt.md",
+        "project/a/b/CLAUDE.md",
+        ".claude/rules/txt.md",
+        "project/.claude/rules/txt.md",
+    ]
+    for name in [*wanted, "project/CLAUDE.md", "project/.claude/rules/all.md"]:
+        is_some = name.endswith("txt.md")
+        write(tmp_path / name, "---\npaths: '*.txt'\n---\nx" if is_some else "x")
+    write(tmp_path / "project/a/.claude/rules/py.md", "---\npaths: '*.py'\n---\nx")
+    write(tmp_path / "project/other/CLAUDE.md", "x")
+    grounds = grounds_of(tmp_path)
+    path = tmp_path / "project/a/b/f.txt"
+    assert names(load_nested_instructions(grounds, path, grounds.new_reader()), tmp_path) == wanted
+
+
+@pytest.mark.parametrize(
+    ("paths", "name", "is_meant"),
+    [
+        ("'*.py'", "deep/down/x.py", True),
+        ("'src/**/*.py'", "src/a/b/x.py", True),
+        ("'src/**/*.py'", "lib/src/x.py", False),
+        ("['*.js', '*.py']", "x.py", True),
+        ("'*.{js,py}'", "x.py", True),
+        ("'['", "x.py", False),
+        ("'*'", "x.py", True),
+    ],
+)
+def test_rules_are_for_the_files_that_they_name(
+    tmp_path: Path, paths: str, name: str, is_meant: bool
+) -> None:
+    """As seen from the directory that holds them; a broken pattern means nothing."""
+    write(tmp_path / "project/.claude/rules/r.md", f"---\npaths: {paths}\n---\nx")
+    grounds = grounds_of(tmp_path)
+    found = load_nested_instructions(grounds, tmp_path / "project" / name, grounds.new_reader())
+    assert bool(found) == is_meant
+
+
+def test_a_file_elsewhere_brings_nothing_of_its_directory(tmp_path: Path) -> None:
+    """Only below the directory that the session works in."""
+    write(tmp_path / "other/CLAUDE.md", "x")
+    grounds = grounds_of(tmp_path)
+    assert load_nested_instructions(grounds, tmp_path / "other/f.txt", grounds.new_reader()) == []

@@ -1,0 +1,237 @@
+"""Instructions in the log and in what is sent, as the client has them there."""
+
+from pathlib import Path
+
+import pytest
+
+from plait.chat.events import Notice
+from plait.write.lines import Version
+from tests.chat.words import Words, kinds, read
+
+
+def test_they_are_told_with_the_first_prompt(tmp_path: Path) -> None:
+    """In the log behind the prompt; to the model before its words."""
+    words = Words(tmp_path)
+    words.write("config/CLAUDE.md", "be brief\n")
+    words.write("CLAUDE.md", "---\ntitle: x\n---\nuse tabs\n")
+    words.write("CLAUDE.local.md", "mine\n")
+    words.ask("Hello.", "And?")
+    assert kinds(words.new_lines())[:3] == ["user", "instructions", "assistant"]
+    [told] = words.attached("instructions")
+    config, work = words.config, words.work
+    assert told["attachment"] == {
+        "type": "instructions",
+        "files": [
+            {"path": f"{config}/CLAUDE.md", "type": "User", "content": "be brief"},
+            {"path": f"{work}/CLAUDE.md", "type": "Project", "content": "use tabs"},
+            {"path": f"{work}/CLAUDE.local.md", "type": "Local", "content": "mine"},
+        ],
+    }
+    assert told["rendered"] == [
+        {
+            "content": f"""<system-reminder>
+Codebase and user instructions are shown below. Be sure to adhere to these instructions. \
+IMPORTANT: These instructions OVERRIDE any default behavior and you MUST follow them exactly \
+as written.
+
+Contents of {config}/CLAUDE.md (user's private global instructions for all projects):
+
+be brief
+
+Contents of {work}/CLAUDE.md (project instructions, checked into the codebase):
+
+use tabs
+
+Contents of {work}/CLAUDE.local.md (user's private project instructions, not checked in):
+
+mine
+</system-reminder>"""
+        }
+    ]
+    assert (told["renderedRole"], told["session_id"]) == ("user", told["sessionId"])
+    first = words.messages[0]["content"]
+    assert [block["text"][:40].strip() for block in first][-1] == "Hello."
+    assert first[0]["text"].strip() == told["rendered"][0]["content"]
+
+
+def test_without_any_nothing_is_told(tmp_path: Path) -> None:
+    """No line says that there are none."""
+    words = Words(tmp_path)
+    words.ask("Hello.")
+    assert "instructions" not in kinds(words.new_lines())
+
+
+def test_a_session_that_goes_on_is_told_what_has_changed(tmp_path: Path) -> None:
+    """Files that say something else, and those that are there no more."""
+    words = Words(tmp_path)
+    words.write("CLAUDE.md", "one @more.md\n")
+    words.write("more.md", "more\n")
+    words.write("config/CLAUDE.md", "own\n")
+    words.ask("Hello.")
+    words.ask("And?")
+    assert len(words.attached("instructions")) == 1
+    words.write("CLAUDE.md", "two\n")
+    words.ask("And now?")
+    told = words.attached("instructions")[-1]
+    work = words.work
+    assert told["attachment"] == {
+        "type": "instructions",
+        "files": [{"path": f"{work}/CLAUDE.md", "type": "Project", "content": "two"}],
+        "removed": [f"{work}/more.md"],
+        "changed": True,
+        "reason": "session_start",
+    }
+    assert told["rendered"][0]["content"] == (
+        "<system-reminder>\nInstruction files were re-read when this session started; these differ"
+        " from their earlier copies — each replaces its earlier copy, and the instructions preamble"
+        f" above still applies:\n\nContents of {work}/CLAUDE.md (project instructions, checked into"
+        f" the codebase):\n\ntwo\n\nInstructions no longer present: {work}/more.md\n"
+        "</system-reminder>"
+    )
+    (work / "CLAUDE.md").unlink()
+    words.ask("And then?", "And?")
+    assert len(words.attached("instructions")) == 3
+    told = words.attached("instructions")[-1]
+    assert told["attachment"]["files"] == []
+    assert told["rendered"][0]["content"] == (
+        "<system-reminder>\nInstruction files were re-read when this session started.\n\n"
+        f"Instructions no longer present: {work}/CLAUDE.md\n</system-reminder>"
+    )
+
+
+def test_after_a_summary_all_is_told_again(tmp_path: Path) -> None:
+    """The summary does not hold them."""
+    words = Words(tmp_path)
+    words.write("CLAUDE.md", "one\n")
+    words.write("sub/CLAUDE.md", "sub\n")
+    path = words.write("sub/f.txt", "f\n")
+    summed = {"text": "<summary>Short.</summary>"}
+    words.ask("Look.", answers=[read(path)])
+    words.compact(answers=[summed])
+    words.ask("And?", "And?", "Look.", answers=[{"text": "a"}, {"text": "b"}, read(path)])
+    assert ["changed" in one["attachment"] for one in words.attached("instructions")] == [
+        False,
+        False,
+    ]
+    assert len(words.attached("nested_memory")) == 2
+
+
+def test_those_further_down_are_told_when_a_file_there_is_read(tmp_path: Path) -> None:
+    """Once, behind the results; again where they have changed."""
+    words = Words(tmp_path)
+    words.write("sub/CLAUDE.md", "sub @more.md\n")
+    words.write("sub/more.md", "<!-- x -->\nmore\n")
+    words.write(".claude/rules/t.md", "---\npaths: '*.txt'\n---\nfor texts\n")
+    path = words.write("sub/f.txt", "f\n")
+    words.ask("Look.", "Again.", answers=[read(path), {"text": "f"}, read(path)])
+    work = words.work
+    assert kinds(words.new_lines())[:6] == [
+        *("user", "assistant", "user"),
+        *("nested_memory",) * 3,
+    ]
+    first, second, third = words.attached("nested_memory")
+    assert first["attachment"] == {
+        "type": "nested_memory",
+        "path": f"{work}/sub/CLAUDE.md",
+        "content": {
+            "path": f"{work}/sub/CLAUDE.md",
+            "type": "Project",
+            "content": "sub @more.md\n",
+            "contentDiffersFromDisk": False,
+        },
+        "displayPath": "sub/CLAUDE.md",
+    }
+    assert first["rendered"] == [
+        {
+            "content": f"<system-reminder>\nContents of {work}/sub/CLAUDE.md:\n\nsub @more.md\n\n"
+            "</system-reminder>"
+        }
+    ]
+    assert second["attachment"]["content"] == {
+        "path": f"{work}/sub/more.md",
+        "type": "Project",
+        "content": "more\n",
+        "contentDiffersFromDisk": True,
+        "rawContent": "<!-- x -->\nmore\n",
+        "parent": f"{work}/sub/CLAUDE.md",
+    }
+    assert third["attachment"]["content"] == {
+        "path": f"{work}/.claude/rules/t.md",
+        "type": "Project",
+        "content": "for texts\n",
+        "globs": ["*.txt"],
+        "contentDiffersFromDisk": True,
+        "rawContent": "---\npaths: '*.txt'\n---\nfor texts\n",
+        "isRule": True,
+    }
+    words.write("sub/CLAUDE.md", "sub, again @more.md\n")
+    words.ask("Look.", answers=[read(path)])
+    assert len(words.attached("nested_memory")) == 4
+
+
+def test_a_file_that_could_not_be_read_brings_nothing(tmp_path: Path) -> None:
+    """Nor does one that is only looked for."""
+    words = Words(tmp_path)
+    words.write("sub/CLAUDE.md", "sub\n")
+    missing = read(words.work / "sub/none.txt")
+    looks = {"calls": [{"name": "Grep", "input": {"pattern": "x", "path": str(words.work)}}]}
+    words.ask("Look.", answers=[missing, looks])
+    assert not words.attached("nested_memory")
+
+
+def test_what_is_written_brings_what_counts_there(tmp_path: Path) -> None:
+    """As what is read does."""
+    words = Words(tmp_path)
+    words.write("sub/CLAUDE.md", "sub\n")
+    given = {"file_path": str(words.work / "sub/new.txt"), "content": "x"}
+    write = {"calls": [{"name": "Write", "input": given}]}
+    words.ask("Write.", answers=[write], mode="acceptEdits")
+    assert len(words.attached("nested_memory")) == 1
+
+
+def test_what_is_told_already_is_not_told_for_a_file(tmp_path: Path) -> None:
+    """A file that counts anyway, and is brought in once more from below."""
+    words = Words(tmp_path)
+    words.write("CLAUDE.md", "@style.md\n")
+    words.write("style.md", "style\n")
+    words.write("sub/CLAUDE.md", "@../style.md\n")
+    words.ask("Look.", answers=[read(words.write("sub/f.txt", "f\n"))])
+    assert [one["attachment"]["displayPath"] for one in words.attached("nested_memory")] == [
+        "sub/CLAUDE.md"
+    ]
+
+
+@pytest.mark.parametrize("version", ["2.1.29"])
+def test_the_older_form_has_them_beside_the_log(tmp_path: Path, version: Version) -> None:
+    """All of them in the system prompt; those further down as what the client puts in."""
+    words = Words(tmp_path, version)
+    words.write("CLAUDE.md", "use tabs\n")
+    words.write("sub/CLAUDE.md", "sub\n")
+    path = words.write("sub/f.txt", "f\n")
+    words.ask("Look.", "Again.", answers=[read(path), {"text": "f"}, read(path)])
+    assert not [line for line in words.lines if line["type"] == "attachment"]
+    assert "use tabs" in words.sent.system[-1]["text"]
+    [note] = [line for line in words.lines if line.get("isMeta") and line["type"] == "user"]
+    assert "sub" in note["message"]["content"]
+
+
+def test_a_person_is_told_what_is_left_out(tmp_path: Path) -> None:
+    """Once, when they ask."""
+    words = Words(tmp_path)
+    words.write("CLAUDE.md", "@../secret.md\n")
+    (tmp_path / "secret.md").write_text("x", encoding="utf-8")
+    events = words.ask("Hello.", "And?")
+    assert len([event for event in events if isinstance(event, Notice)]) == 1
+
+
+def test_a_prompt_that_is_stopped_before_an_answer_is_taken_back(tmp_path: Path) -> None:
+    """What goes along with it does not hold it in the log."""
+    words = Words(tmp_path)
+    words.write("CLAUDE.md", "x\n")
+    words.ask("Stop.", "Go on.", stops="Stop.")
+    prompts = {
+        line["message"]["content"]: line["parentUuid"]
+        for line in words.lines
+        if line["type"] == "user"
+    }
+    assert prompts == {"Stop.": None, "Go on.": None}

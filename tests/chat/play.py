@@ -1,0 +1,78 @@
+"""A script with agents to a session that is played, and the logs that come of it."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from plait.chat import Client, ScriptModel
+from plait.chat.events import Event
+from plait.write.lines import Version
+
+Json = dict[str, Any]
+
+
+def sends(prompt: str, kind: str = "general-purpose", **more: Any) -> Json:
+    """Returns the call that sends out an agent, and waits for it."""
+    given = {"description": "some work", "prompt": prompt, "subagent_type": kind}
+    return {"name": "Agent", "input": given | {"run_in_background": False} | more}
+
+
+COUNTING = {
+    "when": "[count]",
+    "answers": [
+        {"text": "I look.", "calls": [{"name": "Bash", "input": {"command": "cat notes.txt"}}]},
+        {"text": "There are two."},
+    ],
+}
+
+
+class Play:
+    """A session that is played by a script, with the logs that came of it."""
+
+    def __init__(self, folder: Path, rules: list[Json], version: Version, **manner: Any) -> None:
+        work = folder / "work"
+        work.mkdir(parents=True, exist_ok=True)
+        (work / "notes.txt").write_text("one\ntwo\n")
+        self.work = work
+        model = manner.pop("model", None) or ScriptModel({"rules": rules}, name="claude-opus-5-5")
+        self.client = Client.new(
+            folder / "config", cwd=work, model=model, version=version, **manner
+        )
+
+    def ask(self, *prompts: str) -> list[Event]:
+        async def play() -> list[Event]:
+            events = []
+            async with self.client as client:
+                for prompt in prompts:
+                    events += [event async for event in client.send(prompt)]
+            return events
+
+        return asyncio.run(play())
+
+    @property
+    def path(self) -> Path:
+        return self.client.runtime.writer.path
+
+    @property
+    def lines(self) -> list[Json]:
+        return lines_of(self.path)
+
+    @property
+    def agents(self) -> list[Path]:
+        """The logs of agents, in the order in which they were sent out."""
+        found = self.path.parent.rglob("agent-*.jsonl")
+        return sorted(found, key=lambda log: str(lines_of(log)[0]["timestamp"]))
+
+    def agent(self) -> list[Json]:
+        [log] = self.agents
+        return lines_of(log)
+
+    @property
+    def result(self) -> Json:
+        """The last result of the session."""
+        return [line for line in self.lines if "toolUseResult" in line][-1]
+
+
+def lines_of(path: Path) -> list[Json]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]

@@ -1,0 +1,221 @@
+"""Files that are put back as they were when a prompt was sent, and those that are left alone."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from plait.chat.rewind import FileRewindPlan, plan_file_rewind
+from plait.errors import SourceError
+from plait.line import iter_lines
+from plait.record import iter_client_records
+from plait.write.lines import VERSIONS, Version
+from tests.chat.rewinding.desk import Desk, edit, read, run, write
+
+
+def told(plan: FileRewindPlan) -> dict[str, str]:
+    """What a plan says, by file."""
+    return {step.name: step.problem or step.verb for step in plan.steps}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_files_hold_again_what_they_held(tmp_path: Path, version: Version) -> None:
+    desk = Desk(tmp_path, version)
+    old, new, gone = desk.file("old.txt"), desk.file("new.txt"), desk.file("gone.txt")
+    old.write_text("one\ntwo\n")
+    gone.write_text("here\n")
+    desk.ask("First.", read(old))
+    desk.ask("Change.", edit(old, "two", "three"), write(new, "made\n"), write(gone, "there\n"))
+    gone.unlink()
+    desk.ask("Again.", edit(old, "three", "four"))
+    plan = desk.plan(2)
+    assert told(plan) == {
+        "old.txt": "reverted",
+        "new.txt": "deleted",
+        "gone.txt": "foreign",
+    }
+    assert next(step for step in plan.steps if step.name == "old.txt").changed_lines == (1, 1)
+    assert {step.name for step in plan.apply()} == {"old.txt", "new.txt"}
+    assert old.read_text() == "one\ntwo\n"
+    assert not new.exists() and not gone.exists()
+
+
+def test_a_later_prompt_leaves_what_came_before_it(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("a.txt")
+    for number in (1, 2, 3):
+        desk.ask(f"Write {number}.", write(file, f"{number}\n"))
+    desk.plan(1).apply()
+    assert file.read_text() == "2\n"
+    desk.plan(2).apply()
+    assert file.read_text() == "1\n"
+    desk.plan(3).apply()
+    assert not file.exists()
+
+
+def test_what_is_as_it_was_is_not_told(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("a.txt")
+    desk.ask("Write.", write(file, "one\n"))
+    desk.ask("Nothing.")
+    assert desk.plan(1).steps == ()
+
+
+def test_a_file_changed_by_hand_is_kept_unless_asked_for(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("a.txt")
+    desk.ask("Write.", write(file, "one\n"))
+    file.write_text("mine\n")
+    plan = desk.plan(1)
+    assert told(plan) == {"a.txt": "foreign"}
+    assert plan.apply() == ()
+    assert file.read_text() == "mine\n"
+    assert [step.name for step in plan.apply(overwrite=True)] == ["a.txt"]
+    assert not file.exists()
+    assert plan.backup_folder
+    (copy,) = plan.backup_folder.glob("*@by-hand-*")
+    assert copy.read_text() == "mine\n"
+
+
+def test_a_change_by_hand_between_two_prompts_is_noticed(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("a.txt")
+    desk.ask("Write.", write(file, "one\n"))
+    file.write_text("one\nmine\n")
+    desk.ask("More.", read(file), edit(file, "one", "two"))
+    assert told(desk.plan(2)) == {"a.txt": "foreign"}
+    assert told(desk.plan(1)) == {"a.txt": "reverted"}
+
+
+def test_what_a_command_changed_counts_as_somebody_elses(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("a.txt")
+    desk.ask("Write.", write(file, "one\n"), run(f"echo more >> {file}"))
+    assert told(desk.plan(1)) == {"a.txt": "foreign"}
+
+
+def test_what_a_rewind_put_back_is_nobodys_change(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("a.txt")
+    file.write_text("zero\n")
+    desk.ask("Write.", read(file), write(file, "one\n"))
+    desk.ask("Again.", write(file, "two\n"))
+    desk.plan(1).apply()
+    assert file.read_text() == "one\n"
+    desk.back(1)
+    desk.ask("Otherwise.", read(file), write(file, "three\n"))
+    assert told(desk.plan(2)) == {"a.txt": "reverted"}
+    desk.plan(2).apply()
+    assert file.read_text() == "zero\n"
+
+
+def test_a_long_file_is_known_by_its_backup(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("long.txt")
+    file.write_text("begin\n" + "line\n" * 4000)
+    desk.ask("Change.", read(file), edit(file, "begin", "start"))
+    assert told(desk.plan(1)) == {"long.txt": "reverted"}
+
+
+def test_a_copy_that_is_gone_leaves_the_file_alone(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("a.txt")
+    file.write_text("one\n")
+    desk.ask("Write.", read(file), write(file, "two\n"))
+    for copy in (tmp_path / "config" / "file-history").rglob("*@v*"):
+        copy.unlink()
+    plan = desk.plan(1)
+    assert told(plan) == {"a.txt": "lost"}
+    assert plan.apply(overwrite=True) == ()
+    assert file.read_text() == "two\n"
+
+
+def test_nothing_is_written_outside_or_through_a_link(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    outside = tmp_path / "outside.txt"
+    outside.write_text("theirs\n")
+    inside, other = desk.file("a.txt"), desk.file("b.txt")
+    desk.ask("Write.", write(inside, "one\n"), write(other, "two\n"))
+    inside.unlink()
+    inside.symlink_to(outside)
+    assert told(desk.plan(1)) == {"a.txt": "outside", "b.txt": "deleted"}
+    assert desk.client
+    log = desk.close()
+    text = log.read_text().replace('"a.txt":', '"../outside.txt":')
+    log.write_text(text.replace('"trackingPath":"a.txt"', '"trackingPath":"../outside.txt"'))
+    plan = plan_file_rewind(iter_client_records(iter_lines(log)), prompt_of(log), desk.work)
+    assert plan and told(plan)["../outside.txt"] == "outside"
+    plan.apply(overwrite=True)
+    assert outside.read_text() == "theirs\n"
+
+
+def prompt_of(log: Path) -> str:
+    """The first prompt of a log."""
+    found = (one for one in iter_client_records(iter_lines(log)) if one.type == "user")
+    return str(next(found).uuid)
+
+
+def test_a_backup_that_leads_elsewhere_is_not_read(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("a.txt")
+    file.write_text("one\n")
+    desk.ask("Write.", read(file), write(file, "two\n"))
+    log = desk.close()
+    secret = tmp_path / "config" / "secret"
+    secret.write_text("secret\n")
+    text = log.read_text()
+    start = text.index('"backupFileName":"') + len('"backupFileName":"')
+    name = text[start : text.index('"', start)]
+    log.write_text(text.replace(name, "../../secret"))
+    folder = tmp_path / "config" / "file-history" / log.stem
+    plan = plan_file_rewind(
+        iter_client_records(iter_lines(log)), prompt_of(log), desk.work, folder=folder
+    )
+    assert plan and told(plan) == {"a.txt": "lost"}
+
+
+def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("a.txt")
+    desk.ask("Write.", write(file, "one\n"))
+    plan = desk.plan(1)
+    file.write_text("just now\n")
+    assert plan.apply(overwrite=True) == ()
+    assert file.read_text() == "just now\n"
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    file = desk.file("sub/a.txt")
+    file.parent.mkdir()
+    file.write_text("one\n")
+    desk.ask("Write.", read(file), write(file, "two\n"))
+    file.unlink()
+    plan = desk.plan(1)
+    file.mkdir()
+    with pytest.raises(SourceError, match="cannot be put back"):
+        plan.apply(overwrite=True)
+
+
+def test_a_prompt_without_a_snapshot_has_no_files(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    client = desk.open()
+    client.runtime.writer._history = None
+    desk.ask("Write.", write(desk.file("a.txt"), "one\n"))
+    assert client.plan_file_rewind(desk.points[0]) is None
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=6), st.data())
+def test_any_prompt_brings_back_all_files_of_its_time(
+    tmp_path_factory: pytest.TempPathFactory, names: list[str], data: st.DataObject
+) -> None:
+    desk = Desk(tmp_path_factory.mktemp("desk"))
+    held: list[dict[str, str]] = []
+    for number, name in enumerate(names):
+        held.append({path.name: path.read_text() for path in desk.work.iterdir()})
+        desk.ask(f"Write {number}.", write(desk.file(name), f"{number}\n"))
+    back = data.draw(st.integers(1, len(names)))
+    desk.plan(back).apply()
+    assert {path.name: path.read_text() for path in desk.work.iterdir()} == held[-back]

@@ -1,0 +1,163 @@
+"""What commands make of what they are given."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.chat.front_matter import parse_document
+from plait.chat.instructions import ProjectScope
+from plait.chat.skills import Skill, expand_skill, fill_arguments, load_skills, split_arguments
+from tests.chat.instructions.files import write
+
+
+@pytest.mark.parametrize(
+    ("body", "given", "told"),
+    [
+        ("Do $ARGUMENTS now", "a b", "Do a b now"),
+        ("$0 and $1", "a 'b c' d", "a and b c"),
+        ("$ARGUMENTS[1]/$ARGUMENTS[0]", "a b", "b/a"),
+        ("$3 $10 $ARGUMENTS[7]", "a", "$3 $10 $ARGUMENTS[7]"),
+        ("[$ARGUMENTS] $0", "", "[] $0"),
+        (r"\$1 \$ARGUMENTS $$5 \$", "a b", "$1 $ARGUMENTS $$5 \\$\n\nARGUMENTS: a b"),
+        ("Nothing.\n", "a", "Nothing.\n\n\nARGUMENTS: a"),
+        ("Nothing.\n", "", "Nothing.\n"),
+        ("", "x", "\n\nARGUMENTS: x"),
+        ("$0 [$ARGUMENTS]", "a\nb c", "a [a\nb c]"),
+        ("$0", "it's", "it's"),
+    ],
+)
+def test_what_is_given_finds_its_place(body: str, given: str, told: str) -> None:
+    """Words count from nought; what finds none stands at the end."""
+    assert fill_arguments(body, given) == told
+
+
+def test_words_may_have_names() -> None:
+    """The head says them, in the order in which they are given."""
+    assert (
+        fill_arguments("F $first S $second R $rest", "a b", ("first", "second"))
+        == "F a S b R $rest"
+    )
+    assert fill_arguments("F $first $firstly", "", ("first",)) == "F $first $firstly"
+
+
+@given(st.text(alphabet="$ARGUMENTS[]0123\\'\" \nab", max_size=40), st.text(max_size=20))
+def test_any_text_can_be_filled(body: str, given: str) -> None:
+    """And is what it was where nothing is given and nothing asked for."""
+    fill_arguments(body, given)
+    if "$" not in body:
+        assert fill_arguments(body, "") == body
+
+
+def test_words_are_those_of_a_shell() -> None:
+    """As far as its quotes go."""
+    assert split_arguments("a 'b c' \"d\" e\\ f") == ["a", "b c", "d", "e f"]
+    assert split_arguments("a 'b") == ["a", "'b"]
+
+
+def skill(body: str, *, is_skill: bool = False) -> Skill:
+    """Returns a command with a text."""
+    return Skill("look", parse_document(body), Path("/skills/look/SKILL.md"), is_skill)
+
+
+def said(body: str, *, is_skill: bool = False) -> tuple[str, list[tuple[str, str]]]:
+    """Returns what becomes of a text, and what was run for it."""
+    ran: list[tuple[str, str]] = []
+
+    async def run(command: str, written: str) -> str:
+        ran.append((command, written))
+        return command.upper()
+
+    return asyncio.run(expand_skill(skill(body, is_skill=is_skill), "x", "id", run)), ran
+
+
+def test_what_commands_of_the_shell_say_takes_their_place() -> None:
+    """In a line behind a blank, and in a block; not where code stands for itself."""
+    told, ran = said("$0 !`date` a`!`no`` x!`no`\n```!\nls -l\n```\nend")
+    assert told == "x DATE a`!`no`` x!`no`\nLS -L\nend"
+    assert ran == [("date", "!`date`"), ("ls -l", "```!\nls -l\n```")]
+
+
+def test_what_is_said_is_not_run_again() -> None:
+    """An output that looks like a command stays as it is."""
+    told, ran = said("$0 !`a !`")
+    assert (told, len(ran)) == ("x A !", 1)
+
+
+def test_a_skill_says_where_it_lies() -> None:
+    """Files beside it are found from there."""
+    told, _ = said("See ${CLAUDE_SKILL_DIR}/x ${CLAUDE_SESSION_ID} ${HOME} $0", is_skill=True)
+    base = "Base directory for this skill: /skills/look\n\n"
+    assert told == f"{base}See /skills/look/x id ${{HOME}} x"
+
+
+def laid_out(folder: Path, *names: str) -> ProjectScope:
+    """Writes commands and skills that say where they lie."""
+    for name in names:
+        write(folder / name, name)
+    return ProjectScope(folder / "project", folder / "config")
+
+
+def test_skills_go_before_commands_ones_own_before_a_projects(tmp_path: Path) -> None:
+    """And a nearer directory before one further up."""
+    grounds = laid_out(
+        tmp_path,
+        "project/.claude/commands/a.md",
+        "project/.claude/commands/both.md",
+        "project/.claude/commands/git/fix.md",
+        "project/.claude/commands/no.txt",
+        "project/.claude/skills/both/SKILL.md",
+        "project/.claude/skills/own/SKILL.md",
+        "project/.claude/skills/none/other.md",
+        "config/commands/a.md",
+        "config/skills/own/SKILL.md",
+        ".claude/commands/above.md",
+        ".claude/commands/git/fix.md",
+        "project/sub/.claude/commands/below.md",
+    )
+    found = {name: one.path.relative_to(tmp_path) for name, one in load_skills(grounds).items()}
+    assert {name: str(path) for name, path in found.items()} == {
+        "both": "project/.claude/skills/both/SKILL.md",
+        "own": "config/skills/own/SKILL.md",
+        "a": "config/commands/a.md",
+        "above": ".claude/commands/above.md",
+        "git:fix": "project/.claude/commands/git/fix.md",
+    }
+    assert [*found][:2] == ["both", "own"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("---\ndescription: Looks\n---\nx", "- look: Looks"),
+        ("---\ndescription: Looks\nwhen_to_use: often\n---\nx", "- look: Looks - often"),
+        ("---\nname: other\ndescription: d\n---\nx", "- look (other): d"),
+        ("---\nname: look\n---\n\n# A title\n\nx", "- look: A title"),
+        ("x" * 101, f"- look: {'x' * 97}..."),
+        ("x" * 100, f"- look: {'x' * 100}"),
+        ("", "- look: "),
+    ],
+)
+def test_how_a_skill_is_listed(text: str, line: str) -> None:
+    """By its name, the one it gives itself, what it is for and when."""
+    assert skill(text, is_skill=True).listing_line == line
+
+
+def test_what_the_head_of_a_skill_says() -> None:
+    """Who may ask for it, what it lends, who answers."""
+    plain = skill("x")
+    assert (plain.is_for_model, plain.is_for_person, plain.is_text_only) == (True, True, True)
+    assert (plain.allowed, plain.model, plain.argument_hint, plain.title) == ((), None, "", "")
+    told = skill(
+        "---\nallowed-tools: Read, Bash(a, b)\nmodel: haiku\nargument-hint: '[x]'\n"
+        "disable-model-invocation: true\nuser-invocable: false\n---\n"
+    )
+    assert (told.is_for_model, told.is_for_person, told.is_text_only) == (False, False, False)
+    assert (told.allowed, told.model, told.argument_hint) == (
+        ("Read", "Bash(a, b)"),
+        "haiku",
+        "[x]",
+    )
+    assert skill("---\nmodel: inherit\n---\n").model is None

@@ -1,0 +1,259 @@
+"""Commands and skills in a session: what is logged, lent and refused."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.chat.events import Notice, TurnEnded
+from plait.write.lines import Version
+from tests.chat.words import Words, kinds
+
+BASH = "---\nallowed-tools: Bash(echo:*)\n---\n"
+
+
+def call(tool: str, **given: Any) -> Mapping[str, Any]:
+    """Returns an answer that calls a tool."""
+    return {"calls": [{"name": tool, "input": given}]}
+
+
+# checklist: P41
+@pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
+def test_a_command_is_a_prompt_with_what_it_makes_of_it_below(
+    tmp_path: Path, version: Version
+) -> None:
+    """The raw command first, its expansion as a meta line that is its child."""
+    words = Words(tmp_path, version)
+    words.write(".claude/commands/review.md", "Look at $0.\n")
+    words.ask("/review the parser")
+    prompt, expansion = [line for line in words.new_lines() if line["type"] == "user"]
+    assert prompt["message"]["content"] == (
+        "<command-message>review</command-message>\\n<command-name>/review</command-name>\\n"
+        "<command-args>the parser</command-args>"
+    ).replace("\\n", "\n")
+    assert expansion["isMeta"] is True
+    assert expansion["parentUuid"] == prompt["uuid"]
+    assert expansion["message"]["content"] == [{"type": "text", "text": "Look at the.\n"}]
+    assert words.messages[0]["content"][-1]["text"].strip() == "Look at the."
+
+
+def test_the_newer_form_says_how_it_came_and_what_it_lends(tmp_path: Path) -> None:
+    """No mode and no source stand in a command's line; what it allows has a line of its own."""
+    words = Words(tmp_path)
+    words.write(".claude/commands/plain.md", "Do it.\n")
+    words.write("CLAUDE.md", "x")
+    words.ask("/plain")
+    lines = words.new_lines()
+    assert kinds(lines)[:6] == [
+        *("user", "user", "skill_listing", "command_permissions", "instructions"),
+        "assistant",
+    ]
+    prompt, expansion, listing, lent, _, answer = lines[:6]
+    assert "permissionMode" not in prompt and "promptSource" not in prompt
+    assert (prompt["turnOrigin"], prompt["origin"]) == ("human", {"kind": "human"})
+    assert prompt["promptId"] == expansion["promptId"]
+    assert expansion["turnCompanion"] is True
+    assert lent["attachment"] == {"type": "command_permissions", "allowedTools": []}
+    assert "rendered" not in lent and "session_id" not in lent
+    assert answer["attributionSkill"] == "plain"
+    assert listing["attachment"] == {
+        "type": "skill_listing",
+        "content": "- plain: Do it.",
+        "skillCount": 1,
+        "isInitial": True,
+        "names": ["plain"],
+        "digests": listing["attachment"]["digests"],
+    }
+    assert listing["renderedRole"] == "system"
+    [last] = [line for line in words.lines if line["type"] == "last-prompt"]
+    assert "lastPrompt" not in last
+    words.ask("/plain a b", "and now?")
+    told = [line.get("lastPrompt") for line in words.lines if line["type"] == "last-prompt"]
+    assert told[-1] == "and now?"
+    assert "attributionSkill" not in words.lines[-3]
+
+
+def test_what_a_command_allows_holds_for_its_turn(tmp_path: Path) -> None:
+    """The turn after it asks again, and here nobody is there to ask."""
+    words = Words(tmp_path)
+    words.write(".claude/commands/greet.md", "---\nallowed-tools: Bash(touch:*), (\n---\nGreet.\n")
+    touch = call("Bash", command="touch made")
+    words.ask("/greet", "And?", answers=[touch, {"text": "a"}, touch, {"text": "b"}])
+    results = [line for line in words.lines if "toolUseResult" in line]
+    assert [line.get("toolDenialKind") for line in results] == [None, "user-rejected"]
+    assert (words.work / "made").exists()
+
+
+def test_what_a_command_has_run_stands_in_its_text(tmp_path: Path) -> None:
+    """Where its head allows it."""
+    words = Words(tmp_path)
+    words.write(".claude/commands/say.md", f"{BASH}It says !`echo hello; echo you`.\n")
+    words.ask("/say")
+    assert "It says hello\nyou." in words.messages[0]["content"][-1]["text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("!`touch made`", 'Shell command permission check failed for pattern "!`touch made`": '),
+        (
+            "!`ls nowhere`",
+            'Shell command failed for pattern "!`ls nowhere`": [stderr]\nls: cannot access',
+        ),
+    ],
+)
+def test_a_command_that_cannot_be_followed_asks_nothing(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    """It is logged as one that failed, and the session goes on."""
+    words = Words(tmp_path, entrypoint="sdk-cli")
+    words.write(".claude/commands/say.md", f"{text}\n")
+    events = words.ask("/say x", "Hello.")
+    ended = [event for event in events if isinstance(event, TurnEnded)]
+    assert ended[0].text.startswith(why)
+    assert [event.text for event in events if isinstance(event, Notice)] == [ended[0].text]
+    caveat, called, failed = words.new_lines()[:3]
+    assert caveat["isMeta"] is True
+    assert "<command-name>/say</command-name>" in called["message"]["content"]
+    assert failed["content"].startswith(f"<local-command-stderr>{why[:30]}")
+    assert failed["commandOutcome"] == {"kind": "failed"}
+    assert failed["commandRun"] == {"command": "say", "args": "x"}
+    assert ended[1].text == "ok"
+    assert not (words.work / "made").exists()
+
+
+def test_another_model_answers_where_a_command_wants_it(tmp_path: Path) -> None:
+    """For its turn alone; short names are known."""
+    words = Words(tmp_path)
+    words.write(".claude/commands/quick.md", "---\nmodel: haiku\n---\nQuick.\n")
+    asked: list[str] = []
+    words.ask("/quick", "And?", seen=asked.append)
+    assert asked == ["claude-haiku-5-5", "script"]
+    [lent] = words.attached("command_permissions")
+    assert lent["attachment"]["model"] == "haiku"
+
+
+def test_what_is_no_command_is_a_prompt(tmp_path: Path) -> None:
+    """A path, a name that nobody has, a name in the middle, another spelling."""
+    words = Words(tmp_path)
+    words.write(".claude/commands/plain.md", "Do it.\n")
+    texts = ("/tmp/x is a path", "/none a", "say /plain", " /plain", "/Plain", "//plain")
+    words.ask(*texts)
+    users = [line["message"]["content"] for line in words.lines if line["type"] == "user"]
+    assert users == [*texts]
+
+
+def test_a_skill_that_is_for_the_model_alone_is_not_for_people(tmp_path: Path) -> None:
+    """They are told so, and nothing is asked."""
+    words = Words(tmp_path)
+    words.write(".claude/skills/own/SKILL.md", "---\nuser-invocable: false\n---\nx")
+    [ended] = [one for one in words.ask("/own") if isinstance(one, TurnEnded)]
+    assert ended.text.startswith("This skill can only be invoked by Claude")
+
+
+def test_the_model_can_ask_for_a_skill(tmp_path: Path) -> None:
+    """Its words come behind the result and name the call."""
+    words = Words(tmp_path)
+    words.write(".claude/skills/look/SKILL.md", "---\ndescription: Looks\n---\nLook at $0.\n")
+    words.ask("Go.", answers=[call("Skill", skill="look", args="this")])
+    lines = [line for line in words.new_lines() if line["type"] != "system"]
+    assert kinds(lines)[3:] == ["user", "user", "command_permissions", "assistant"]
+    result, told, lent, answer = lines[3:]
+    asked = lines[2]["message"]["content"][0]["id"]
+    assert result["message"]["content"][0]["content"] == "Launching skill: look"
+    assert result["toolUseResult"] == {"success": True, "commandName": "look"}
+    assert result["permissionDecision"] == {"decision": "accept", "source": "config"}
+    assert told["sourceToolUseID"] == asked
+    assert (told["isMeta"], told["turnCompanion"]) == (True, True)
+    folder = words.work / ".claude/skills/look"
+    base = f"Base directory for this skill: {folder}\n\n"
+    assert told["message"]["content"] == [{"type": "text", "text": f"{base}Look at this.\n"}]
+    assert told["parentUuid"] == result["uuid"]
+    assert lent["session_id"] == lent["sessionId"]
+    assert answer["attributionSkill"] == "look"
+
+
+def test_a_skill_that_lends_something_is_asked_about(tmp_path: Path) -> None:
+    """One of words alone is not; one that a rule allows is not either."""
+    words = Words(tmp_path)
+    words.write(".claude/skills/lend/SKILL.md", "---\nallowed-tools: Read\n---\nx")
+    words.ask("Go.", answers=[call("Skill", skill="lend")])
+    words.ask("Go.", answers=[call("Skill", skill="lend")], allowed=("Skill",))
+    first, second = [line for line in words.lines if "toolUseResult" in line]
+    assert first["toolDenialKind"] == "user-rejected"
+    assert second["toolUseResult"]["allowedTools"] == ["Read"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("lok", "Unknown skill: lok. Did you mean look?"),
+        ("zzzzz", "Unknown skill: zzzzz."),
+        ("mine", "Skill mine cannot be used with Skill tool due to disable-model-invocation."),
+        ("bad", 'Shell command permission check failed for pattern "!`touch x`"'),
+    ],
+)
+def test_a_skill_that_cannot_be_followed(tmp_path: Path, name: str, told: str) -> None:
+    """The model is told why, and goes on."""
+    words = Words(tmp_path)
+    words.write(".claude/skills/look/SKILL.md", "x")
+    words.write(".claude/skills/mine/SKILL.md", "---\ndisable-model-invocation: true\n---\nx")
+    words.write(".claude/skills/bad/SKILL.md", "!`touch x`")
+    words.ask("Go.", answers=[call("Skill", skill=name)])
+    [result] = [line for line in words.lines if "toolUseResult" in line]
+    [block] = result["message"]["content"]
+    assert block["is_error"] is True
+    assert told in block["content"]
+
+
+def test_the_model_is_told_of_skills_once_and_of_changes(tmp_path: Path) -> None:
+    """Also when the session goes on; of those that are for people alone it is not told."""
+    words = Words(tmp_path)
+    words.write(".claude/skills/look/SKILL.md", "Looks")
+    words.write(".claude/skills/mine/SKILL.md", "---\ndisable-model-invocation: true\n---\nx")
+    words.ask("Hello.", "And?")
+    words.ask("Again.")
+    assert len(words.attached("skill_listing")) == 1
+    words.write(".claude/skills/new/SKILL.md", "News")
+    words.ask("Now?")
+    told = words.attached("skill_listing")[-1]["attachment"]
+    assert (told["content"], told["isInitial"], told["names"]) == ("- new: News", False, ["new"])
+
+
+def test_without_skills_there_is_no_tool_for_them(tmp_path: Path) -> None:
+    """Nor with those that the model may not ask for."""
+    words = Words(tmp_path)
+    words.write(".claude/skills/mine/SKILL.md", "---\ndisable-model-invocation: true\n---\nx")
+    tools: list[bool] = []
+    words.ask("Hello.", offered=lambda names: tools.append("Skill" in names))
+    words.write(".claude/skills/look/SKILL.md", "x")
+    words.ask("Hello.", offered=lambda names: tools.append("Skill" in names))
+    assert tools == [False, True]
+
+
+def test_the_older_form_tells_of_skills_beside_the_log(tmp_path: Path) -> None:
+    """In the system prompt."""
+    words = Words(tmp_path, "2.1.29")
+    words.write(".claude/skills/look/SKILL.md", "Looks")
+    words.ask("Hello.")
+    assert "- look: Looks" in words.sent.system[-1]["text"]
+    assert not [line for line in words.lines if line["type"] == "attachment"]
+
+
+def test_a_command_without_a_shell_says_so(tmp_path: Path) -> None:
+    """Where commands are forbidden altogether."""
+    words = Words(tmp_path)
+    words.write(".claude/commands/say.md", f"{BASH}!`echo x`\n")
+    [ended] = [one for one in words.ask("/say", forbidden=("Bash",)) if isinstance(one, TurnEnded)]
+    assert ended.text.endswith("there is no tool that runs commands")
+
+
+def test_a_command_given_nothing_leaves_the_words_of_the_one_before(tmp_path: Path) -> None:
+    """Also where the session goes on with it, and nobody typed anything else."""
+    words = Words(tmp_path)
+    words.write(".claude/commands/plain.md", "Do it.\n")
+    words.ask("/plain first")
+    words.ask("/plain")
+    told = [line.get("lastPrompt") for line in words.lines if line["type"] == "last-prompt"]
+    assert told == ["/plain first", "/plain first"]

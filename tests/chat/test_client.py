@@ -1,0 +1,138 @@
+"""The client as a library: a session begun, gone on with, held as it is told."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.chat import Client, MessagesApi, ReplayModel, ScriptModel
+from plait.chat.events import Event, ToolFinished, TurnEnded
+from plait.chat.runtime import Limits
+from plait.errors import UserError
+from plait.write.lines import Version
+from tests.standin import StandIn, by_script, call, calls, said
+
+
+def asked(client: Client, *prompts: str) -> list[Event]:
+    async def play() -> list[Event]:
+        events = []
+        async with client:
+            for prompt in prompts:
+                events += [event async for event in client.send(prompt)]
+        return events
+
+    return asyncio.run(play())
+
+
+def lines(client: Client) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in client.runtime.writer.path.read_bytes().splitlines()]
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    place = tmp_path / "work"
+    place.mkdir()
+    (place / "notes.txt").write_text("one\ntwo\n")
+    return place
+
+
+SCRIPT = {
+    "answers": [
+        {"calls": [{"name": "Read", "input": {"file_path": "notes.txt"}}]},
+        {"text": "Two lines."},
+    ]
+}
+
+
+@pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
+def test_a_session_is_begun_and_gone_on_with(tmp_path: Path, work: Path, version: Version) -> None:
+    model = ScriptModel(SCRIPT)
+    client = Client.new(tmp_path / "config", cwd=work, model=model, version=version)
+    *_, ended = asked(client, "What is in the notes?")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.ending, ended.text) == ("done", "Two lines.")
+    [result] = [line for line in lines(client) if "toolUseResult" in line]
+    assert result["toolUseResult"]["file"]["content"] == "one\ntwo\n"
+    again = Client.resume(
+        client.runtime.writer.path, model=ScriptModel({"answers": [{"text": "Still."}]})
+    )
+    asked(again, "And now?")
+    roles = [message["role"] for message in again.runtime.requests.build([]).messages]
+    assert roles == ["user", "assistant"] * 3
+    assert {line["sessionId"] for line in lines(again) if "sessionId" in line} == {again.session}
+
+
+def test_what_is_not_allowed_is_refused_where_nobody_is_asked(tmp_path: Path, work: Path) -> None:
+    write = {"name": "Write", "input": {"file_path": "new.txt", "content": "x"}}
+    script = {"answers": [{"calls": [write]}, {"text": "No."}] * 2}
+    client = Client.new(tmp_path / "config", cwd=work, model=ScriptModel(script))
+    [result] = [one for one in asked(client, "write") if isinstance(one, ToolFinished)]
+    assert result.is_denied
+    assert not (work / "new.txt").exists()
+    client = Client.new(
+        tmp_path / "config", cwd=work, model=ScriptModel(script), mode="acceptEdits"
+    )
+    [result] = [one for one in asked(client, "write") if isinstance(one, ToolFinished)]
+    assert not result.is_denied
+    assert (work / "new.txt").read_text() == "x"
+
+
+def test_limits_hold(tmp_path: Path, work: Path) -> None:
+    client = Client.new(
+        tmp_path / "config", cwd=work, model=ScriptModel(SCRIPT), limits=Limits(responses=1)
+    )
+    *_, ended = asked(client, "look")
+    assert isinstance(ended, TurnEnded)
+    assert ended.ending == "max_turns"
+
+
+def test_a_word_that_is_none_is_told(tmp_path: Path, work: Path) -> None:
+    with pytest.raises(UserError, match="'colour'"):
+        Client.new(tmp_path / "config", cwd=work, model=ScriptModel(SCRIPT), colour="red")
+
+
+def test_files_are_kept_only_where_the_client_keeps_them(tmp_path: Path, work: Path) -> None:
+    def kinds(**more: Any) -> set[str]:
+        client = Client.new(tmp_path / "config", cwd=work, model=ScriptModel(SCRIPT), **more)
+        asked(client, "look")
+        return {line["type"] for line in lines(client)}
+
+    assert "file-history-snapshot" not in kinds()
+    assert "file-history-snapshot" in kinds(entrypoint="cli")
+    assert "file-history-snapshot" in kinds(version="2.1.29")
+
+
+def test_the_api_is_asked_as_a_script_is(tmp_path: Path, work: Path) -> None:
+    rule = {
+        "when": "notes",
+        "answers": [calls(call("Read", file_path="notes.txt"), text="I look."), said("Two.")],
+    }
+    with StandIn(by_script({"rules": [rule]})) as standin:
+        model = MessagesApi("claude-opus-5-5", key="made-up", base_url=standin.url)
+        client = Client.new(tmp_path / "config", cwd=work, model=model)
+        *_, ended = asked(client, "the notes", "more")
+        requests = standin.taken()
+    assert isinstance(ended, TurnEnded)
+    assert ended.text == "ok"
+    assert [len(one.messages) for one in requests] == [1, 3, 5]
+    [answer] = [line for line in lines(client) if "I look." in json.dumps(line)]
+    assert answer["requestId"].startswith("req_")
+    played = Client.new(
+        tmp_path / "config", cwd=work, model=ReplayModel(client.runtime.writer.path)
+    )
+    *_, ended = asked(played, "the notes", "more")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.ending, ended.text) == ("done", "ok")
+
+
+def test_the_sdk_is_imported_only_when_something_is_sent() -> None:
+    code = (
+        "import sys; from plait.chat import Client, MessagesApi;"
+        "MessagesApi('m', key='k'); print('anthropic' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -1,0 +1,168 @@
+"""What a session cost in all: counted as things happen, noted when it is left, gone on from."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.chat.client import Client
+from plait.chat.events import Compacted, Event, ResponseLogged, ToolFinished, ToolStarted
+from plait.chat.tools.base import Outcome, Proposal
+from plait.chat.usage import SessionCost, format_usage_lines
+from plait.conversation.prices import Prices
+from plait.write import SessionWriter
+from plait.write.lines import VERSIONS, Version
+from tests.chat.stage import Stage
+
+MODEL = "claude-sonnet-4-5"
+USAGE = {
+    "input_tokens": 100,
+    "output_tokens": 20,
+    "cache_read_input_tokens": 3000,
+    "cache_creation_input_tokens": 500,
+    "cache_creation": {"ephemeral_5m_input_tokens": 400, "ephemeral_1h_input_tokens": 100},
+    "output_tokens_details": {"thinking_tokens": 7},
+}
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+
+
+def cost(**before: Any) -> SessionCost:
+    return SessionCost(Prices(), before, lambda: NOON)
+
+
+def answered(model: str = MODEL) -> ResponseLogged:
+    return ResponseLogged("msg_1", None, model, (), "end_turn", USAGE)
+
+
+def resulted(output: Any) -> list[Event]:
+    proposal = Proposal("Edit", {}, "write", "Edit")
+    return [ToolStarted("c", proposal), ToolFinished("c", "Edit", Outcome("done", output))]
+
+
+def test_responses_and_summaries_are_counted_by_model() -> None:
+    one = cost()
+    events: list[Event] = [answered(), Compacted("auto", 5, "They spoke.", MODEL, USAGE)]
+    for event in (*events, answered("somebody-else")):
+        one.record(event)
+    assert one.has_grown
+    noted = one.fields
+    assert noted["modelUsage"][MODEL] == {
+        "inputTokens": 200,
+        "outputTokens": 40,
+        "thinkingTokens": 14,
+        "cacheReadInputTokens": 6000,
+        "cacheCreationInputTokens": 1000,
+        "cacheCreationEphemeral5mInputTokens": 800,
+        "cacheCreationEphemeral1hInputTokens": 200,
+        "webSearchRequests": 0,
+        "costUSD": pytest.approx(2 * (300 + 300 + 900 + 1500 + 600) / 1e6),
+    }
+    assert noted["modelUsage"]["somebody-else"]["costUSD"] == 0
+    assert noted["totalCostUSD"] == noted["modelUsage"][MODEL]["costUSD"]
+    assert noted["hasUnknownModelCost"] is True
+
+
+def test_lines_that_changed_are_counted() -> None:
+    one = cost()
+    patch = [{"lines": [" a", "-b", "+c", "+d"]}]
+    created = {"type": "create", "content": "x\ny\n", "structuredPatch": []}
+    for event in (*resulted({"structuredPatch": patch}), *resulted(created), *resulted("Error: x")):
+        one.record(event)
+    assert (one.fields["totalLinesAdded"], one.fields["totalLinesRemoved"]) == (4, 1)
+    assert not one.has_grown, "nothing was paid for"
+
+
+def test_what_it_took_before_is_added() -> None:
+    one = cost(
+        totalCostUSD=1.5,
+        totalLinesAdded=10,
+        totalDuration=5000,
+        startTime=7,
+        hasUnknownModelCost=False,
+        modelUsage={"older": {"inputTokens": 5, "costUSD": 1.5}, MODEL: {"outputTokens": 1}},
+    )
+    one.record(answered())
+    noted = one.fields
+    assert list(noted["modelUsage"]) == ["older", MODEL]
+    assert noted["modelUsage"]["older"]["inputTokens"] == 5
+    assert noted["modelUsage"][MODEL]["outputTokens"] == 21
+    assert noted["totalCostUSD"] > 1.5
+    assert noted["totalLinesAdded"] == 10
+    assert noted["totalDuration"] >= 5000
+    assert noted["startTime"] == 7
+    assert noted["hasUnknownModelCost"] is False
+
+
+def test_odd_figures_before_are_passed_over() -> None:
+    one = cost(totalDuration="x", modelUsage={"older": 7}, startTime=None)
+    noted = one.fields
+    assert noted["modelUsage"]["older"]["inputTokens"] == 0
+    assert noted["startTime"] <= NOON.timestamp() * 1000
+    assert list(noted) == [
+        "totalCostUSD",
+        "totalAPIDuration",
+        "totalAPIDurationWithoutRetries",
+        "totalToolDuration",
+        "totalLinesAdded",
+        "totalLinesRemoved",
+        "totalDuration",
+        "startTime",
+        "modelUsage",
+        "hasUnknownModelCost",
+    ]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_session_that_is_left_says_what_it_cost(tmp_path: Path, version: Version) -> None:
+    script = {"otherwise": {"text": "Yes.", "model": MODEL, "usage": USAGE}}
+    stage = Stage(tmp_path, script, version=version)
+    stage.ask("One?", "Two?")
+    noted = [line for line in stage.all_lines if line["type"] == "cost-state"]
+    assert bool(noted) == (version == "2.1.325")
+    if noted:
+        assert stage.all_lines[-1] == noted[0]
+        assert list(noted[0])[:3] == ["type", "sessionId", "totalCostUSD"]
+        assert noted[0]["modelUsage"][MODEL]["inputTokens"] == 200
+        again = SessionWriter.resume(stage.parts.writer.path)
+        assert again.cost_before == noted[0]
+        fork = SessionWriter.fork(stage.parts.writer.path, tmp_path / "config")
+        assert fork.cost_before == {}
+
+
+def test_a_session_in_which_nothing_was_said_leaves_nothing(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {})
+
+    async def left() -> None:
+        async with Client(stage.parts):
+            pass
+
+    asyncio.run(left())
+    assert not stage.parts.writer.path.exists()
+
+
+def test_the_words_of_the_client() -> None:
+    """As 2.1.325 told it of a session with these sums."""
+    used = {"inputTokens": 23003, "outputTokens": 564, "costUSD": 0.103292}
+    sums = {"totalCostUSD": 0.103292, "totalAPIDuration": 310, "totalDuration": 2900}
+    lines = {"totalLinesAdded": 6, "totalLinesRemoved": 9}
+    told = format_usage_lines({**sums, **lines, "modelUsage": {"claude-opus-5-5": used}})
+    assert "\n".join(told) == USAGE_TOLD
+    more = {"totalCostUSD": 1.239, "totalDuration": 3_725_000, "totalLinesAdded": 1}
+    assert format_usage_lines({**more, "hasUnknownModelCost": True}) == [
+        "Total cost:            $1.24 (costs may be inaccurate due to usage of unknown models)",
+        "Total duration (API):  0s",
+        "Total duration (wall): 1h 2m 5s",
+        "Total code changes:    1 line added, 0 lines removed",
+        "Usage:                 0 input, 0 output, 0 cache read, 0 cache write",
+    ]
+
+
+USAGE_TOLD = """\
+Total cost:            $0.1033
+Total duration (API):  0s
+Total duration (wall): 2s
+Total code changes:    6 lines added, 9 lines removed
+Usage by model:
+     claude-opus-5-5:  23.0k input, 564 output, 0 cache read, 0 cache write ($0.1033)"""

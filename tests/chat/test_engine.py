@@ -1,0 +1,65 @@
+"""Engines: what a console is told of a session, whoever holds it."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from plait.chat import Client, ScriptModel
+from plait.chat.engine import ContextFill, Engine
+
+SCRIPT = {"answers": [{"text": "Good."}, {"text": "Better."}]}
+
+
+def opened(folder: Path) -> Client:
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    return Client.new(folder, cwd=work, model=ScriptModel(SCRIPT, name="claude-one"))
+
+
+async def said(engine: Engine, prompt: str) -> list[str]:
+    return [type(event).__name__ async for event in engine.send(prompt)]
+
+
+def logged(path: Path, name: str) -> list[Any]:
+    values = [json.loads(line) for line in path.read_bytes().splitlines()]
+    return [value[name] for value in values if name in value]
+
+
+def test_a_console_knows_where_a_session_stands(tmp_path: Path) -> None:
+    async def run() -> ContextFill | None:
+        async with opened(tmp_path) as client:
+            engine: Engine = client
+            assert (engine.model, engine.mode) == ("claude-one", "default")
+            assert "Bash" in engine.tools
+            assert engine.total_dollars is None
+            assert (await said(engine, "hello"))[-1] == "TurnEnded"
+            assert engine.path.is_file()
+            return engine.context_fill
+
+    fill = asyncio.run(run())
+    assert fill and 0 < fill.tokens < fill.compaction_threshold < fill.window == 200_000
+
+
+def test_another_model_answers_and_another_mode_holds_from_then_on(tmp_path: Path) -> None:
+    async def run() -> Path:
+        async with opened(tmp_path) as client:
+            await said(client, "hello")
+            await client.switch(model="claude-opus-5-5", mode="acceptEdits")
+            assert (client.model, client.mode) == ("claude-opus-5-5", "acceptEdits")
+            assert client.context_fill and client.context_fill.window == 1_000_000
+            await said(client, "and now?")
+            return client.path
+
+    path = asyncio.run(run())
+    assert logged(path, "permissionMode") == ["default", "acceptEdits", "acceptEdits"]
+
+
+def test_a_session_that_goes_on_says_what_it_cost_in_all(tmp_path: Path) -> None:
+    async def run() -> float | None:
+        async with opened(tmp_path) as client:
+            await said(client, "hello")
+        async with Client.resume(client.path, model=ScriptModel(SCRIPT)) as again:
+            return again.total_dollars
+
+    assert asyncio.run(run()) is not None

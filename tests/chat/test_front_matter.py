@@ -1,0 +1,81 @@
+"""Heads of Markdown files, and what stands below them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.chat.front_matter import parse_document
+
+
+def head(text: str) -> dict[str, object]:
+    """Returns what a head says."""
+    return dict(parse_document(f"---\n{text}\n---\nbody\n").head)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name: looks", {"name": "looks"}),
+        ("name:  looks at it  # really", {"name": "looks at it"}),
+        ("argument-hint: [a] [b]", {"argument-hint": "[a] [b]"}),
+        ("""name: "a: b # c" """, {"name": "a: b # c"}),
+        (r'name: "one\ntwo"', {"name": "one\ntwo"}),
+        ("name: 'it''s'", {"name": "it's"}),
+        ('name: "open', {"name": '"open'}),
+        ("name: 'open", {"name": "'open"}),
+        (r'name: "\q"', {"name": r"\q"}),
+        ("name:", {"name": ""}),
+        ("tools: [Read, 'a, b', \"c\"]", {"tools": ("Read", "a, b", "c")}),
+        ("tools:\n  - Read\n  - Bash(git log:*)", {"tools": ("Read", "Bash(git log:*)")}),
+        ("tools:\n- Read\n-\n- x", {"tools": ("Read", "", "x")}),
+        ("text: >\n  one\n  two\n\n  three", {"text": "one two\n\nthree"}),
+        ("text: |\n  one\n    two", {"text": "one\n  two"}),
+        ("text: one\n  two", {"text": "one two"}),
+        ("# remark\nname: x\n\nmodel: y", {"name": "x", "model": "y"}),
+        ("no name here\nname: x", {"name": "x"}),
+        ("hooks:\n  Stop:\n    - x: y\nname: z", {"hooks": ("x: y",), "name": "z"}),
+        ("url: http://x/y", {"url": "http://x/y"}),
+        ("name: [", {"name": "["}),
+    ],
+)
+def test_what_a_head_says(text: str, said: dict[str, object]) -> None:
+    """Names with words, lists and texts over several lines."""
+    assert head(text) == said
+
+
+@pytest.mark.parametrize(
+    "text", ["", "body", "---\nname: x\n", "x\n---\nname: y\n---\n", "----\na: b\n---\n"]
+)
+def test_without_a_head_all_is_body(text: str) -> None:
+    """A head stands at the very beginning, and ends."""
+    assert parse_document(text) == ({}, text)
+
+
+def test_the_body_begins_behind_the_head() -> None:
+    """Line ends of both kinds, an empty head, a head at the end."""
+    assert parse_document("---\r\nname: x\r\n---\r\nbody\r\n") == ({"name": "x"}, "body\r\n")
+    assert parse_document("---\n---\nbody") == ({}, "body")
+    assert parse_document("---\nname: x\n---") == ({"name": "x"}, "")
+    assert parse_document("---\na: b\n---\n---\nc: d\n---\n").body == "---\nc: d\n---\n"
+
+
+def test_what_is_asked_of_a_head() -> None:
+    """Words, lists between commas, yes and no."""
+    told = parse_document(
+        "---\ntools: Read, Bash(a, b), \nlist: [x, y]\nis: True\nnot: maybe\n---\n"
+    )
+    assert told.get_list("tools") == ("Read", "Bash(a, b)")
+    assert told.get_list("list") == ("x", "y")
+    assert told.get_list("none") == ()
+    assert told.get_text("list") == "x, y"
+    assert told.get_text("none") == ""
+    assert told.is_true("is")
+    assert not told.is_true("not")
+    assert not told.is_true("none")
+
+
+@given(st.text(alphabet="-:#[]{}'\"|>, \n\tab\\", max_size=80))
+def test_any_text_is_read(text: str) -> None:
+    """Nothing raises, and the body is the end of the text."""
+    assert text.endswith(parse_document(text).body)
+    parse_document(f"---\n{text}\n---\n")

@@ -1,0 +1,215 @@
+"""What a person allows for good: which rules, where they are written, what stays as it was."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.chat.approval import Approval
+from plait.chat.rules import (
+    find_allow_rule,
+    parse_rule,
+    save_rules,
+    suggest_permissions,
+    suggest_rules,
+)
+from plait.chat.session import SessionOptions, build_runtime
+from plait.chat.settings import load_settings
+from plait.chat.tools.base import Effect, Proposal, Workplace
+from plait.errors import SourceError, UserError
+from plait.write import SessionWriter
+
+
+def call(tool: str, effect: Effect, *paths: Path, **arguments: str) -> Proposal:
+    return Proposal(tool, arguments, effect, tool, paths)
+
+
+def bash(command: str) -> Proposal:
+    return call("Bash", "execute", command=command)
+
+
+@pytest.mark.parametrize(
+    ("command", "rules"),
+    [
+        ("npm run build --x", ["Bash(npm run *)"]),
+        ("make all && touch z", ["Bash(make all *)", "Bash(touch z *)"]),
+        ("make all && make all -j", ["Bash(make all *)"]),
+        ("make", ["Bash(make)"]),
+        ("ls -la src", ["Bash(ls -la src)"]),
+        ("make all > log", ["Bash(make all > log)"]),
+        ("echo 'a b' c", ["Bash(echo 'a b' c)"]),
+        ("echo $(make)", []),
+        ("rm *", []),
+        ("make all\nmake it", ["Bash(make all *)", "Bash(make it *)"]),
+        ("a b;" * 6, ["Bash(a b;a b;a b;a b;a b;a b;)"]),
+    ],
+)
+def test_commands_are_allowed_by_their_first_words(command: str, rules: list[str]) -> None:
+    assert [*suggest_rules(bash(command))] == rules
+
+
+def test_other_calls() -> None:
+    fetch = call("WebFetch", "network", url="https://a.test/x")
+    assert suggest_rules(fetch) == ("WebFetch(domain:a.test)",)
+    assert suggest_rules(call("mcp__files__list", "network")) == ("mcp__files__list",)
+    assert suggest_rules(call("Write", "write", Path("/a/b"))) == ()
+    assert suggest_rules(call("Read", "read", Path("/a/b"))) == ()
+
+
+def test_what_hooks_are_told_that_could_be_allowed() -> None:
+    kept = {"behavior": "allow", "destination": "localSettings"}
+    rules = [{"toolName": "Bash", "ruleContent": "npm run *"}]
+    assert suggest_permissions(bash("npm run x")) == [{"type": "addRules", "rules": rules, **kept}]
+    read = suggest_permissions(call("Read", "read", Path("/etc/hosts")))
+    assert read[0]["rules"] == [{"toolName": "Read", "ruleContent": "//etc/**"}]
+    assert suggest_permissions(call("TodoWrite", "none")) == []
+
+
+@given(st.lists(st.sampled_from(["make", "npm", "run", "x", "-v", "&&", ";"]), max_size=6))
+def test_a_rule_that_is_kept_allows_what_was_allowed(words: list[str]) -> None:
+    command = " ".join(words)
+    rules = suggest_rules(bash(command))
+    place = Workplace(Path("/"), Path("/"))
+    if rules:
+        assert find_allow_rule([parse_rule(rule) for rule in rules], bash(command), place)
+
+
+BEFORE = {
+    "nothing": (None, '{\n  "permissions": {\n    "allow": [\n      "Bash(x)"\n    ]\n  }\n}\n'),
+    "an empty file": (
+        "",
+        '{\n  "permissions": {\n    "allow": [\n      "Bash(x)"\n    ]\n  }\n}\n',
+    ),
+    "other settings": (
+        '{\n    "env": {"A": "1"}\n}',
+        '{\n    "env": {"A": "1"},\n    "permissions": {\n        "allow": [\n'
+        '            "Bash(x)"\n        ]\n    }\n}',
+    ),
+    "other rules": (
+        '{"permissions": {"deny": ["Bash(rm *)"]},   "b": 1}',
+        '{"permissions": {"deny": ["Bash(rm *)"], "allow": [ "Bash(x)" ]},   "b": 1}',
+    ),
+    "rules already": (
+        '{\n\t"permissions": {\n\t\t"allow": [\n\t\t\t"Edit"\n\t\t]\n\t}\n}\n',
+        '{\n\t"permissions": {\n\t\t"allow": [\n\t\t\t"Edit",\n\t\t\t"Bash(x)"\n\t\t]\n\t}\n}\n',
+    ),
+    "the rule already": (
+        '{"permissions": {"allow": ["Bash(x)"]}}',
+        '{"permissions": {"allow": ["Bash(x)"]}}',
+    ),
+    "a byte order mark": (
+        '\ufeff{"permissions": {"allow": []}}',
+        '\ufeff{"permissions": {"allow": ["Bash(x)"]}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_all_else_in_the_file_stays(tmp_path: Path, name: str) -> None:
+    before, after = BEFORE[name]
+    path = tmp_path / ".claude/settings.local.json"
+    if before is not None:
+        path.parent.mkdir()
+        path.write_text(before, encoding="utf-8")
+        path.chmod(0o640)
+    save_rules(tmp_path, ["Bash(x)"])
+    assert path.read_text(encoding="utf-8") == after
+    assert path.stat().st_mode & 0o777 == (0o644 if not before else 0o640)
+    found = load_settings(tmp_path / "home", tmp_path).list_values("permissions", "allow")
+    assert "Bash(x)" in [one.value for one in found]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / "real.json").write_text("{}", encoding="utf-8")
+    link = tmp_path / ".claude/settings.local.json"
+    link.symlink_to("../real.json")
+    save_rules(tmp_path, ["Edit", "Read"])
+    assert link.is_symlink()
+    assert json.loads(link.read_text())["permissions"]["allow"] == ["Edit", "Read"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "holds no settings"),
+        ('{"permissions": 7}', "no list of what is allowed"),
+        ('{"permissions": {"allow": 7}}', "no list of what is allowed"),
+    ],
+)
+def test_a_broken_file_is_left_alone(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / ".claude/settings.local.json"
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=told):
+        save_rules(tmp_path, ["Edit"])
+    assert path.read_text() == text
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / ".claude/settings.local.json"
+    path.parent.mkdir()
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(SourceError, match="cannot read"):
+        save_rules(tmp_path, ["Edit"])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SourceError, match="cannot"):
+        save_rules(tmp_path / "file", ["Edit"])
+
+
+class Generous:
+    """Allows everything for good."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def ask(self, proposal: Proposal, call: str) -> Approval:
+        """Allows a call and the like."""
+        self.asked += 1
+        return Approval(is_allowed=True, is_permanent=True)
+
+
+def ruled(folder: Path, person: Generous, *calls: Proposal, notes: list[str]) -> list[Any]:
+    """Returns what the log says of some calls, asked about in one session."""
+    writer = SessionWriter.new(folder / "config", cwd=folder)
+    manner = SessionOptions(None, asker=person, note=notes.append)  # type: ignore[arg-type]
+    permissions = build_runtime(writer, manner).permissions
+    rulings = [asyncio.run(permissions.check(one, "toolu_1")) for one in calls]
+    assert all(one.is_allowed for one in rulings)
+    return [one.fields["permission_decision"] for one in rulings]
+
+
+def test_what_is_allowed_for_good_is_not_asked_about_again(tmp_path: Path) -> None:
+    person = Generous()
+    calls = (bash("npm run build"), bash("npm run test"))
+    first, second = ruled(tmp_path, person, *calls, notes=[])
+    assert first == {
+        "decision": "accept",
+        "source": "user_permanent",
+        "reasonCode": "bashMiss:no-rule-match",
+    }
+    assert second["reasonType"] == "subcommandResults"
+    assert person.asked == 1
+    text = (tmp_path / ".claude/settings.local.json").read_text()
+    assert json.loads(text) == {"permissions": {"allow": ["Bash(npm run *)"]}}
+
+
+def test_where_it_cannot_be_kept_it_is_done_and_told(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.local.json").write_text("{")
+    notes: list[str] = []
+    ruled(tmp_path, Generous(), bash("npm run build"), notes=notes)
+    (note,) = notes
+    assert note.startswith("not kept for the next session: ")
+
+
+def test_what_has_no_rule_is_allowed_once(tmp_path: Path) -> None:
+    write = call("Write", "write", tmp_path / "x")
+    (decision,) = ruled(tmp_path, Generous(), write, notes=[])
+    assert (decision["source"], decision["grantScope"]) == ("user_temporary", "once")
+    assert not (tmp_path / ".claude").exists()

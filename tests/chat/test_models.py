@@ -1,0 +1,211 @@
+"""The models: what the API streams and how it fails, what a script may say."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plait.chat.models import MessagesApi, ScriptModel
+from plait.chat.streaming import (
+    BlockDelta,
+    BlockFinished,
+    Closeable,
+    Message,
+    Model,
+    ModelError,
+    Request,
+    ResponseFinished,
+    ResponseStarted,
+)
+from plait.errors import UserError
+from tests.standin import Answer, StandIn, call, calls, failed, in_turn, said, thought
+
+REQUEST = Request("claude-opus-5-5", [{"role": "user", "content": "hello"}])
+
+
+def asked(model: Model, request: Request = REQUEST) -> list[Any]:
+    async def pieces() -> list[Any]:
+        try:
+            return [piece async for piece in model.stream(request)]
+        finally:
+            if isinstance(model, Closeable):
+                await model.close()
+
+    return asyncio.run(pieces())
+
+
+def answered(answer: Answer) -> list[Any]:
+    with StandIn(in_turn([answer])) as standin:
+        return asked(MessagesApi("claude-opus-5-5", key="made-up", base_url=standin.url))
+
+
+def fault_of(answer: Answer) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        answered(answer)
+    return caught.value
+
+
+def blocks(pieces: list[Any]) -> list[Any]:
+    return [dict(piece.block) for piece in pieces if isinstance(piece, BlockFinished)]
+
+
+def test_an_answer_comes_in_pieces_and_whole() -> None:
+    words = "A text that is longer than a piece of it, and then some."
+    pieces = answered(thought("Let me see.", {"type": "text", "text": words}, call("Read", a=1)))
+    assert isinstance(pieces[0], ResponseStarted)
+    assert pieces[0].request is not None
+    assert isinstance(pieces[-1], ResponseFinished)
+    assert pieces[-1].stop_reason == "tool_use"
+    assert pieces[-1].usage["output_tokens"] > 1
+    text = [
+        piece.text for piece in pieces if isinstance(piece, BlockDelta) and piece.kind == "text"
+    ]
+    assert len(text) > 1
+    assert "".join(text) == words
+    thinking, spoken, used = blocks(pieces)
+    assert thinking == {"type": "thinking", "thinking": "Let me see.", "signature": "sig-11"}
+    assert spoken == {"type": "text", "text": words}
+    assert used["input"] == {"a": 1}
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(1, 200))
+def test_it_does_not_matter_where_the_bytes_are_cut(chunk: int) -> None:
+    answer = calls(call("Write", text="ä→\n" * 9), text="grün", id="msg_1")
+    whole = blocks(answered(answer))
+    cut = blocks(answered({**answer, "chunk": chunk}))
+    assert [one | {"id": ""} for one in cut] == [one | {"id": ""} for one in whole]
+
+
+def test_arguments_that_are_no_json_are_kept_as_they_came() -> None:
+    broken: Answer = {"blocks": [{"type": "tool_use", "name": "Bash", "json": '{"command": "ec'}]}
+    [block] = blocks(answered(broken))
+    assert block["input"] == {"__unparsedToolInput": {"raw": '{"command": "ec', "len": 15}}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "may_retry"),
+    [
+        (400, "invalid_request_error", False),
+        (401, "authentication_error", False),
+        (404, "not_found_error", False),
+        (408, "api_error", True),
+        (409, "api_error", True),
+        (429, "rate_limit_error", True),
+        (500, "api_error", True),
+        (529, "overloaded_error", True),
+    ],
+)
+def test_a_status_is_a_fault(status: int, kind: str, may_retry: bool) -> None:
+    fault = fault_of(failed(status, "made up", retry_after=3))
+    assert (fault.status, fault.kind, fault.text) == (status, kind, "made up")
+    assert (fault.is_retryable, fault.retry_after) == (may_retry, 3.0)
+    assert fault.request is not None
+    assert fault.body is not None
+    told = json.loads(fault.body.removeprefix(f"{status} "))
+    assert told == {"type": "error", "error": {"type": kind, "message": "made up"}}
+
+
+def test_an_error_within_the_stream_has_the_status_it_would_have_had() -> None:
+    fault = fault_of(said("half of it", error=529, message="Overloaded", error_after=3))
+    assert (fault.status, fault.kind, fault.is_retryable) == (529, "overloaded_error", True)
+
+
+def test_a_line_that_goes_dead_is_a_fault_of_the_connection() -> None:
+    fault = fault_of(said("half of it and more", drop_after=3))
+    assert (fault.status, fault.kind, fault.is_retryable) == (None, "connection", True)
+    assert fault.connection is not None
+    assert fault.connection["code"] == "ECONNRESET"
+
+
+def test_nobody_there_is_a_fault_of_the_connection() -> None:
+    with StandIn(in_turn([])) as standin:
+        url = standin.url
+    with pytest.raises(ModelError) as caught:
+        asked(MessagesApi("claude-opus-5-5", key="made-up", base_url=url))
+    assert caught.value.is_network_down
+    assert caught.value.is_retryable
+
+
+def test_what_is_sent_is_the_request() -> None:
+    tools = [{"name": "Read", "description": "Reads.", "input_schema": {"type": "object"}}]
+    system = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
+    extra = {"metadata": {"user_id": "someone"}}
+    request = Request("claude-opus-5-5", REQUEST.messages, system, tools, 1234, extra)
+    with StandIn(in_turn([])) as standin:
+        asked(MessagesApi("claude-opus-5-5", key="made-up", base_url=standin.url), request)
+        [one] = standin.taken()
+    assert one.body == {
+        "model": "claude-opus-5-5",
+        "messages": [{"role": "user", "content": "hello"}],
+        "system": system,
+        "tools": tools,
+        "max_tokens": 1234,
+        "metadata": {"user_id": "someone"},
+        "stream": True,
+    }
+    assert "made-up" in (one.headers.get("authorization") or one.headers.get("x-api-key") or "")
+
+
+def test_without_a_key_nothing_is_asked() -> None:
+    with pytest.raises(UserError, match="no API key") as caught:
+        MessagesApi("claude-opus-5-5", key="")
+    assert "--demo" in caught.value.hints[0]
+
+
+def scripted(script: dict[str, Any], *prompts: str) -> list[str]:
+    model = ScriptModel(script)
+    return [
+        blocks(asked(model, Request("m", [{"role": "user", "content": prompt}])))[0]["text"]
+        for prompt in prompts
+    ]
+
+
+def test_a_script_answers_in_order_and_then_otherwise() -> None:
+    script = {"answers": [{"text": "one"}, {"text": "two"}], "otherwise": {"text": "no more"}}
+    assert scripted(script, "a", "b", "c", "d") == ["one", "two", "no more", "no more"]
+
+
+def test_a_rule_of_a_script_comes_first_and_goes_by_steps() -> None:
+    rule = {"when": "files", "answers": [{"text": "first"}, {"text": "second"}]}
+    script = {"answers": [{"text": "one"}], "rules": [rule]}
+    assert scripted(script, "list files", "other", "files") == ["first", "one", "first"]
+    later: list[Message] = [
+        {"role": "user", "content": "files"},
+        {"role": "assistant", "content": [{"type": "text", "text": "first"}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": ""}]},
+    ]
+    assert blocks(asked(ScriptModel(script), Request("m", later)))[0]["text"] == "second"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "is no script"),
+        ("[1]", "no 'answers'"),
+        ('{"answers": 5}', "'answers' of a script is a list"),
+        ('{"answers": ["x"]}', "a table with 'text'"),
+        ('{"answers": [{"txt": "x"}]}', "has no 'txt'"),
+        ('{"answers": [{"calls": [5]}]}', "a call of a script is a table"),
+    ],
+)
+def test_a_script_that_is_none_says_so(tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "chat.json"
+    file.write_text(text)
+    with pytest.raises(UserError, match=complaint):
+        ScriptModel.from_file(file)
+
+
+def test_a_script_may_be_toml(tmp_path: Path) -> None:
+    file = tmp_path / "chat.toml"
+    file.write_text('[[answers]]\ntext = "from toml"\n')
+    assert blocks(asked(ScriptModel.from_file(file)))[0]["text"] == "from toml"
+
+
+def test_a_script_that_is_not_there_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no script can be read"):
+        ScriptModel.from_file(tmp_path / "none.json")

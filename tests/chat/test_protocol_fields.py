@@ -1,0 +1,150 @@
+"""The field tables of the published protocol, held to every line that a client writes."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from plait.write.lines import VERSIONS
+from tests.chat.stage import Echo, Stage
+
+Json: TypeAlias = dict[str, Any]
+Check: TypeAlias = Callable[[Any], bool]
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def is_uuid(value: Any) -> bool:
+    return bool(UUID.fullmatch(value))
+
+
+def is_uuid_or_none(value: Any) -> bool:
+    return value is None or is_uuid(value)
+
+
+def is_time(value: Any) -> bool:
+    return bool(TIME.fullmatch(value))
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def is_tokens(value: Any) -> bool:
+    return bool(value["input_tokens"] > 0 and value["output_tokens"] > 0)
+
+
+def said(expected: Any) -> Check:
+    return lambda value: value == expected and type(value) is type(expected)
+
+
+ALL: dict[str, Check] = {
+    "uuid": is_uuid,
+    "parentUuid": is_uuid_or_none,
+    "sessionId": is_uuid,
+    "timestamp": is_time,
+    "isSidechain": said(False),
+    "userType": said("external"),
+    "cwd": is_text,
+    "version": lambda value: value in VERSIONS,
+    "gitBranch": lambda value: isinstance(value, str),
+    "slug": said("quiet-quick-hopper"),
+}
+USER: dict[str, Check] = {
+    "type": said("user"),
+    "message.role": said("user"),
+    "message.content": lambda value: isinstance(value, str | list) and bool(value),
+}
+ASSISTANT: dict[str, Check] = {
+    "type": said("assistant"),
+    "requestId": is_text,
+    "message.model": said("claude-opus-5-5"),
+    "message.id": is_text,
+    "message.role": said("assistant"),
+    "message.content": lambda value: isinstance(value, list) and len(value) == 1,
+    "message.stop_reason": lambda value: value in (None, "tool_use", "end_turn", "stop_sequence"),
+    "message.usage": is_tokens,
+}
+BLOCKS = {
+    "text": {"text"},
+    "tool_use": {"id", "name", "input"},
+    "tool_result": {"tool_use_id", "content"},
+    "thinking": {"thinking", "signature"},
+}
+ANSWERS = [
+    {
+        "thinking": "hm",
+        "text": "I look.",
+        "calls": [{"name": "Echo", "input": {"text": text}} for text in ("a", "broken")],
+    },
+    {"text": "Done.", "stop_reason": "end_turn"},
+    {"text": "Stopped.", "stop_reason": "stop_sequence"},
+]
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def lines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Json]:
+    folder: Path = tmp_path_factory.mktemp("fields")
+    script = {"answers": ANSWERS}
+    stage = Stage(folder, script, tools=[Echo()], version=request.param)
+    stage.ask("first", "second")
+    return stage.lines
+
+
+def value_of(entry: Json, path: str) -> Any:
+    holder, _, inner = path.rpartition(".")
+    return (entry[holder] if holder else entry)[inner]
+
+
+def of_type(lines: list[Json], kind: str) -> list[Json]:
+    return [line for line in lines if line["type"] == kind]
+
+
+# checklist: P106
+@pytest.mark.parametrize("field", ALL | USER)
+def test_a_user_message_has_every_field_of_its_table(lines: list[Json], field: str) -> None:
+    users = of_type(lines, "user")
+    assert len(users) == 4
+    for entry in users:
+        assert (ALL | USER)[field](value_of(entry, field)), entry
+
+
+# checklist: P106
+def test_what_a_user_message_may_have_it_has_where_it_should(lines: list[Json]) -> None:
+    prompts = [one for one in of_type(lines, "user") if isinstance(one["message"]["content"], str)]
+    results = [one for one in of_type(lines, "user") if one not in prompts]
+    assert [one["permissionMode"] for one in prompts] == ["default", "default"]
+    assert {one.get("isMeta", False) for one in prompts} == {False}
+    outputs = {str(one["toolUseResult"]) for one in results}
+    assert outputs == {"{'said': 'a'}", "Error: RuntimeError: the tool broke"}
+    assert not any("agentId" in one for one in lines)
+
+
+# checklist: P107
+@pytest.mark.parametrize("field", ALL | ASSISTANT)
+def test_an_assistant_message_has_every_field_of_its_table(lines: list[Json], field: str) -> None:
+    answers = of_type(lines, "assistant")
+    assert len(answers) == 6
+    for entry in answers:
+        assert (ALL | ASSISTANT)[field](value_of(entry, field)), entry
+
+
+# checklist: P107
+def test_the_last_line_of_a_response_says_how_it_ended(lines: list[Json]) -> None:
+    ends = {
+        one["message"]["id"]: one["message"]["stop_reason"] for one in of_type(lines, "assistant")
+    }
+    assert [*ends.values()] == ["tool_use", "end_turn", "stop_sequence"]
+
+
+# checklist: P108
+def test_blocks_have_the_fields_of_their_kind(lines: list[Json]) -> None:
+    seen = set()
+    for entry in lines:
+        content = entry.get("message", {}).get("content")
+        for block in content if isinstance(content, list) else ():
+            seen.add(block["type"])
+            assert BLOCKS[block["type"]] | {"type"} <= block.keys(), block
+    assert seen == BLOCKS.keys()

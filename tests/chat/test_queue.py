@@ -1,0 +1,227 @@
+"""Prompts that are typed while the model works: within the turn, after it, taken back."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plait.chat.client import Client
+from plait.chat.events import Event, TextDelta, ToolStarted, TurnEnded
+from plait.errors import UserError
+from plait.write.transcript import TaskNotification
+from tests.chat.stage import Echo, Stage
+
+CALL = {"calls": [{"name": "Echo", "input": {"text": "a"}}]}
+
+
+def meanwhile(
+    stage: Stage, is_time: Callable[[Event], bool], act: Callable[[Client], object]
+) -> list[Event]:
+    """Asks, and does something once, at an event."""
+
+    async def play() -> list[Event]:
+        events: list[Event] = []
+        is_done = False
+        async with stage.client as client:
+            async for event in client.send("go"):
+                events.append(event)
+                if not is_done and is_time(event):
+                    act(client)
+                    is_done = True
+        return events
+
+    return asyncio.run(play())
+
+
+def is_called(event: Event) -> bool:
+    return isinstance(event, ToolStarted)
+
+
+def test_what_is_typed_while_tools_run_is_told_within_the_turn(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [CALL, {"text": "Both."}]}, tools=[Echo()])
+    events = meanwhile(stage, is_called, lambda client: client.queue("Also\n  this"))
+    assert [type(event) for event in events].count(TurnEnded) == 1
+    assert (
+        stage.picture()
+        == """\
+     file-history-snapshot
+A<·  user go
+B<A  assistant Echo(a)
+     queue-operation enqueue
+C<B  user → a
+     queue-operation remove
+D<C  attachment queued_command
+E<D  assistant Both.
+F<E  system turn_duration
+     last-prompt"""
+    )
+    put, taken = [line for line in stage.lines if line["type"] == "queue-operation"]
+    [told] = [line for line in stage.lines if line["type"] == "attachment"]
+    assert put["content"] == taken["content"] == told["attachment"]["prompt"] == "Also\n  this"
+    assert taken["commandUuid"] == told["attachment"]["source_uuid"]
+    assert taken["deliveryId"] == told["attachment"]["delivery_id"]
+    assert put["timestamp"] >= told["timestamp"] == told["attachment"]["timestamp"]
+    results = stage.sent[2]["content"]
+    assert results[0]["type"] == "tool_result"
+    assert "Also\n  this" in results[1]["text"]
+
+
+def test_a_long_prompt_is_told_as_a_whole(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [CALL, {"text": "Yes."}]}, tools=[Echo()])
+    words = "very long " * 500
+    meanwhile(stage, is_called, lambda client: client.queue(words))
+    assert words in str(stage.sent[2]["content"][1]["text"])
+
+
+def test_what_is_typed_while_it_speaks_has_a_turn_of_its_own(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Both."}]})
+
+    def type_two(client: Client) -> None:
+        client.queue("two")
+        client.queue("three")
+
+    events = meanwhile(stage, lambda event: isinstance(event, TextDelta), type_two)
+    assert [event.text for event in events if isinstance(event, TurnEnded)] == ["One.", "Both."]
+    assert (
+        stage.picture()
+        == """\
+     file-history-snapshot
+A<·  user go
+     queue-operation enqueue
+     queue-operation enqueue
+B<A  assistant One.
+C<B  system turn_duration
+     queue-operation dequeue
+     queue-operation dequeue
+     file-history-snapshot
+D<C  user two
+     file-history-snapshot
+E<D  user three
+F<E  assistant Both.
+G<F  system turn_duration
+     last-prompt"""
+    )
+    waited = [line for line in stage.lines if line.get("promptSource") == "queued"]
+    assert [line["turnPosition"]["promptIndex"] for line in waited] == [2, 2]
+
+
+def test_what_waits_goes_on_once_the_turn_is_stopped(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [CALL, {"text": "Two."}]}, tools=[Echo()])
+    stage.parts.tools["Echo"].gates["a"] = asyncio.Event()  # type: ignore[attr-defined]
+
+    def type_and_stop(client: Client) -> None:
+        client.queue("two")
+        client.interrupt()
+
+    events = meanwhile(stage, is_called, type_and_stop)
+    ended = [event.ending for event in events if isinstance(event, TurnEnded)]
+    assert ended == ["interrupted", "done"]
+    assert "D<C  user [Request interrupted by user for tool use]" in stage.picture()
+    assert "E<D  user two" in stage.picture()
+
+
+def test_what_is_taken_back_is_not_asked(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [CALL, {"text": "One."}]}, tools=[Echo()])
+    taken: list[object] = []
+
+    def type_and_take_back(client: Client) -> None:
+        client.queue("two")
+        client.queue("three")
+        taken.extend(client.take_back())
+        assert client.waiting == ()
+
+    meanwhile(stage, is_called, type_and_take_back)
+    assert taken == ["two", "three"]
+    operations = [line.get("operation") for line in stage.lines]
+    assert [one for one in operations if one] == ["enqueue", "enqueue", "popAll", "popAll"]
+    assert "user two" not in stage.picture()
+
+
+def test_nothing_waits_where_nothing_goes_on(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {})
+    with pytest.raises(UserError, match="no turn is running"):
+        stage.client.queue("too late")
+
+
+def test_two_turns_do_not_go_on_at_once(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{"text": "One."}]})
+
+    async def play() -> None:
+        async with stage.client as client:
+            async for _ in client.send("go"):
+                with pytest.raises(UserError, match="a turn is running"):
+                    async for _ in client.send("too soon"):
+                        pass
+                break
+
+    asyncio.run(play())
+
+
+class Ended:
+    """Something that ran in the background."""
+
+    notification = "<task-notification>\n<status>completed</status>\n</task-notification>"
+    news = TaskNotification(notification)
+
+
+def test_news_of_what_ran_beside_are_told_within_the_turn(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [CALL, {"text": "Seen."}]}, tools=[Echo()])
+    events = meanwhile(stage, is_called, lambda client: client.runtime.place.on_task_done(Ended()))
+    assert [event.text for event in events if isinstance(event, TurnEnded)] == ["Seen."]
+    steps = [line for line in stage.lines if line["type"] == "queue-operation"]
+    assert [line["operation"] for line in steps][-2:] == ["enqueue", "remove"]
+    assert (steps[-1]["content"], steps[-1]["reason"]) == (Ended.notification, "absorbed_mid_turn")
+    [told] = [line for line in stage.lines if line["type"] == "attachment"]
+    kind = {key: told["attachment"][key] for key in ("type", "commandMode", "origin", "prompt")}
+    assert kind == {
+        "type": "queued_command",
+        "commandMode": "task-notification",
+        "origin": {"kind": "task-notification", "producer": "session-task"},
+        "prompt": Ended.notification,
+    }
+    assert told["attachment"]["source_uuid"] == steps[-1]["commandUuid"]
+    assert told["attachment"]["timestamp"] == told["timestamp"]
+    assert "promptId" not in told and "humanTurn" not in told["attachment"]
+    for name in ("rendered", "renderedInHumanTurn"):
+        assert told[name][0]["content"].startswith("<system-reminder>\n[SYSTEM NOTIFICATION")
+    words = [block.get("text", "") for one in stage.sent for block in one["content"]]
+    assert any(Ended.notification in text for text in words), "the model is told"
+
+
+def test_news_that_come_with_the_last_answer_have_a_turn_of_their_own(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Seen."}]})
+    events = meanwhile(
+        stage,
+        lambda event: isinstance(event, TextDelta),
+        lambda client: client.runtime.place.on_task_done(Ended()),
+    )
+    assert [event.text for event in events if isinstance(event, TurnEnded)] == ["One.", "Seen."]
+    assert stage.client.waiting == ()
+    [told] = [line for line in stage.lines if line.get("promptSource") == "system"]
+    assert told["message"]["content"] == Ended.notification
+    assert told["origin"]["kind"] == "task-notification"
+    assert told["turnOrigin"] == "task_notification"
+
+
+def test_news_that_come_while_nobody_asks_go_with_the_next_prompt(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{"text": "Both seen."}]})
+    stage.parts.place.on_task_done(Ended())
+    events = meanwhile(stage, lambda _: False, lambda client: None)
+    assert [event.ending for event in events if isinstance(event, TurnEnded)] == ["done"]
+    [asked, _] = stage.sent
+    news, prompt = [block["text"] for block in asked["content"]]
+    assert news.startswith("<system-reminder>\n[SYSTEM NOTIFICATION - NOT USER INPUT]")
+    assert Ended.notification in news
+    assert prompt == "go"
+
+
+def test_news_are_not_taken_back(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
+
+    def hear_and_take_back(client: Client) -> None:
+        client.runtime.place.on_task_done(Ended())
+        assert client.take_back() == []
+
+    meanwhile(stage, lambda event: isinstance(event, TextDelta), hear_and_take_back)
+    assert Ended.notification in stage.sent[2]["content"][0]["text"]

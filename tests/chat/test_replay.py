@@ -1,0 +1,92 @@
+"""Recorded sessions, played: the same answers, calls done anew, in a session of their own."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.chat.events import TurnEnded
+from plait.chat.models import TURN_ENDED, ReplayModel
+from plait.errors import UserError
+from plait.write.lines import Version
+from tests.chat.stage import Echo, Stage
+
+SCRIPT: dict[str, Any] = {
+    "answers": [
+        {"thinking": "Both.", "calls": [{"name": "Echo", "input": {"text": "a"}}]},
+        {"text": "Half", "stop_reason": "max_tokens"},
+        {"text": "an hour."},
+        {"text": "Two.", "model": "claude-haiku-5-5", "usage": {"output_tokens": 7}},
+    ]
+}
+
+
+def folder(path: Path, name: str) -> Path:
+    place = path / name
+    place.mkdir()
+    return place
+
+
+def told(stage: Stage) -> list[str]:
+    """What the log says but for numbers."""
+    return stage.picture().splitlines()
+
+
+@pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
+def test_a_session_that_is_played_is_the_session(tmp_path: Path, version: Version) -> None:
+    recorded = Stage(folder(tmp_path, "1"), SCRIPT, tools=[Echo()], version=version)
+    recorded.ask("one", "two")
+    model = ReplayModel(recorded.parts.writer.path)
+    assert model.prompts == ("one", "", "two")
+    again = Stage(folder(tmp_path, "2"), model, tools=[Echo()], version=version)
+    events = again.ask("one", "two")
+    assert told(again) == told(recorded)
+    last = [event for event in events if isinstance(event, TurnEnded)][-1]
+    assert (last.text, last.usage["output_tokens"]) == ("Two.", 7)
+    models = {line["message"].get("model") for line in again.lines if line["type"] == "assistant"}
+    assert "claude-haiku-5-5" in models
+
+
+def test_what_is_played_has_ids_of_its_own(tmp_path: Path) -> None:
+    recorded = Stage(folder(tmp_path, "1"), SCRIPT, tools=[Echo()])
+    recorded.ask("one")
+    again = Stage(folder(tmp_path, "2"), ReplayModel(recorded.parts.writer.path), tools=[Echo()])
+    again.ask("one")
+
+    def ids(stage: Stage) -> set[str]:
+        lines = [line for line in stage.lines if line["type"] == "assistant"]
+        blocks = [block for line in lines for block in line["message"]["content"]]
+        return {line["message"]["id"] for line in lines} | {block.get("id", "") for block in blocks}
+
+    assert ids(recorded) & ids(again) == {""}
+
+
+def test_a_turn_that_was_stopped_ends_where_it_was(tmp_path: Path) -> None:
+    log = tmp_path / "stopped.jsonl"
+    recorded = Stage(folder(tmp_path, "1"), SCRIPT, tools=[Echo()])
+    recorded.ask("one")
+    lines = recorded.parts.writer.path.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:5]))
+    again = Stage(folder(tmp_path, "2"), ReplayModel(log), tools=[Echo()])
+    *_, ended = again.ask("one")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.ending, ended.text) == ("done", TURN_ENDED)
+
+
+def test_beyond_its_end_a_recording_is_over(tmp_path: Path) -> None:
+    recorded = Stage(folder(tmp_path, "1"), {"answers": [{"text": "One."}]})
+    recorded.ask("one")
+    again = Stage(folder(tmp_path, "2"), ReplayModel(recorded.parts.writer.path))
+    events = again.ask("one", "more")
+    endings = [(one.ending, one.text) for one in events if isinstance(one, TurnEnded)]
+    assert endings == [
+        ("done", "One."),
+        ("failed", "API Error: The recorded conversation is over."),
+    ]
+
+
+def test_a_session_without_answers_is_not_played(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("{}\n")
+    with pytest.raises(UserError, match="nothing is answered"):
+        ReplayModel(empty)

@@ -1,0 +1,109 @@
+"""A turn that is stopped to what the log says of it, by what was there when it was stopped."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.chat.events import Event, TextDelta, ThinkingDelta, ToolFinished, TurnEnded
+from plait.write.lines import Version
+from tests.chat.stage import Echo, Stage
+
+SLOW = 0.001
+"""Seconds between pieces: enough for somebody else to have a turn."""
+
+
+def stopped(stage: Stage, is_time: Callable[[Event], bool], *later: str) -> TurnEnded:
+    """Asks, stops the turn once, asks on, and returns how the first turn ended."""
+
+    async def play() -> TurnEnded:
+        ended = None
+        async with stage.client as client:
+            async for event in client.send("go"):
+                if is_time(event):
+                    client.interrupt()
+                if isinstance(event, TurnEnded):
+                    ended = event
+            for prompt in later:
+                async for _ in client.send(prompt):
+                    pass
+        assert ended is not None
+        return ended
+
+    return asyncio.run(play())
+
+
+def has_said(event: Event) -> bool:
+    return isinstance(event, TextDelta)
+
+
+def answer(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"answers": [{"blocks": [*blocks], "pause": SLOW}, {"text": "Fine."}]}
+
+
+TEXT = {"type": "text", "text": "word " * 40}
+
+
+def test_words_that_came_are_logged_as_far_as_they_came(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, answer(TEXT))
+    ended = stopped(stage, has_said, "shorter")
+    assert ended.ending == "interrupted"
+    cut = next(line for line in stage.lines if line["type"] == "assistant")
+    words = cut["message"]["content"][0]["text"]
+    assert words.startswith("word ")
+    assert len(words) < len(TEXT["text"])
+    assert cut["isAbortedMidStream"] is True
+    assert cut["message"]["stop_reason"] is None
+    assert "stop_details" not in cut["message"]
+    assert [line["type"] for line in stage.lines if "uuid" in line] == [
+        "user",
+        "assistant",
+        "user",
+        "user",
+        "assistant",
+        "system",
+    ]
+    told = [line for line in stage.lines if line["type"] == "user"]
+    assert told[1]["message"]["content"] == [
+        {"type": "text", "text": "[Request interrupted by user]"}
+    ]
+    assert told[1]["interruptedMessageId"] == cut["message"]["id"]
+    assert [message["role"] for message in stage.sent] == ["user", "assistant", "user", "assistant"]
+    assert stage.sent[1]["content"] == [{"type": "text", "text": words}]
+
+
+@pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
+def test_nothing_but_half_a_thought_is_as_if_nothing_was_asked(
+    tmp_path: Path, version: Version
+) -> None:
+    thought = {"type": "thinking", "thinking": "hm " * 40, "signature": "s"}
+    stage = Stage(tmp_path, answer(thought), version=version)
+    ended = stopped(stage, lambda event: isinstance(event, ThinkingDelta), "another")
+    assert ended.ending == "interrupted"
+    prompts = [line for line in stage.lines if line["type"] == "user"]
+    assert [line["parentUuid"] for line in prompts] == [None, None]
+    assert stage.sent[0]["content"] == [{"type": "text", "text": "another"}]
+
+
+def test_words_before_half_a_call_stay_and_the_call_is_gone(tmp_path: Path) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Echo", "input": {"text": "x" * 400}}
+    stage = Stage(tmp_path, answer({"type": "text", "text": "Look."}, call), tools=[Echo()])
+    stopped(stage, has_said)
+    blocks = [line["message"]["content"][0] for line in stage.lines if line["type"] == "assistant"]
+    assert blocks == [{"type": "text", "text": "Look."}]
+
+
+def test_calls_that_ended_have_their_results_and_the_others_were_rejected(tmp_path: Path) -> None:
+    tool = Echo()
+    tool.gates["b"] = asyncio.Event()
+    calls = [{"name": "Echo", "input": {"text": text}} for text in "ab"]
+    stage = Stage(tmp_path, {"answers": [{"calls": calls}, {"text": "Fine."}]}, tools=[tool])
+    stopped(stage, lambda event: isinstance(event, ToolFinished), "go on")
+    assert tool.cancelled == ["b"]
+    results = [line for line in stage.lines if "toolUseResult" in line]
+    assert [line.get("toolDenialKind") for line in results] == [None, "user-rejected"]
+    assert results[1]["toolUseResult"] == "User rejected tool use"
+    kinds = [line.get("subtype") for line in stage.lines if line["type"] == "system"]
+    assert kinds == ["turn_duration"], "only of the turn that was not stopped"

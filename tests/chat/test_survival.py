@@ -1,0 +1,153 @@
+"""Sessions that are killed, written by two at once, or run out of room: the log stays a log.
+
+After each of them every line is whole, what was written before is still there, nothing lies
+outside of the workspace, and the conversation goes on with messages that the API takes.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.chat.sent import complaints, resumed, texts
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 300
+"""Seconds that a process may take on a machine that has much else to do; none takes ten."""
+
+
+def endless(
+    place: Path, work: Path, name: str, *more: int, waits: bool = False
+) -> "subprocess.Popen[str]":
+    """Starts a session that goes on by itself, once it is told to where it waits."""
+    arguments = [str(place), str(work), name, *map(str, more)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.chat.endless", *arguments],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+        stdin=subprocess.PIPE if waits else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def said(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().rstrip("\n")
+
+
+def whole_lines(log: Path) -> list[dict[str, Any]]:
+    """Returns the lines of a log, each of which must be whole."""
+    data = log.read_bytes()
+    assert data.endswith(b"\n")
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def goes_on(log: Path, work: Path, prompts: Sequence[str]) -> None:
+    """Goes on for one turn, and asserts that all is as it should be."""
+    process = endless(log, work, "last", 1)
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert out.splitlines()[1:] == ["done Done, last."]
+    messages = resumed(log)
+    assert complaints(messages) == []
+    told = "\n".join(texts(messages))
+    assert [prompt for prompt in prompts if prompt not in told] == []
+    assert told.endswith("Done, last.")
+
+
+def killed(folder: Path, kills: int, seed: int) -> None:
+    random = Random(seed)
+    work, place, before = folder / "work", folder / "config", b""
+    work.mkdir()
+    for _ in range(kills):
+        process = endless(place, work, "k")
+        place = Path(said(process))
+        for _ in range(random.randrange(3)):
+            assert said(process) == "done Done, k."
+        time.sleep(random.random() * 0.05)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=PATIENCE)
+        if place.exists():
+            now = place.read_bytes()
+            assert now.startswith(before), "what was written stays"
+            before = now if now.endswith(b"\n") else b""
+            assert all(json.loads(line) for line in now.split(b"\n")[:-1])
+        else:
+            place = folder / "config"
+    goes_on(place, work, ["turn 0 of k"])
+    assert {path.name for path in folder.iterdir()} == {"config", "work"}
+    drafts = {path.name for path in work.glob(".k.txt.*.new")}
+    assert {path.name for path in work.iterdir()} - drafts <= {"k.txt", "last.txt"}
+
+
+def test_a_session_that_is_killed_again_and_again_goes_on(tmp_path: Path) -> None:
+    killed(tmp_path, kills=5, seed=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [2, 3])
+def test_fifty_kills(tmp_path: Path, seed: int) -> None:
+    killed(tmp_path, kills=50, seed=seed)
+
+
+def test_two_processes_on_one_session_leave_whole_lines_and_two_branches(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    first = endless(tmp_path / "config", work, "first", 1)
+    log = Path(said(first))
+    first.communicate(timeout=PATIENCE)
+    both = [endless(log, work, name, 6, waits=True) for name in ("left", "right")]
+    assert [said(process) for process in both] == [str(log)] * 2
+    for process in both:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process, name in zip(both, ("left", "right"), strict=True):
+        out, _ = process.communicate(timeout=PATIENCE)
+        assert out.splitlines() == [f"done Done, {name}."] * 6
+    lines = whole_lines(log)
+    parents = {line["uuid"]: line["parentUuid"] for line in lines if "uuid" in line}
+    assert len(parents) == sum("uuid" in line for line in lines), "no id twice"
+    for name in ("left", "right"):
+        tip = next(one["uuid"] for one in reversed(lines) if f"Done, {name}." in json.dumps(one))
+        walked = []
+        while tip:
+            walked.append(tip)
+            tip = parents[tip]
+        prompts = [
+            line["message"]["content"]
+            for line in lines
+            if line.get("uuid") in walked and line.get("promptSource")
+        ]
+        assert prompts == ["turn 0 of first", *(f"turn {number} of {name}" for number in range(6))]
+    goes_on(log, work, ["turn 0 of first"])
+
+
+def sizes() -> list[Any]:
+    """Returns where the disk is full: a few sizes, and in the long run many."""
+    more = [pytest.param(size, marks=pytest.mark.long) for size in range(500, 14_000, 700)]
+    return [300, 2500, 5500, 9000, *more]
+
+
+@pytest.mark.parametrize("size", sizes())
+def test_a_full_disk_ends_the_turn_and_the_next_goes_on(tmp_path: Path, size: int) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    process = endless(tmp_path / "config", work, "full", 3, size)
+    out, _ = process.communicate(timeout=PATIENCE)
+    log, *ends = out.splitlines()
+    assert process.returncode == 0
+    assert [end.split()[0] for end in ends].count("failed") == 1
+    [why] = [end for end in ends if end.startswith("failed")]
+    assert why.startswith(f"failed cannot write '{log}': ")
+    assert ends[-1] == "done Done, full."
+    whole_lines(Path(log))
+    assert complaints(resumed(Path(log))) == []
+    goes_on(Path(log), work, ["turn 2 of full"])

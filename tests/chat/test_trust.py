@@ -1,0 +1,60 @@
+"""Whom a person trusts: by the client's word, or by what they said here."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.chat.settings import TrustStore
+
+
+def trust_of(tmp_path: Path, configuration: str = ".claude") -> TrustStore:
+    return TrustStore(tmp_path / configuration, tmp_path / "own" / "trusted.json")
+
+
+def told(path: Path, projects: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"projects": projects}), encoding="utf-8")
+
+
+def test_nobody_is_trusted_unasked(tmp_path: Path) -> None:
+    assert not trust_of(tmp_path).is_trusted(tmp_path / "shop")
+
+
+def test_who_is_trusted_stays_so_with_all_below(tmp_path: Path) -> None:
+    trust_of(tmp_path).add(tmp_path / "shop")
+    trust_of(tmp_path).add(tmp_path / "other")
+    trust = trust_of(tmp_path)
+    assert trust.is_trusted(tmp_path / "shop")
+    assert trust.is_trusted(tmp_path / "shop/deep/er")
+    assert trust.is_trusted(tmp_path / "other")
+    assert not trust.is_trusted(tmp_path)
+    assert not trust.is_trusted(tmp_path / "shopping")
+
+
+@pytest.mark.parametrize(
+    ("configuration", "place", "is_read"),
+    [
+        (".claude", ".claude.json", True),
+        (".claude", ".claude/.claude.json", True),
+        ("config", "config/.claude.json", True),
+        ("config", ".claude.json", False),
+    ],
+)
+def test_the_client_is_believed(
+    tmp_path: Path, configuration: str, place: str, is_read: bool
+) -> None:
+    shop = tmp_path / "shop"
+    told(tmp_path / place, {str(shop): {"hasTrustDialogAccepted": True}})
+    assert trust_of(tmp_path, configuration).is_trusted(shop / "deep") == is_read
+
+
+@pytest.mark.parametrize("projects", [[], {"SHOP": 1}, {"SHOP": {"hasTrustDialogAccepted": 1}}, 7])
+def test_in_doubt_nobody_is(tmp_path: Path, projects: Any) -> None:
+    shop = tmp_path / "shop"
+    text = json.dumps({"projects": projects}).replace("SHOP", str(shop))
+    (tmp_path / ".claude.json").write_text(text, encoding="utf-8")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/trusted.json").write_text("broken", encoding="utf-8")
+    assert not trust_of(tmp_path).is_trusted(shop)

@@ -1,0 +1,51 @@
+"""A workspace for tests of tools: calls in, what the model is told and what the log keeps out."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from plait.chat.tools import Outcome, ToolError, Workplace, toolbox
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+class Desk:
+    """A workspace with all tools."""
+
+    def __init__(self, root: Path, **more: Any) -> None:
+        self.root = root.resolve() / "work"
+        self.root.mkdir()
+        self.place = Workplace(self.root, self.root, environment={"PATH": PATH}, **more)
+        self.place.results_folder = root.resolve() / "tool-results"
+        self.place.scratch = root.resolve() / "scratch"
+        self.tools = toolbox(has_network=True)
+        self.reports: list[Mapping[str, Any]] = []
+
+    def put(self, name: str, content: str | bytes) -> Path:
+        """Puts a file into the workspace."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    async def call(self, tool: str, **arguments: Any) -> Outcome:
+        """Does a call as the loop does it, permission given."""
+        try:
+            proposal = self.tools[tool].propose(arguments, self.place)
+            return await self.tools[tool].run(proposal, self.place, self.reports.append)
+        except ToolError as error:
+            return error.outcome
+
+    def do(self, tool: str, **arguments: Any) -> Outcome:
+        """Does one call in an event loop of its own."""
+        return asyncio.run(self.call(tool, **arguments))
+
+    def told(self, tool: str, **arguments: Any) -> str:
+        """Returns what the model is told, with the workspace as `.`."""
+        return str(self.do(tool, **arguments).content).replace(str(self.root), ".")
+
+    def place_folder(self) -> Path:
+        """Returns the folder that output goes to."""
+        assert self.place.scratch
+        return self.place.scratch

@@ -1,0 +1,125 @@
+"""TodoWrite and the Task tools: lists that the model keeps."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.chat.tools.desk import Desk
+
+ONE = {"content": "One", "status": "in_progress", "activeForm": "Doing one"}
+TWO = {"content": "Two", "status": "pending", "activeForm": "Doing two"}
+
+
+# checklist: P84, P85, P86, P116
+def test_a_list_is_written_as_a_whole(desk: Desk) -> None:
+    first = desk.do("TodoWrite", todos=[ONE, TWO])
+    assert first.content == (
+        "Todos have been modified successfully. Ensure that you continue to use the todo list to"
+        " track your progress. Please proceed with the current tasks if applicable"
+    )
+    assert first.output == {"oldTodos": [], "newTodos": [ONE, TWO]}
+    second = desk.do("TodoWrite", todos=[TWO])
+    assert second.output == {"oldTodos": [ONE, TWO], "newTodos": [TWO]}
+
+
+def test_a_list_that_is_done_is_empty(desk: Desk) -> None:
+    done = {**ONE, "status": "completed"}
+    assert desk.do("TodoWrite", todos=[done]).output["newTodos"] == [done]
+    assert desk.do("TodoWrite", todos=[]).output["oldTodos"] == []
+
+
+# checklist: P116
+@pytest.mark.parametrize(
+    ("todo", "path"),
+    [
+        (5, ["todos", 0]),
+        ({**ONE, "content": ""}, ["todos", 0, "content"]),
+        ({**ONE, "activeForm": None}, ["todos", 0, "activeForm"]),
+        ({**ONE, "status": "late"}, ["todos", 0, "status"]),
+        ({**ONE, "more": 1}, ["todos", 0, "more"]),
+    ],
+)
+def test_things_to_do_that_are_none(desk: Desk, todo: Any, path: list[Any]) -> None:
+    outcome = desk.do("TodoWrite", todos=[todo])
+    assert outcome.is_error
+    assert json.loads(outcome.output.removeprefix("InputValidationError: "))[0]["path"] == path
+    assert desk.place.todos == []
+
+
+# checklist: P84
+def test_tasks_are_kept_one_by_one(desk: Desk) -> None:
+    told = [
+        desk.told("TaskCreate", subject="one", description="do one"),
+        desk.told("TaskCreate", subject="two", activeForm="Doing two"),
+        desk.told("TaskList"),
+        desk.told("TaskGet", taskId="1"),
+        desk.told("TaskUpdate", taskId="1", status="in_progress"),
+        desk.told("TaskUpdate", taskId="1", status="completed", subject="One"),
+        desk.told("TaskUpdate", taskId="2", addBlockedBy=["1", "7"], owner="me"),
+        desk.told("TaskGet", taskId="2"),
+        desk.told("TaskList"),
+        desk.told("TaskUpdate", taskId="1", status="pending"),
+        desk.told("TaskList"),
+        desk.told("TaskUpdate", taskId="1", status="deleted"),
+        desk.told("TaskGet", taskId="1"),
+        desk.told("TaskGet", taskId="2"),
+        desk.told("TaskCreate", subject="three"),
+        desk.told("TaskUpdate", taskId="9", status="completed"),
+        desk.told("TaskUpdate", taskId="3"),
+    ]
+    assert told == [
+        "Task #1 created successfully: one",
+        "Task #2 created successfully: two",
+        "#1 [pending] one\n#2 [pending] two",
+        "Task #1: one\nStatus: pending\nDescription: do one",
+        "Updated task #1 status",
+        "Updated task #1 subject, status",
+        "Updated task #2 owner, blockedBy",
+        "Task #2: two\nStatus: pending\nDescription: two\nBlocked by: #1",
+        "#1 [completed] One\n#2 [pending] two (me)",
+        "Updated task #1 status",
+        "#1 [pending] One\n#2 [pending] two (me) [blocked by #1]",
+        "Updated task #1 deleted",
+        "Task not found",
+        "Task #2: two\nStatus: pending\nDescription: two",
+        "Task #3 created successfully: three",
+        "Task not found",
+        "Updated task #3 ",
+    ]
+
+
+# checklist: P86
+def test_what_the_log_keeps_of_tasks(desk: Desk) -> None:
+    made = desk.do("TaskCreate", subject="one", description="do one", metadata={"k": 1, "l": 2})
+    assert made.output == {"task": {"id": "1", "subject": "one", "description": "do one"}}
+    changed = desk.do(
+        "TaskUpdate", taskId="1", status="completed", owner="me", metadata={"k": None, "m": 3}
+    )
+    assert changed.output == {
+        "success": True,
+        "taskId": "1",
+        "updatedFields": ["owner", "metadata", "status"],
+        "statusChange": {"from": "pending", "to": "completed"},
+    }
+    assert desk.place.tasks["1"]["metadata"] == {"l": 2, "m": 3}
+    assert desk.do("TaskGet", taskId="1").output["task"]["status"] == "completed"
+    listed = desk.do("TaskList").output
+    assert listed == {
+        "tasks": [
+            {"id": "1", "subject": "one", "status": "completed", "owner": "me", "blockedBy": []}
+        ]
+    }
+    missing = desk.do("TaskUpdate", taskId="9").output
+    assert missing == {
+        "success": False,
+        "taskId": "9",
+        "updatedFields": [],
+        "error": "Task not found",
+    }
+    assert desk.do("TaskGet", taskId="9").output == {"task": None}
+
+
+def test_an_empty_list_says_so(desk: Desk) -> None:
+    assert desk.told("TaskList") == "No tasks found"
+    assert "`description` is missing" in desk.told("TaskCreate", subject="")

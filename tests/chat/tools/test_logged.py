@@ -1,0 +1,131 @@
+"""The tools in a turn: each result is in the log, under its call, with what is shown of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.chat.tools import toolbox
+from plait.write.lines import VERSIONS, Version
+from tests.chat.stage import Stage
+
+CALLS: list[tuple[str, dict[str, Any], str, set[str]]] = [
+    ("Read", {"file_path": "a.txt"}, "1\tone\n2\t", {"type", "file"}),
+    (
+        "Write",
+        {"file_path": "b.txt", "content": "new\n"},
+        "File created successfully at: b.txt",
+        {"type", "filePath", "content", "structuredPatch", "originalFile", "userModified"},
+    ),
+    (
+        "Edit",
+        {"file_path": "a.txt", "old_string": "one", "new_string": "1"},
+        "The file a.txt has been updated successfully.",
+        {
+            "filePath",
+            "oldString",
+            "newString",
+            "originalFile",
+            "structuredPatch",
+            "userModified",
+            "replaceAll",
+        },
+    ),
+    (
+        "Bash",
+        {"command": "cat a.txt"},
+        "1",
+        {"stdout", "stderr", "interrupted", "isImage", "noOutputExpected"},
+    ),
+    (
+        "Glob",
+        {"pattern": "*.txt"},
+        "",
+        {"filenames", "durationMs", "numFiles", "truncated", "totalMatches", "countIsComplete"},
+    ),
+    (
+        "Grep",
+        {"pattern": "new", "output_mode": "content"},
+        "b.txt:1:new",
+        {"mode", "numFiles", "filenames", "content", "numLines", "totalLines"},
+    ),
+    (
+        "TodoWrite",
+        {"todos": [{"content": "One", "status": "pending", "activeForm": "Doing one"}]},
+        "Todos have been modified successfully.",
+        {"oldTodos", "newTodos"},
+    ),
+]
+
+
+# checklist: P84, P85, P86
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_tool_in_a_turn(tmp_path: Path, version: Version) -> None:
+    answers = [{"calls": [{"name": name, "input": given}]} for name, given, _, _ in CALLS]
+    script = {"answers": [*answers, {"text": "Done."}]}
+    stage = Stage(tmp_path, script, tools=[*toolbox().values()], version=version)
+    (stage.work / "a.txt").write_text("one\n")
+    stage.ask("Do it all.")
+    lines = stage.lines
+    used = {
+        block["id"]: block["name"]
+        for line in lines
+        if line["type"] == "assistant"
+        for block in line["message"]["content"]
+        if block["type"] == "tool_use"
+    }
+    results = [line for line in lines if "toolUseResult" in line]
+    assert len(results) == len(CALLS)
+    for line, (name, _, told, keys) in zip(results, CALLS, strict=True):
+        (block,) = line["message"]["content"]
+        assert (line["type"], line["message"]["role"], block["type"]) == (
+            "user",
+            "user",
+            "tool_result",
+        )
+        assert used[block["tool_use_id"]] == name
+        assert block["content"].startswith(told)
+        assert not block.get("is_error")
+        assert set(line["toolUseResult"]) == keys
+    assert (stage.work / "a.txt").read_text() == "1\n"
+    assert (stage.work / "b.txt").read_text() == "new\n"
+
+
+# checklist: P85, P86
+def test_a_call_that_fails_in_a_turn(tmp_path: Path) -> None:
+    calls = [
+        {"name": "Read", "input": {"file_path": "nowhere.txt"}},
+        {"name": "Edit", "input": {"file_path": "a.txt"}},
+        {"name": "Bash", "input": {"command": "echo no; exit 3"}},
+        {"name": "Write", "input": {"file_path": "../out.txt", "content": "x"}},
+    ]
+    script = {"answers": [{"calls": calls}, {"text": "Oh."}]}
+    stage = Stage(tmp_path, script, tools=[*toolbox().values()])
+    stage.ask("Do it all.")
+    results = [line for line in stage.lines if "toolUseResult" in line]
+    assert [line["message"]["content"][0]["is_error"] for line in results] == [True] * 4
+    told = [line["toolUseResult"] for line in results]
+    assert told[0].startswith("Error: File does not exist.")
+    assert told[1].startswith("InputValidationError: [")
+    assert told[2] == "Error: Exit code 3\nno"
+    assert told[3].startswith("Error: Refusing to write ../out.txt")
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_the_end_of_a_command_is_told_with_the_call_that_started_it(tmp_path: Path) -> None:
+    started = {"command": "exit 4", "run_in_background": True, "description": "quick"}
+    waits = {"command": "sleep 0.4; touch x"}
+    calls = [{"calls": [{"name": "Bash", "input": given}]} for given in (started, waits)]
+    script = {"answers": [*calls, {"text": "Done."}, {"text": "I see."}]}
+    stage = Stage(tmp_path, script, tools=[*toolbox().values()])
+    stage.ask("Do it.")
+    call = next(
+        block["id"]
+        for line in stage.lines
+        if line["type"] == "assistant"
+        for block in line["message"]["content"]
+        if block["type"] == "tool_use"
+    )
+    told = next(line for line in stage.lines if line["type"] == "queue-operation")["content"]
+    assert f"<tool-use-id>{call}</tool-use-id>" in told
+    assert 'Background command "quick" failed with exit code 4' in told

@@ -1,0 +1,286 @@
+"""Read: what the model is shown of a file, and what the log keeps of that."""
+
+import base64
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plait.chat.tools.files import decode_file, format_size
+from plait.chat.tools.read import read_dimensions
+from tests.chat.tools.desk import Desk
+
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+# checklist: P84, P85, P86, P109
+def test_lines_come_with_their_numbers(desk: Desk) -> None:
+    path = str(desk.put("a.txt", "one\ntwo\nthree\n"))
+    outcome = desk.do("Read", file_path=path)
+    assert outcome.content == "1\tone\n2\ttwo\n3\tthree\n4\t"
+    assert outcome.is_error is None
+    assert outcome.output == {
+        "type": "text",
+        "file": {
+            "filePath": path,
+            "content": "one\ntwo\nthree\n",
+            "numLines": 4,
+            "startLine": 1,
+            "totalLines": 4,
+        },
+    }
+
+
+# checklist: P109
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"offset": 2}, "2\ttwo\n3\tthree\n4\t"),
+        ({"limit": 2}, "1\tone\n2\ttwo"),
+        ({"offset": 2, "limit": 1}, "2\ttwo"),
+        ({"offset": "2", "limit": "1"}, "2\ttwo"),
+        ({"offset": 0}, "0\tone\n1\ttwo\n2\tthree\n3\t"),
+        ({"offset": -1, "limit": 0}, "1\tone\n2\ttwo\n3\tthree\n4\t"),
+        (
+            {"offset": 5},
+            "<system-reminder>Warning: the file exists but is shorter than the provided offset (5)."
+            " The file has 4 lines.</system-reminder>",
+        ),
+    ],
+)
+def test_a_part_of_a_file(desk: Desk, asked: dict[str, Any], told: str) -> None:
+    desk.put("a.txt", "one\ntwo\nthree\n")
+    assert desk.told("Read", file_path="a.txt", **asked) == told
+
+
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="\r\0\ufeff"), max_size=200),
+    st.integers(1, 12),
+    st.integers(1, 12),
+)
+@settings(max_examples=60, deadline=None)
+def test_parts_are_the_lines_of_the_file(text: str, offset: int, limit: int) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        desk = Desk(Path(folder))
+        desk.put("a.txt", text)
+        file = desk.do("Read", file_path="a.txt", offset=offset, limit=limit).output["file"]
+        lines = text.split("\n")
+        assert file["content"] == "\n".join(lines[offset - 1 : offset - 1 + limit])
+        assert file["totalLines"] == len(lines)
+        assert file["numLines"] == len(lines[offset - 1 : offset - 1 + limit])
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "<system-reminder>Warning: the file exists but the contents are empty."),
+        (b"one", "1\tone"),
+        (b"a\r\nb\r\n", "1\ta\n2\tb\n3\t"),
+        (b"\xef\xbb\xbfa\n", "1\ta\n2\t"),
+        ("hi\nthere".encode("utf-16"), "1\thi\n2\tthere"),
+        (b"caf\xe9\n", "1\tcaf\ufffd\n2\t\n\n[This file is not valid UTF-8: it uses a legacy"),
+        (b"a\0b", "1\ta\0b\n\n[This file has NUL bytes in its first 8 KB: binary data"),
+        (b"a\x1b[31mb\n", "1\ta\x1b[31mb\n2\t"),
+        ("a\x0cb\u2028c".encode(), "1\ta\x0cb\u2028c"),
+    ],
+)
+def test_bytes_become_text(desk: Desk, data: bytes, told: str) -> None:
+    desk.put("a.txt", data)
+    assert desk.told("Read", file_path="a.txt").startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("nowhere.txt", "File does not exist. Note: your current working directory is .."),
+        ("a.tx", "File does not exist. Note: your current working directory is .. Did you mean"),
+        ("sub", "EISDIR: illegal operation on a directory, read './sub'"),
+        ("a.txt/b", "ENOTDIR: not a directory, open './a.txt/b'"),
+        ("a.dat", "<tool_use_error>This tool cannot read binary files. The file appears to be a"),
+        ("x\0y", "<tool_use_error>Read file_path cannot contain null bytes"),
+        ("/dev/zero", "<tool_use_error>Cannot read '/dev/zero': this path names a device"),
+        ("/proc/self/environ", "<tool_use_error>Cannot read '/proc/self/environ': this path"),
+        ("pipe", "<tool_use_error>Cannot read"),
+        ("to_zero", "<tool_use_error>Cannot read"),
+    ],
+)
+def test_what_cannot_be_read(desk: Desk, name: str, told: str) -> None:
+    desk.put("a.txt", "one")
+    desk.put("a.dat", "one")
+    (desk.root / "sub").mkdir()
+    os.mkfifo(desk.root / "pipe")
+    (desk.root / "to_zero").symlink_to("/dev/zero")
+    outcome = desk.do("Read", file_path=name)
+    assert outcome.is_error
+    assert str(outcome.content).replace(str(desk.root), ".").startswith(told)
+    assert str(outcome.output).startswith("Error: ")
+
+
+def test_a_large_file_is_read_in_parts(desk: Desk) -> None:
+    desk.put("big.txt", "0123456789abcde\n" * 20_000)
+    told = desk.told("Read", file_path="big.txt")
+    assert told.startswith("File content (312.5KB) exceeds maximum allowed size (256KB). Use")
+    told = desk.told("Read", file_path="big.txt", offset=20_000)
+    assert told == "20000\t0123456789abcde\n20001\t"
+    told = desk.told("Read", file_path="big.txt", limit=20_000)
+    assert told.startswith("File content (79999 tokens) exceeds maximum allowed tokens (25000).")
+    whole = desk.do("Read", file_path="big.txt", allow_large=True)
+    assert whole.output["file"]["numLines"] == 20_001
+
+
+def test_a_long_file_is_cut_and_says_so(desk: Desk) -> None:
+    desk.put("long.txt", "0123456789\n" * 20_000)
+    outcome = desk.do("Read", file_path="long.txt")
+    file = outcome.output["file"]
+    assert file["truncatedByTokenCap"] is True
+    assert file["numLines"] == 85_000 // 11
+    assert f"[The first {file['numLines']} of 20001 lines." in outcome.content
+
+
+def test_an_image_is_shown_as_one(desk: Desk) -> None:
+    path = str(desk.put("dot.png", DOT))
+    outcome = desk.do("Read", file_path=path)
+    encoded = base64.b64encode(DOT).decode()
+    source = {"type": "base64", "data": encoded, "media_type": "image/png"}
+    assert outcome.content == [{"type": "image", "source": source}]
+    size = {"originalWidth": 1, "originalHeight": 1, "displayWidth": 1, "displayHeight": 1}
+    assert outcome.output == {
+        "type": "image",
+        "file": {
+            "base64": encoded,
+            "type": "image/png",
+            "originalSize": len(DOT),
+            "dimensions": size,
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("image/gif", b"GIF89a" + struct.pack("<HH", 3, 5)),
+        ("image/jpeg", b"\xff\xd8\xff\xe0\0\4xx\xff\xc0\0\x0b\x08\0\5\0\3\1"),
+        ("image/webp", b"RIFF....WEBPVP8X" + bytes(8) + b"\2\0\0\4\0\0"),
+        ("image/webp", b"RIFF....WEBPVP8 " + bytes(10) + struct.pack("<HH", 3, 5)),
+        ("image/webp", b"RIFF....WEBPVP8L" + bytes(5) + struct.pack("<I", 2 | 4 << 14)),
+        ("image/png", b"\x89PNG\r\n\x1a\n" + bytes(8) + struct.pack(">II", 3, 5)),
+    ],
+)
+def test_images_say_how_large_they_are(kind: str, data: bytes) -> None:
+    assert read_dimensions(kind, data) == (3, 5)
+    assert read_dimensions(kind, data[:9]) is None
+
+
+def test_what_only_is_named_like_an_image(desk: Desk) -> None:
+    desk.put("bad.png", b"not an image")
+    desk.put("empty.png", b"")
+    desk.put("huge.png", DOT + bytes(4 * 1024 * 1024))
+    told = desk.told("Read", file_path="bad.png")
+    assert "Detected: unrecognized bytes (hex: 6e 6f 74 20 61 6e 20 69)" in told
+    assert desk.told("Read", file_path="empty.png") == "Image file is empty: empty.png"
+    assert desk.told("Read", file_path="huge.png").startswith("Image is too large to read (4.0MB)")
+
+
+def test_a_document_is_handed_over_whole(desk: Desk) -> None:
+    desk.put("a.pdf", b"%PDF-1.4 abc")
+    desk.put("bad.pdf", b"nope")
+    outcome = desk.do("Read", file_path="a.pdf")
+    told = {"type": "text", "text": "PDF file read: a.pdf (12 bytes)"}
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQgYWJj"}
+    assert outcome.content == [told, {"type": "document", "source": source}]
+    assert outcome.output["file"]["originalSize"] == 12
+    assert desk.told("Read", file_path="bad.pdf") == (
+        "File is not a valid PDF (missing %PDF- header): bad.pdf"
+    )
+
+
+def test_a_notebook_is_shown_cell_by_cell(desk: Desk) -> None:
+    picture = {"image/png": "aGk=\n", "text/plain": "<img>"}
+    outputs = [
+        {"output_type": "stream", "text": ["1\n"]},
+        {"output_type": "display_data", "data": picture},
+        {"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["t1", "t2"]},
+    ]
+    code = {"cell_type": "code", "id": "a1", "source": ["print(1)\n", "2"], "execution_count": 3}
+    cells = [{**code, "outputs": outputs}, {"cell_type": "markdown", "source": "# Hi"}]
+    desk.put("b.ipynb", json.dumps({"cells": cells}))
+    outcome = desk.do("Read", file_path="b.ipynb")
+    assert outcome.content == [
+        {"text": '<cell id="a1">print(1)\n2</cell id="a1">\n\n1\n\n\n<img>', "type": "text"},
+        {
+            "type": "image",
+            "source": {"data": "aGk=", "media_type": "image/png", "type": "base64"},
+        },
+        {
+            "text": "\nE: v\nt1\nt2\n"
+            '<cell id="cell-1"><cell_type>markdown</cell_type># Hi</cell id="cell-1">',
+            "type": "text",
+        },
+    ]
+    first = outcome.output["file"]["cells"][0]
+    assert first["execution_count"] == 3
+    assert first["language"] == "python"
+    assert outcome.output["file"]["cells"][1] == {
+        "cellType": "markdown",
+        "source": "# Hi",
+        "cell_id": "cell-1",
+    }
+
+
+@pytest.mark.parametrize("text", ["{not json", "[]", '{"cells":5}', '{"cells":[{"source":1}]}'])
+def test_what_is_no_notebook(desk: Desk, text: str) -> None:
+    desk.put("bad.ipynb", text)
+    assert desk.told("Read", file_path="bad.ipynb").startswith("Notebook file is not ")
+
+
+def test_what_came_of_a_cell_is_left_out_where_it_is_long(desk: Desk) -> None:
+    output = {"output_type": "stream", "text": "e" * 10_001}
+    desk.put("b.ipynb", json.dumps({"cells": [{"source": "", "outputs": [output]}]}))
+    assert "Outputs are too large to include. Use Bash with: cat <notebook_path> | jq" in str(
+        desk.do("Read", file_path="b.ipynb").content
+    )
+
+
+def test_arguments_that_do_not_fit_are_refused_as_the_client_does(desk: Desk) -> None:
+    outcome = desk.do("Read", file_path=5, limit=1.5, more=1)
+    assert outcome.content == (
+        "<tool_use_error>InputValidationError: Read failed due to the following issues:\n"
+        "The parameter `file_path` type is expected as `string` but provided as `number`\n"
+        "The parameter `limit` type is expected as `int` but provided as `number`\n"
+        "An unexpected parameter `more` was provided</tool_use_error>"
+    )
+    issues = json.loads(outcome.output.removeprefix("InputValidationError: "))
+    assert [issue["code"] for issue in issues] == [
+        "invalid_type",
+        "invalid_type",
+        "unrecognized_keys",
+    ]
+    assert desk.told("Read") == (
+        "<tool_use_error>InputValidationError: Read failed due to the following issue:\n"
+        "The required parameter `file_path` is missing</tool_use_error>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1KB"), (403_866, "394.4KB"), (2 << 20, "2MB")],
+)
+def test_sizes(count: int, told: str) -> None:
+    assert format_size(count) == told
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=100, deadline=None)
+def test_what_can_be_written_again_is_what_it_was(data: bytes) -> None:
+    found = decode_file(data)
+    if not found.problem:
+        assert found.encode(found.raw) == data

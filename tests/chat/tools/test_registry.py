@@ -1,0 +1,43 @@
+"""The tools of a session: which there are, and what each takes."""
+
+import json
+
+import pytest
+
+from plait.chat.tools import toolbox, unknown_tool
+from tests.chat.tools.desk import Desk
+
+
+def test_every_definition_is_what_the_api_takes() -> None:
+    for name, tool in toolbox(has_network=True).items():
+        told = json.loads(json.dumps(tool.definition))
+        assert told["name"] == name
+        assert told["description"].strip()
+        assert told["input_schema"]["type"] == "object"
+        assert set(told["input_schema"]["required"]) <= set(told["input_schema"]["properties"])
+
+
+def test_tools_can_be_left_out_and_picked() -> None:
+    assert "Bash" not in toolbox(without=("Bash",))
+    assert list(toolbox(only=("Read", "Write"))) == ["Read", "Write"]
+
+
+def test_a_tool_that_is_not_there_is_told_as_the_client_tells_it() -> None:
+    outcome = unknown_tool("Nothing")
+    assert outcome.is_error
+    assert outcome.content == (
+        "<tool_use_error>Error: No such tool available: Nothing</tool_use_error>"
+    )
+    assert outcome.output == "Error: No such tool available: Nothing"
+
+
+@pytest.mark.parametrize("name", toolbox(has_network=True))
+def test_whatever_a_tool_is_passed_it_answers(desk: Desk, name: str) -> None:
+    odd: list[object] = [None, [], 5, "x", {"a": {}}, True, -1, 1e300]
+    for field in desk.tools[name].definition["input_schema"]["properties"]:
+        for value in odd:
+            outcome = desk.do(name, **{field: value, "unheard_of": 1})
+            assert outcome.is_error
+            assert "An unexpected parameter `unheard_of` was provided" in str(
+                outcome.content
+            ) or "InputValidationError" in str(outcome.content)

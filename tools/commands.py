@@ -1,0 +1,87 @@
+"""The command reference and the man page, made from the registry and the commands' own help.
+
+python -m tools.commands          writes docs/guide/commands.md and docs/plait.1
+"""
+
+from inspect import cleandoc
+from pathlib import Path
+
+import click
+
+from plait.cli.app import app, load_command
+from plait.cli.options import GENERAL
+from plait.cli.registry import COMMANDS, EVERYDAY, GROUPS, ROWS, Command
+
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE, MAN_PAGE = ROOT / "docs" / "guide" / "commands.md", ROOT / "docs" / "plait.1"
+EFFECTS = {"reads": "", "writes": "writes files", "network": "may use the network"}
+
+
+def visible(group: str) -> list[Command]:
+    """Return the commands of a group that help lists, with their subcommands."""
+    hidden = {row.name for row in ROWS if row.is_hidden}
+    return [
+        row
+        for row in ROWS
+        if row.group == group and not row.is_hidden and row.name.split()[0] not in hidden
+    ]
+
+
+def write_reference() -> str:
+    """Return the reference of all commands, by group."""
+    names = ", ".join(f"`{name}`" for name in EVERYDAY)
+    parts = [
+        "# All commands",
+        "",
+        "Made by `python -m tools.commands` from `src/plait/cli/registry.py`.",
+        "",
+        f"Everyday: {names}.",
+    ]
+    for group in GROUPS:
+        parts += ["", f"## {group}", "", "| command | what it does | |", "|---|---|---|"]
+        for row in visible(group):
+            page = row.name.split()[0]
+            is_documented = (ROOT / "docs" / "guide" / f"{page}.md").exists()
+            name = f"[`{row.name}`]({page}.md)" if is_documented else f"`{row.name}`"
+            parts.append(f"| {name} | {row.summary} | {EFFECTS[row.effect]} |")
+    return "\n".join(parts) + "\n"
+
+
+def write_man_page() -> str:
+    """Return the man page, as troff."""
+
+    def escape(text: str) -> str:
+        return text.replace("\\", "\\e").replace("-", "\\-").replace("\n.", "\n\\&.")
+
+    parts = [
+        '.TH PLAIT 1 "" "" "User Commands"',
+        ".SH NAME",
+        "plait \\- read, search, export and edit Claude Code sessions",
+        ".SH SYNOPSIS",
+        ".B plait",
+        "[\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]",
+        ".SH DESCRIPTION",
+        "\n.PP\n".join(map(escape, cleandoc(app.help or "").split("\n\n"))),
+    ]
+    for group in GROUPS:
+        parts.append(f".SH {group.upper()}")
+        for row in visible(group):
+            command = load_command(row)
+            context = click.Context(command, info_name=f"plait {row.name}")
+            parts += [".SS " + escape(context.get_usage().removeprefix("Usage: "))]
+            parts.append(escape(" ".join((command.help or row.summary).split())))
+            for param in command.get_params(context):
+                record = param.get_help_record(context)
+                if (
+                    record is not None
+                    and isinstance(param, click.Option)
+                    and not GENERAL & set(param.opts)
+                ):
+                    parts += [".TP", f".B {escape(record[0])}", escape(record[1])]
+    return "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    REFERENCE.write_text(write_reference(), encoding="utf-8")
+    MAN_PAGE.write_text(write_man_page(), encoding="utf-8")
+    print(f"{len(COMMANDS)} commands written")
