@@ -3,6 +3,7 @@
 python -m tools.commands          writes docs/guide/commands.md and docs/plait.1
 """
 
+import re
 from inspect import cleandoc
 from pathlib import Path
 
@@ -27,8 +28,22 @@ def visible(group: str) -> list[Command]:
     ]
 
 
+def find_sections() -> dict[str, str]:
+    """Return where the guide describes each command, as the target of a link."""
+    places: dict[str, str] = {}
+    for page in sorted(REFERENCE.parent.glob("*.md")):
+        for level, title in re.findall(r"^(#+) plait (.+)$", page.read_text(), re.MULTILINE):
+            anchor = (
+                "" if level == "#" else "#plait-" + re.sub(r"[^\w -]", "", title).replace(" ", "-")
+            )
+            for name in re.sub(r"\bplait ", "", title).split(", "):
+                places.setdefault(name, page.name + anchor)
+    return places
+
+
 def write_reference() -> str:
     """Return the reference of all commands, by group."""
+    places = find_sections()
     names = ", ".join(f"`{name}`" for name in EVERYDAY)
     parts = [
         "# All commands",
@@ -40,9 +55,8 @@ def write_reference() -> str:
     for group in GROUPS:
         parts += ["", f"## {group}", "", "| command | what it does | |", "|---|---|---|"]
         for row in visible(group):
-            page = row.name.split()[0]
-            is_documented = (ROOT / "docs" / "guide" / f"{page}.md").exists()
-            name = f"[`{row.name}`]({page}.md)" if is_documented else f"`{row.name}`"
+            place = places.get(row.name) or places[row.name.split()[0]]
+            name = f"[`{row.name}`]({place})"
             parts.append(f"| {name} | {row.summary} | {EFFECTS[row.effect]} |")
     return "\n".join(parts) + "\n"
 

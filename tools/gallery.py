@@ -16,14 +16,14 @@ REPAIRS = ROOT / "examples" / "repairs" / "README.md"
 CAUSES = ROOT / "examples" / "causes" / "README.md"
 INTRODUCTION = """# Repairs, before and after
 
-What [`plait repair`](../../docs/guide/repair.md) makes of each kind of damage. The sessions lie in
+What [`plait repair`](../../docs/guide/edit.md#plait-repair) makes of each kind of damage. The sessions lie in
 `examples/repairs`, drawn like those of the gallery.
 """
 
 
 PAID_AGAIN = """# Causes, one session each
 
-What [`plait why`](../../docs/guide/why.md) says of a session that paid again, for each cause. The sessions lie
+What [`plait why`](../../docs/guide/cost.md#plait-why) says of a session that paid again, for each cause. The sessions lie
 in `examples/causes`, drawn like those of the gallery; a cache that behaves like the provider's says
 what each of their requests read and wrote.
 """

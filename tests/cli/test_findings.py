@@ -89,5 +89,5 @@ def test_what_all_roots_lie_in_is_named_once(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_finding_has_words() -> None:
-    guide = (Path(__file__).parents[2] / "docs/guide/doctor.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[2] / "docs/guide/setup.md").read_text(encoding="utf-8")
     assert all(f"`{code}`" in guide for code in KINDS if code != "broken line")

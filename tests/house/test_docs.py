@@ -1,4 +1,4 @@
-"""The documents to what they describe: nothing is undocumented, no link leads nowhere."""
+"""The documentation is complete, and its links and examples work."""
 
 import re
 import shutil
@@ -17,8 +17,10 @@ from plait.edit.trim import PRESETS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 VARIABLE = re.compile(r"\$(\w+)")
+HIDDEN = {"check": "repair --check", "pin": "star --turn", "hook": "trace install"}
+"""Where old and internal commands are described."""
 
 
 def command(name: str) -> click.Command:
@@ -31,10 +33,24 @@ def guide(name: str) -> str:
     return (ROOT / "docs" / "guide" / f"{name}.md").read_text(encoding="utf-8")
 
 
+def command_section(name: str) -> str:
+    """Return the section about a command, from its heading to the next of the same level."""
+    heading = re.compile(rf"^(#+) plait {HIDDEN.get(name, name)}(?=[ ,\n])", re.MULTILINE)
+    for page in sorted((ROOT / "docs" / "guide").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if found := heading.search(text):
+            code = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+            rest = text[found.end() :]
+            plain = code.sub(lambda block: " " * len(block[0]), rest)
+            end = re.search(rf"^#{{1,{len(found[1])}}} ", plain, re.MULTILINE)
+            return rest[: end.start()] if end else rest
+    raise AssertionError(f"no heading for {name}")
+
+
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"file"}))
 def test_every_command_and_option_is_in_the_guide(name: str) -> None:
-    text = guide(name)
-    general = guide("options")
+    text = command_section(name)
+    general = guide("options") + guide("edit").partition("\n## Proof")[0]
     for parameter in command(name).params:
         if isinstance(parameter, click.Option):
             option = max(parameter.opts, key=len)
@@ -48,7 +64,7 @@ def test_the_short_help_is_the_commands_own(name: str) -> None:
 
 
 def test_every_setting_is_in_the_guide() -> None:
-    text = guide("config")
+    text = command_section("config")
     assert [key for key in KEYS if f"`{key}`" not in text] == []
     from plait.cli import settings
 
@@ -57,7 +73,7 @@ def test_every_setting_is_in_the_guide() -> None:
 
 
 def test_every_error_is_in_the_guide() -> None:
-    text = guide("errors")
+    text = guide("setup")
     for name, value in vars(errors).items():
         if isinstance(value, type) and issubclass(value, errors.PlaitError):
             assert f"`{name}`" in text, name
@@ -65,9 +81,23 @@ def test_every_error_is_in_the_guide() -> None:
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
-    for target in LINK.findall(path.read_text(encoding="utf-8")):
-        if "://" not in target:
-            assert (path.parent / target).exists(), target
+    for target, anchor in LINK.findall(path.read_text(encoding="utf-8")):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        place = path.parent / target if target else path
+        assert place.exists(), target
+        if anchor and place.suffix == ".md" and "gallery" not in place.parts:
+            assert anchor in anchors(place), f"{target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page."""
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title) for title in titles]
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in plain}
 
 
 def test_the_readmes_python_runs(
@@ -96,7 +126,7 @@ def test_decisions_are_numbered_once() -> None:
 
 
 def test_every_finding_of_the_graph_is_in_the_guide() -> None:
-    text = guide("doctor")
+    text = command_section("doctor")
     codes: set[str] = set()
     for path in (ROOT / "src" / "plait" / "graph").rglob("*.py"):
         source = path.read_text(encoding="utf-8")
@@ -108,7 +138,7 @@ def test_every_finding_of_the_graph_is_in_the_guide() -> None:
 
 
 def test_every_rule_for_written_sessions_is_in_the_guide() -> None:
-    text = guide("check")
+    text = command_section("check")
     assert len(RULES) > 10
     assert [
         rule.name for rule in RULES if f"| `{rule.name}` | {rule.description} |" not in text
@@ -116,7 +146,7 @@ def test_every_rule_for_written_sessions_is_in_the_guide() -> None:
 
 
 def test_every_preset_of_a_trim_is_in_the_guide() -> None:
-    text = guide("trim")
+    text = command_section("trim")
     for name, rule in PRESETS.items():
         turns = "1 turn" if rule.turns == 1 else f"{rule.turns} turns"
         row = f"| `{name}` | {rule.share:.0%} | {turns}, or {rule.answers} answers"
@@ -124,7 +154,7 @@ def test_every_preset_of_a_trim_is_in_the_guide() -> None:
 
 
 def test_every_rung_of_a_repair_is_in_the_guide() -> None:
-    text = guide("repair")
+    text = command_section("repair")
     assert len(REPAIR_RULES) > 10
     assert [
         rung.name for rung in REPAIR_RULES if f"| `{rung.name}` | {rung.description} |" not in text
