@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
-from tests.archive.scripted import Script, Scripted
+from tests.files.scripted import Script, Scripted
 
 ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_value()"
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
-from tests.conversation.cached_talk import MINUTES, OTHERS, CachedTalk
+from tests.insights.cached_session import MINUTES, OTHERS, CachedSession
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask(words=9000)
     talk.ask()
     talk.ask(MINUTES * 2)
@@ -95,7 +95,7 @@ def test_a_turn_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
 def test_a_turn_shows_what_stood_in_the_context_when_it_ended(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask(words=9000)
     talk.ask()
     talk.compact()
@@ -124,7 +124,7 @@ def test_counts_hold_no_word_of_the_session(capfd: pytest.CaptureFixture[str], r
 def test_a_session_without_answers_says_so(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.add(type="user", parentUuid=None)
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
@@ -144,7 +144,7 @@ def test_what_is_carried_is_paid_for_with_every_request(
 
 
 def test_money_without_a_price_is_told(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    talk = CachedTalk(model="nobody-knows-1")
+    talk = CachedSession(model="nobody-knows-1")
     talk.ask()
     talk.ask(timedelta(minutes=6))
     folder = tmp_path / "projects" / "-home-dev-shop"
@@ -198,7 +198,7 @@ def test_what_waste_names_can_be_typed(capfd: pytest.CaptureFixture[str], root: 
 def test_what_stands_beside_the_turns_is_shown_alone(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     left = talk.ask(words=900)
     talk.go_back(1)

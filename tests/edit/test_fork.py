@@ -11,7 +11,6 @@ from plait.graph.chain import CHAIN_TYPES
 from plait.graph.client import Context, build_context
 from plait.record import Record, parse_record, read
 from plait.write.lines import make_last_prompt_line
-from tests.conversation.cached_talk import CachedTalk
 from tests.edit.copies import (
     SESSION,
     answer,
@@ -32,6 +31,7 @@ from tests.edit.copies import (
     user,
     write,
 )
+from tests.insights.cached_session import CachedSession
 
 ROOTS = [*gallery(), *resume_cases()]
 
@@ -474,7 +474,7 @@ def test_a_parent_in_the_log_of_an_agent_that_stays_behind_is_still_there(tmp_pa
 def test_a_fork_says_what_its_next_prompt_costs_and_when_it_has_paid(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
-    talk = CachedTalk(time=datetime.now(UTC) - timedelta(minutes=3))
+    talk = CachedSession(time=datetime.now(UTC) - timedelta(minutes=3))
     talk.ask(words=3000)
     talk.ask(timedelta(seconds=9), words=9000)
     talk.write(folder / f"{SESSION}.jsonl")

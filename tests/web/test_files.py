@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.archive.scripted import Scripted
+from tests.files.scripted import Scripted
 from tests.web.reading_page import Reader, Served, reader, served
 
 __all__ = ["reader"]

@@ -22,7 +22,7 @@ from plait.view.formats import format_money, format_tokens
 from plait.view.page.frame import SessionHeader
 from plait.web.pages.home import find_monday
 from plait.web.pages.session_usage import PaidRequests, render_paid_again
-from tests.conversation.cached_talk import MINUTES, OTHERS, START, CachedTalk
+from tests.insights.cached_session import MINUTES, OTHERS, START, CachedSession
 from tests.web.lists import settled, told, unlinked
 from tests.web.reading_page import Served, served
 
@@ -30,9 +30,9 @@ LATE, EARLY, COPY = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "12
 WEEK = timedelta(days=7)
 
 
-def wasteful(time: datetime) -> CachedTalk:
+def wasteful(time: datetime) -> CachedSession:
     """Returns a session with a pause and another model in it."""
-    talk = CachedTalk(time=time)
+    talk = CachedSession(time=time)
     talk.ask(words=9000)
     talk.ask()
     talk.ask(MINUTES * 2)

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from plait.archive import Archive
 from plait.indexing import update_index
-from tests.conversation.test_waste import Working, reading
+from tests.insights.test_losses import Working, reading
 from tests.web.reading_page import Reader, Served, reader, served
 from tests.web.test_axe import MISSING, PLACES, names
 

@@ -39,7 +39,7 @@ class Cache:
 
 
 @dataclass
-class CachedTalk:
+class CachedSession:
     """A session that is written line by line; what its requests took is told by the cache."""
 
     model: str = OTHERS[0]

@@ -15,7 +15,7 @@ from plait.insights.cache_misses import (
     list_requests,
     read_file_requests,
 )
-from tests.conversation.cached_talk import (
+from tests.insights.cached_session import (
     ANSWER,
     HOUR,
     MINUTES,
@@ -23,61 +23,61 @@ from tests.conversation.cached_talk import (
     START,
     SYSTEM,
     WORDS,
-    CachedTalk,
+    CachedSession,
 )
 
 SHORT = timedelta(seconds=20)
 LITTLE_LESS, LITTLE_MORE = timedelta(seconds=-1), timedelta(seconds=1)
 
 
-def paid(talk: CachedTalk) -> list[PaidRequest]:
+def paid(talk: CachedSession) -> list[PaidRequest]:
     return list_paid_requests(talk.told)
 
 
-def pause(talk: CachedTalk) -> None:
+def pause(talk: CachedSession) -> None:
     talk.ask(talk.lasts + LITTLE_MORE)
 
 
-def pause_almost(talk: CachedTalk) -> None:
+def pause_almost(talk: CachedSession) -> None:
     talk.ask(talk.lasts - timedelta(seconds=4))
 
 
-def other_model(talk: CachedTalk) -> None:
+def other_model(talk: CachedSession) -> None:
     talk.model = OTHERS[talk.model == OTHERS[0]]
     talk.ask()
 
 
-def other_process(talk: CachedTalk) -> None:
+def other_process(talk: CachedSession) -> None:
     talk.leave()
     talk.ask()
 
 
-def other_version(talk: CachedTalk) -> None:
+def other_version(talk: CachedSession) -> None:
     major, minor, patch = talk.version.split(".")
     talk.version = f"{major}.{minor}.{int(patch) + 1}"
     talk.ask()
 
 
-def compacted(talk: CachedTalk) -> None:
+def compacted(talk: CachedSession) -> None:
     talk.compact(preserved=2)
     talk.ask()
 
 
-def compacted_whole(talk: CachedTalk) -> None:
+def compacted_whole(talk: CachedSession) -> None:
     talk.compact()
     talk.ask()
 
 
-def rewound(talk: CachedTalk) -> None:
+def rewound(talk: CachedSession) -> None:
     talk.go_back(1)
     talk.ask()
 
 
-def plain(talk: CachedTalk) -> None:
+def plain(talk: CachedSession) -> None:
     talk.ask()
 
 
-STEPS: dict[Callable[[CachedTalk], None], MissCause | None] = {
+STEPS: dict[Callable[[CachedSession], None], MissCause | None] = {
     plain: None,
     pause_almost: None,
     pause: "pause",
@@ -93,9 +93,9 @@ STEPS: dict[Callable[[CachedTalk], None], MissCause | None] = {
 @pytest.mark.parametrize("lasts", [MINUTES, HOUR])
 @pytest.mark.parametrize(("step", "cause"), STEPS.items())
 def test_each_cause_by_construction(
-    step: Callable[[CachedTalk], None], cause: MissCause | None, lasts: timedelta
+    step: Callable[[CachedSession], None], cause: MissCause | None, lasts: timedelta
 ) -> None:
-    talk = CachedTalk(lasts=lasts)
+    talk = CachedSession(lasts=lasts)
     talk.ask()
     talk.ask()
     step(talk)
@@ -109,9 +109,9 @@ def test_each_cause_by_construction(
     lasts=st.sampled_from([MINUTES, HOUR]),
 )
 def test_whatever_happens_is_paid_for_as_the_cache_says(
-    steps: list[Callable[[CachedTalk], None]], lasts: timedelta
+    steps: list[Callable[[CachedSession], None]], lasts: timedelta
 ) -> None:
-    talk = CachedTalk(lasts=lasts)
+    talk = CachedSession(lasts=lasts)
     talk.ask()
     talk.ask()
     for step in steps:
@@ -129,7 +129,7 @@ def test_whatever_happens_is_paid_for_as_the_cache_says(
 
 def pair(first: dict[str, Any], second: dict[str, Any], *between: dict[str, Any]) -> MissCause:
     """Returns the cause of what the second of two requests wrote again."""
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.lines[-1] |= first
     for one in between:
@@ -175,7 +175,7 @@ def test_instructions_that_changed_are_told_by_their_snapshots() -> None:
 
 
 def test_a_hook_tells_of_a_session_that_is_taken_up() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.system += 1
     talk.time += SHORT
@@ -186,7 +186,7 @@ def test_a_hook_tells_of_a_session_that_is_taken_up() -> None:
 
 @pytest.mark.parametrize(("level", "cause"), [("high", "unexplained"), ("none", "changed")])
 def test_thinking_that_is_set_otherwise(level: str, cause: MissCause) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.lines[0]["thinkingMetadata"] = {"level": "high"}
     talk.system += 1
@@ -196,7 +196,7 @@ def test_thinking_that_is_set_otherwise(level: str, cause: MissCause) -> None:
 
 
 def test_a_history_that_has_become_less_was_edited() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask(words=900)
     talk.ask()
     talk.pieces = talk.pieces[2:]
@@ -206,7 +206,7 @@ def test_a_history_that_has_become_less_was_edited() -> None:
 
 @pytest.mark.parametrize(("total", "cause"), [(1104, "edited"), (1105, "unexplained")])
 def test_as_much_as_before_is_not_less(total: int, cause: MissCause) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.ask()
     talk.ask()
@@ -218,7 +218,7 @@ def test_as_much_as_before_is_not_less(total: int, cause: MissCause) -> None:
 
 @pytest.mark.parametrize(("more", "cause"), [(0, "unexplained"), (1, "pause")])
 def test_a_cache_lives_to_the_end_of_its_time(more: int, cause: MissCause) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.system += 1
     talk.ask(MINUTES - timedelta(seconds=3) + timedelta(milliseconds=more))
@@ -228,7 +228,7 @@ def test_a_cache_lives_to_the_end_of_its_time(more: int, cause: MissCause) -> No
 
 
 def test_results_that_the_client_took_out() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.system += 1
     boundary = talk.add(type="system", subtype="microcompact_boundary", parentUuid=talk.last)
@@ -236,14 +236,14 @@ def test_results_that_the_client_took_out() -> None:
     assert paid(talk)[-1].cause == "edited"
 
 
-def begun_with_a_read(talk: CachedTalk) -> None:
+def begun_with_a_read(talk: CachedSession) -> None:
     """Has a session begin with instructions that another one had sent."""
     talk.cache.write(talk.model, [f"system {talk.system} {talk.version}"], talk.time, HOUR)
     talk.ask()
     talk.ask()
 
 
-def gone(talk: CachedTalk) -> None:
+def gone(talk: CachedSession) -> None:
     talk.cache.entries.clear()
 
 
@@ -253,18 +253,18 @@ def gone(talk: CachedTalk) -> None:
     [
         (gone, MINUTES + SHORT, "pause", SYSTEM),
         (gone, SHORT, "unexplained", SYSTEM),
-        (CachedTalk.leave, SHORT, "compaction", 0),  # how much of them is the same is not known
+        (CachedSession.leave, SHORT, "compaction", 0),  # how much of them is the same is not known
         (lambda talk: None, SHORT, "compaction", 0),
     ],
 )
 def test_what_stands_before_a_summary_may_be_lost_too(
-    happens: Callable[[CachedTalk], None],
+    happens: Callable[[CachedSession], None],
     pause: timedelta,
     cause: MissCause,
     again: int,
     preserved: int,
 ) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     begun_with_a_read(talk)
     talk.compact(preserved=preserved)
     happens(talk)
@@ -277,7 +277,7 @@ def test_what_stands_before_a_summary_may_be_lost_too(
 
 @pytest.mark.parametrize("is_first_lost", [False, True])
 def test_how_much_stands_before_all_messages_is_told_by_who_sent_none(is_first_lost: bool) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     begun_with_a_read(talk)
     if is_first_lost:  # then it may have read messages, too
         talk.lines[0]["parentUuid"] = "nowhere"
@@ -289,7 +289,7 @@ def test_how_much_stands_before_all_messages_is_told_by_who_sent_none(is_first_l
 
 
 def test_what_was_written_with_a_first_prompt_tells_nothing_of_instructions() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     begun_with_a_read(talk)
     usage = talk.lines[1]["message"]["usage"]  # the same prompt had been asked elsewhere
     usage |= {"cache_read_input_tokens": 1040, "cache_creation_input_tokens": 0}
@@ -301,7 +301,7 @@ def test_what_was_written_with_a_first_prompt_tells_nothing_of_instructions() ->
 
 
 def test_other_instructions_are_not_those_that_were_read() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     begun_with_a_read(talk)
     talk.compact()
     talk.version = "2.1.326"
@@ -310,7 +310,7 @@ def test_other_instructions_are_not_those_that_were_read() -> None:
 
 
 def test_what_was_read_after_one_compaction_is_there_after_the_next() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.compact()
     talk.ask()
@@ -322,7 +322,7 @@ def test_what_was_read_after_one_compaction_is_there_after_the_next() -> None:
 
 
 def test_a_request_is_sent_with_what_leads_up_to_it() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.ask()
     first = list_requests(talk.told)[0]
@@ -332,7 +332,7 @@ def test_a_request_is_sent_with_what_leads_up_to_it() -> None:
 
 
 def test_what_was_preserved_may_be_told_by_its_records() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.ask()
     talk.compact(preserved=2)
@@ -347,7 +347,7 @@ def test_what_was_preserved_may_be_told_by_its_records() -> None:
 
 
 def test_without_times_no_pause_is_told() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.ask(MINUTES * 2)
     for line in talk.lines[:2]:
@@ -359,7 +359,7 @@ def test_without_times_no_pause_is_told() -> None:
 def test_a_request_without_a_cache_goes_on_from_the_one_before(
     is_compacted: bool, again: int
 ) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     if is_compacted:
         talk.compact()
@@ -371,7 +371,7 @@ def test_a_request_without_a_cache_goes_on_from_the_one_before(
 
 
 def test_what_was_read_meanwhile_keeps_an_earlier_place_warm() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.ask(MINUTES - SHORT)
     talk.ask(MINUTES - SHORT)
@@ -383,7 +383,7 @@ def test_what_was_read_meanwhile_keeps_an_earlier_place_warm() -> None:
 
 
 def test_a_rewind_that_lost_something() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.ask()
     talk.go_back(1)
@@ -399,7 +399,7 @@ def test_a_rewind_that_lost_something() -> None:
 def test_of_two_tiers_what_is_held_for_an_hour_stays(
     minutes: int, read: int, cause: MissCause
 ) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask(words=4000)
     shares = {"ephemeral_5m_input_tokens": minutes, "ephemeral_1h_input_tokens": 5000 - minutes}
     talk.lines[-1]["message"]["usage"]["cache_creation"] = shares
@@ -423,7 +423,7 @@ def test_of_two_tiers_what_is_held_for_an_hour_stays(
 def test_each_write_says_how_long_it_lasts(
     hours: tuple[bool, bool], pause: timedelta, is_whole: bool, cause: MissCause
 ) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     for number, is_hour in enumerate(hours):
         talk.lasts = HOUR if is_hour else MINUTES
         talk.ask(words=900 if number else 4000)
@@ -436,7 +436,7 @@ def test_each_write_says_how_long_it_lasts(
 
 
 def test_what_the_first_request_read_lasts_as_long_as_what_it_wrote() -> None:
-    talk = CachedTalk(lasts=HOUR)
+    talk = CachedSession(lasts=HOUR)
     talk.ask()
     usage = talk.lines[-1]["message"]["usage"]
     usage |= {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 140}
@@ -447,7 +447,7 @@ def test_what_the_first_request_read_lasts_as_long_as_what_it_wrote() -> None:
 
 
 def test_another_model_says_nothing_of_how_long_a_cache_lasts() -> None:
-    talk = CachedTalk(lasts=HOUR)
+    talk = CachedSession(lasts=HOUR)
     talk.ask(words=900)
     talk.lasts, talk.model = MINUTES, OTHERS[1]
     talk.ask()
@@ -461,7 +461,7 @@ def test_another_model_says_nothing_of_how_long_a_cache_lasts() -> None:
 
 
 def test_agents_of_one_file_have_a_beginning_each() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.tips.clear()
     talk.pieces = []
@@ -471,9 +471,9 @@ def test_agents_of_one_file_have_a_beginning_each() -> None:
     assert paid(talk)[-1].again == 0
 
 
-def errand(talk: CachedTalk, parent: str | None, pause: timedelta = SHORT) -> CachedTalk:
+def errand(talk: CachedSession, parent: str | None, pause: timedelta = SHORT) -> CachedSession:
     """Returns what the client asks for itself, in a file of its own, that goes on from a line."""
-    found = CachedTalk(cache=talk.cache, time=talk.time + pause, system=talk.system + 1)
+    found = CachedSession(cache=talk.cache, time=talk.time + pause, system=talk.system + 1)
     found.pieces, found.before = talk.pieces, talk.before
     found.answer(found.add(type="user", parentUuid=parent))
     for line in found.lines:
@@ -483,13 +483,13 @@ def errand(talk: CachedTalk, parent: str | None, pause: timedelta = SHORT) -> Ca
     return found
 
 
-def beside(talk: CachedTalk, other: CachedTalk) -> PaidRequest:
+def beside(talk: CachedSession, other: CachedSession) -> PaidRequest:
     (found,) = list_paid_requests(other.told, lambda: read_file_requests(talk.told))
     return found
 
 
 def test_an_errand_goes_on_from_the_file_of_its_session() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask(words=900)
     talk.ask()
     one = beside(talk, errand(talk, talk.last))
@@ -500,7 +500,7 @@ def test_an_errand_goes_on_from_the_file_of_its_session() -> None:
 
 
 def test_an_errand_is_no_rewind_for_those_that_go_on() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask(words=900)
     here, there = talk.last, errand(talk, talk.last)
     talk.ask(MINUTES - SHORT)
@@ -515,7 +515,7 @@ def test_an_errand_is_no_rewind_for_those_that_go_on() -> None:
 
 
 def test_what_goes_on_from_nothing_that_is_there_is_unknown_not_new() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     one = beside(talk, errand(talk, "nowhere"))
     assert (one.again, one.cause, one.previous) == (0, None, None)
@@ -528,7 +528,7 @@ def test_what_goes_on_from_nothing_that_is_there_is_unknown_not_new() -> None:
 
 
 def test_two_writers_go_on_from_one_place() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     here = talk.last, talk.pieces
     talk.ask()
@@ -541,7 +541,7 @@ def test_two_writers_go_on_from_one_place() -> None:
 
 
 def test_lines_of_one_response_are_one_request_with_the_last_figures() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     first = talk.lines[-1]
     usage = first["message"]["usage"]
@@ -552,7 +552,7 @@ def test_lines_of_one_response_are_one_request_with_the_last_figures() -> None:
 
 
 def test_a_parent_that_is_not_there_or_its_own_ends_the_way_up() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.lines[0]["parentUuid"] = "u1"
     talk.ask()
@@ -564,7 +564,7 @@ def test_a_parent_that_is_not_there_or_its_own_ends_the_way_up() -> None:
 
 
 def test_requests_that_go_on_from_each_other_begin_with_the_first_of_the_file() -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     for _ in range(4):
         talk.ask()
     for line in talk.lines:

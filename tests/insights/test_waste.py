@@ -12,7 +12,7 @@ from plait.conversation.prices.table import PriceFile, PriceList, Rate
 from plait.conversation.usage import Tokens
 from plait.insights import waste
 from plait.insights.why import ResponsesByFile
-from tests.conversation.cached_talk import MINUTES, OTHERS, START, CachedTalk
+from tests.insights.cached_session import MINUTES, OTHERS, START, CachedSession
 
 DEAR, SMALL = OTHERS
 ONE, OTHER = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "12")
@@ -22,7 +22,7 @@ ONE, OTHER = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "12")
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
-    talk = CachedTalk(SMALL)
+    talk = CachedSession(SMALL)
     talk.ask(words=9000)
     talk.ask(MINUTES * 2)
     talk.write(folder / f"{ONE}.jsonl")
@@ -82,7 +82,7 @@ def test_what_goes_on_from_a_response_of_another_session_is_another_process(
     tmp_path: Path, name: str, kind: str
 ) -> None:
     """A fork copies lines without a word; a copy of the same session is no fork of it."""
-    talk = CachedTalk(SMALL)
+    talk = CachedSession(SMALL)
     talk.ask(words=9000)
     talk.ask()
     first, second = (tmp_path / "projects" / folder for folder in ("-home-dev", "-home-dev-again"))
@@ -102,10 +102,10 @@ def test_what_goes_on_from_a_response_of_another_session_is_another_process(
 def test_what_an_errand_sends_again_is_told_by_the_file_of_its_session(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     (folder / ONE / "subagents").mkdir(parents=True)
-    talk = CachedTalk(SMALL)
+    talk = CachedSession(SMALL)
     talk.ask(words=9000)
     talk.write(folder / f"{ONE}.jsonl")
-    other = CachedTalk(SMALL, time=talk.time, version="2.1.325")
+    other = CachedSession(SMALL, time=talk.time, version="2.1.325")
     other.pieces = talk.pieces
     other.answer(other.add(type="user", parentUuid=talk.last, agentId="acompact-1"))
     other.lines[0]["uuid"] = other.lines[1]["parentUuid"] = "e1"
@@ -127,7 +127,7 @@ def test_what_an_errand_sends_again_is_told_by_the_file_of_its_session(tmp_path:
 def test_answers_on_a_branch_that_was_left_are_lost_as_a_whole(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask()
     talk.ask(words=9000)
     talk.ask(MINUTES * 2)
@@ -158,7 +158,7 @@ def test_an_index_keeps_what_was_lost_until_a_session_grows(root: Path, tmp_path
     with sqlite3.connect(tmp_path / "index" / "catalogue.sqlite") as catalogue:
         assert catalogue.execute("SELECT count(*) FROM losses").fetchone() == (2,)
     assert archive.waste() == read
-    talk = CachedTalk(SMALL)
+    talk = CachedSession(SMALL)
     talk.ask(words=9000)
     talk.ask(MINUTES * 2)
     talk.ask(MINUTES * 3)
@@ -201,7 +201,7 @@ def test_what_was_kept_holds_for_its_prices_alone(root: Path, tmp_path: Path) ->
 def asked(folder: Path, model: str, *pauses: timedelta) -> Waste:
     place = folder / "projects" / "-home-dev-shop"
     place.mkdir(parents=True)
-    talk = CachedTalk(model)
+    talk = CachedSession(model)
     for pause in pauses:
         talk.ask(pause)
     talk.write(place / f"{ONE}.jsonl")

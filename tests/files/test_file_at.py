@@ -7,7 +7,7 @@ import pytest
 
 from plait import Archive
 from plait.files.history import FileAt
-from tests.archive.scripted import Script, Scripted
+from tests.files.scripted import Script, Scripted
 
 ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_value()"
 

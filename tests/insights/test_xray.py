@@ -6,11 +6,11 @@ from pathlib import Path
 from plait.archive import Archive
 from plait.insights.xray import XrayColumn, build_xray
 from plait.record.billing import iter_sent_lines
-from tests.conversation.cached_talk import SYSTEM, CachedTalk
-from tests.conversation.test_waste import Working
+from tests.insights.cached_session import SYSTEM, CachedSession
+from tests.insights.test_losses import Working
 
 
-def columns(talk: CachedTalk, folder: Path) -> tuple[XrayColumn, ...]:
+def columns(talk: CachedSession, folder: Path) -> tuple[XrayColumn, ...]:
     path = folder / "a.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), encoding="utf-8")
     return build_xray(iter_sent_lines(path), [talk.lines[-1]["uuid"]])

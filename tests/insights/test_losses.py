@@ -23,21 +23,21 @@ from plait.insights.losses import (
     read_paid_file,
 )
 from plait.record.billing import iter_sent_lines
-from tests.conversation.cached_talk import (
+from tests.insights.cached_session import (
     ANSWER,
     HOUR,
     MINUTES,
     OTHERS,
     SYSTEM,
     WORDS,
-    CachedTalk,
+    CachedSession,
 )
 
 CHARACTERS = 4
 """To a token, in these sessions."""
 
 
-class Working(CachedTalk):
+class Working(CachedSession):
     """A session whose answers call tools."""
 
     def call(
@@ -59,13 +59,13 @@ class Working(CachedTalk):
         self.lines[-1]["message"].setdefault("content", []).append(block)
 
 
-def lost(talk: CachedTalk, folder: Path, *, is_agent: bool = False) -> list[Loss]:
+def lost(talk: CachedSession, folder: Path, *, is_agent: bool = False) -> list[Loss]:
     path = folder / "a.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), encoding="utf-8")
     return read_paid_file(iter_sent_lines(path), is_agent=is_agent).losses
 
 
-def kinds(talk: CachedTalk, folder: Path, *, is_agent: bool = False) -> list[str]:
+def kinds(talk: CachedSession, folder: Path, *, is_agent: bool = False) -> list[str]:
     return [one.kind for one in lost(talk, folder, is_agent=is_agent)]
 
 
@@ -225,7 +225,7 @@ def test_a_call_that_fails_again_in_the_same_words(talk: Working, tmp_path: Path
 
 
 def test_an_agent_that_costs_more_to_start_than_to_answer(tmp_path: Path) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask(words=5000)
     (one,) = lost(talk, tmp_path, is_agent=True)
     assert (one.kind, one.write_5m, one.certain) == ("startup", 6000, 0.0)
@@ -247,7 +247,7 @@ def test_content_that_is_no_list_or_no_json_is_passed_over(tmp_path: Path) -> No
     talk.lines[0]["message"] = {"role": "user", "content": "words"}
     talk.lines[1]["message"]["content"] = [{"type": "tool_use", "id": 7}, "odd"]
     assert kinds(talk, tmp_path) == []
-    assert lost(CachedTalk(), tmp_path, is_agent=True) == []
+    assert lost(CachedSession(), tmp_path, is_agent=True) == []
 
 
 def prompted(talk: Working, words: str = "is it done?", **more: Any) -> None:

@@ -11,7 +11,7 @@ from plait.insights.cache_misses import PaidRequest, TokenParts, list_paid_reque
 from plait.insights.why import ResponsesByFile, explain_requests, explain_session
 from plait.record.billing import iter_sent_lines
 from plait.usage.spending import SpendingSum
-from tests.conversation.cached_talk import MINUTES, CachedTalk
+from tests.insights.cached_session import MINUTES, CachedSession
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -63,7 +63,7 @@ def test_parts_add_up_to_usage_in_sessions_of_the_client(
 
 
 def test_special_prices_and_fees_add_up(tmp_path: Path) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     special: list[dict[str, object]] = [
         {"service_tier": "batch"},
         {"speed": "fast"},
@@ -115,7 +115,7 @@ def test_a_session_that_is_held_tells_of_requests_what_its_files_do(gallery: Pat
 
 
 def test_glued_and_torn_lines_tell_the_same_when_they_are_held(tmp_path: Path) -> None:
-    talk = CachedTalk()
+    talk = CachedSession()
     talk.ask(words=9000)
     talk.ask()
     talk.ask(MINUTES * 2)

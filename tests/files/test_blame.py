@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from plait import Archive
 from plait.archive import Blame
 from plait.errors import UserError
-from tests.archive.scripted import Script, Scripted
+from tests.files.scripted import Script, Scripted
 
 ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_value()"
 

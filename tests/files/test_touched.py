@@ -4,7 +4,7 @@ from pathlib import Path
 
 from plait import Archive
 from plait.indexing import update_index
-from tests.archive.scripted import Scripted
+from tests.files.scripted import Scripted
 
 
 def test_the_index_tells_what_the_logs_tell(gallery: Path, tmp_path: Path) -> None:
