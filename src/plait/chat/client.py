@@ -105,7 +105,7 @@ class Client:
             model=model.name,
             permission_mode=manner.get("mode", "default"),
             entrypoint=entrypoint,
-            has_snapshots=keeps_file_history(version, entrypoint),
+            has_snapshots=keeps_file_history(version, entrypoint, manner.get("environment")),
         )
         return cls.from_writer(writer, parse_session_options(model, manner), prices=prices)
 
@@ -129,7 +129,7 @@ class Client:
             model=model.name,
             permission_mode=manner.get("mode"),
             entrypoint=entrypoint,
-            has_snapshots=keeps_file_history(version, entrypoint),
+            has_snapshots=keeps_file_history(version, entrypoint, manner.get("environment")),
         )
         return cls.from_writer(writer, parse_session_options(model, manner), prices=prices)
 

@@ -30,11 +30,13 @@ import tomllib
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+from plait.chat.model_info import ALIASES
 from plait.chat.responses import CONNECTION
 from plait.chat.streaming import (
     Block,
@@ -153,8 +155,7 @@ class MessagesApi:
         base_url: str | None = None,
         timeout: float = 600.0,
     ) -> None:
-        if not key:
-            raise UserError("no API key", "`--demo` shows a session without one")
+        _check_api_options(name, key, base_url)
         self.name = name
         self._key = key
         self._base_url = base_url or OFFICIAL_URL
@@ -172,10 +173,11 @@ class MessagesApi:
     async def _iter_events(
         self, request: Request, pieces: "EventParser"
     ) -> AsyncGenerator[Event, None]:
-        sdk = _load_sdk()
+        import anthropic as sdk  # loaded here: most sessions start faster than it loads
+
         try:
             if self._client is None:
-                self._client = _load_sdk().AsyncAnthropic(
+                self._client = sdk.AsyncAnthropic(
                     api_key=self._key,
                     base_url=self._base_url,
                     max_retries=0,
@@ -204,8 +206,9 @@ class MessagesApi:
 
     def _make_error(self, error: Any, request: str | None) -> ModelError:
         """Return what an error of the SDK means."""
-        sdk = _load_sdk()
-        if isinstance(error, sdk.APIConnectionError):
+        from anthropic import APIConnectionError
+
+        if isinstance(error, APIConnectionError):
             return _make_connection_error(error)
         details = _get_error(error.body)
         kind = str(details.get("type") or "api_error")
@@ -310,14 +313,32 @@ def _build_body(request: Request) -> dict[str, Any]:
     return body | {"extra_body": dict(request.extra)} if request.extra else body
 
 
-def _load_sdk() -> Any:
-    try:
-        import anthropic
-    except ImportError:
-        raise MissingExtra(
-            "the SDK of the API is not installed", "`pip install 'plait[agent]'`"
-        ) from None
-    return anthropic
+def _check_api_options(model: str, key: str | None, base_url: str | None) -> None:
+    """Raise the error that a first request would end with, as far as it can be foreseen.
+
+    A prompt is logged before it is sent: what fails only then leaves it in the session, and a retry
+    adds another one.
+    """
+    if find_spec("anthropic") is None:  # loading it takes most of a second
+        raise MissingExtra("the Anthropic SDK is not installed", "`pip install 'plait[agent]'`")
+    if not key:
+        raise UserError("no API key", "`--demo` shows a session without one")
+    if not all("!" <= letter <= "~" for letter in key):
+        raise UserError("the API key contains characters that cannot be sent", "copy it again")
+    if not model.strip() or not model.isprintable():
+        raise UserError(f"'{model}' is not a model name", f"such as {', '.join(ALIASES)}")
+    if base_url is not None:
+        try:
+            parts = urlsplit(base_url)
+            is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
+            is_valid = is_valid and (parts.port is None or parts.port > 0)
+        except ValueError:
+            is_valid = False
+        if not is_valid:
+            raise UserError(
+                f"'{base_url}' is not a base URL",
+                "`--base-url`, `ANTHROPIC_BASE_URL` or `base_url` in config.toml needs http(s)://HOST",
+            )
 
 
 def _get_error(body: object) -> Event:

@@ -228,9 +228,20 @@ def parse_session_options(model: Model, told: Mapping[str, Any]) -> "SessionOpti
     return SessionOptions(model, **told)
 
 
-def keeps_file_history(version: Version, entrypoint: str) -> bool:
-    """Return whether files are kept at prompts: 2.1.325 does so only where somebody types."""
-    return entrypoint == "cli" or version != NEWEST
+CHECKPOINT_VARIABLE = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
+TRUE_VALUES = ("1", "true", "yes", "on")
+"""What Claude Code takes for true in its environment, in any case."""
+
+
+def keeps_file_history(
+    version: Version, entrypoint: str, environment: Mapping[str, str] | None = None
+) -> bool:
+    """Return whether edited files are backed up, so that a rewind can restore them.
+
+    2.1.325 and later do so in interactive sessions; in print mode only if the environment says so.
+    """
+    is_requested = (environment or {}).get(CHECKPOINT_VARIABLE, "").strip().casefold()
+    return entrypoint == "cli" or version != NEWEST or is_requested in TRUE_VALUES
 
 
 NETWORK_TOOLS = frozenset({"WebFetch", "WebSearch"})

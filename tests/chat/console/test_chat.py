@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 import plait
+from plait.chat.console.command import chat_command
+from plait.chat.console.options import parse_options
 from plait.cli.app import run
+from plait.cli.chat_settings import ChatSettings
 from tests.chat.console.conftest import Chat, Typed
 from tests.chat.console.test_signals import is_running
 
@@ -355,6 +358,94 @@ def test_commands_of_a_program(
     assert f"<command-name>{logged}</command-name>" in json.dumps(log_of(project))
 
 
+def test_compact_in_print_mode_says_what_it_did(
+    chat: Chat, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summed = {"otherwise": {"text": "<summary>It was said.</summary>"}}
+    assert chat("-p", "hello", script=summed) == 0
+    capsys.readouterr()
+    assert chat("-p", "/compact", "--continue", script=summed) == 0
+    assert capsys.readouterr().out == "compacted: conversation replaced by a summary\n"
+    assert chat("-p", "/compact", "--continue", script={"otherwise": {"text": ""}}) == 1
+    assert capsys.readouterr().out.startswith("Error during compaction: ")
+
+
+EDITS: dict[str, Any] = {
+    "answers": [
+        {"calls": [NOTES]},
+        {
+            "calls": [
+                {
+                    "name": "Edit",
+                    "input": {"file_path": "notes.txt", "old_string": "one", "new_string": "1"},
+                }
+            ]
+        },
+        {"text": "Done."},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("checkpointing", "is_kept"),
+    [("", False), ("0", False), ("true", True), ("1", True), (" ON ", True), ("yes", True)],
+)
+def test_print_mode_keeps_file_history_only_on_request(
+    chat: Chat,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    checkpointing: str,
+    is_kept: bool,
+) -> None:
+    """Measured with Claude Code 2.1.327, as are the values that count as true."""
+    monkeypatch.setenv("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", checkpointing)
+    assert chat("-p", "edit it", "--permission-mode", "acceptEdits", script=EDITS) == 0
+    assert (project / "notes.txt").read_text() == "1\ntwo\n"
+    kinds = [one.get("subtype") or one["type"] for one in log_of(project)]
+    assert kinds.count("file-history-snapshot") == kinds.count("file-history-delta") == is_kept
+    assert (project.parent / "claude" / "file-history").exists() == is_kept
+    assert "turn_duration" not in kinds
+
+
+def test_an_interactive_session_keeps_file_history_and_turn_durations(
+    chat: Chat, typed: Typed, project: Path
+) -> None:
+    typed("edit it\ny\n")
+    assert chat(script=EDITS) == 0
+    kinds = [one.get("subtype") or one["type"] for one in log_of(project)]
+    assert {"file-history-snapshot", "turn_duration"} <= {*kinds}
+
+
+def test_commands_at_a_permission_question(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are run or queued, and neither they nor a slip reach the model as an answer."""
+    typed("write it\n/help\n/nope\n/rename a b\nyy\ny\n")
+    assert chat(script=WRITES) == 0
+    out = capsys.readouterr().out
+    for words in (
+        "  /compact [focus]     replace the conversation with a summary\n",
+        "unknown command '/nope': /help lists them\n",
+        "'/rename a b' runs when this turn is over\n",
+        "'yy' is not one of the choices\n",
+        "Session renamed to: a b\n",
+    ):
+        assert words in out
+    assert (project / "new.txt").read_text() == "hello\n"
+    assert not {"/help", "/nope", "yy"} & {*prompts(project)}
+    assert '"is_error": true' not in json.dumps(log_of(project))
+    assert out.index("Done.") < out.index("Session renamed to: a b")
+
+
+def test_exit_at_a_permission_question_stops_the_turn(
+    chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed("write it\n/exit\nnever\n")
+    assert chat(script=WRITES) == 0
+    assert not (project / "new.txt").exists()
+    assert "never" not in capsys.readouterr().out
+
+
 def test_an_unknown_command_of_a_program_is_a_prompt(chat: Chat, project: Path) -> None:
     assert chat("-p", "/nope at all") == 0
     assert prompts(project) == ["/nope at all"]
@@ -414,6 +505,51 @@ error: no API key
 hint: set `ANTHROPIC_API_KEY`, or `api_key` in config.toml; `--engine claude` needs none
 hint: `plait chat --demo` works without one
 """
+
+
+@pytest.mark.parametrize("arguments", [["-p", "hello"], ["hello"]])
+@pytest.mark.parametrize(
+    ("options", "environment", "code", "complaint"),
+    [
+        (
+            [],
+            {"ANTHROPIC_API_KEY": "k"},
+            5,
+            "error: the Anthropic SDK is not installed\nhint: `pip",
+        ),
+        ([], {"ANTHROPIC_API_KEY": "k\u00e9y"}, 2, "error: the API key contains characters that"),
+        ([], {"ANTHROPIC_BASE_URL": "localhost:1"}, 2, "error: 'localhost:1' is not a base URL\n"),
+        (["--base-url", "http://[::1"], {}, 2, "error: 'http://[::1' is not a base URL\n"),
+        (["--base-url", "https://h:x"], {}, 2, "error: 'https://h:x' is not a base URL\n"),
+        (["--model", " "], {}, 2, "error: '' is not a model name\n"),
+    ],
+)
+def test_nothing_is_logged_where_no_request_can_be_sent(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    options: list[str],
+    environment: dict[str, str],
+    code: int,
+    complaint: str,
+) -> None:
+    if code == 5:
+        monkeypatch.setitem(sys.modules, "anthropic", None)
+    for name, value in {"ANTHROPIC_API_KEY": "key", **environment}.items():
+        monkeypatch.setenv(name, value)
+    root = project.parent / "claude"
+    root.mkdir()
+    assert run(["chat", "--root", str(root), *arguments, *options]) == code
+    assert capsys.readouterr().err.startswith(complaint)
+    assert not [*root.rglob("*.jsonl")]
+
+
+def test_a_short_model_name_is_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {parameter.name: None for parameter in chat_command.params}
+    given |= {"allowed": (), "denied": (), "others": (), "model": "Opus"}
+    given |= {"input_format": "text", "output_format": "text"}
+    assert parse_options(given, ChatSettings(api_key="key")).model == "claude-opus-5-5"
 
 
 def test_a_mode_of_the_file_that_there_is_not(

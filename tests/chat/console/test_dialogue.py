@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -76,12 +76,24 @@ class Typed:
 async def _at_once() -> None: ...
 
 
+async def _no_commands(text: str) -> bool:
+    raise AssertionError(f"'{text}' is not a command")
+
+
+def make_dialog(
+    keyboard: Typed,
+    directory: str | None = None,
+    colour: str = "auto",
+    settled: Callable[[], Awaitable[None]] = _at_once,
+    run_command: Callable[[str], Awaitable[bool]] = _no_commands,
+) -> PermissionDialog:
+    output = Output(load_settings(colour=colour, environment={"HOME": "/h"}))
+    screen = Screen(output, EventRenderer(directory), keyboard)
+    return PermissionDialog(screen, keyboard, settled, run_command)
+
+
 def asked(proposal: Proposal, keyboard: Typed, directory: str | None = None) -> Approval:
-    output = Output(load_settings(environment={"HOME": "/h"}))
-    dialogue = PermissionDialog(
-        Screen(output, EventRenderer(directory), keyboard), keyboard, _at_once
-    )
-    return asyncio.run(dialogue.ask(proposal, "toolu_1"))
+    return asyncio.run(make_dialog(keyboard, directory).ask(proposal, "toolu_1"))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +105,7 @@ def asked(proposal: Proposal, keyboard: Typed, directory: str | None = None) -> 
         ("n", Approval(is_allowed=False, ends_turn=True)),
         ("No", Approval(is_allowed=False, ends_turn=True)),
         ("use pytest", Approval(is_allowed=False, feedback="use pytest")),
-        ("yy", Approval(is_allowed=False, feedback="yy")),
+        ("n\u00e3o", Approval(is_allowed=False, feedback="n\u00e3o")),
         (None, Approval(is_allowed=False, ends_turn=True)),
     ],
 )
@@ -113,8 +125,29 @@ def test_who_gives_up_changing_is_asked_again() -> None:
     assert asked(BASH, Typed("e", "n", text=None)) == Approval(is_allowed=False, ends_turn=True)
 
 
-def test_what_cannot_be_changed_is_not_allowed_by_the_letter_for_it() -> None:
-    assert asked(READ, Typed("e")) == Approval(is_allowed=False, feedback="e")
+@pytest.mark.parametrize("slip", ["yy", "e", "p", "3", "yess"])
+def test_a_mistyped_choice_is_asked_again(slip: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """No rule fits a read and it cannot be edited, so `p` and `e` are no choices here."""
+    assert asked(READ, Typed(slip, "y")) == Approval(is_allowed=True)
+    out = capsys.readouterr().out
+    assert f"'{slip}' is not one of the choices\n" in out
+    assert out.count("    y  yes\n") == 2
+
+
+def test_a_command_at_a_question_is_run_and_the_question_asked_again() -> None:
+    commands: list[str] = []
+
+    async def run_command(text: str) -> bool:
+        commands.append(text)
+        return text == "/exit"
+
+    def ask(*typed: str) -> Approval:
+        dialog = make_dialog(Typed(*typed), run_command=run_command)
+        return asyncio.run(dialog.ask(BASH, "toolu_1"))
+
+    assert ask("/help", " /cost ", "y") == Approval(is_allowed=True)
+    assert ask("/exit") == Approval(is_allowed=False, ends_turn=True)
+    assert commands == ["/help", "/cost", "/exit"]
 
 
 def test_what_is_allowed_for_good_is_shown_as_the_rule_that_is_written(
@@ -124,8 +157,8 @@ def test_what_is_allowed_for_good_is_shown_as_the_rule_that_is_written(
     assert asked(build, Typed("p")) == Approval(is_allowed=True, is_permanent=True)
     line = "p  yes, and always in this project: Bash(npm run *)"
     assert line in capsys.readouterr().out
-    assert asked(READ, Typed("p")) == Approval(is_allowed=False, feedback="p")
-    assert "from now on" not in capsys.readouterr().out
+    asked(READ, Typed("n"))
+    assert "always in this project" not in capsys.readouterr().out
 
 
 def test_the_questions(capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,9 +201,7 @@ def test_one_question_at_a_time() -> None:
             order.append("answered")
             return "y"
 
-    keyboard = Slow()
-    output = Output(load_settings(environment={"HOME": "/h"}))
-    dialogue = PermissionDialog(Screen(output, EventRenderer(), keyboard), keyboard, _at_once)
+    dialogue = make_dialog(Slow())
 
     async def both() -> None:
         await asyncio.gather(dialogue.ask(READ, "1"), dialogue.ask(READ, "2"))
@@ -182,9 +213,7 @@ def test_one_question_at_a_time() -> None:
 def test_what_is_asked_about_is_shown_to_its_end(capsys: pytest.CaptureFixture[str]) -> None:
     command = "echo " + "".join(f"{number:04}" for number in range(200)) + " && rm -rf the-end"
     long = "\n".join(f"line {number}" for number in range(500))
-    keyboard = Typed("y", "y")
-    output = Output(load_settings(colour="always", environment={"HOME": "/h"}))
-    dialogue = PermissionDialog(Screen(output, EventRenderer(), keyboard), keyboard, _at_once)
+    dialogue = make_dialog(Typed("y", "y"), colour="always")
 
     async def ask() -> None:
         await dialogue.ask(Proposal("Bash", {"command": command}, "execute", command), "1")
@@ -207,10 +236,7 @@ def test_a_question_waits_for_what_went_before() -> None:
     async def settled() -> None:
         order.append("settled")
 
-    keyboard = Noted()
-    output = Output(load_settings(environment={"HOME": "/h"}))
-    dialogue = PermissionDialog(Screen(output, EventRenderer(), keyboard), keyboard, settled)
-    asyncio.run(dialogue.ask(READ, "1"))
+    asyncio.run(make_dialog(Noted(), settled=settled).ask(READ, "1"))
     assert order == ["settled", "asked"]
 
 

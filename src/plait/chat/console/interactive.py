@@ -187,11 +187,13 @@ class PermissionDialog:
     screen: Screen
     keyboard: Keyboard
     wait_settled: Callable[[], Awaitable[None]]
-    """Waits until all that went before the question is on the screen."""
+    """Waits until everything before the question is on the screen."""
+    run_command: Callable[[str], Awaitable[bool]]
+    """Runs or queues a slash command; returns whether the user wants to exit."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, proposal: Proposal, call: str) -> Approval:
-        """Return what the person says; Ctrl-C and the end of input stop the turn."""
+        """Ask the user about a tool call; Ctrl-C and the end of input stop the turn."""
         async with self._turn, self.keyboard.exclusive():
             await self.wait_settled()
             shown = [
@@ -205,6 +207,12 @@ class PermissionDialog:
             return Approval(is_allowed=False, ends_turn=True)
 
     async def _parse_answer(self, text: str, proposal: Proposal) -> Approval | None:
+        """Return the approval that an answer means; None to ask again."""
+        if text.startswith("/"):
+            if await self.run_command(text):
+                return Approval(is_allowed=False, ends_turn=True)
+            await self.screen.print([render_choices(proposal)], is_whole=True)
+            return None
         match ANSWER_ALIASES.get(text.casefold(), text.casefold()):
             case "":
                 return None
@@ -218,6 +226,11 @@ class PermissionDialog:
                 return await self._edit(proposal)
             case "n":
                 return Approval(is_allowed=False, ends_turn=True)
+            case _ if text.isascii() and len(text.split()) == 1:
+                # more likely a mistyped choice than an instruction to the model
+                await self.screen.say(f"'{safe_line(text)}' is not one of the choices")
+                await self.screen.print([render_choices(proposal)], is_whole=True)
+                return None
             case _:
                 return Approval(is_allowed=False, feedback=text)
 
@@ -405,6 +418,25 @@ class Talk:
         else:
             self.keyboard.restore_input(text)
 
+    async def run_command_at_question(self, text: str) -> bool:
+        """Run a command that only shows something, queue others; return whether to exit."""
+        from plait.chat.console.commands import BY_NAME, is_read_only, split_command
+
+        name, _ = split_command(text)
+        if name in ("exit", "quit"):
+            self.leave()
+            return True
+        if is_read_only(text):
+            await self.run_input(text)
+        elif name in BY_NAME or text[1:].split(maxsplit=1)[:1] in [
+            [own] for own in self.client.commands
+        ]:
+            self._queue(text)
+            await self.say(f"'{safe_line(text)}' runs when this turn is over")
+        else:
+            await self.say(f"unknown command '/{safe_line(name)}': /help lists them")
+        return False
+
     def _next_queued_command(self) -> str | None:
         if not self.queued_commands:
             return None
@@ -516,7 +548,12 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
         output.settings, str(opener.directory), live, lambda: conversation.client.commands
     )
     screen = Screen(output, renderer, keyboard)
-    opener.approver = PermissionDialog(screen, keyboard, lambda: conversation.wait_settled())
+    opener.approver = PermissionDialog(
+        screen,
+        keyboard,
+        lambda: conversation.wait_settled(),
+        lambda text: conversation.run_command_at_question(text),
+    )
     status = StatusLine(opener.prices, output.settings.chat.ask_above_usd)
     conversation = Talk(opener.open(), screen, keyboard, opener, status, opener.past)
     _connect_live(live, conversation)

@@ -21,9 +21,6 @@ from plait.conversation.prices import Prices
 from plait.view.terminal import AnyBlock
 from plait.write import SessionWriter
 
-CHECKPOINT_VARIABLE = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
-"""By what programs have files kept before they change, as in the client."""
-
 
 class SessionOpener(SessionFactory, Protocol):
     """Whoever opens sessions of one directory, for somebody at a keyboard."""
@@ -212,8 +209,7 @@ class ApiOpener:
             "model": self.model_name,
             "permission_mode": self.chat_options.mode,
             "entrypoint": entrypoint,
-            "has_snapshots": keeps_file_history(version, entrypoint)
-            or self.environment.get(CHECKPOINT_VARIABLE) == "true",
+            "has_snapshots": keeps_file_history(version, entrypoint, self.environment),
         }
 
     def _make_client(self, writer: SessionWriter) -> Client:

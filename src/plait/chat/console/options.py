@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from plait.chat.approval import Mode
+from plait.chat.model_info import resolve_alias
 from plait.chat.rules import parse_rules
 from plait.cli.chat_settings import ChatSettings
 from plait.errors import UserError
@@ -83,7 +84,7 @@ def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptio
     if given["replays"] and not is_stream:
         raise UserError("`--replay-user-messages` needs `--input-format stream-json`")
     choice = ChatOptions(
-        model=given["model"] or settings.model or DEFAULT_MODEL,
+        model=resolve_alias(given["model"] or settings.model or DEFAULT_MODEL),
         api_key=settings.api_key,
         key_from=settings.key_from,
         base_url=given["base_url"] or settings.base_url,

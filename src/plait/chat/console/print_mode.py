@@ -231,6 +231,7 @@ FAILED_EXIT_CODE = 1
 STDIN_TIMEOUT = 3.0
 """Seconds that standard input may take where there is a prompt already."""
 INTERRUPTED_EXIT_CODE = 130
+COMPACTED = "compacted: conversation replaced by a summary"
 ENDING_TEXTS = {
     "max_turns": "Error: Reached max turns ({max_turns})",
     "max_budget": "Error: Exceeded USD budget ({max_budget_usd})",
@@ -300,6 +301,8 @@ class PrintMode:
         elif self.form == "text":
             words = ENDING_TEXTS.get(self._last_event.ending)
             text = words.format(**self.limits) if words else self._last_event.text
+            if not text and self._last_result.get("local_command") == "compact":
+                text = COMPACTED  # the JSON forms have no text for it, as in Claude Code
             sys.stdout.write(f"{safe(text)}\n")
             sys.stdout.flush()
         if self._last_event.ending == "interrupted":
