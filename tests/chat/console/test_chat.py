@@ -546,7 +546,7 @@ def test_nothing_is_logged_where_no_request_can_be_sent(
 
 
 def test_a_short_model_name_is_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = {parameter.name: None for parameter in chat_command.params}
+    given: dict[str, Any] = {str(option.name): None for option in chat_command.params}
     given |= {"allowed": (), "denied": (), "others": (), "model": "Opus"}
     given |= {"input_format": "text", "output_format": "text"}
     assert parse_options(given, ChatSettings(api_key="key")).model == "claude-opus-5-5"
