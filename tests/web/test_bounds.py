@@ -112,6 +112,24 @@ def test_too_many_connections_are_turned_away(hasty: Bare) -> None:
             client.close()
 
 
+def test_requests_on_connections_beyond_the_limit_are_answered_503(hasty: Bare) -> None:
+    """The first 24 of 60 kept connections are served, all others get a short text and an end."""
+    request = f"GET /alive HTTP/1.1\r\n{hasty.host}\r\n\r\n".encode()
+    clients = []
+    try:
+        answers = []
+        for _ in range(60):
+            client = hasty.connect()
+            clients.append(client)
+            client.sendall(request)
+            answers.append(received(client, b"}") if len(clients) <= 24 else everything(client))
+        assert [status(answer) for answer in answers] == [200] * 24 + [503] * 36
+        assert all(answer.endswith(b"Try again in a moment.\n") for answer in answers[24:])
+    finally:
+        for client in clients:
+            client.close()
+
+
 def test_only_so_many_may_listen_and_who_goes_makes_room(hasty: Bare) -> None:
     listeners = []
     asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""]).encode()

@@ -64,6 +64,17 @@ def test_every_answer_is_a_careful_one(server: Bare, path: str, method: str) -> 
     assert b"access-control-allow" not in head
 
 
+def test_no_answer_may_be_stored_by_a_browser(server: Bare) -> None:
+    """Before, the download of a log, the CSV of usage and the sign-in page came without a word."""
+    listed = server.get("/api/v1/sessions").partition(b"\r\n\r\n")[2]
+    name = json.loads(listed)["sessions"][0]["name"]
+    addresses = ("/", "/usage.csv", "/alive", "/enter", "/nothing", "/api/v1/sessions")
+    logs = (f"/s/{name}", f"/s/{name}/raw/0/file", f"/s/{name}/raw/0/1?raw", f"/s/{name}/markdown")
+    for address in (*addresses, *logs):
+        head = server.get(address).partition(b"\r\n\r\n")[0].lower()
+        assert b"cache-control: no-store" in head or b"cache-control: private, no-cache" in head
+
+
 def test_a_refusal_says_nothing_of_what_is_there(server: Bare) -> None:
     for path in ("/s/x", "/search?q=harbour", "/api/v1/sessions"):
         answer = server.say(f"GET {path} HTTP/1.1", server.host)

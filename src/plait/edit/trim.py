@@ -17,8 +17,6 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
-import msgspec
-
 from plait.conversation.prices import Prices
 from plait.conversation.tools import get_tool
 from plait.edit import cuts
@@ -64,7 +62,7 @@ from plait.graph.client.messages import normalize_call
 from plait.graph.client.tokens import estimate_block_tokens
 from plait.line import iter_lines
 from plait.record import Record, parse_entry
-from plait.record.codec import as_mapping, get_text
+from plait.record.codec import as_mapping, encode_value, get_text
 from plait.record.prompts import get_queued_text, is_typed_in_queue
 
 __all__ = ["Cut", "Preset", "Removed", "TrimChoice", "Way", "apply_cuts", "plan_cuts", "plan_trim"]
@@ -488,7 +486,7 @@ class _Trimming:
             if sent_block.block.get("type") != "tool_use" or not isinstance(given, dict):
                 continue
             if self.is_open(sent_block.line) and (left := marks.shorten_input(given)) != given:
-                words = msgspec.json.encode(left).decode()
+                words = encode_value(left).decode()
                 name = self.log.pairs.names.get(call) or "a tool"
                 yield Cut(sent_block.line, sent_block.place, words, f"input of {name}")
 
@@ -686,7 +684,7 @@ class _Chosen:
     def _characters(self, place: Place) -> int:
         block = self.log.block_at(place)
         if "input" in block:
-            return len(msgspec.json.encode(block["input"]))
+            return len(encode_value(block["input"]))
         return marks.count_original_characters(get_result_text(block))
 
 

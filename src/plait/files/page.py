@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple, Protocol
-from urllib.parse import quote
 
 from plait.conversation.patches import Patch
 from plait.files.touched import ChangedFile, ChangedFiles, SessionTouch, TurnFiles
@@ -14,7 +13,7 @@ from plait.view.page.blocks import CODE, EVERYTHING, Cut
 from plait.view.page.call_entries import render_patch
 from plait.view.page.entries import render_time
 from plait.view.page.frame import SessionHeader, paginate, render_choice, render_fetched_details
-from plait.view.page.markup import break_path, esc, icon, render_checkbox, session_url
+from plait.view.page.markup import break_path, esc, icon, quote_url, render_checkbox, session_url
 from plait.view.page.session_rows import ListedSession, render_age
 from plait.view.text import shorten
 
@@ -160,7 +159,7 @@ def _render_net_section(head: SessionHeader, file: ChangedFile, directory: str |
 
 def file_history_url(path: str) -> str:
     """Return the URL of a file's history over all sessions."""
-    return f"/files/story?path={quote(path)}"
+    return f"/files/story?path={quote_url(path)}"
 
 
 def render_net_change(head: SessionHeader, file: ChangedFile, cut: Cut = CODE) -> str:
@@ -481,7 +480,7 @@ def _group_reads(touches: Sequence[ListedTouch]) -> Iterator[tuple[ListedTouch, 
 
 
 def _render_listed_touch(name: str, touch: ListedTouch, count: int) -> str:
-    url = session_url(name, "read") + (f"#{quote(touch.uuid)}" if touch.uuid else "")
+    url = session_url(name, "read") + (f"#{quote_url(touch.uuid)}" if touch.uuid else "")
     label = "an agent" if touch.state in ("agent", "service") else f"turn {touch.turn}"
     mark = icon("agent") if touch.state == "agent" else ""
     abandoned = '<span class="how">abandoned</span>' if touch.state == "abandoned" else ""
@@ -500,5 +499,5 @@ def _render_listed_touch(name: str, touch: ListedTouch, count: int) -> str:
 def _render_fetched_patch(name: str, touch: ListedTouch) -> str:
     if not _is_change(touch) or not touch.uuid:
         return ""
-    query = f"uuid={quote(touch.uuid)}&path={quote(touch.path)}"
+    query = f"uuid={quote_url(touch.uuid)}&path={quote_url(touch.path)}"
     return render_fetched_details(f"{session_url(name, 'files')}/changes?{query}", "Patch")

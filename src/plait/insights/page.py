@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
-from urllib.parse import quote
 
 from msgspec.structs import replace
 
@@ -59,7 +58,14 @@ from plait.view.page.charts import (
     render_week_map,
 )
 from plait.view.page.entries import render_time
-from plait.view.page.markup import break_path, esc, render_code_spans, session_url, tool_icon
+from plait.view.page.markup import (
+    break_path,
+    esc,
+    quote_url,
+    render_code_spans,
+    session_url,
+    tool_icon,
+)
 from plait.view.page.session_rows import ListedSession, format_project
 from plait.view.page.slices import (
     Slice,
@@ -523,7 +529,7 @@ def _render_turn(turn: LongTurn, session: ListedSession | None) -> str:
     else:
         url = f"{session_url(session.name)}?turn={turn.turn}"
         if turn.conversation != turn.session:
-            url += f"#line-{quote(turn.conversation)}"
+            url += f"#line-{quote_url(turn.conversation)}"
         name, project = f'<a href="{esc(url)}">{title}</a>', esc(format_project(session.place))
         duration = f'<a class="fig" href="{esc(url)}">{duration}</a>'
     return render_row(name, project, duration)
@@ -615,7 +621,7 @@ def _render_waste_evidence(evidence: Evidence, sessions: Mapping[str, ListedSess
     session = sessions.get(evidence.session)
     title = shorten(session.display_title, MAX_SESSION_TITLE) if session else evidence.session
     url = session_url(evidence.session, "read") + (
-        f"#{quote(evidence.uuid)}" if evidence.uuid else ""
+        f"#{quote_url(evidence.uuid)}" if evidence.uuid else ""
     )
     subject = f"<small>{esc(shorten(evidence.about))}</small>" if evidence.about else ""
     time = format_utc(evidence.time) if evidence.time else None

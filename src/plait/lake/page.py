@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
 from typing import Any, Literal, Protocol, TypeAlias
-from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
@@ -31,8 +30,10 @@ from plait.view.page.entries import render_time
 from plait.view.page.frame import render_page, render_top_bar
 from plait.view.page.markup import (
     attribute,
+    encode_query,
     esc,
     icon,
+    quote_url,
     render_hidden_input,
     render_options,
     render_select,
@@ -74,12 +75,12 @@ def render_lake_error(message: str, person: str) -> str:
 def lake_url(path: str, query: Mapping[str, object], **changes: object) -> str:
     """Return the URL of a query, with some fields changed."""
     fields = {name: value for name, value in {**query, **changes}.items() if value}
-    return f"{path}?{urlencode(fields)}" if fields else path
+    return f"{path}?{encode_query(fields)}" if fields else path
 
 
 def lake_session_url(source: str, session: str) -> str:
     """Return the URL of a session."""
-    return f"/s/{quote(source, safe='')}/{quote(session, safe='')}"
+    return f"/s/{quote_url(source, safe='')}/{quote_url(session, safe='')}"
 
 
 def render_hidden_fields(query: Mapping[str, object], *names: str) -> str:

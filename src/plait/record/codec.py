@@ -231,8 +231,20 @@ def encode(fields: Mapping[str, Any]) -> bytes:
                     waiting.append(holder[place])
         return msgspec.json.encode(copy)
     except UnicodeEncodeError:
-        text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
-        return LONE_SURROGATE.sub(_escaped, text).encode()
+        return _encode_surrogates(fields)
+
+
+def encode_value(value: Any) -> bytes:
+    """Return a value as compact JSON, with lone surrogates escaped."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return _encode_surrogates(value)
+
+
+def _encode_surrogates(value: Any) -> bytes:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return LONE_SURROGATE.sub(_escaped, text).encode()
 
 
 def _escaped(surrogate: re.Match[str]) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
@@ -10,8 +9,10 @@ from plait.view.formats import format_count
 from plait.view.page.markup import (
     CURRENT,
     build_url,
+    encode_query,
     esc,
     icon,
+    quote_url,
     read_count,
     read_query,
     render_code_spans,
@@ -173,8 +174,8 @@ def hit_url(hit: SearchHit, query: SearchQuery) -> str:
     """Return where a hit opens: at its turn, with all matching words marked."""
     texts = dict.fromkeys(hit.snippet[start:end] for start, end in hit.marks)
     marks = [("mark", text_) for text_ in hit.looks] or [("text", text) for text in texts]
-    fields = urlencode([*([("turn", hit.turn)] if hit.turn else ()), *marks[:MOST_MARKS]])
-    anchor = f"#{quote(hit.uuid)}" if hit.uuid else ""
+    fields = encode_query([*([("turn", hit.turn)] if hit.turn else ()), *marks[:MOST_MARKS]])
+    anchor = f"#{quote_url(hit.uuid)}" if hit.uuid else ""
     return f"{session_url(hit.name)}{'?' if fields else ''}{fields}{anchor}"
 
 

@@ -5,6 +5,7 @@ the machine can, though everybody can connect.
 """
 
 import hmac
+import re
 import secrets
 import time
 from base64 import b32encode
@@ -12,7 +13,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from hashlib import sha256
 from ipaddress import ip_address
 from typing import Any, NamedTuple, TypeAlias
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -230,6 +231,7 @@ API = "/api/"
 LONGEST_PATH, LONGEST = 2048, 8192
 """Characters of an address, and of what is asked with it."""
 MOST_HEADERS = 32 << 10
+MAX_PORT = 65_535
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -242,7 +244,14 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+    (b"cache-control", b"no-store"),
 )
+"""Headers of every response that does not set them itself."""
+HOST_HEADER = re.compile(
+    r"(?:\[(?P<ipv6>[0-9a-f]*:[0-9a-f:.]*)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>[0-9]{0,5}))?",
+    re.IGNORECASE,
+)
+"""No zone (`[::1%25eth0]`): what follows it is free text, which a browser's check would not see."""
 
 
 class Guard:
@@ -301,14 +310,11 @@ class Guard:
 
     def is_host(self, host: str) -> bool:
         """Return whether a Host header names this server, whatever the port."""
-        try:
-            parts = urlsplit(f"//{host}")
-            _ = parts.port
-        except ValueError:
+        match = HOST_HEADER.fullmatch(host)
+        if match is None or int(match["port"] or 0) > MAX_PORT:
             return False
-        name = (parts.hostname or "").lower()
-        is_plain = not (parts.path or parts.query or parts.fragment or "@" in host)
-        return is_plain and (name in self.host_names or self.is_address(name))
+        name = (match["ipv6"] or match["name"]).lower()
+        return name in self.host_names or self.is_address(name)
 
     def is_address(self, name: str) -> bool:
         """Return whether a host is an IP address, which nobody can make point elsewhere."""

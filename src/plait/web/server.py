@@ -1,7 +1,8 @@
 """The server: connection limits, the application with its routes, logging, running.
 
 Nobody holds the server by sending nothing, or by never finishing: a client has a few seconds for a
-whole request, and must keep reading the response. Connections beyond the limit are closed at once.
+whole request, and must keep reading the response. Requests on connections beyond the limit are
+answered 503, and those connections are closed.
 
     bytes ── LimitedProtocol ── uvicorn's protocol ── ConnectionLimits ── application
              keeps the time                           reports requests
@@ -63,6 +64,15 @@ READ_TIMEOUT = 20.0
 """Seconds in which a client must have taken some of its answer."""
 SOME = 16 << 10
 MOST_CONNECTIONS = 200
+"""Connections that are served at the same time."""
+MOST_REFUSED = 1000
+"""Connections beyond those that are answered 503; any more are reset."""
+BUSY_TEXT = f"Plait serves {MOST_CONNECTIONS} connections at a time. Try again in a moment.\n"
+BUSY = (
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    "Cache-Control: no-store\r\nRetry-After: 5\r\nConnection: close\r\n"
+    f"Content-Length: {len(BUSY_TEXT)}\r\n\r\n{BUSY_TEXT}"
+).encode()
 _CONNECTION: ContextVar["LimitedProtocol | None"] = ContextVar("connection", default=None)
 """By which connection a request came."""
 
@@ -73,7 +83,9 @@ class ConnectionLimits:
     def __init__(self, app: App) -> None:
         self.app = app
         self.connections: set[LimitedProtocol] = set()
-        """Those that are open."""
+        """Those that are served."""
+        self.refused: set[LimitedProtocol] = set()
+        """Those beyond the limit, until they have been answered."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = _CONNECTION.get()
@@ -117,6 +129,29 @@ def _load_http_protocol() -> type[asyncio.Protocol]:
     return config.http_protocol_class
 
 
+class BusyProtocol(asyncio.Protocol):
+    """Answers the first request of a connection beyond the limit, and ends the connection.
+
+    It stays open until the client closes it or its time is up: closing while the client still sends
+    would reset the connection, and the client would never see the answer.
+    """
+
+    _transport: asyncio.Transport | None = None
+    _is_answered = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport for the answer."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Answer once; ignore the rest."""
+        if self._transport is not None and not self._is_answered:
+            self._is_answered = True
+            self._transport.write(BUSY)
+            self._transport.write_eof()
+
+
 class LimitedProtocol(asyncio.Protocol):
     """Speaks HTTP with clients that keep to the time limits."""
 
@@ -125,7 +160,7 @@ class LimitedProtocol(asyncio.Protocol):
 
     def __init__(self, config: uvicorn.Config, **arguments: Any) -> None:
         assert isinstance(config.app, ConnectionLimits)
-        self._connections = config.app.connections
+        self._limits = config.app
         create: Any = _load_http_protocol()
         self._inner: asyncio.Protocol = create(config=config, **arguments)
         self._loop = asyncio.get_running_loop()
@@ -140,9 +175,13 @@ class LimitedProtocol(asyncio.Protocol):
         self.transport = transport
         self._context = copy_context()
         self._context.run(_CONNECTION.set, self)
-        self._connections.add(self)
+        if len(self._limits.connections) < MOST_CONNECTIONS:
+            self._limits.connections.add(self)
+        else:
+            self._limits.refused.add(self)
+            self._inner = BusyProtocol()
         self._inner.connection_made(transport)
-        if len(self._connections) > MOST_CONNECTIONS:
+        if len(self._limits.refused) > MOST_REFUSED:
             transport.abort()
             return
         self._start_request_deadline()
@@ -162,7 +201,8 @@ class LimitedProtocol(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget a client."""
-        self._connections.discard(self)
+        self._limits.connections.discard(self)
+        self._limits.refused.discard(self)
         self._stop_request_deadline()
         self._stop_read_deadline()
         self._inner.connection_lost(exc)
@@ -422,7 +462,6 @@ def create_uvicorn_config(application: ConnectionLimits) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
         h11_max_incomplete_event_size=MOST_HEADERS,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,

@@ -8,9 +8,8 @@ a session; `conversation/next_prompt.py` measures it there.
 
 from collections.abc import Iterable
 
-import msgspec
-
 from plait.graph.client.entries import Block, Message
+from plait.record.codec import encode_value
 
 PROSE, CALL, RESULT = 3.9, 3.5, 3.0
 """Characters to a token, about: of what is said, of a call's input, of a result."""
@@ -40,7 +39,7 @@ def estimate_block_tokens(block: Block) -> int:
                 return _weight(signed, SIGNED)
             return _weight(str(block.get("thinking") or ""), PROSE)
         case "tool_use":
-            given = msgspec.json.encode(block.get("input")).decode()
+            given = encode_value(block.get("input")).decode()
             return AROUND + _weight(str(block.get("name", "")) + given, CALL)
         case "tool_result":
             content = block.get("content")
@@ -58,7 +57,7 @@ def estimate_block_tokens(block: Block) -> int:
                     )
             return AROUND + found
         case _:
-            return _weight(msgspec.json.encode(block).decode(), CALL)
+            return _weight(encode_value(block).decode(), CALL)
 
 
 def _weight(text: str, per_token: float) -> int:

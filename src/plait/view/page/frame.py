@@ -7,7 +7,6 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Literal, TypeAlias, TypeVar
-from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -17,6 +16,7 @@ from plait.view.page.markup import (
     esc,
     icon,
     icon_url,
+    quote_url,
     render_code_spans,
     session_url,
 )
@@ -313,7 +313,7 @@ class SessionHeader(Struct, frozen=True, kw_only=True):
 
     def record_url(self, uuid: str | None) -> str:
         """Return the URL of a record in the conversation."""
-        return f"{self.tab_url()}#{quote(uuid)}" if uuid else self.tab_url()
+        return f"{self.tab_url()}#{quote_url(uuid)}" if uuid else self.tab_url()
 
 
 STAR_BUTTON = (

@@ -1,7 +1,7 @@
 """HTML building blocks: escaping, icons, links, form fields."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from urllib.parse import quote, urlencode
 
@@ -125,12 +125,22 @@ CURRENT = ' aria-current="true"'
 def build_url(path: str, query: Struct, **changes: object) -> str:
     """Return the URL of a query, with some of its fields changed."""
     fields = msgspec.to_builtins(msgspec.structs.replace(query, **changes))
-    return f"{path}?{urlencode(fields)}" if fields else path
+    return f"{path}?{encode_query(fields)}" if fields else path
+
+
+def quote_url(text: str, safe: str = "/") -> str:
+    """Quote a text for a URL; logs hold lone surrogates, which UTF-8 cannot encode."""
+    return quote(text, safe=safe, errors="replace")
+
+
+def encode_query(fields: Mapping[str, object] | Sequence[tuple[str, object]]) -> str:
+    """Return fields as the query of a URL."""
+    return urlencode(fields, errors="replace")
 
 
 def session_url(name: str, tab: str = "read") -> str:
     """Return the URL of a session's tab."""
-    page = f"/s/{quote(name, safe='~')}"
+    page = f"/s/{quote_url(name, safe='~')}"
     return page if tab == "read" else f"{page}/{tab}"
 
 

@@ -4,7 +4,6 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Struct
@@ -12,7 +11,7 @@ from msgspec import Struct
 from plait.view.formats import format_bytes, format_count
 from plait.view.page.entries import render_time
 from plait.view.page.frame import SessionHeader, render_fetched_details, render_pager
-from plait.view.page.markup import esc, icon, render_options
+from plait.view.page.markup import encode_query, esc, icon, render_options
 from plait.view.summaries import RawLine
 
 STEP = 100
@@ -69,7 +68,7 @@ def render_raw_body(head: SessionHeader, view: RawView) -> str:
 
 def _build_raw_url(head: SessionHeader, file: int, type_: str | None = None) -> str:
     query = {"file": str(file), **({"type": type_} if type_ else {})}
-    return f"{head.tab_url('raw')}?{urlencode(query)}"
+    return f"{head.tab_url('raw')}?{encode_query(query)}"
 
 
 def _render_chooser(head: SessionHeader, view: RawView) -> str:

@@ -5,7 +5,6 @@ browser draws it while the log is read.
 """
 
 from collections.abc import Sequence
-from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -39,7 +38,7 @@ from plait.view.page.frame import (
     render_tabs,
 )
 from plait.view.page.graph import render_rail
-from plait.view.page.markup import attribute, esc, icon, render_kept_badge, session_url
+from plait.view.page.markup import attribute, esc, icon, quote_url, render_kept_badge, session_url
 from plait.view.page.raw_lines import PackedLines
 from plait.view.text import shorten
 
@@ -222,7 +221,7 @@ def render_page_rest(column: ReadingColumn, heading: PageHeading, rail: str, mar
         f"{_render_served_header_end(heading, conversations)}"
         '<div class="sheet3 served">'
         f'<nav class="outline" aria-label="Prompts">{render_outline(conversations.active)}</nav>'
-        f'<main id="main" data-session="{esc(name)}" data-served="/s/{esc(quote(name))}" '
+        f'<main id="main" data-session="{esc(name)}" data-served="/s/{esc(quote_url(name))}" '
         f'data-main="{esc(conversations.main)}" data-mark="{esc(mark)}"'
         f"{attribute('data-again', heading.again)}"
         f"{' data-kept' if heading.mark else ''}>{_render_about(heading, models)}{column_html}</main>"
@@ -264,7 +263,9 @@ def _is_other_branch(conversation: Conversation, conversations: Conversations) -
 
 
 def _build_compare_url(name: str, left: str, right: str) -> str:
-    return f"/s/{quote(name)}/compare?a={quote(left, safe='')}&b={quote(right, safe='')}"
+    return (
+        f"/s/{quote_url(name)}/compare?a={quote_url(left, safe='')}&b={quote_url(right, safe='')}"
+    )
 
 
 def _is_silent(conversations: Conversations) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from typing import NamedTuple
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -47,7 +46,7 @@ from plait.view.page.charts import (
     render_table,
     render_totals,
 )
-from plait.view.page.markup import esc, session_url
+from plait.view.page.markup import esc, quote_url, session_url
 from plait.view.page.session_rows import ListedSession, format_cost, format_project
 from plait.view.page.slices import STEP, UNTIMED, Slice, read_slice, render_uncounted
 from plait.view.text import shorten
@@ -451,7 +450,7 @@ def _render_amounts(page: CountedPage, amounts: Mapping[str, float]) -> str:
         turn = page.first_turns.get(name)
         url = session_url(name, TABS.get(page.slice.of, "read"))
         if turn:
-            url = f"{session_url(name)}?turn={turn.turn}#{quote(turn.uuid)}"
+            url = f"{session_url(name)}?turn={turn.turn}#{quote_url(turn.uuid)}"
         cells.append(
             render_row(
                 _render_title(page, name, url),

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
-from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,7 +34,7 @@ from plait.view.page.charts import (
     render_table,
     render_year_map,
 )
-from plait.view.page.markup import break_path, esc, icon, session_url
+from plait.view.page.markup import break_path, esc, icon, quote_url, session_url
 from plait.view.page.session_rows import (
     ListedSession,
     format_cost,
@@ -363,7 +362,7 @@ def _render_pin(pin: PinnedRow, now: datetime) -> str:
     title = esc(shorten(pin.words, MAX_PIN_TITLE) or "No text")
     link = f'<span class="gone">{title}</span>'
     if pin.name is not None:
-        link = f'<a href="{session_url(pin.name)}#{quote(pin.uuid)}">{title}</a>'
+        link = f'<a href="{session_url(pin.name)}#{quote_url(pin.uuid)}">{title}</a>'
     facts = [
         f"turn {pin.turn}" if pin.turn is not None else "",
         f'<span class="of">{esc(shorten(pin.title, 90))}</span>' if pin.title else "",

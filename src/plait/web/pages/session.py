@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from threading import Thread
-from urllib.parse import quote
 
 from msgspec import Struct
 from starlette.exceptions import HTTPException
@@ -17,7 +16,7 @@ from plait.errors import PlaitError
 from plait.redact.model import NOT_RECOGNISED
 from plait.view.page.column import ReadingColumn, is_index, list_prompts
 from plait.view.page.graph import render_rail
-from plait.view.page.markup import esc, icon
+from plait.view.page.markup import esc, icon, quote_url
 from plait.view.page.session import (
     SessionPreview,
     render_facts,
@@ -112,7 +111,7 @@ def render_share_dialog(name: str) -> str:
     limits = "".join(f"<li>{esc(limit)}</li>" for limit in NOT_RECOGNISED)
     return (
         '<dialog class="exporting" aria-labelledby="share-title">'
-        f'<form method="post" action="/s/{esc(quote(name))}/export">'
+        f'<form method="post" action="/s/{esc(quote_url(name))}/export">'
         f'<h2 id="share-title">Export this session</h2><div class="formats">{formats}'
         '<label class="all"><input type="checkbox" name="branches" value="all" checked>'
         "<b>All branches</b> <span>abandoned ones too</span></label>"

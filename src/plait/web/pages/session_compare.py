@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,7 +18,7 @@ from plait.view.page.frame import (
     render_header_start,
     render_tabs,
 )
-from plait.view.page.markup import break_path, esc, icon, render_options, session_url
+from plait.view.page.markup import break_path, esc, icon, quote_url, render_options, session_url
 from plait.view.page.session import get_branch_name
 from plait.view.page.turns import TurnWriter
 from plait.view.text import shorten
@@ -47,7 +46,7 @@ def render_compare_page(
     return (
         f"{render_header_start(title, back_link)}{render_header_end('', render_tabs(name, 'read'), 'Compare')}"
         f'<main id="main" class="versus show-one" data-session="{esc(name)}" '
-        f'data-served="/s/{esc(quote(name))}" data-versus>{_render_choice(name, conversations, comparison)}'
+        f'data-served="/s/{esc(quote_url(name))}" data-versus>{_render_choice(name, conversations, comparison)}'
         f"{page.render_totals()}{page.render_shared(name)}{page.render_sides(name)}</main>"
     )
 
@@ -59,7 +58,7 @@ def _render_choice(name: str, conversations: Conversations, comparison: Comparis
         if branch.turns
     ]
     return (
-        f'<form class="picks" action="/s/{esc(quote(name))}/compare">'
+        f'<form class="picks" action="/s/{esc(quote_url(name))}/compare">'
         f'<label>One <select name="a">{render_options(branches, comparison.first.line)}</select></label>'
         f'<label>Two <select name="b">{render_options(branches, comparison.second.line)}</select></label>'
         '<button class="more">Compare</button>'

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,6 +27,7 @@ from plait.view.page.markup import (
     build_url,
     esc,
     icon,
+    quote_url,
     read_count,
     read_query,
     render_checkbox,
@@ -585,7 +585,9 @@ def render_branch_rows(name: str, branches: Sequence[SessionBranch]) -> str:
         label = label or branch.id.rpartition("#")[2].rpartition("@")[2]
         state = "abandoned" if branch.state == "abandoned" else ""
         note = join_dotted(BRANCH_KINDS.get(branch.kind, ""), state)
-        anchor = quote(branch.uuid) if branch.uuid else f"line-{quote(branch.id, safe='@#~')}"
+        anchor = (
+            quote_url(branch.uuid) if branch.uuid else f"line-{quote_url(branch.id, safe='@#~')}"
+        )
         rows.append(
             '<tr class="part"><th scope="row"><div class="titled"><span class="fold"></span>'
             f'<a href="{session_url(name)}#{anchor}">'

@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from urllib.parse import quote
 
 from msgspec import Struct
 from starlette.exceptions import HTTPException
@@ -22,7 +21,7 @@ from plait.view.formats import (
 )
 from plait.view.page.charts import render_drawing, render_legend, render_stacked_bar
 from plait.view.page.frame import SessionHeader, paginate, render_choice
-from plait.view.page.markup import attribute, esc, icon, tool_icon
+from plait.view.page.markup import attribute, esc, icon, quote_url, tool_icon
 from plait.view.text import shorten
 from plait.view.timeline import Bar, Lane, Timeline, TurnBar, build_waterfall
 from plait.web.responses import SessionRequest, read_number, tab_response
@@ -158,7 +157,7 @@ def _render_branch_choice(
 
 def _build_url(head: SessionHeader, line: str, turn: int | None = None) -> str:
     turn_field = f"&turn={turn}" if turn is not None else ""
-    return f"{head.tab_url('timeline')}?line={quote(line, safe='')}{turn_field}"
+    return f"{head.tab_url('timeline')}?line={quote_url(line, safe='')}{turn_field}"
 
 
 def _render_strip(head: SessionHeader, timeline: Timeline) -> str:

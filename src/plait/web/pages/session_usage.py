@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -46,7 +45,7 @@ from plait.view.page.charts import (
 )
 from plait.view.page.entries import render_time
 from plait.view.page.frame import SessionHeader, paginate, render_choice
-from plait.view.page.markup import esc
+from plait.view.page.markup import esc, quote_url
 from plait.view.page.slices import render_uncounted
 from plait.view.text import shorten
 from plait.web.responses import SessionRequest, read_number, tab_response
@@ -82,8 +81,8 @@ def _render_agents_table(head: SessionHeader, agents: Sequence[AgentCost]) -> st
 
 def _render_agent_row(head: SessionHeader, agent: AgentCost) -> str:
     note = "<small>abandoned</small>" if agent.who == "abandoned" else ""
-    url = esc(f"{head.tab_url()}#line-{quote(agent.line)}")
-    timeline_url = esc(f"{head.tab_url('timeline')}?line={quote(agent.line, safe='')}")
+    url = esc(f"{head.tab_url()}#line-{quote_url(agent.line)}")
+    timeline_url = esc(f"{head.tab_url('timeline')}?line={quote_url(agent.line, safe='')}")
     title = f'<th scope="row"><a href="{url}">{esc(agent.prompt)}</a></th>'
     details = render_cells(
         esc(format_first_models(agent.models)),
@@ -340,7 +339,7 @@ def _render_sums(
 
 def _render_sum(sum_: CostSum, name: str, total: CostSum, url: str = "") -> str:
     tokens = sum_.tokens
-    target = f"{url}{quote(sum_.name)}" if url else ""
+    target = f"{url}{quote_url(sum_.name)}" if url else ""
     figures = (
         f"{sum_.responses}",
         format_tokens(tokens.input),
