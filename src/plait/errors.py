@@ -5,6 +5,7 @@
     │  ├─ NoSuchSession
     │  ├─ AmbiguousSession
     │  └─ Refused       exit 1   it could be met, but would do harm
+    │     └─ SessionIsLive
     ├─ SourceError      exit 3   a file could not be read or written
     ├─ ConfigError      exit 4   a setting is wrong
     └─ MissingExtra     exit 5   an optional part is not installed
@@ -43,6 +44,10 @@ class Refused(UserError):
     """What is asked for would lose something, or break a rule for sessions."""
 
     exit_code = 1
+
+
+class SessionIsLive(Refused):
+    """Claude Code is still writing to the session that would be changed."""
 
 
 class SourceError(PlaitError):

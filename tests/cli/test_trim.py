@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from examples.drawing import Drawing, draw
 from plait.archive import Archive
 from plait.cli.app import run
+from plait.cli.settings import config_file
 from plait.cli.trim import clip_item
 
 WORK = """
@@ -179,7 +181,7 @@ def test_what_is_cut_keeps_its_beginning(desk: Desk) -> None:
         (("--older-than", "2y"), "is not an age"),
         (("--older-than", "d"), "is not an age"),
         (("--older-than", "99999999d"), "is not an age"),
-        (("mild",), "not one of"),
+        (("mild",), "unknown preset 'mild'"),
         (("--way", "melt"), "not one of"),
     ],
 )
@@ -288,3 +290,146 @@ def test_of_a_long_path_the_end_is_shown(words: str, room: int, shown: str) -> N
 def test_why_there_is_nothing_to_compress_is_said(desk: Desk) -> None:
     out, _ = desk.said("compress", "latest", "--keep-last", "99")
     assert "nothing to compress: no turn stands before those that are left alone" in out
+
+
+@pytest.fixture
+def configure(nobodys_home: Path) -> Callable[[str], None]:
+    """Returns a function that writes `config.toml`."""
+
+    def write(text: str) -> None:
+        path = config_file()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    return write
+
+
+RECENT = """
+trim_preset = "recent"
+[trim_presets.recent]
+keep_turns_with_tools = 1
+"""
+
+
+def test_trim_in_place_of_a_running_session_names_the_commands_for_a_fork(desk: Desk) -> None:
+    for log in desk.logs:
+        os.utime(log)
+    before = desk.files
+    _, err = desk.said("trim", "latest", "standard", "--in-place", "--yes", code=1)
+    short = desk.drawing.session[:8]
+    assert f"`plait trim {short} standard --root" in " ".join(err.split())
+    assert "`plait resume FORK --run --root" in " ".join(err.split())
+    assert "`--force` edits it all the same" in err
+    assert desk.files == before
+    fork = desk.told("trim", "latest", "standard")
+    assert fork["applied"]
+    assert desk.told("resume", fork["session"])["why_not"] is None
+
+
+def test_a_custom_preset_keeps_the_tools_of_the_last_turns(
+    desk: Desk, configure: Callable[[str], None]
+) -> None:
+    configure(RECENT)
+    plan = desk.told("trim", "latest", "recent", "--dry-run")
+    assert (plan["applied"], plan["violations"]) == (False, [])
+    made = desk.told("trim", "latest", "recent")
+    (log,) = (log for log in desk.logs if log.stem == made["session"])
+    text = log.read_text(encoding="utf-8")
+    assert [name in text for name in ("cart.py", "pytest -q", "make till")] == [False, False, True]
+
+
+def read_results(log: Path) -> list[str]:
+    """Returns the texts of the tool results of a log."""
+    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    contents = [r["message"]["content"] for r in records if r["type"] == "user"]
+    blocks = [block for content in contents if isinstance(content, list) for block in content]
+    return [block["content"] for block in blocks if block["type"] == "tool_result"]
+
+
+def test_a_custom_preset_truncates_older_turns_to_a_share(
+    desk: Desk, configure: Callable[[str], None]
+) -> None:
+    configure(RECENT + "older_percent = 25\n")
+    originals = read_results(desk.logs[0])
+    made = desk.told("trim", "latest", "recent")
+    (log,) = (log for log in desk.logs if log.stem == made["session"])
+    results = read_results(log)
+    assert len(results) == 4
+    for result, original in zip(results[:3], originals, strict=False):
+        kept = result.rpartition("\n[")[0]
+        assert len(kept) == len(original) // 4
+        assert original.startswith(kept)
+    assert results[3] == originals[3]
+    again = desk.told("trim", made["session"], "recent", "--dry-run")
+    assert again["after"]["tokens"] == again["before"]["tokens"]
+
+
+def test_a_custom_preset_cuts_the_oldest_of_the_kept_turns_short(
+    desk: Desk, configure: Callable[[str], None]
+) -> None:
+    configure("[trim_presets.half]\nkeep_turns_with_tools = 2\ntruncate_percent = 50\n")
+    made = desk.told("trim", "latest", "half")
+    (log,) = (log for log in desk.logs if log.stem == made["session"])
+    text = log.read_text(encoding="utf-8")
+    assert "pytest -q" not in text
+    assert "cart.py" in text
+    assert text.count("def total(items):") < 60
+    assert text.count("ok\\n") > 290
+
+
+def test_a_custom_preset_leaves_a_share(desk: Desk, configure: Callable[[str], None]) -> None:
+    configure("[trim_presets.slim]\nleave_percent = 40\nexcept_last = 1\n")
+    before, after = (
+        desk.told("trim", "latest", "slim", "--dry-run")[at] for at in ("before", "after")
+    )
+    assert after["tokens"] < before["tokens"]
+    names = [effect["preset"] for effect in desk.told("trim", "latest")["presets"]]
+    assert names == ["light", "standard", "heavy", "extreme", "slim"]
+
+
+def test_the_default_preset_is_used_where_a_trim_is_asked_for_without_one(
+    desk: Desk, configure: Callable[[str], None]
+) -> None:
+    configure(RECENT)
+    assert "presets" in desk.told("trim", "latest")
+    assert desk.told("trim", "latest", "--yes")["applied"]
+    named = desk.told("trim", "latest", "recent", "--dry-run")
+    assert desk.told("trim", "latest", "--dry-run")["after"] == named["after"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[trim_presets.light]\nleave_percent = 5", "'light' exists already"),
+        ("[trim_presets]\nx = 5", "trim preset 'x' is not a table"),
+        ("[trim_presets.x]\nleave = 5", "unknown setting 'leave'"),
+        ("[trim_presets.x]\nleave_percent = 101", "a whole number up to 100"),
+        ("[trim_presets.x]\nthinking = 1\nleave_percent = 1", "must be true or false"),
+        ("[trim_presets.x]\nthinking = true", "needs either `leave_percent` or"),
+        ("trim_presets = 5", "'trim_presets' in"),
+    ],
+)
+def test_a_wrong_preset_in_the_configuration_is_reported(
+    desk: Desk, configure: Callable[[str], None], text: str, words: str
+) -> None:
+    configure(text)
+    _, err = desk.said("trim", "latest", "--dry-run", code=4)
+    assert words in " ".join(err.split())
+
+
+def test_clone_writes_to_a_path(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "elsewhere" / "copy.jsonl"
+    file.parent.mkdir()
+    before = desk.logs
+    made = desk.told("clone", "latest", "-o", file)
+    assert (made["applied"], made["path"]) == (True, str(file))
+    assert desk.logs == before
+    records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert {record["sessionId"] for record in records} == {made["session"]}
+    into_folder = desk.told("clone", "latest", "-o", file.parent)
+    assert into_folder["path"] == str(file.parent / f"{into_folder['session']}.jsonl")
+    _, err = desk.said("clone", "latest", "-o", tmp_path / "copy.txt", code=2)
+    assert "is no name of a log" in err
+    kept = file.read_bytes()
+    assert run(["clone", "latest", "-o", str(file), "--root", str(desk.config)]) != 0
+    assert file.read_bytes() == kept

@@ -40,6 +40,7 @@ from plait.edit.report import (
     list_size_rows,
 )
 from plait.errors import PlaitError, Refused, UserError
+from plait.line.discovery import find_config_folder
 from plait.record.time import parse_time
 from plait.view.formats import format_age, format_bytes, format_count
 from plait.view.text import shorten_to_width
@@ -326,7 +327,7 @@ def _list_next_steps(request: Request, report: EditReport) -> Iterator[tuple[str
         if report.after.bytes > LARGE:
             roots = _root_options(request, report)
             yield "resume", shell_command("plait", "resume", report.session, *roots)
-        else:
+        elif report.operation != "clone" or find_config_folder(path):
             archive = request.archive.reopen()
             default = expand_user(claude_folder_setting({}), {})
             resume = archive.resume(archive.session_at(path), default=default)
@@ -402,6 +403,12 @@ def format_proof(proof: "Proof") -> str:
     click.option("--active-only", is_flag=True, help="Leave out abandoned branches."),
     click.option("--clean", is_flag=True, help="Leave out broken and blank lines."),
     title_option,
+    click.option(
+        "-o",
+        "--output",
+        metavar="PATH",
+        help="Write the new log to this .jsonl file, or into this folder.",
+    ),
     examples="plait clone latest\nplait clone 3f2a --active-only --title experiment",
 )
 def clone_command(
@@ -410,6 +417,7 @@ def clone_command(
     active_only: bool,
     clean: bool,
     title: str | None,
+    output: str | None,
     how: EditOptions,
 ) -> None:
     """Copy SESSION to a new session with a new id.
@@ -417,7 +425,13 @@ def clone_command(
     Its agents, tool results and checkpoints are copied too. SESSION itself is not changed.
     """
     source = request.session(session)
-    plan = request.archive.plan.clone(source, active_only=active_only, clean=clean, title=title)
+    plan = request.archive.plan.clone(
+        source,
+        active_only=active_only,
+        clean=clean,
+        title=title,
+        output=Path(output).absolute() if output else None,
+    )
     run_plan(request, source, plan, how)
 
 

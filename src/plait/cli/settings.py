@@ -78,11 +78,14 @@ KEYS: dict[str, type] = {
     "engine": str,
     "editing_mode": str,
     "ask_above_usd": float,
+    "trim_preset": str,
+    "trim_presets": dict,
     **LAKE_KEYS,
 }
 
 NAMES: dict[type, str] = {
     list: "a list of strings",
+    dict: "a table",
     int: "a whole number above 0",
     float: "a number above 0",
     str: "a string",
@@ -127,6 +130,10 @@ class Settings:
     """As the file says: a project's environment has no say in what is sent for all projects."""
     chat: ChatSettings = field(default_factory=ChatSettings)
     lake: LakeSettings = field(default_factory=LakeSettings)
+    trim_preset: str | None = None
+    """The preset of `plait trim` where none is named."""
+    trim_presets: Mapping[str, Any] = field(default_factory=dict)
+    """The user's own presets as written; they are parsed where they are used."""
 
     @property
     def index(self) -> Path:
@@ -182,6 +189,8 @@ def load_settings(
         hook_collector=_read_collector({}, config),
         chat=chosen_chat(env, config, client),
         lake=read_lake_settings(env, config, lambda path: expand_user(path, env)),
+        trim_preset=config.get("trim_preset"),
+        trim_presets=config.get("trim_presets", {}),
     )
 
 
@@ -227,8 +236,8 @@ def _check_setting(path: Path, key: str, value: object) -> None:
 def _is_of(kind: type, value: object) -> bool:
     if kind is list:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if kind is str:
-        return isinstance(value, str)
+    if kind in (str, dict):
+        return isinstance(value, kind)
     is_number = isinstance(value, int if kind is int else int | float)
     return is_number and not isinstance(value, bool) and value > 0  # type: ignore[operator]
 

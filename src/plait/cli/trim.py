@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,14 +12,16 @@ from plait.cli.options import Request, session_argument
 from plait.cli.selection import UNITS
 from plait.cli.text import format_number, safe_line, shell_command, short_id
 from plait.edit.report import UNKNOWN, format_saved_share
-from plait.errors import UserError
+from plait.edit.trim import parse_custom_presets
+from plait.errors import SessionIsLive, UserError
 from plait.view.formats import format_count, format_money_column, format_tokens
 from plait.view.text import count_columns, shorten_to_width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from plait.archive import PresetEffect, Session
+    from plait.edit.cuts import CustomPreset
     from plait.view.context import FillItem
 
 PRESETS = ("light", "standard", "heavy", "extreme")
@@ -78,10 +81,17 @@ class Age(click.ParamType[timedelta]):
         return timedelta(**{UNITS[text[-1]]: int(text[:-1])})
 
 
+class PresetName(click.Choice[str]):
+    """A preset: a built-in one, or one of the configuration, which is looked up later."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value)
+
+
 @edit_command(
     "trim",
     session_argument,
-    click.argument("preset", required=False, type=click.Choice(PRESETS)),
+    click.argument("preset", required=False, type=PresetName(PRESETS)),
     click.option(
         "--tool", "tools", multiple=True, metavar="NAME", help="Calls of this tool; or `mcp__x__*`."
     ),
@@ -113,7 +123,13 @@ def trim_command(
     Writes a new session and does not change the old one. Your prompts always stay. Without
     anything to remove: show what fills the context and what each preset would save.
     """
+    custom = parse_custom_presets(request.settings.trim_presets)
     given = trim_choices(choices)
+    default = request.settings.trim_preset
+    if given is None and default and (in_place or how.is_sure or how.is_proved or how.is_dry):
+        given = trim_choices({**choices, "preset": default})
+    if given and "preset" in given:
+        given["preset"] = _find_preset(given["preset"], custom)
     source = request.session(session)
     if given is None:
         if in_place or how.is_sure or how.is_proved or any(choices[name] for name in MODIFIERS):
@@ -123,10 +139,33 @@ def trim_command(
                 "`--tool Bash --larger-than 10k`",
                 "`plait trim SESSION` shows what fills it and what each preset would save",
             )
-        print_context_fill(request, source, as_json=how.as_json)
+        print_context_fill(request, source, custom.values(), as_json=how.as_json)
         return
     plan = request.priced_archive.plan.trim(source, in_place=in_place, **given)
-    run_plan(request, source, plan, how)
+    try:
+        run_plan(request, source, plan, how)
+    except SessionIsLive as refusal:
+        words = [choices["preset"]] if choices["preset"] else []
+        fork = shell_command("plait", "trim", short_id(source.id), *words, *request.root_options)
+        resume = shell_command("plait", "resume", "FORK", "--run", *request.root_options)
+        raise SessionIsLive(
+            refusal.message,
+            f"trim a fork instead: `{fork}`{'' if words else ' with the same options'}, exit Claude "
+            f"Code, and continue with `{resume}`, FORK being the id that the trim prints",
+            *refusal.hints,
+        ) from None
+
+
+def _find_preset(name: str, custom: "Mapping[str, CustomPreset]") -> "str | CustomPreset":
+    """Return a preset by its name."""
+    if name in PRESETS:
+        return name
+    if name in custom:
+        return custom[name]
+    known = (*PRESETS, *custom)
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+    raise UserError(f"unknown preset '{name}'", hint)
 
 
 def trim_choices(choices: dict[str, Any]) -> dict[str, Any] | None:
@@ -142,7 +181,9 @@ def trim_choices(choices: dict[str, Any]) -> dict[str, Any] | None:
     return given
 
 
-def print_context_fill(request: Request, session: "Session", *, as_json: bool) -> None:
+def print_context_fill(
+    request: Request, session: "Session", custom: "Iterable[CustomPreset]" = (), *, as_json: bool
+) -> None:
     """Print what fills the context of a session, and what each preset would save."""
     from rich.text import Text
 
@@ -150,7 +191,7 @@ def print_context_fill(request: Request, session: "Session", *, as_json: bool) -
 
     output, archive = request.output, request.priced_archive
     weighed = weigh_context(archive.open(session), session.id, request.prices)
-    effects = list(list_preset_effects(archive, session))
+    effects = list(list_preset_effects(archive, session, custom))
     if as_json:
         output.json(
             {

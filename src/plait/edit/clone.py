@@ -33,6 +33,7 @@ from plait.edit.plan import (
 )
 from plait.edit.rename import check_title
 from plait.edit.side_files import SideFile, list_side_files
+from plait.errors import UserError
 from plait.graph.chain import CHAIN_TYPES
 from plait.graph.client.entries import FULL_READ_LIMIT
 from plait.line import (
@@ -401,6 +402,27 @@ def plan_clone(subject: Subject, *, title: str | None = None, is_clean: bool = F
     before = measure_log(subject.log, stamp.size)
     side_files = list_side_files(subject, session)
     return plan_copy("clone", subject, copy, stamp, side_files, before, before)
+
+
+def redirect_copy(plan: Plan, file: Path) -> Plan:
+    """Return the plan of a copy whose log is written to another file, or into another folder.
+
+    What the client keeps elsewhere under the session's id, such as file checkpoints, is left out:
+    it belongs to the client's own folder.
+    """
+    if file.is_dir():
+        file /= plan.path.name
+    if file.suffix != LOG_SUFFIX:
+        raise UserError(f"'{file}' is no name of a log", "name a .jsonl file, or a folder")
+    folder, new_folder = plan.path.with_suffix(""), file.with_suffix("")
+    steps = []
+    for step in plan.steps:
+        if isinstance(step, Write) and step.path == plan.path:
+            steps.append(replace(step, path=file))
+        elif isinstance(step, Write) and folder in step.path.parents:
+            steps.append(replace(step, path=new_folder / step.path.relative_to(folder)))
+    note = f"`claude --resume` finds it only as '{plan.path}'"
+    return replace(plan, path=file, steps=tuple(steps), notes=(*plan.notes, note))
 
 
 def build_title_lines(session: str, title: str | None) -> tuple[tuple[bytes, str], ...]:

@@ -60,10 +60,33 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class CustomPreset:
+    """A preset of the user's own: a share of the messages to leave, or turns that keep their tools.
+
+    The percentage of `truncate_percent` is of turns, as in ccs-cloner; that of `older_percent` is
+    of the characters of each tool result.
+    """
+
+    name: str
+    leave_percent: int | None = None
+    """How much of the messages to leave, in tokens."""
+    except_last: int = 2
+    """With `leave_percent`: turns at the end that are left alone."""
+    keep_turns_with_tools: int | None = None
+    """How many of the last turns with tool calls keep them."""
+    truncate_percent: int = 0
+    """How many percent of these turns, the oldest, keep only the beginnings of results and inputs."""
+    older_percent: int = 0
+    """How much of each tool result of earlier turns to leave; 0 removes calls and results."""
+    thinking: bool = False
+    """Also remove thinking."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrimChoice:
     """What a person wants to go."""
 
-    preset: Preset | None = None
+    preset: Preset | CustomPreset | None = None
     calls: tuple[str, ...] = ()
     """Ids of calls, or unique beginnings of them."""
     tools: tuple[str, ...] = ()

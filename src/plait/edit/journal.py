@@ -35,7 +35,7 @@ import msgspec
 from msgspec import structs
 
 from plait.edit.plan import Append, CopyOf, Move, Plan, Remove, Step, Subject, Write
-from plait.errors import PlaitError, Refused, SourceError, UserError
+from plait.errors import PlaitError, Refused, SessionIsLive, SourceError, UserError
 from plait.line import FileStamp, Root, read_file_stamp, read_small
 from plait.line import iter_bytes as pieces_of
 from plait.line.discovery import (
@@ -1010,7 +1010,9 @@ class Journal:
     def _refuse_living(self, session: str, files: list[Path], names: list[str]) -> None:
         sign = self.find_activity(files, names)
         if sign:
-            raise Refused(f"session '{session}' is live: {sign}", "`--force` edits it all the same")
+            raise SessionIsLive(
+                f"session '{session}' is live: {sign}", "`--force` edits it all the same"
+            )
 
     def _with_later_edit(self, refusal: Refused, edit: Edit) -> Refused:
         paths = {step.path for step in edit.steps}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from plait.edit.branches import plan_active_only, plan_fork, plan_graft, plan_switch
 from plait.edit.check import find_records, find_violations
-from plait.edit.clone import plan_clone
+from plait.edit.clone import plan_clone, redirect_copy
 from plait.edit.compress import Calls, build_summariser, plan_compress
 from plait.edit.journal import note_if_live
 from plait.edit.move import DirectoryMap, MovedFolder, is_within, plan_move, strip_separator
@@ -20,7 +20,7 @@ from plait.edit.rename import plan_rename, plan_tag
 from plait.edit.repair import needs_repair, plan_repair
 from plait.edit.side_files import list_side_files, plan_delete
 from plait.edit.transfer import PackPlan, PackSource, plan_pack, plan_unpack
-from plait.edit.trim import Preset, TrimChoice, plan_trim
+from plait.edit.trim import CustomPreset, Preset, TrimChoice, plan_trim
 from plait.errors import Refused, UserError
 from plait.line import list_files, make_project_slug
 from plait.line.discovery import find_config_folder, is_foreign_path
@@ -178,16 +178,19 @@ class Plans:
         title: str | None = None,
         clean: bool = False,
         active_only: bool = False,
+        output: Path | None = None,
     ) -> Plan:
         """Plan a copy of a session under new ids that can be continued on its own.
 
-        Lines without a record are copied as they are, or left out with `clean`.
-        With `active_only` only the active branch is copied.
+        Lines without a record are copied as they are, or left out with `clean`. With `active_only`
+        only the active branch is copied. With `output` the log is written to that file.
         """
         subject = self._subject(session)
         if active_only:
-            return note_if_live(plan_active_only(subject, title=title))
-        return note_if_live(plan_clone(subject, title=title, is_clean=clean))
+            plan = plan_active_only(subject, title=title)
+        else:
+            plan = plan_clone(subject, title=title, is_clean=clean)
+        return note_if_live(plan if output is None else redirect_copy(plan, output))
 
     def fork(
         self,
@@ -237,7 +240,7 @@ class Plans:
     def trim(
         self,
         session: SessionRef,
-        preset: Preset | None = None,
+        preset: Preset | CustomPreset | None = None,
         *,
         in_place: bool = False,
         choice: TrimChoice | None = None,

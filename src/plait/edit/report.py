@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.conversation.prices import Prices
-from plait.edit.cuts import Preset
+from plait.edit.cuts import CustomPreset, Preset
 from plait.edit.plan import Measures, Plan, Violation
 from plait.sessions.model import SessionRef
 from plait.view.context import NextCost, Weighed, describe_next_prompt, measure_context
@@ -430,15 +430,18 @@ def weigh_context(
     return replace(weighed, next_prompt=describe_next_prompt(found.next_prompt, prices))
 
 
-def list_preset_effects(archive: "Archive", session: SessionRef) -> Iterator[PresetEffect]:
+def list_preset_effects(
+    archive: "Archive", session: SessionRef, custom: Iterable[CustomPreset] = ()
+) -> Iterator[PresetEffect]:
     """Yield what each preset would leave, the gentlest first; none of what is only kept."""
     if archive.session(session).is_kept:
         return
-    for preset in get_args(Preset):
+    for preset in (*get_args(Preset), *custom):
         plan = archive.plan.trim(session, preset, in_place=True)
         before, after = build_size(plan.before), build_size(plan.after)
         words = _words(before, after) if plan.steps else "nothing to trim"
-        yield PresetEffect(preset, before, after, plan.break_even_turns, words)
+        name = preset.name if isinstance(preset, CustomPreset) else preset
+        yield PresetEffect(name, before, after, plan.break_even_turns, words)
 
 
 def _words(before: Size, after: Size) -> str:

@@ -23,8 +23,10 @@ from plait.edit import cuts
 from plait.edit import cuts as marks
 from plait.edit.check import describe_image_fault, parse_image
 from plait.edit.cuts import (
+    KEPT,
     PLAIN_RESULTS,
     THINKING,
+    CustomPreset,
     Cut,
     Place,
     Preset,
@@ -54,7 +56,7 @@ from plait.edit.draft import (
 from plait.edit.links import SideFileChanges, find_resume_chain, mend_pointers, restore_resume_chain
 from plait.edit.log import add_break_even, measure_log, read_stamp, split_lines
 from plait.edit.plan import Plan, Subject, Write
-from plait.errors import UserError
+from plait.errors import ConfigError, UserError
 from plait.graph.client import Context, build_context, find_refusal
 from plait.graph.client.context import REMINDER
 from plait.graph.client.entries import Block
@@ -65,17 +67,34 @@ from plait.record import Record, parse_entry
 from plait.record.codec import as_mapping, encode_value, get_text
 from plait.record.prompts import get_queued_text, is_typed_in_queue
 
-__all__ = ["Cut", "Preset", "Removed", "TrimChoice", "Way", "apply_cuts", "plan_cuts", "plan_trim"]
+__all__ = [
+    "CustomPreset",
+    "Cut",
+    "Preset",
+    "Removed",
+    "TrimChoice",
+    "Way",
+    "apply_cuts",
+    "plan_cuts",
+    "plan_trim",
+]
 
 
 MEDIA = frozenset({"image", "document"})
 
 
 def shorten_result(
-    place: Place, block: dict[str, Any], keep: int | None, reason: str
+    place: Place, block: dict[str, Any], keep: int | Callable[[str], int] | None, reason: str
 ) -> Iterator[Cut]:
-    """Yield the cuts; what is as short already is left alone, and so is what loads tools."""
+    """Yield the cuts that leave so many characters of each text, or with None a single line.
+
+    What is as short already is left alone, and so is what loads tools.
+    """
     content = block.get("content")
+
+    def shorten(text: str) -> str:
+        return cuts.cut_text(text, keep(text) if callable(keep) else keep or 0)
+
     if loads_tools(block):
         return
     if keep is None:
@@ -90,12 +109,12 @@ def shorten_result(
         if is_long or more:
             yield Cut(place.line, place.block, line, reason)
     elif isinstance(content, str):
-        if len(left := cuts.cut_text(content, keep)) < len(content):
+        if len(left := shorten(content)) < len(content):
             yield Cut(place.line, place.block, left, reason)
     elif isinstance(content, list):
         for inner, part in enumerate(content):
             text = part.get("text") if isinstance(part, dict) else None
-            if isinstance(text, str) and len(left := cuts.cut_text(text, keep)) < len(text):
+            if isinstance(text, str) and len(left := shorten(text)) < len(text):
                 yield Cut(place.line, place.block, left, reason, inner)
 
 
@@ -335,20 +354,118 @@ PRESETS: dict[Preset, PresetRule] = {
 }
 
 
-def select_preset_cuts(log: SentLog, preset: Preset, except_last: int = 0) -> list[Cut]:
-    """Return the cuts of a preset; none where so little is left already."""
-    return _Trimming(log, PRESETS[preset], except_last).cuts()
-
-
-def describe_shortfall(log: SentLog, preset: Preset) -> str | None:
-    """Say that a trimmed log is still above the share of a preset, or None where it is not."""
-    total, rule = log.weight + log.trimmed, PRESETS[preset]
-    if log.weight <= (rule.share + SLACK) * total:
+def get_preset_rule(preset: Preset | CustomPreset) -> PresetRule | None:
+    """Return what a preset leaves; None where it does not go by size."""
+    if not isinstance(preset, CustomPreset):
+        return PRESETS[preset]
+    if preset.leave_percent is None:
         return None
+    turns = preset.except_last
+    return PresetRule(preset.leave_percent / 100, turns, answers=4 * max(turns, 1), steps=10)
+
+
+def select_preset_cuts(
+    log: SentLog, preset: Preset | CustomPreset, except_last: int = 0
+) -> list[Cut]:
+    """Return the cuts of a preset; none where so little is left already."""
+    rule = get_preset_rule(preset)
+    cuts = _Trimming(log, rule, except_last).cuts() if rule else []
+    if isinstance(preset, CustomPreset):
+        cuts += _select_tool_turn_cuts(log, preset, except_last)
+    return cuts
+
+
+def _select_tool_turn_cuts(log: SentLog, preset: CustomPreset, except_last: int) -> Iterator[Cut]:
+    """Yield the cuts by turns: the last ones keep their tools, earlier ones less or nothing."""
+    if preset.thinking:
+        for sent in log.chain:
+            if not log.is_recent(sent.record.line, except_last):
+                for at, head in enumerate(list_block_heads(sent.record)):
+                    if head.type in THINKING:
+                        yield Cut(sent.record.line, at, None, "thinking")
+    if preset.keep_turns_with_tools is None:
+        return
+    turns = sorted({sent_block.owner.turn for sent_block, _ in log.calls()})
+    start = max(len(turns) - preset.keep_turns_with_tools, 0)
+    whole_from = start + (len(turns) - start) * preset.truncate_percent // 100
+    truncated, older = set(turns[start:whole_from]), set(turns[:start])
+    spared = find_mentioned_calls(
+        sent.record for sent in log.chain if sent.turn not in older and sent.turn not in truncated
+    )
+
+    def keep_share(text: str) -> int:
+        return cuts.count_original_characters(text) * preset.older_percent // 100
+
+    for sent_block, call in log.calls():
+        turn, line = sent_block.owner.turn, sent_block.line
+        if turn not in truncated | older or log.is_recent(line, except_last):
+            continue
+        name = log.pairs.names.get(call) or "a tool"
+        places = list(log.pairs.list_places(call))
+        if turn in older and not preset.older_percent:
+            is_hanging = sent_block.owner.record.parent_uuid not in log.uuids
+            is_needed = call in spared or any(loads_tools(log.block_at(place)) for place in places)
+            if not is_hanging and not is_needed:
+                for place in places:
+                    yield Cut(place.line, place.block, None, f"call of {name}")
+            continue
+        given: Any = sent_block.block.get("input")
+        is_own_tool = sent_block.block.get("type") == "tool_use" and isinstance(given, dict)
+        if is_own_tool and (left := marks.shorten_input(given)) != given:
+            words = msgspec.json.encode(left).decode()
+            yield Cut(line, sent_block.place, words, f"input of {name}")
+        for place in log.pairs.results.get(call, ()):
+            block = log.block_at(place)
+            if block.get("type") in PLAIN_RESULTS:
+                keep = KEPT if turn in truncated else keep_share
+                yield from shorten_result(place, block, keep, f"result of {name}")
+
+
+def describe_shortfall(log: SentLog, preset: Preset | CustomPreset) -> str | None:
+    """Say that a trimmed log is still above the share of a preset, or None where it is not."""
+    total, rule = log.weight + log.trimmed, get_preset_rule(preset)
+    if rule is None or log.weight <= (rule.share + SLACK) * total:
+        return None
+    name = preset.name if isinstance(preset, CustomPreset) else preset
     return (
-        f"'{preset}' would leave {rule.share:.0%} of what the messages took; "
+        f"'{name}' would leave {rule.share:.0%} of what the messages took; "
         f"{log.weight / total:.0%} is left: what people and Claude said, and the newest turns, stay"
     )
+
+
+PERCENT = range(101)
+CUSTOM_KEYS: Mapping[str, tuple[type, range]] = {
+    "leave_percent": (int, PERCENT),
+    "except_last": (int, range(1_000_000)),
+    "keep_turns_with_tools": (int, range(1_000_000)),
+    "truncate_percent": (int, PERCENT),
+    "older_percent": (int, PERCENT),
+    "thinking": (bool, range(2)),
+}
+
+
+def parse_custom_presets(tables: Mapping[str, Any]) -> dict[str, CustomPreset]:
+    """Return the presets of a configuration: a table for each, under its name."""
+    presets = {}
+    for name, table in tables.items():
+        where = f"trim preset '{name}'"
+        if name in PRESETS:
+            raise ConfigError(f"{where} exists already", "choose another name")
+        if not isinstance(table, dict):
+            raise ConfigError(f"{where} is not a table", f"write it as `[trim_presets.{name}]`")
+        for key, value in table.items():
+            if key not in CUSTOM_KEYS:
+                known = ", ".join(CUSTOM_KEYS)
+                raise ConfigError(f"unknown setting '{key}' of {where}", f"known are {known}")
+            kind, allowed = CUSTOM_KEYS[key]
+            if type(value) is not kind or value not in allowed:
+                limits = "true or false" if kind is bool else f"a whole number up to {allowed[-1]}"
+                raise ConfigError(f"setting '{key}' of {where} must be {limits}")
+        preset = CustomPreset(name, **table)
+        if (preset.leave_percent is None) is (preset.keep_turns_with_tools is None):
+            raise ConfigError(f"{where} needs either `leave_percent` or `keep_turns_with_tools`")
+        presets[name] = preset
+    return presets
 
 
 class _Trimming:
@@ -820,7 +937,7 @@ def plan_trim(
     return replace(plan, notes=(*plan.notes, *_note_shortfall(plan, choice.preset)))
 
 
-def _note_shortfall(plan: Plan, preset: Preset | None) -> Iterable[str]:
+def _note_shortfall(plan: Plan, preset: Preset | CustomPreset | None) -> Iterable[str]:
     """Say where a preset does not reach what it is for."""
     if preset is None:
         return ()
