@@ -412,7 +412,7 @@ def _select_tool_turn_cuts(log: SentLog, preset: CustomPreset, except_last: int)
         given: Any = sent_block.block.get("input")
         is_own_tool = sent_block.block.get("type") == "tool_use" and isinstance(given, dict)
         if is_own_tool and (left := marks.shorten_input(given)) != given:
-            words = msgspec.json.encode(left).decode()
+            words = encode_value(left).decode()
             yield Cut(line, sent_block.place, words, f"input of {name}")
         for place in log.pairs.results.get(call, ()):
             block = log.block_at(place)
