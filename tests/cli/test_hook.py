@@ -1,5 +1,6 @@
 """`plait hook` and what it leaves for `plait trace status` and `plait trace flush`."""
 
+import base64
 import json
 import os
 import subprocess
@@ -366,3 +367,101 @@ def test_help_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert "work" not in out.split("Commands:")[1].split()
     assert plait("hook", "stop", "--help") == 0
     assert "always exits with 0" in capsys.readouterr().out
+
+
+def langfuse_settings(url: str, public_key: str) -> dict[str, dict[str, str]]:
+    variables = {
+        "TRACE_TO_LANGFUSE": "true",
+        "CC_LANGFUSE_PUBLIC_KEY": public_key,
+        "CC_LANGFUSE_SECRET_KEY": "sk-of-the-project",
+        "CC_LANGFUSE_BASE_URL": url,
+    }
+    return {"env": variables}
+
+
+def test_projects_name_their_langfuse_in_the_settings_of_claude_code(
+    folder: Path, nobodys_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert plait("trace", "install", "--yes", "--from-environment") == 0
+    assert "TRACE_TO_LANGFUSE is not set here" in capsys.readouterr().out
+    settings = json.loads((nobodys_home / ".claude" / "settings.json").read_text(encoding="utf-8"))
+    command = settings["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
+    assert command.endswith("hook session-end --from-environment")
+    with Receiver() as configured, Receiver() as shop, Receiver() as till:
+        send_to(configured.url)
+        for name, receiver in (("shop", shop), ("till", till), ("plain", None)):
+            project = tmp_path / name
+            (project / ".claude").mkdir(parents=True)
+            log = Growing(tmp_path / f"logs-{name}")
+            log.turn(name)
+            if receiver:
+                file = project / ".claude" / "settings.local.json"
+                content = langfuse_settings(receiver.url, f"pk-{name}")
+                file.write_text(json.dumps(content), encoding="utf-8")
+            told = {**log.told("SessionEnd"), "cwd": str(project)}
+            done = subprocess.run(
+                f"{command} --wait",
+                shell=True,
+                input=json.dumps(told).encode(),
+                capture_output=True,
+                timeout=60,
+                check=False,
+            )
+            assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    for receiver, name in ((configured, "plain"), (shop, "shop"), (till, "till")):
+        (root,) = (span for span in receiver.spans.values() if span.name == "Turn 1")
+        attributes = {item.key: item.value.string_value for item in root.attributes}
+        assert name in attributes["langfuse.observation.input"]
+    keys = base64.b64encode(b"pk-shop:sk-of-the-project").decode()
+    (request,) = shop.requests
+    assert request["headers"]["authorization"] == f"Basic {keys}"
+    capsys.readouterr()
+    assert plait("trace", "status", "--json") == 0
+    status = said(capsys)
+    assert status["target"].startswith(configured.url)
+    urls = {environment["target"] for environment in status["environments"]}
+    assert urls == {f"{receiver.url}/api/public/otel/v1/traces" for receiver in (shop, till)}
+    assert plait("trace", "flush") == 0
+    assert "sk-of-the-project" not in capsys.readouterr().out
+    assert plait("trace", "install", "--yes") == 0
+    assert "--from-environment" not in (nobodys_home / ".claude" / "settings.json").read_text()
+
+
+def test_the_environment_of_a_hook_names_the_langfuse_or_switches_it_off(
+    folder: Path, tmp_path: Path
+) -> None:
+    log = Growing(tmp_path / "p")
+    log.turn("one")
+    told, words = json.dumps(log.told("SessionEnd")), ("session-end", "--verbose", "--wait")
+    with Receiver() as configured, Receiver() as receiver:
+        send_to(configured.url)
+        variables = langfuse_settings(receiver.url, "pk")["env"]
+        off = {**variables, "TRACE_TO_LANGFUSE": "false"}
+        done = hooked(*words, "--from-environment", told=told, **off)
+        assert "switched off" in done.stderr
+        lacking = {**variables, "CC_LANGFUSE_SECRET_KEY": ""}
+        done = hooked(*words, "--from-environment", told=told, **lacking)
+        assert "not both keys" in done.stderr
+        assert configured.requests == receiver.requests == []
+        assert hooked(*words, told=told, **variables).returncode == 0  # without the option
+        assert (configured.names(), receiver.names()) == (["Turn 1"], [])
+        assert hooked(*words, "--from-environment", told=told, **variables).returncode == 0
+    assert receiver.names() == ["Turn 1"]
+
+
+def test_what_cc_langfuse_has_sent_of_a_project_is_not_sent_again(
+    folder: Path, nobodys_home: Path, tmp_path: Path
+) -> None:
+    log = Growing(tmp_path / "p")
+    log.turn("one")
+    lines = len(log.path.read_text(encoding="utf-8").splitlines())
+    log.turn("two")
+    state = nobodys_home / ".claude" / "state" / "cc-langfuse_state.json"
+    state.parent.mkdir(parents=True)
+    sent = {SESSION: {"last_line": lines, "turn_count": 1, "updated": "2026-11-15T10:00:00Z"}}
+    state.write_text(json.dumps(sent), encoding="utf-8")
+    with Receiver() as receiver:
+        variables = langfuse_settings(receiver.url, "pk")["env"]
+        words = ("session-end", "--wait", "--from-environment")
+        hooked(*words, told=json.dumps(log.told("SessionEnd")), **variables)
+    assert receiver.names() == ["Turn 2"]

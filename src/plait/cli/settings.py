@@ -16,6 +16,8 @@ An option beats the environment, the environment beats the file, the file beats 
     $PLAIT_OTLP_HEADERS      what is sent with it, such as keys
     $LANGFUSE_PUBLIC_KEY     the keys of a Langfuse project, with $LANGFUSE_SECRET_KEY
     $LANGFUSE_BASE_URL       where Langfuse is; older names it $LANGFUSE_HOST
+    $TRACE_TO_LANGFUSE       whether hooks take the target from the environment, where they may
+    $CLAUDE_PROJECT_DIR      the project, which Claude Code tells its hooks
     $ANTHROPIC_API_KEY       the key that `plait chat` sends
     $ANTHROPIC_BASE_URL      where it sends to
     $ANTHROPIC_MODEL         whom it asks
@@ -294,6 +296,20 @@ def home_folder() -> Path:
 def claude_config_folder() -> Path:
     """Return where Claude Code keeps its own settings."""
     return expand_user(claude_folder_setting(os.environ), os.environ)
+
+
+def langfuse_environment(project: Path | None) -> dict[str, str]:
+    """Return the environment with the variables that Claude Code's settings have for a project."""
+    from plait.trace.environment import read_environment
+
+    return read_environment(os.environ, claude_config_folder(), project)
+
+
+def hook_project(hook_input: bytes) -> Path | None:
+    """Return the folder that Claude Code was started in, as a hook was told."""
+    from plait.trace.environment import find_project_folder
+
+    return find_project_folder(os.environ, hook_input)
 
 
 def systemd_folder() -> Path:

@@ -43,10 +43,12 @@ from plait.trace.delivery import (
     Target,
     deliver,
     flush,
+    langfuse_target,
     otlp_target,
     parse_headers,
     read_sending_status,
 )
+from plait.trace.environment import iter_target_folders
 from plait.trace.model import Content, Convention, Span
 from plait.trace.otlp import write_spans
 from plait.view.formats import format_age, format_bytes, format_count, format_second
@@ -274,23 +276,35 @@ def status_command(request: Request, limit: int, as_json: bool) -> None:
 
     Covers what hooks sent; `plait trace send` is not recorded.
     """
-    found = read_sending_status(request.settings.state / FOLDER)
-    target = trace_target(request.settings.hook_collector)
-    url = target.url if target else None
+    targets = _list_hook_targets(request)
+    reports = [
+        (target.url if target else None, read_sending_status(folder)) for folder, target in targets
+    ]
     if as_json:
-        request.output.json({"target": url, **msgspec.to_builtins(found)})
+        first, *others = [{"target": url, **msgspec.to_builtins(status)} for url, status in reports]
+        request.output.json({**first, "environments": others} if others else first)
         return
-    if found.sessions:
-        request.output.print(_status_table(request, found.sessions[-limit:]))
-        left = len(found.sessions) - limit
-        if left > 0:
-            request.output.note(f"{format_count(left, 'older session')} not shown")
-    else:
-        request.output.print_message(
-            "nothing sent by hooks yet; `plait trace install` sets them up"
-        )
-    for line in _status_lines(found, url):
-        request.output.print(line)
+    for url, status in reports:
+        if status.sessions:
+            request.output.print(_status_table(request, status.sessions[-limit:]))
+            left = len(status.sessions) - limit
+            if left > 0:
+                request.output.note(f"{format_count(left, 'older session')} not shown")
+        elif len(reports) == 1:
+            request.output.print_message(
+                "nothing sent by hooks yet; `plait trace install` sets them up"
+            )
+        for line in _status_lines(status, url):
+            request.output.print(line)
+
+
+def _list_hook_targets(request: Request) -> list[tuple[Path, Target | None]]:
+    """Return the folders of what hooks leave, with where each sends to: the configured one first,
+    then those of Langfuse projects that environments have named.
+    """
+    folder = request.settings.state / FOLDER
+    named = [(path, langfuse_target(*project)) for path, project in iter_target_folders(folder)]
+    return [(folder, trace_target(request.settings.hook_collector)), *named]
 
 
 def _status_table(request: Request, sessions: list[SessionStatus]) -> "Table":
@@ -351,25 +365,30 @@ def _status_lines(found: SendingStatus, target: str | None) -> list[str]:
 )
 def flush_command(request: Request, refused: bool, as_json: bool) -> None:
     """Send what is waiting now, without waiting for the next retry."""
-    spool = Spool(request.settings.state / FOLDER)
-    collector = request.settings.hook_collector
-    target = trace_target(collector)
-    if target is None:
+    targets = [(folder, target) for folder, target in _list_hook_targets(request) if target]
+    if not targets:
         raise ConfigError(
             "no target for traces",
             "set `otlp_endpoint`, or the two keys of a Langfuse project, in config.toml",
         )
-    if refused:
-        spool.retry_refused()
-    done = flush(spool, target, wait=WAIT)
+    results = []
+    for folder, target in targets:
+        spool = Spool(folder)
+        if refused:
+            spool.retry_refused()
+        results.append((target.url, flush(spool, target, wait=WAIT)))
     if as_json:
-        request.output.json({"target": target.url, **msgspec.to_builtins(done)})
-    elif not done.waiting:
-        request.output.print(_format_flushed(done, target.url))
-    if done.waiting:
+        first, *others = [{"target": url, **msgspec.to_builtins(done)} for url, done in results]
+        request.output.json({**first, "environments": others} if others else first)
+    else:
+        for url, done in results:
+            if not done.waiting:
+                request.output.print(_format_flushed(done, url))
+    waiting = [done for _, done in results if done.waiting]
+    if waiting:
+        count = format_count(sum(done.waiting for done in waiting), "span")
         raise SourceError(
-            f"{format_count(done.waiting, 'span')} still waiting: {done.reason}",
-            "`plait trace status` shows more",
+            f"{count} still waiting: {waiting[0].reason}", "`plait trace status` shows more"
         )
 
 

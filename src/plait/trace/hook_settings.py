@@ -60,9 +60,14 @@ class SettingsPlan(Struct, frozen=True):
 
 
 def plan_install(
-    path: Path, command: str, *, with_shown_event: bool = False, hooks: HookSet = TRACE_HOOKS
+    path: Path,
+    command: str,
+    *,
+    with_shown_event: bool = False,
+    hooks: HookSet = TRACE_HOOKS,
+    option: str = "",
 ) -> SettingsPlan:
-    """Return the plan that adds our hooks, or brings them up to date.
+    """Return the plan that adds our hooks, or brings them up to date; each with an option.
 
     The hook that Claude Code shows on the screen is only updated, unless it is asked for.
     """
@@ -73,7 +78,7 @@ def plan_install(
             "hooks": [
                 {
                     "type": "command",
-                    "command": f"{command} {hooks.arguments.format(event)}",
+                    "command": f"{command} {hooks.arguments.format(event)} {option}".rstrip(),
                     "timeout": TIMEOUT,
                 }
             ]

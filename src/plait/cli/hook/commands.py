@@ -20,12 +20,19 @@ from plait.cli.registry import subcommands
 from plait.cli.settings import (
     claude_config_folder,
     config_file,
+    langfuse_environment,
     load_prices,
     load_settings,
     trace_target,
 )
 from plait.errors import PlaitError
 from plait.line import read_small
+from plait.trace.environment import (
+    OPTION,
+    SWITCH,
+    find_langfuse_project,
+    read_target_file,
+)
 from plait.trace.hook_event import EVENTS, SHOWN_EVENT, WORKER_LOG, is_worker_running
 from plait.trace.hook_settings import (
     list_installed_hooks,
@@ -34,12 +41,13 @@ from plait.trace.hook_settings import (
     plan_uninstall,
 )
 from plait.trace.jobs import list_failed_jobs
-from plait.trace.state import import_states
+from plait.trace.state import STATE_FILE, import_states
 from plait.view.formats import format_count
 
 if TYPE_CHECKING:
     from plait.archive import HookOptions
     from plait.conversation.costs import Pricing
+    from plait.trace.delivery import Target
 
 SCOPES = ("user", "project", "local")
 CC_LANGFUSE_STATE = Path("state") / "cc-langfuse_state.json"
@@ -70,10 +78,16 @@ install_options = combine_options(
         is_flag=True,
         help="Also before compactions; Claude Code shows this hook to you and the model.",
     ),
+    click.option(
+        OPTION,
+        "is_environment",
+        is_flag=True,
+        help="Let a project's environment name the Langfuse project, as for cc-langfuse.",
+    ),
     examples="plait trace install --dry-run",
 )
 def install_command(
-    request: Request, scope: str, yes: bool, is_dry: bool, pre_compact: bool
+    request: Request, scope: str, yes: bool, is_dry: bool, pre_compact: bool, is_environment: bool
 ) -> None:
     """Add hooks to Claude Code's settings that send traces while you work.
 
@@ -81,7 +95,12 @@ def install_command(
     as they are. What cc-langfuse has already sent is not sent again.
     """
     output, path = request.output, _settings_file(request, scope)
-    plan = plan_install(path, shlex.join(program_arguments()), with_shown_event=pre_compact)
+    plan = plan_install(
+        path,
+        shlex.join(program_arguments()),
+        with_shown_event=pre_compact,
+        option=OPTION if is_environment else "",
+    )
     if not plan.is_change:
         output.print(f"the hooks are already in {path}")
     elif _confirm(request, plan, is_sure=yes, is_dry=is_dry):
@@ -95,15 +114,32 @@ def install_command(
     if count:
         sessions = format_count(count, "session")
         output.print(f"what cc-langfuse has sent is not sent again: {sessions}")
+    if is_environment:
+        output.print(f"traces go where a project's environment says: {_describe_here(request)}")
     target = trace_target(request.settings.hook_collector)
     if target:
-        output.print(f"traces go to {target.url}")
+        others = " of other projects" if is_environment else ""
+        output.print(f"traces{others} go to {target.url}")
+        return
+    if is_environment:
         return
     output.print(f"no target for traces yet; set one in {config_file()}:")
     output.print('  otlp_endpoint = "http://localhost:4318"')
     output.print("or the two keys of a Langfuse project:")
     output.print('  langfuse_public_key = "pk-…"')
     output.print('  langfuse_secret_key = "sk-…"')
+
+
+def _describe_here(request: Request) -> str:
+    """Describe where the environment of this directory sends traces."""
+    variables = langfuse_environment(request.settings.directory)
+    if SWITCH not in variables:
+        return f"{SWITCH} is not set here"
+    try:
+        langfuse = find_langfuse_project(variables)
+    except PlaitError as error:
+        return error.message
+    return f"here {langfuse.host}" if langfuse else f"{SWITCH} is switched off here"
 
 
 @command("uninstall", install_options, examples="plait trace uninstall")
@@ -160,6 +196,8 @@ def hooks_command(request: Request, as_json: bool) -> None:
             missing = f", {', '.join(scope['missing'])} missing" if scope["missing"] else ""
             state = f"installed in {scope['path']}{missing}"
         output.print(f"{scope['scope']}: {state}")
+    if any(OPTION in (scope["command"] or "") for scope in installed):
+        output.print_message(f"environment: {_describe_here(request)}")
     output.print_message(f"target: {target.url if target else 'none yet, see `plait config`'}")
     output.print(f"content: {request.settings.hook_collector.content}")
     output.print(f"worker: {'running' if is_running else 'idle; the next hook starts it'}")
@@ -198,6 +236,7 @@ def work_command(folder: Path, **limits: float | None) -> None:
 def run_worker(folder: Path, **limits: float) -> None:
     """Process the jobs that hooks have left; errors go to the worker's log."""
     from plait.archive import HookLimits, HookWorker
+    from plait.trace.delivery import langfuse_target
     from plait.trace.jobs import WorkerLog, iter_jobs
 
     log = WorkerLog(folder)
@@ -205,7 +244,14 @@ def run_worker(folder: Path, **limits: float) -> None:
         with suppress(OSError):
             os.chdir(folder)  # the project's own folder may be deleted meanwhile
         settings = load_settings()
-        target = trace_target(settings.hook_collector)
+        langfuse = read_target_file(folder)
+        if langfuse:
+            target: Target | None = langfuse_target(*langfuse)
+            data = read_small(claude_config_folder() / CC_LANGFUSE_STATE)
+            if data and not (folder / STATE_FILE).exists():
+                import_states(folder, data)
+        else:
+            target = trace_target(settings.hook_collector)
         if target is None:
             dropped = sum(1 for _ in iter_jobs(folder))
             log.write(f"no target for traces: {dropped} jobs dropped")
@@ -256,10 +302,11 @@ def hook_command() -> None:
 
 
 def _event_command(name: str) -> click.Command:
-    def run(verbose: bool, wait: bool) -> None:
+    def run(verbose: bool, wait: bool, from_environment: bool) -> None:
         from plait.cli.hook.event import run_event
 
-        run_event([name, *["--verbose"] * verbose, *["--wait"] * wait])
+        options = [*["--verbose"] * verbose, *["--wait"] * wait, *[OPTION] * from_environment]
+        run_event([name, *options])
 
     return click.Command(
         name,
@@ -267,6 +314,7 @@ def _event_command(name: str) -> click.Command:
         params=[
             click.Option(["-v", "--verbose"], is_flag=True, help="Say on stderr what was done."),
             click.Option(["--wait"], is_flag=True, help="Do the work here, and wait for it."),
+            click.Option([OPTION], is_flag=True, help="Take the target from the environment."),
         ],
         help=f"Read what Claude Code says on stdin at {EVENTS[name]}; always exits with 0.",
     )

@@ -47,7 +47,8 @@ def run_event(arguments: "Sequence[str]") -> "NoReturn":
     is_waiting = "--wait" in arguments
     said = ""
     try:
-        said = _handle_event(arguments[0], is_waiting=is_waiting)
+        is_environment = "--from-environment" in arguments
+        said = _handle_event(arguments[0], is_waiting, is_environment)
     except BaseException as error:
         said = error.message if isinstance(error, PlaitError) else repr(error)
     if is_verbose:
@@ -56,7 +57,7 @@ def run_event(arguments: "Sequence[str]") -> "NoReturn":
     os._exit(0)  # the interpreter would take its time to clean up
 
 
-def _handle_event(event: str, *, is_waiting: bool = False) -> str:
+def _handle_event(event: str, is_waiting: bool, is_environment: bool) -> str:
     if event not in EVENTS:
         return "there is no such event"
     if os.isatty(0):
@@ -65,6 +66,11 @@ def _handle_event(event: str, *, is_waiting: bool = False) -> str:
     data = read_hook_input(0, None if is_waiting else LIMIT)
     if not data.strip():
         return "nothing on stdin"
+    if is_environment:
+        named = _find_environment_folder(folder, data)
+        if named is None:
+            return "tracing is switched off by TRACE_TO_LANGFUSE"
+        folder = named
     write_job(folder, event, data)
     if is_waiting:
         from pathlib import Path
@@ -77,6 +83,23 @@ def _handle_event(event: str, *, is_waiting: bool = False) -> str:
         return "a worker is running"
     start_worker(folder, ["hook", "work", "--folder", folder])
     return "a worker was started"
+
+
+def _find_environment_folder(folder: str, data: bytes) -> str | None:
+    """Return the folder of the Langfuse project that the environment names.
+
+    Without a word of it the usual folder; None where the environment switches tracing off.
+    """
+    from pathlib import Path
+
+    from plait.cli.settings import hook_project, langfuse_environment
+    from plait.trace.environment import SWITCH, find_langfuse_project, open_target_folder
+
+    variables = langfuse_environment(hook_project(data))
+    if SWITCH not in variables:
+        return folder
+    project = find_langfuse_project(variables)
+    return str(open_target_folder(Path(folder), project)) if project else None
 
 
 def trace_folder() -> str:
