@@ -129,7 +129,8 @@ def test_workers_end_with_the_one_that_asks(way: str, blow: signal.Signals) -> N
     program.stdout.close()
     if blow == signal.SIGKILL:  # at work, they see it when they ask for more
         for pid in pids:
-            os.kill(pid, signal.SIGTERM)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
     for _ in range(200):
         if not any(_is_running(pid) for pid in pids):
             break
