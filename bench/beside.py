@@ -114,7 +114,7 @@ def _measure(case: Case, sides: Sequence[tuple[Path, Path]], rounds: int) -> Non
             if case.before:
                 case.before(cache)
             took[number].append(_seconds(case, tree, cache))
-    other, here = (min(one) for one in took)
+    other, here = (min(item) for item in took)
     print(f"{case.name:24} {other:7.3f} {here:7.3f}  {here / other:5.2f}", flush=True)
 
 

@@ -74,20 +74,20 @@ async def beside(folder: Path, url: str, turns: int) -> None:
     import anthropic
 
     sdk = anthropic.AsyncAnthropic(api_key="made-up", base_url=url, max_retries=0)
-    said: list[dict[str, Any]] = []
+    output: list[dict[str, Any]] = []
     api = MessagesApi(MODEL, key="made-up", base_url=url)
     ours: list[tuple[float, ...]] = []
     plain: list[tuple[float, ...]] = []
     async with sdk, Client.new(folder / "config", cwd=folder / "work", model=api) as client:
         for number in range(turns + 3):
             prompt = f"turn {number}"
-            plain.append(await timed(plain_turn(sdk, said, prompt)))
+            plain.append(await timed(plain_turn(sdk, output, prompt)))
             ours.append(await timed(words(client.send(prompt))))
     row("", "SDK loop", "client", "more")
     whats = ("to the first words, ms", "whole turn, ms", "CPU to the first words, ms", "CPU, ms")
     for place, what in enumerate(whats):
-        times = [median(one[place] for one in found[3:]) * 1000 for found in (plain, ours)]
-        row(what, *(f"{one:.1f}" for one in times), f"{times[1] - times[0]:.1f}")
+        times = [median(item[place] for item in found[3:]) * 1000 for found in (plain, ours)]
+        row(what, *(f"{time:.1f}" for time in times), f"{times[1] - times[0]:.1f}")
 
 
 async def plain_turn(sdk: Any, said: list[dict[str, Any]], prompt: str) -> AsyncIterator[str]:
@@ -97,8 +97,8 @@ async def plain_turn(sdk: Any, said: list[dict[str, Any]], prompt: str) -> Async
     async with asked as stream:
         async for text in stream.text_stream:
             yield text
-        whole = await stream.get_final_message()
-    said.append({"role": "assistant", "content": [one.to_dict() for one in whole.content]})
+        full = await stream.get_final_message()
+    said.append({"role": "assistant", "content": [item.to_dict() for item in full.content]})
 
 
 async def words(events: AsyncIterator[Event]) -> AsyncIterator[str]:

@@ -32,7 +32,7 @@ def measure(name: str, root: Path) -> None:
         ("graph", lambda: [build(session.files) for session in sessions]),
         (
             "conversations, with the graph",
-            lambda: [open_session(one).conversations for one in sessions],
+            lambda: [open_session(item).conversations for item in sessions],
         ),
         ("and their totals and files", lambda: everything(sessions)),
     ):
@@ -54,10 +54,10 @@ def decode(sessions: tuple[Session, ...]) -> None:
 def everything(sessions: tuple[Session, ...]) -> None:
     """Makes of sessions what most commands need."""
     for session in sessions:
-        told = open_session(session).conversations.by_line.values()
-        sum_conversations(told)
-        for one in told:
-            files_of(one)
+        result = open_session(session).conversations.by_line.values()
+        sum_conversations(result)
+        for item in result:
+            files_of(item)
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ def compare(title: str, root: Path, options: tuple[str, ...], name: str, peer: M
     for label, before, more, cores in ways:
         _print(_drawn(label, out, _ours(root, (*options, *more)), before), theirs.get(cores))
     _print(_drawn("plait, again, nothing changed", out, _ours(root, options), (), is_new=False))
-    for one in theirs.values():
-        _print(one)
+    for their in theirs.values():
+        _print(their)
     print(flush=True)
 
 
@@ -71,22 +71,22 @@ def _drawn(
     return Drawn(label, run, sum(sizes), len(sizes))
 
 
-def _print(one: Drawn, peer: Drawn | None = None) -> None:
-    run = one.run
+def _print(item: Drawn, peer: Drawn | None = None) -> None:
+    run = item.run
     times = ("", "", "")
     if peer:
-        pairs = ((peer.run.cpu, run.cpu), (peer.run.wall, run.wall), (peer.size, one.size))
+        pairs = ((peer.run.cpu, run.cpu), (peer.run.wall, run.wall), (peer.size, item.size))
         times = tuple(f"{theirs / ours:.1f}" for theirs, ours in pairs)  # type: ignore[assignment]
     cpu, wall, size = times
     row(
-        one.name,
+        item.name,
         f"{run.cpu:.2f}",
         cpu,
         f"{run.wall:.2f}",
         wall,
-        f"{one.size / MB:.1f}",
+        f"{item.size / MB:.1f}",
         size,
-        one.files,
+        item.files,
         f"{run.peak / MB:.0f}",
         widths=WIDTHS,
     )

@@ -101,9 +101,9 @@ def main(*sizes: str) -> None:
         runs = [{name: way(root, newest) for name, way in ways.items()} for _ in range(TURNS)]
         for name in ways:
             marks = zip(*(turn[name] for turn in runs), strict=True)
-            told = [min(mark, key=lambda one: one.wall) for mark in marks]
-            cells = [f"{one.wall:.2f} ({one.cpu:.2f})" for one in told]
-            row(name, *cells, f"{told[-1].worst:.2f}", widths=WIDTHS)
+            best = [min(mark, key=lambda mark: mark.wall) for mark in marks]
+            cells = [f"{mark.wall:.2f} ({mark.cpu:.2f})" for mark in best]
+            row(name, *cells, f"{best[-1].worst:.2f}", widths=WIDTHS)
         print(flush=True)
 
 
@@ -112,7 +112,9 @@ def ours(root: Path, newest: Session) -> list[Mark]:
     home, port = HOME / "plait", free()
     env = {"PLAIT_CACHE_DIR": str(home / "cache"), "PLAIT_STATE_DIR": str(home / "state")}
     words = [sys.executable, "-m", "plait", "serve", "--no-open", "--port", str(port)]
-    with begun([*words, "--root", str(root)], {**os.environ, **COMPILED, **env}, home, port) as one:
+    with begun(
+        [*words, "--root", str(root)], {**os.environ, **COMPILED, **env}, home, port
+    ) as server:
 
         def answers() -> bool:
             running = next(
@@ -120,13 +122,13 @@ def ours(root: Path, newest: Session) -> list[Mark]:
             )
             if running is None:
                 return False
-            one.headers = {"Cookie": f"plait{port}={Keys(running.secret).cookie}"}
-            return 'class="recent"' in one.get("/")
+            server.headers = {"Cookie": f"plait{port}={Keys(running.secret).cookie}"}
+            return 'class="recent"' in server.get("/")
 
         return [
-            one.until(answers),
-            one.until(lambda: '<section class="turn' in one.get(f"/s/{newest.id}")),
-            one.until(lambda: OLDEST in one.get("/search", q=WORD)),
+            server.until(answers),
+            server.until(lambda: '<section class="turn' in server.get(f"/s/{newest.id}")),
+            server.until(lambda: OLDEST in server.get("/search", q=WORD)),
         ]
 
 
@@ -139,17 +141,17 @@ def theirs(root: Path, newest: Session) -> list[Mark]:
         "CLAUDE_PROJECTS_DIR": str(root / "projects"),
     }
     words = [str(peer), "serve", "--no-browser", "--no-update-check", "--port", str(port)]
-    with begun(words, env, home, port) as one:
+    with begun(words, env, home, port) as server:
 
         def has(words: str, path: str, **query: str) -> bool:
             with suppress(HTTPError):  # not known yet
-                return words in one.get(f"/api/v1/{path}", **query)
+                return words in server.get(f"/api/v1/{path}", **query)
             return False
 
         return [
-            one.until(lambda: "<html" in one.get("/")),
-            one.until(lambda: has('"content"', f"sessions/{newest.id}/messages", limit="100")),
-            one.until(lambda: has(OLDEST, "search", q=WORD)),
+            server.until(lambda: "<html" in server.get("/")),
+            server.until(lambda: has('"content"', f"sessions/{newest.id}/messages", limit="100")),
+            server.until(lambda: has(OLDEST, "search", q=WORD)),
         ]
 
 

@@ -62,7 +62,7 @@ def main(*sizes: str) -> None:
     row("in the background, CPU ms", "first", "a turn", "nothing", widths=WIDTHS)
     for size, log in logs.items():
         first, turn, nothing = log.worker()
-        figures = (f"{one.cpu * 1000:.0f}" for one in (first, turn, nothing))
+        figures = (f"{item.cpu * 1000:.0f}" for item in (first, turn, nothing))
         row(f"the worker, {size}", *figures, widths=WIDTHS)
     server.shutdown()
 
@@ -145,19 +145,19 @@ def shown(name: str, runs: list[Run]) -> None:
     cpu = statistics.median(run.cpu * 1000 for run in runs)
     p95 = walls[int(len(walls) * 0.95)]
     figures = (walls[0], statistics.median(walls), p95, cpu)
-    row(name, *(f"{one:.0f}" for one in figures), widths=WIDTHS)
+    row(name, *(f"{figure:.0f}" for figure in figures), widths=WIDTHS)
 
 
 def ratios(runs: list[Run], python: list[Run], nothing: list[Run]) -> None:
     """Prints how many times as long as nothing at all they take: a loaded machine slows all."""
-    told = []
+    result = []
     for name, others in (("python -c pass", python), ("sh -c true", nothing)):
         wall = min(run.wall for run in runs) / min(run.wall for run in others)
         cpu = statistics.median(run.cpu for run in runs) / statistics.median(
             run.cpu for run in others
         )
-        told.append(f"{wall:.1f} times {name} ({cpu:.1f} times its CPU)")
-    print(f"  {', '.join(told)}")
+        result.append(f"{wall:.1f} times {name} ({cpu:.1f} times its CPU)")
+    print(f"  {', '.join(result)}")
 
 
 def bytes_in(size: str) -> int:

@@ -78,13 +78,13 @@ def first_index(title: str, root: Path) -> None:
     runs = [{name: twice(*way) for name, way in ways.items()} for _ in range(TURNS)]
     for name in ways:
         mine = [turn[name] for turn in runs]
-        cpu, wall = min(one[0].cpu for one in mine), min(one[0].wall for one in mine)
-        again = min(one[1].cpu for one in mine), min(one[1].wall for one in mine)
-        peak, disk = max(one[0].peak for one in mine) / MB, mine[0][2] / MB
+        cpu, wall = min(item[0].cpu for item in mine), min(item[0].wall for item in mine)
+        again = min(item[1].cpu for item in mine), min(item[1].wall for item in mine)
+        peak, disk = max(item[0].peak for item in mine) / MB, mine[0][2] / MB
         row(
             name,
             *(f"{cpu:.2f}", f"{held / cpu:.1f}", f"{wall:.2f}", f"{peak:.0f}", f"{disk:.0f}"),
-            *(f"{one:.2f}" for one in again),
+            *(f"{item:.2f}" for item in again),
             widths=WIDTHS,
         )
     print(flush=True)
@@ -147,7 +147,7 @@ def tiny_files() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(next(lines(session, number)))
     runs = [twice(lambda: indexed(root), cache_for(root))[0] for _ in range(TURNS)]
-    cpu = min(one.cpu for one in runs)
+    cpu = min(run.cpu for run in runs)
     row(f"{TINY:,} logs of one prompt each", "CPU s", "ms a log", widths=WIDTHS)
     row("", f"{cpu:.2f}", f"{cpu * 1000 / TINY:.2f}", widths=WIDTHS)
     print(flush=True)
@@ -159,7 +159,7 @@ def unchanged() -> None:
     indexed(root)
     runs = [indexed(root) for _ in range(8)]
     row("nothing changed in 5,000 files", "CPU ms", "wall ms", widths=WIDTHS)
-    cpu, wall = min(one.cpu for one in runs), min(one.wall for one in runs)
+    cpu, wall = min(run.cpu for run in runs), min(run.wall for run in runs)
     row("", f"{cpu * 1000:.0f}", f"{wall * 1000:.0f}", widths=WIDTHS)
     print(flush=True)
 
@@ -198,12 +198,12 @@ def lines(session: str = SESSION, first: int = 0) -> Iterator[bytes]:
     chance, parent = random.Random(1), None
     for number in range(first, 1 << 20):
         words = " ".join(chance.choice(("needle", "hay", "stack", "barn")) for _ in range(700))
-        said = [
+        output = [
             ("user", {"role": "user", "content": f"prompt {number}"}),
             ("assistant", {"role": "assistant", "id": f"m{number}", "content": words}),
         ]
         data = b""
-        for kind, message in said:
+        for kind, message in output:
             uuid = f"{number:08}-{kind}"
             record = {
                 "parentUuid": parent,

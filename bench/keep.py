@@ -224,9 +224,9 @@ def grown(logs: Path, folder: Path, days: int, ways: list[type[Way]]) -> None:
     for way in kept:
         first = fresh(type(way), folder, source)
         back = brought_back(way, folder, size)
-        one = figures[way.name]
+        item = figures[way.name]
         share = f"{way.size / size:.1%}"
-        cells = (f"{one.growth:.1f}", f"{way.size / MEGA:.1f}", share)
+        cells = (f"{item.growth:.1f}", f"{way.size / MEGA:.1f}", share)
         row(way.name, *cells, f"{size / MEGA / first:.0f}", f"{back:.0f}", widths=WIDTHS)
 
 
@@ -258,11 +258,11 @@ def at_rest(folder: Path, files: int, ways: list[type[Way]]) -> None:
     print(f"\nnothing new in {count} files")
     row("", "CPU s", "wall s", widths=WIDTHS)
     for way in ways:
-        one = way(folder / f"rest-{way.__name__}")
-        one.keep(logs, 0)
-        runs = [one.keep(logs, number) for number in (1, 2, 3)]
+        item = way(folder / f"rest-{way.__name__}")
+        item.keep(logs, 0)
+        runs = [item.keep(logs, number) for number in (1, 2, 3)]
         least = min(runs, key=lambda run: run.cpu)
-        row(one.name, f"{least.cpu:.2f}", f"{least.wall:.2f}", widths=WIDTHS)
+        row(item.name, f"{least.cpu:.2f}", f"{least.wall:.2f}", widths=WIDTHS)
 
 
 if __name__ == "__main__":

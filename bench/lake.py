@@ -79,7 +79,7 @@ def _built(logs: Path, to: Path, engine: str) -> tuple[float, float]:
 def _spent(*command: object) -> tuple[float, float]:
     """Returns the CPU seconds of a program and of all that it begins, and its wall seconds."""
     started = time.perf_counter()
-    process = subprocess.Popen([str(one) for one in command], start_new_session=True)
+    process = subprocess.Popen([str(item) for item in command], start_new_session=True)
     seen: dict[int, float] = {}
     while process.poll() is None:
         seen |= dict(_processes(process.pid))
@@ -102,14 +102,14 @@ def _processes(session: int) -> Iterator[tuple[int, float]]:
 def _disk(size: str) -> None:
     logs = sum(path.stat().st_size for path in archive(size).rglob("*.jsonl"))
     row("", "MB", "of logs", "rows", "files", widths=WIDTHS)
-    whole = 0
+    full = 0
     for name in _lake(size).tables:
         files = [*(CACHE / f"lake-{size}-local" / name).rglob("*.parquet")]
         held = sum(path.stat().st_size for path in files)
-        whole += held
+        full += held
         rows = _lake(size).dataset(name).count_rows()
         row(name, f"{held / MEGA:.1f}", f"{held / logs:.2%}", rows, len(files), widths=WIDTHS)
-    row("all", f"{whole / MEGA:.1f}", f"{whole / logs:.2%}", widths=WIDTHS)
+    row("all", f"{full / MEGA:.1f}", f"{full / logs:.2%}", widths=WIDTHS)
 
 
 def _lake(size: str) -> "Lake":
@@ -137,8 +137,8 @@ def _questions() -> Iterator[tuple[str, str, dict[str, object]]]:
     """Yields what is asked: the saved questions as they are, one sum, one session by its id."""
     from plait.lake.saved_queries import load_saved_queries
 
-    for name, one in load_saved_queries().items():
-        yield name, one.sql, dict(one.parse_values({}, lambda _: None))
+    for name, item in load_saved_queries().items():
+        yield name, item.sql, dict(item.parse_values({}, lambda _: None))
     yield "a sum", "SELECT count(*), sum(cost_usd) FROM responses", {}
     first = "(SELECT min(session) FROM sessions)"
     yield "one session", f"SELECT count(*) FROM records WHERE session = {first}", {}

@@ -72,8 +72,8 @@ class Page:
         places = []
         for index, block in enumerate(blocks):
             is_known = not self.is_old or index == len(blocks) - 1
-            shown = output if is_known else 3
-            figures = lines.usage(self.fresh, self.context, shown, is_old=self.is_old)
+            rendered = output if is_known else 3
+            figures = lines.usage(self.fresh, self.context, rendered, is_old=self.is_old)
             reason = f'"{stop}"' if is_known else "null"
             message = lines.message(self.frame.model, id_, block, reason, figures)
             body = f'"message":{message},"requestId":"{request}","type":"assistant"'

@@ -57,40 +57,40 @@ def main(*sizes: str) -> None:
     for size in sizes or ("100MB",):
         root = archive(size).resolve()
         row(f"pages, {size}", "first, ms", "median, ms", "worst, ms", "CPU ms", widths=WIDTHS)
-        with ours(root) as one:
-            tell(one)
+        with ours(root) as first:
+            tell(first)
         with theirs(root) as other:
             if other:
                 tell(other)
         print(flush=True)
 
 
-def tell(one: Subject) -> None:
+def tell(item: Subject) -> None:
     """Prints the figures of one server."""
     with sync_playwright() as playwright:
         program = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         context = browser.new_context(viewport={"width": 1400, "height": 1000})
-        if one.cookie:
-            context.add_cookies([{**one.cookie, "url": one.address}])  # type: ignore[typeddict-item]
+        if item.cookie:
+            context.add_cookies([{**item.cookie, "url": item.address}])  # type: ignore[typeddict-item]
         page = context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
-        figures(f"{one.name}: sessions listed", one, [lambda: opened(page, one)] * TIMES)
+        figures(f"{item.name}: sessions listed", item, [lambda: opened(page, item)] * TIMES)
         figures(
-            f"{one.name}: words found",
-            one,
-            [lambda text=text: sought(page, one, text) for text in QUERIES],  # type: ignore[misc]
+            f"{item.name}: words found",
+            item,
+            [lambda text=text: sought(page, item, text) for text in QUERIES],  # type: ignore[misc]
         )
         browser.close()
 
 
-def figures(name: str, one: Subject, works: list[Callable[[], float]]) -> None:
+def figures(name: str, item: Subject, works: list[Callable[[], float]]) -> None:
     """Prints the times of some work, and what the server took for it."""
     first = works[0]() * 1000
-    rest(one.pid)
-    before = ticks(one.pid)
+    rest(item.pid)
+    before = ticks(item.pid)
     times = [work() * 1000 for work in works[1:]]
-    used = (ticks(one.pid) - before) / os.sysconf("SC_CLK_TCK") * 1000 / len(times)
+    used = (ticks(item.pid) - before) / os.sysconf("SC_CLK_TCK") * 1000 / len(times)
     cells = (first, statistics.median(times), max(times), used)
     row(name, *(f"{cell:.0f}" for cell in cells), widths=WIDTHS)
 
@@ -103,22 +103,22 @@ def rest(pid: int) -> None:
         time.sleep(1)
 
 
-def opened(page: Page, one: Subject) -> float:
+def opened(page: Page, item: Subject) -> float:
     """Returns the seconds until sessions are listed on the first page."""
     started = time.perf_counter()
-    page.goto(one.address + one.home, wait_until="commit")
-    page.locator(one.listed).first.wait_for()
+    page.goto(item.address + item.home, wait_until="commit")
+    page.locator(item.listed).first.wait_for()
     return time.perf_counter() - started
 
 
-def sought(page: Page, one: Subject, text: str) -> float:
+def sought(page: Page, item: Subject, text: str) -> float:
     """Returns the seconds from a word that is put in until the first hit is shown."""
-    page.goto(one.address + one.home)
-    page.locator(one.listed).first.wait_for()
+    page.goto(item.address + item.home)
+    page.locator(item.listed).first.wait_for()
     page.keyboard.press("Control+k")
     started = time.perf_counter()
     page.keyboard.insert_text(text)
-    page.locator(one.hit).first.wait_for()
+    page.locator(item.hit).first.wait_for()
     return time.perf_counter() - started
 
 
@@ -192,8 +192,8 @@ def served_by(pid: int) -> int:
 
 def free() -> int:
     """Returns a port that nobody listens on."""
-    with open_listener("127.0.0.1", 0) as one:
-        port: int = one.getsockname()[1]
+    with open_listener("127.0.0.1", 0) as item:
+        port: int = item.getsockname()[1]
         return port
 
 

@@ -102,9 +102,9 @@ def serving(root: Path, home: Path) -> Iterator[Server]:
         command, env=env, check=True, stdout=subprocess.PIPE, text=True
     ).stdout.strip()
     (path,) = (home / "state").glob("serve-*.json")
-    told = json.loads(path.read_text())
+    result = json.loads(path.read_text())
     try:
-        yield Server(told["port"], key, entered(told["port"], key), told["pid"])
+        yield Server(result["port"], key, entered(result["port"], key), result["pid"])
     finally:
         subprocess.run([*plait, "serve", "--stop", *where], env=env, check=True)
 
@@ -122,7 +122,7 @@ def entered(port: int, key: str) -> str:
 
 def load(server: Server, root: Path, clients: int, seconds: float) -> Tally:
     """Lets clients read and search while files grow."""
-    names = [one["name"] for one in sessions(server)]
+    names = [session["name"] for session in sessions(server)]
     tally, end = Tally(), Event()
     threads = [Thread(target=client, args=(server, names, tally, end, n)) for n in range(clients)]
     threads.append(Thread(target=writer, args=(root, end)))
@@ -170,8 +170,8 @@ def writer(root: Path, end: Event) -> None:
     number = 0
     while not end.wait(GROWTH):
         number += 1
-        said = {"role": "user", "content": f"line {number} that was added"}
-        line = {"type": "user", "uuid": f"grown-{number}", "parentUuid": None, "message": said}
+        output = {"role": "user", "content": f"line {number} that was added"}
+        line = {"type": "user", "uuid": f"grown-{number}", "parentUuid": None, "message": output}
         with logs[number % len(logs)].open("ab") as file:
             file.write(json.dumps(line).encode() + b"\n")
 
@@ -182,25 +182,25 @@ def at_rest(server: Server, pages: int, seconds: float) -> float:
         f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nCookie: {server.cookie}\r\n\r\n"
     )
     listeners = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(pages)]
-    for one in listeners:
-        one.sendall(asked.encode())
+    for listener in listeners:
+        listener.sendall(asked.encode())
     time.sleep(min(SETTLING, seconds))
     before = server.cpu
     time.sleep(seconds)
     share = (server.cpu - before) / seconds
-    for one in listeners:
-        one.close()
+    for listener in listeners:
+        listener.close()
     return share
 
 
 def print_tally(tally: Tally) -> None:
     """Prints how long answers took."""
     print(f"{'':14}{'asked':>7}{'median':>10}{'p95':>10}{'worst':>10}")
-    every = [one for times in tally.times.values() for one in times]
+    every = [time for times in tally.times.values() for time in times]
     for kind, times in [*tally.times.items(), ("together", every)]:
         times.sort()
         middle, late = times[len(times) // 2], times[min(int(len(times) * 0.95), len(times) - 1)]
-        figures = "".join(f"{one * 1000:>7.0f} ms" for one in (middle, late, times[-1]))
+        figures = "".join(f"{item * 1000:>7.0f} ms" for item in (middle, late, times[-1]))
         print(f"{kind:14}{len(times):>7}{figures}")
     print(f"errors: {len(tally.errors)}")
     for error in tally.errors[:10]:

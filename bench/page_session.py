@@ -114,7 +114,7 @@ def long_session() -> tuple[Path, str]:
     if not (root / ".whole").exists():
         generate(root, LONG, seed=1, files=1)
         (root / ".whole").touch()
-    path = max(root.rglob("*.jsonl"), key=lambda one: one.stat().st_size)
+    path = max(root.rglob("*.jsonl"), key=lambda item: item.stat().st_size)
     return root, path.stem
 
 
@@ -216,7 +216,8 @@ def figures_of(page: Any, holder: str) -> dict[str, str]:
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable")
     metrics = {
-        one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]
+        metric["name"]: metric["value"]
+        for metric in session.send("Performance.getMetrics")["metrics"]
     }
     return {
         "first contentful paint, ms": f"{paint or 0:.0f}",
@@ -233,16 +234,16 @@ def longest_task(trace: Any) -> float:
     """Returns the milliseconds of CPU of the longest task of a page's own thread."""
     events = trace["traceEvents"] if isinstance(trace, dict) else trace
     main = {
-        (one["pid"], one["tid"])
-        for one in events
-        if one.get("name") == "thread_name" and one["args"].get("name") == "CrRendererMain"
+        (event["pid"], event["tid"])
+        for event in events
+        if event.get("name") == "thread_name" and event["args"].get("name") == "CrRendererMain"
     }
     tasks = (
-        one.get("tdur", 0)
-        for one in events
-        if one.get("ph") == "X"
-        and one["name"].endswith("RunTask")
-        and (one["pid"], one["tid"]) in main
+        event.get("tdur", 0)
+        for event in events
+        if event.get("ph") == "X"
+        and event["name"].endswith("RunTask")
+        and (event["pid"], event["tid"]) in main
     )
     return max(tasks, default=0) / 1000
 
@@ -275,9 +276,9 @@ def free_port() -> int:
     """Returns a port that nobody listens on."""
     import socket
 
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as item:
+        item.bind(("127.0.0.1", 0))
+        return int(item.getsockname()[1])
 
 
 def wait_for(port: int) -> None:
@@ -327,7 +328,7 @@ def told_growth(words: str, root: Path) -> None:
     """Prints the figures of one session."""
     from playwright.sync_api import sync_playwright
 
-    path = max(root.glob("projects/*/*.jsonl"), key=lambda one: one.stat().st_size)
+    path = max(root.glob("projects/*/*.jsonl"), key=lambda item: item.stat().st_size)
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         return
@@ -358,7 +359,7 @@ def append(path: Path, mark: str, page: Any) -> float:
     """Writes an answer that holds a mark; returns when, in milliseconds since 1970."""
     from playwright.sync_api import Error
 
-    last = next(one for one in reversed(path.read_bytes().splitlines()) if b'"uuid"' in one)
+    last = next(item for item in reversed(path.read_bytes().splitlines()) if b'"uuid"' in item)
     record = json.loads(last)
     uuid = f"00000000-0000-4000-8000-{hash(mark) & 0xFFFFFFFFFFFF:012x}"
     message = {"id": f"msg_{mark}", "role": "assistant", "type": "message", "model": "claude"}

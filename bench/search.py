@@ -89,7 +89,7 @@ def warm(size: str, folder: Path) -> None:
             cpu.append((time.process_time() - started) * 1000)
             wall.append(found.took_ms)
             total = max(total, found.total)
-        row(name, *(f"{one:.1f}" for one in (*spread(wall), *spread(cpu))), total, widths=WIDTHS)
+        row(name, *(f"{item:.1f}" for item in (*spread(wall), *spread(cpu))), total, widths=WIDTHS)
     started = time.perf_counter()
     reader.search("value", has_facets=True)
     row("with facets", f"{(time.perf_counter() - started) * 1000:.1f}", widths=WIDTHS)
@@ -107,9 +107,9 @@ def cold(root: Path) -> None:
     env = {"PLAIT_CACHE_DIR": str(HOME / root.name)}
     runs = [plait("search", "config", "--root", root, **env) for _ in range(7)]
     row("the command, ms", "least", "middle", "CPU", widths=WIDTHS)
-    walls = [one.wall * 1000 for one in runs]
-    figures = (min(walls), statistics.median(walls), min(one.cpu for one in runs) * 1000)
-    row("plait search config", *(f"{one:.0f}" for one in figures), widths=WIDTHS)
+    walls = [run.wall * 1000 for run in runs]
+    figures = (min(walls), statistics.median(walls), min(run.cpu for run in runs) * 1000)
+    row("plait search config", *(f"{figure:.0f}" for figure in figures), widths=WIDTHS)
     print(flush=True)
 
 
@@ -161,8 +161,8 @@ def peer(root: Path) -> None:
         for name, queries in QUERIES.items():
             plain = [query for query in queries if not set(query) & set("*~:")]
             if plain and name not in ("OR, NOT", "nothing"):
-                took = [asked_of(address, "search", q=one) for one in plain * 5]
-                row(name, *(f"{one:.1f}" for one in spread(took)), widths=WIDTHS)
+                took = [asked_of(address, "search", q=item) for item in plain * 5]
+                row(name, *(f"{item:.1f}" for item in spread(took)), widths=WIDTHS)
         took = [asked_of(address, "search/content", pattern="zomita nodimobo") for _ in range(3)]
         row("a text as it stands", f"{min(took):.0f}", widths=WIDTHS)
     print(flush=True)

@@ -89,7 +89,7 @@ def read_long() -> None:
     site(root, out)
     sizes = [path.stat().st_size for path in out.rglob("*") if path.is_file()]
     size, files = sum(sizes), len(sizes)
-    page = max((out / "sessions").glob("*.html"), key=lambda one: one.stat().st_size)
+    page = max((out / "sessions").glob("*.html"), key=lambda item: item.stat().st_size)
     lines = sum(path.read_bytes().count(b"\n") for path in root.rglob("*.jsonl"))
     print(f"one session of {lines:,} lines: {size / MB:.1f} MB in {files} files")
     print(f"its page {page.stat().st_size / MB:.2f} MB", flush=True)

@@ -167,9 +167,9 @@ def _measure(work: Work, trees: dict[str, Path], folder: Path, rounds: int) -> N
                 took = _seconds((*before, *side.command), side.environment)
                 side.took.setdefault(cores, Took()).add(*took)
     for side in sides:
-        one, both = side.took["one"], side.took["all"]
-        figures = (f"{value:.3f}" for value in (one.cpu, one.wall, both.cpu, both.wall))
-        _print_row(work.name, side.name, *figures, f"{max(one.peak, both.peak) / 1e6:.0f}")
+        item, both = side.took["one"], side.took["all"]
+        figures = (f"{value:.3f}" for value in (item.cpu, item.wall, both.cpu, both.wall))
+        _print_row(work.name, side.name, *figures, f"{max(item.peak, both.peak) / 1e6:.0f}")
 
 
 def _surroundings(tree: Path, cache: Path) -> dict[str, str]:

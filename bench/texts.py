@@ -94,8 +94,8 @@ class Texts:
             paragraph = self.code[int(random() * count)]
             found += paragraph.lines
             length += len(paragraph.data)
-        shown = b"".join(chain.from_iterable(zip(_NUMBERS, found, strict=False)))
-        return b"\\n".join(found), shown[2:], len(found)
+        rendered = b"".join(chain.from_iterable(zip(_NUMBERS, found, strict=False)))
+        return b"\\n".join(found), rendered[2:], len(found)
 
     def sentence(self, rng: Random) -> str:
         """Returns a few words, as a prompt or a title has them."""

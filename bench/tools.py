@@ -55,15 +55,15 @@ def some_call(texts: Texts, rng: Random, cwd: str) -> Call:
 def outcome(call: Call, texts: Texts, rng: Random, size: int) -> Outcome:
     """Returns about `size` bytes that a call gives back."""
     if call.tool == "Read":
-        text, shown, count = texts.numbered(rng, size)
+        text, rendered, count = texts.numbered(rng, size)
         before = f'{{"type":"text","file":{{"filePath":"{call.path}","content":"'
         numbers = f'"numLines":{count},"startLine":1,"totalLines":{count}'
-        return Outcome(shown, before.encode(), text, f'",{numbers}}}}}'.encode())
+        return Outcome(rendered, before.encode(), text, f'",{numbers}}}}}'.encode())
     text = texts.body(rng, size, texts.mixed)
     if call.tool == "Edit":
-        said = f"The file {call.path} has been updated successfully."
+        output = f"The file {call.path} has been updated successfully."
         before = f'{{{call.change},"originalFile":"'
-        return Outcome(said.encode(), before.encode(), text, _PATCH)
+        return Outcome(output.encode(), before.encode(), text, _PATCH)
     if call.tool == "Grep":
         before = '{"mode":"content","numFiles":0,"filenames":[],"content":"'
         return Outcome(text, before.encode(), text, b'"}')

@@ -50,18 +50,21 @@ def measure(name: str, root: Path) -> None:
     """Prints the figures of one archive."""
     sessions = Archive([root]).sessions
     size = sum(file.size for session in sessions for file in session.files) / 1e6
-    told = [open_session(one).conversations.by_line for one in sessions]
+    result = [open_session(item).conversations.by_line for item in sessions]
     load_sdk()
-    found = [spans for by_line in told for spans in build_traces(by_line, Prices())]
+    found = [spans for by_line in result for spans in build_traces(by_line, Prices())]
     count = sum(map(len, found))
     for what, work in (
-        ("spans from conversations", lambda: [list(build_traces(one, Prices())) for one in told]),
+        (
+            "spans from conversations",
+            lambda: [list(build_traces(item, Prices())) for item in result],
+        ),
         ("from the files, redacted", lambda: list(traces(sessions, redactor=Redactor()))),
         ("to OTLP, both conventions", lambda: written(found, "both")),
         ("to OTLP, Langfuse's alone", lambda: written(found, "langfuse")),
         (
             "to OTLP's JSON",
-            lambda: [request_to_json(build_request(one)) for one in batch_traces(found)],
+            lambda: [request_to_json(build_request(trace)) for trace in batch_traces(found)],
         ),
         ("to rows of a waterfall", lambda: [build_waterfall(spans) for spans in found]),
     ):

@@ -85,7 +85,7 @@ class Trimmed:
     def lost(self) -> list[str]:
         """What people typed and is no longer sent as often."""
         pairs = (
-            (one, count(one, self.before), count(one, self.after)) for one in self.before.typed
+            (item, count(item, self.before), count(item, self.after)) for item in self.before.typed
         )
         return [words for words, had, has in pairs if has < had]
 
@@ -115,9 +115,12 @@ def arguments() -> argparse.Namespace:
 
 def all_ways() -> dict[str, Way]:
     """Returns every preset of Plait and every prescription of `cozempic`, by name."""
-    ways: dict[str, Way] = {f"plait {one}": partial(by_plait, one) for one in PRESETS}
+    ways: dict[str, Way] = {f"plait {preset}": partial(by_plait, preset) for preset in PRESETS}
     if program := cozempic():
-        ways |= {f"cozempic {one}": partial(by_cozempic, program, one) for one in PRESCRIPTIONS}
+        ways |= {
+            f"cozempic {prescription}": partial(by_cozempic, program, prescription)
+            for prescription in PRESCRIPTIONS
+        }
     return ways
 
 
@@ -169,8 +172,8 @@ def taken(file: Path, config: Path) -> Path:
     if (beside := file.with_suffix("")).is_dir():
         shutil.copytree(beside, place.with_suffix(""), copy_function=shutil.copyfile)
     then = time.time() - AN_HOUR
-    for one in place.parent.rglob("*"):
-        os.utime(one, (then, then))
+    for path in place.parent.rglob("*"):
+        os.utime(path, (then, then))
     return place
 
 
@@ -192,9 +195,11 @@ def state(place: Path, config: Path) -> State:
     """Returns what a session is now."""
     records = list(read(place))
     found = build_context(records, size=place.stat().st_size)
-    typed = {get_prompt_text(one).strip() for one in records if is_human_prompt(one)} - {""}
+    typed = {get_prompt_text(record).strip() for record in records if is_human_prompt(record)} - {
+        ""
+    }
     archive = Archive([config])
-    broken = Counter(one.rule for one in archive.plan.check(place))
+    broken = Counter(item.rule for item in archive.plan.check(place))
     return State(
         place.stat().st_size,
         estimate_request_tokens(found.request),
@@ -212,35 +217,35 @@ def said(found: Context) -> Iterator[str]:
             yield from (str(block.get("text", "")).strip() for block in blocks)
 
 
-def count(words: str, one: State) -> int:
+def count(words: str, item: State) -> int:
     """Returns how often the user says words, alone or in lines of their own."""
-    return sum(f"\n{text}\n".count(f"\n{words}\n") for text in one.said)
+    return sum(f"\n{text}\n".count(f"\n{words}\n") for text in item.said)
 
 
 def cells(name: str, rows: list[Trimmed]) -> Iterator[str]:
     """Yields what a row of the table shows."""
     tokens, sizes = totals(rows, "tokens"), totals(rows, "size")
-    changed = [one for one in rows if one.is_changed]
+    changed = [row for row in rows if row.is_changed]
     yield from (name, f"{len(rows)}", f"{len(changed)}")
     yield f"{tokens[0]:,} → {tokens[1]:,}"
     yield share(*tokens)
-    yield f"{median(part_of(one) for one in rows):.1%}" if rows else ""
+    yield f"{median(part_of(row) for row in rows):.1%}" if rows else ""
     yield share(*sizes)
-    yield f"{sum(one.after.resumes for one in rows)}"
-    yield f"{sum(bool(one.lost) for one in rows)}"
-    yield f"{sum(bool(one.after.broken - one.before.broken) for one in rows)}"
-    yield f"{sum(one.cpu for one in rows):.1f}"
+    yield f"{sum(row.after.resumes for row in rows)}"
+    yield f"{sum(bool(row.lost) for row in rows)}"
+    yield f"{sum(bool(row.after.broken - row.before.broken) for row in rows)}"
+    yield f"{sum(row.cpu for row in rows):.1f}"
 
 
 def totals(rows: list[Trimmed], what: str) -> tuple[int, int]:
     """Returns the sum of a figure before and after."""
-    before = sum(getattr(one.before, what) for one in rows)
-    return before, sum(getattr(one.after, what) for one in rows)
+    before = sum(getattr(row.before, what) for row in rows)
+    return before, sum(getattr(row.after, what) for row in rows)
 
 
-def part_of(one: Trimmed) -> float:
+def part_of(item: Trimmed) -> float:
     """Returns the part of the tokens that is no longer sent."""
-    return 1 - one.after.tokens / one.before.tokens if one.before.tokens else 0.0
+    return 1 - item.after.tokens / item.before.tokens if item.before.tokens else 0.0
 
 
 def share(before: int, after: int) -> str:

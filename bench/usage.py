@@ -54,10 +54,10 @@ def ways(root: Path, peer: tuple[Path, Path] | None) -> dict[str, Way]:
     }
     if peer:
         native, script = peer
-        said = ("claude", "daily", "--offline", *zone)
+        output = ("claude", "daily", "--offline", *zone)
         env = nobodys(root, CACHE / "nobody")
-        found[f"ccusage {CCUSAGE}, native"] = lambda: program(native, *said, **env)
-        found["ccusage through node"] = lambda: program("node", script, *said, **env)
+        found[f"ccusage {CCUSAGE}, native"] = lambda: program(native, *output, **env)
+        found["ccusage through node"] = lambda: program("node", script, *output, **env)
     return found
 
 
@@ -69,10 +69,10 @@ def compare(title: str, found: dict[str, Way]) -> None:
             runs[name].append(way())
     row(title, "CPU s", "x plait", "wall s", "x plait", "peak MB", widths=WIDTHS)
     first = next(iter(runs.values()))
-    cpu, wall = min(one.cpu for one in first), min(one.wall for one in first)
+    cpu, wall = min(item.cpu for item in first), min(item.wall for item in first)
     for name, done in runs.items():
-        least, soonest = min(one.cpu for one in done), min(one.wall for one in done)
-        peak = max(one.peak for one in done) / MB
+        least, soonest = min(item.cpu for item in done), min(item.wall for item in done)
+        peak = max(item.peak for item in done) / MB
         row(
             name,
             f"{least:.3f}",

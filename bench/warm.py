@@ -40,16 +40,16 @@ def main(*sizes: str) -> None:
 def commands(name: str, root: Path) -> None:
     """Prints what whole commands take, and what the answers alone do."""
     cache = {"PLAIT_CACHE_DIR": str(HOME / root.name)}
-    taken = plait("index", "--root", root, **cache)
+    selected = plait("index", "--root", root, **cache)
     row(name, "cold", "first", "warm", "ratio", "same", widths=WIDTHS)
-    row("plait index", "", f"{taken.cpu:.2f}", widths=WIDTHS)
+    row("plait index", "", f"{selected.cpu:.2f}", widths=WIDTHS)
     for command in COMMANDS:
         words = (*command.split(), "--json", "--root", root)
         cold = min((plait(*words, "--no-index", **cache) for _ in range(TIMES)), key=cpu)
         first = plait(*words, **cache)
         warm = min((plait(*words, **cache) for _ in range(TIMES)), key=cpu)
         is_same = "yes" if cold.output == first.output == warm.output else "NO"
-        figures = (f"{one.cpu:.2f}" for one in (cold, first, warm))
+        figures = (f"{item.cpu:.2f}" for item in (cold, first, warm))
         ratio = f"{cold.cpu / warm.cpu:.1f}"
         row(f"plait {command} --json", *figures, ratio, is_same, widths=WIDTHS)
     row("plait --help", "", "", f"{plait('--help', **cache).cpu:.2f}", widths=WIDTHS)

@@ -45,19 +45,22 @@ Growth: TypeAlias = tuple[int, int]
 def main() -> None:
     """Prints the table."""
     sessions = [found for log in logs() if len(found := list(growths(log))) >= SHORTEST]
-    large = sum(grown >= LEAST for one in sessions for _, grown in one)
+    large = sum(grown >= LEAST for session in sessions for _, grown in session)
     print(f"{large:,} growths in {len(sessions)} sessions")
-    told("weighed, as fitted to these logs", [e for one in sessions for e in single(one, plain)])
-    told("set right by the others", [e for one in sessions for e in single(one, measure)])
-    told("second half, by the first", [e for one in sessions for e in halves(one)])
+    told(
+        "weighed, as fitted to these logs",
+        [e for session in sessions for e in single(session, plain)],
+    )
+    told("set right by the others", [e for session in sessions for e in single(session, measure)])
+    told("second half, by the first", [e for session in sessions for e in halves(session)])
     steps = [each for log in logs() if (each := list(single_results(log)))]
     print(f"\n{sum(map(len, steps)):,} results in {len(steps)} sessions")
-    every = [step for one in steps for step in one]
+    every = [step for item in steps for step in item]
     for name, kept in SIZES.items():
-        some = [one for one in every if kept(one.took)]
-        told(f"plait why, {name}", [abs(one.why - one.took) / one.took for one in some])
-        told(f"plait waste, {name}", [abs(one.waste - one.took) / one.took for one in some])
-    rest = [one for log in logs() for one in without_answers(log)]
+        some = [item for item in every if kept(item.took)]
+        told(f"plait why, {name}", [abs(item.why - item.took) / item.took for item in some])
+        told(f"plait waste, {name}", [abs(item.waste - item.took) / item.took for item in some])
+    rest = [answer for log in logs() for answer in without_answers(log)]
     told("any result, less the output logged", [error for _, error in rest])
     told("where that can be all of it", [error for is_whole, error in rest if is_whole])
 
@@ -82,18 +85,18 @@ def single_results(log: Path) -> Iterator[Step]:
     asked = list_requests(notes.watch(iter_sent_lines(log)))
     shares = list(iter_growths(asked, notes))
     pairs = dict(named_growths(list_contributions(list(read(log)), log.stat().st_size)))
-    for one, _ in shares:
-        id_ = one.first_line.message.id if one.first_line.message else None
-        if id_ not in pairs or not is_real(one.model) or not is_alone(one, notes):
+    for first, _ in shares:
+        id_ = first.first_line.message.id if first.first_line.message else None
+        if id_ not in pairs or not is_real(first.model) or not is_alone(first, notes):
             continue
         weight, grown = pairs[id_]
         if grown < LEAST:
             continue
         why = weight * measure([pair for other, pair in pairs.items() if other != id_])
         by_character = estimate_tokens_per_character(
-            share for other, share in shares if other is not one
+            share for other, share in shares if other is not first
         )
-        yield Step(grown, why, characters(one, notes) * by_character)
+        yield Step(grown, why, characters(first, notes) * by_character)
 
 
 def without_answers(log: Path) -> Iterator[tuple[bool, float]]:
@@ -104,39 +107,41 @@ def without_answers(log: Path) -> Iterator[tuple[bool, float]]:
     notes = CallNotes()
     asked = list_requests(notes.watch(iter_sent_lines(log)))
     shares = list(iter_growths(asked, notes))
-    for one, _ in shares:
-        call, before = lone_call(one, notes), one.previous
-        if call is None or before is None or not is_real(one.model):
+    for first, _ in shares:
+        call, before = lone_call(first, notes), first.previous
+        if call is None or before is None or not is_real(first.model):
             continue
-        took = one.tokens.total_input - before.tokens.total_input - before.tokens.output
+        took = first.tokens.total_input - before.tokens.total_input - before.tokens.output
         if took >= LEAST:
             by_character = estimate_tokens_per_character(
-                share for other, share in shares if other is not one
+                share for other, share in shares if other is not first
             )
             spoken = notes.characters.get(before.key, 0) * by_character
             error = abs(call.characters * by_character - took) / took
             yield before.tokens.output >= spoken / 2, error
 
 
-def is_alone(one: Request, notes: CallNotes) -> bool:
+def is_alone(item: Request, notes: CallNotes) -> bool:
     """Tells whether nothing but one result came in before a request, far larger than its call."""
-    call = lone_call(one, notes)
-    return call is not None and call.characters >= MOSTLY * characters(one, notes)
+    call = lone_call(item, notes)
+    return call is not None and call.characters >= MOSTLY * characters(item, notes)
 
 
-def lone_call(one: Request, notes: CallNotes) -> CallNote | None:
+def lone_call(item: Request, notes: CallNotes) -> CallNote | None:
     """Returns the call whose result alone came in before a request."""
-    between = one.gap.uuids
+    between = item.gap.uuids
     made = [
-        call for call in notes.calls.values() if one.previous and call.response == one.previous.key
+        call
+        for call in notes.calls.values()
+        if item.previous and call.response == item.previous.key
     ]
     is_one = len(between) == 1 and between[0] in notes.result_lines and len(made) == 1
     return made[0] if is_one else None
 
 
-def characters(one: Request, notes: CallNotes) -> int:
+def characters(item: Request, notes: CallNotes) -> int:
     """Returns how many characters came between a request and the one before it."""
-    key = one.previous.key if one.previous else ""
+    key = item.previous.key if item.previous else ""
     made = (call.characters for call in notes.calls.values() if call.response == key)
     return notes.characters.get(key, 0) + sum(made)
 
@@ -208,7 +213,7 @@ def told(name: str, errors: Sequence[float]) -> None:
     """Prints a row: how many, and the error that half, three quarters and nine tenths keep."""
     ordered = sorted(errors)
     shares = (ordered[int(len(ordered) * share)] for share in (0.5, 0.75, 0.9))
-    print(f"{name:<36} {len(ordered):>6,}", *(f"{one:>5.0%}" for one in shares))
+    print(f"{name:<36} {len(ordered):>6,}", *(f"{item:>5.0%}" for item in shares))
 
 
 if __name__ == "__main__":

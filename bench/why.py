@@ -81,10 +81,10 @@ def compare(title: str, ways: dict[str, Way]) -> None:
             runs[name].append(way())
     row(title, "CPU s", "x first", "wall s", "x first", "peak MB", widths=WIDTHS)
     first = next(iter(runs.values()))
-    cpu, wall = min(one.cpu for one in first), min(one.wall for one in first)
+    cpu, wall = min(item.cpu for item in first), min(item.wall for item in first)
     for name, done in runs.items():
-        least, soonest = min(one.cpu for one in done), min(one.wall for one in done)
-        peak = max(one.peak for one in done) / MB
+        least, soonest = min(item.cpu for item in done), min(item.wall for item in done)
+        peak = max(item.peak for item in done) / MB
         ratios = f"{least / cpu:.2f}", f"{soonest / wall:.2f}"
         figures = f"{least:.3f}", ratios[0], f"{soonest:.3f}", ratios[1], f"{peak:.0f}"
         row(name, *figures, widths=WIDTHS)

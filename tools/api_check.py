@@ -70,8 +70,8 @@ def installed() -> Path:
 def address_of(state: Path) -> str:
     """Returns where the server answers."""
     (path,) = state.glob("serve-*.json")
-    told = msgspec.json.decode(path.read_bytes())
-    return f"http://{told['host']}:{told['port']}"
+    result = msgspec.json.decode(path.read_bytes())
+    return f"http://{result['host']}:{result['port']}"
 
 
 def asked(program: Path, folder: Path, address: str, key: str, seconds: str) -> int:

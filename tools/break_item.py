@@ -84,12 +84,12 @@ class Trees:
             if mutant is None:
                 return _run(tree, tests, 60 * SECONDS)
             file = tree / mutant.file
-            whole = file.read_text(encoding="utf-8")
-            self._write(file, whole.replace(mutant.old, mutant.new))
+            full = file.read_text(encoding="utf-8")
+            self._write(file, full.replace(mutant.old, mutant.new))
             try:
                 return _run(tree, tests)
             finally:
-                self._write(file, whole)
+                self._write(file, full)
         finally:
             self._free.put(tree)
 
@@ -135,13 +135,17 @@ def main() -> None:
     parser.add_argument("items", nargs="*", help="items such as F10; all where none is named")
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
-    shown = {item: [name.strip("`") for name in names] for item, names in tests_by_item().items()}
-    mutants = [one for one in breaks() if not asked.items or set(asked.items) & set(one.items)]
-    faults = [fault for one in mutants if (fault := one.fault)]
+    rendered = {
+        item: [name.strip("`") for name in names] for item, names in tests_by_item().items()
+    }
+    mutants = [
+        entry for entry in breaks() if not asked.items or set(asked.items) & set(entry.items)
+    ]
+    faults = [fault for mutant in mutants if (fault := mutant.fault)]
     if faults:
         sys.exit("\n".join(faults))
     with tempfile.TemporaryDirectory(prefix="plait-breaks-") as folder:
-        lines = _tried(Trees(Path(folder), asked.jobs), mutants, shown, asked.jobs)
+        lines = _tried(Trees(Path(folder), asked.jobs), mutants, rendered, asked.jobs)
     survived = [line for line in lines if line.startswith("survived")]
     print(f"{len(lines)} items of {len(mutants)} mutants, {len(survived)} survived")
     sys.exit(bool(survived))
@@ -150,13 +154,13 @@ def main() -> None:
 def _tried(
     trees: Trees, mutants: list[Break], shown: Mapping[str, list[str]], jobs: int
 ) -> list[str]:
-    tests = [{test for item in one.items for test in shown.get(item, ())} for one in mutants]
+    tests = [{test for item in entry.items for test in shown.get(item, ())} for entry in mutants]
     if weak := FAILED.findall(trees.said_to(None, set().union(*tests))):
         sys.exit("fail unbroken, without real logs:\n" + "\n".join(weak))
     lines: list[str] = []
     with ThreadPoolExecutor(jobs) as threads:
-        for mutant, said in zip(mutants, threads.map(trees.said_to, mutants, tests), strict=True):
-            for line in verdicts(mutant, shown, said):
+        for mutant, output in zip(mutants, threads.map(trees.said_to, mutants, tests), strict=True):
+            for line in verdicts(mutant, shown, output):
                 print(line, flush=True)
                 lines.append(line)
     return lines

@@ -17,22 +17,22 @@ ROOT = Path(__file__).resolve().parents[1]
 def main() -> None:
     """Rewrites the page."""
     page = ROOT / "docs" / "checklist.md"
-    shown = tests_by_item()
+    rendered = tests_by_item()
     lines = page.read_text(encoding="utf-8").split("\n")
-    text = "\n".join(filled(line, shown) for line in lines)
+    text = "\n".join(filled(line, rendered) for line in lines)
     page.write_text(COUNTS.sub("\n".join(counts(rows(text))), text), encoding="utf-8")
 
 
 def tests_by_item() -> dict[str, list[str]]:
     """Returns the tests that carry each item's mark."""
-    shown: dict[str, list[str]] = defaultdict(list)
+    rendered: dict[str, list[str]] = defaultdict(list)
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
         for mark in marks(file.read_text(encoding="utf-8")):
             for item in mark.items:
                 name = f"`{file.relative_to(ROOT).as_posix()}::{mark.test}`"
-                if name not in shown[item]:
-                    shown[item].append(name)
-    return shown
+                if name not in rendered[item]:
+                    rendered[item].append(name)
+    return rendered
 
 
 def filled(line: str, shown: dict[str, list[str]]) -> str:

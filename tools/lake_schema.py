@@ -64,9 +64,9 @@ def _section(title: str, said: str, columns: tuple[Column, ...]) -> Iterator[str
     if said:
         yield said
     yield "| column | type | what it says | in `counts` |\n|---|---|---|---|"
-    for one in columns:
-        says = one.description.replace("|", "\\|")
-        yield f"| `{one.name}` | {TYPES[one.kind]} | {says} | {SHOWN[one.sensitivity]} |"
+    for column in columns:
+        says = column.description.replace("|", "\\|")
+        yield f"| `{column.name}` | {TYPES[column.kind]} | {says} | {SHOWN[column.sensitivity]} |"
     yield ""
 
 

@@ -111,14 +111,14 @@ def measure(modules: dict[str, Module]) -> Figures:
 
 
 def _measure_sizes(modules: dict[str, Module], found: Figures) -> None:
-    functions = [node for one in modules.values() for node in _functions(one.tree)]
+    functions = [node for item in modules.values() for node in _functions(item.tree)]
     lengths = sorted((node.end_lineno or 0) - node.lineno + 1 for node in functions)
     cuts = quantiles(lengths, n=100)
     kinds = Counter[str]()
     for module in modules.values():
         kinds.update(_line_kinds(module.text))
     sizes = {
-        "all": sum(one.lines for one in modules.values()),
+        "all": sum(item.lines for item in modules.values()),
         "chat": _size_below(modules, "plait.agent", "plait.chat", "plait.cli.chat"),
         "cli": _size_below(modules, "plait.cli"),
         "cli_chat": _size_below(modules, "plait.cli.chat"),
@@ -129,11 +129,11 @@ def _measure_sizes(modules: dict[str, Module], found: Figures) -> None:
         "functions": len(functions),
         "classes": sum(
             isinstance(node, ast.ClassDef)
-            for one in modules.values()
-            for node in ast.walk(one.tree)
+            for item in modules.values()
+            for node in ast.walk(item.tree)
         ),
         "function length: median / p90 / p99": f"{cuts[49]:.0f} / {cuts[89]:.0f} / {cuts[98]:.0f}",
-        "longest module": max(one.lines for one in modules.values()),
+        "longest module": max(item.lines for item in modules.values()),
         "blank lines": kinds["blank"],
         "comment lines": kinds["comment"],
         "lines of `cli`": sizes["cli"],
@@ -148,9 +148,9 @@ def _functions(tree: ast.AST) -> Iterator[Function]:
 
 def _size_below(modules: dict[str, Module], *names: str) -> int:
     return sum(
-        one.lines
-        for one in modules.values()
-        if any(one.name == name or one.name.startswith(f"{name}.") for name in names)
+        module.lines
+        for module in modules.values()
+        if any(module.name == name or module.name.startswith(f"{name}.") for name in names)
     )
 
 
@@ -203,7 +203,7 @@ def _imported_modules(
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names if alias.name in modules)
     elif node.module in modules or any(
-        f"{node.module}.{one.name}" in modules for one in node.names
+        f"{node.module}.{item.name}" in modules for item in node.names
     ):
         for alias in node.names:
             name = f"{node.module}.{alias.name}"
@@ -336,9 +336,9 @@ def run_scenarios() -> dict[str, tuple[int, int]]:
         logs = Path(folder, "gallery")
         shutil.copytree(GALLERY, logs)
         kinds = ("CACHE", "DATA", "STATE", "CONFIG")
-        env = {**os.environ, **{f"PLAIT_{one}_DIR": str(Path(folder, one)) for one in kinds}}
+        env = {**os.environ, **{f"PLAIT_{kind}_DIR": str(Path(folder, kind)) for kind in kinds}}
         env |= {"PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}", "HOME": folder}
-        roots = [part for one in sorted(logs.glob("*/projects")) for part in ("--root", str(one))]
+        roots = [part for path in sorted(logs.glob("*/projects")) for part in ("--root", str(path))]
         for name, words in SCENARIOS.items():
             result = Path(folder, "result.json")
             call = [*words, "--jobs", "1", "--no-pager", *roots]

@@ -46,10 +46,10 @@ class Forks:
         """Asks a fork for each mutant."""
         items = {item.nodeid: item for item in session.items}
         with self.answered.open("a", encoding="utf-8") as answers:
-            for one in self.asked:
-                tests = [items[test] for test in one["tests"] if test in items]
-                word = self._word_of(one, tests)
-                answers.write(json.dumps({"number": one["number"], "word": word}) + "\n")
+            for entry in self.asked:
+                tests = [items[test] for test in entry["tests"] if test in items]
+                word = self._word_of(entry, tests)
+                answers.write(json.dumps({"number": entry["number"], "word": word}) + "\n")
                 answers.flush()
         return True
 
@@ -93,19 +93,19 @@ def _swap(file: Path, operator: str, occurrence: int) -> None:
     before = file.read_text(encoding="utf-8")
     after = str(mutate_code(before, OperatorProvider()[operator](), occurrence))
     codes = {_name_of(code): code for code in _codes_in(compile(after, str(file), "exec"))}
-    for one in gc.get_objects():
-        if isinstance(one, FunctionType) and one.__code__.co_filename == str(file):
-            one.__code__ = codes.get(_name_of(one.__code__), one.__code__)
-        elif isinstance(one, functools._lru_cache_wrapper):
-            one.cache_clear()
+    for item in gc.get_objects():
+        if isinstance(item, FunctionType) and item.__code__.co_filename == str(file):
+            item.__code__ = codes.get(_name_of(item.__code__), item.__code__)
+        elif isinstance(item, functools._lru_cache_wrapper):
+            item.cache_clear()
 
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:
     waiting = [code]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting += (inner for inner in one.co_consts if isinstance(inner, CodeType))
+        item = waiting.pop()
+        yield item
+        waiting += (inner for inner in item.co_consts if isinstance(inner, CodeType))
 
 
 def _name_of(code: CodeType) -> tuple[str, int, tuple[str, ...]]:

@@ -100,7 +100,7 @@ def main() -> None:
     shares = [drawn[number :: options.jobs] for number in range(options.jobs)]
     with ThreadPoolExecutor(options.jobs) as pool:
         lists = pool.map(lambda tree, share: tried(tree, share, known, packages), trees, shares)
-        report(sorted(chain.from_iterable(lists), key=lambda one: one.mutant.place))
+        report(sorted(chain.from_iterable(lists), key=lambda item: item.mutant.place))
 
 
 def asked() -> argparse.Namespace:
@@ -219,7 +219,7 @@ def sample(tree: Path, packages: Sequence[str], size: int, seed: int) -> list[Mu
         for mutant in mutants_of(tree, file)
     ]
     return sorted(
-        random.Random(seed).sample(found, min(size, len(found))), key=lambda one: one.place
+        random.Random(seed).sample(found, min(size, len(found))), key=lambda item: item.place
     )
 
 
@@ -253,7 +253,7 @@ def tried(
 ) -> list[Outcome]:
     """Asks the tests of each mutant in forks, and again on their own where none noticed."""
     words = in_forks(tree, mutants, known, packages)
-    return [asked_again(tree, one, words[one], known) for one in mutants]
+    return [asked_again(tree, mutant, words[mutant], known) for mutant in mutants]
 
 
 def in_forks(
@@ -262,7 +262,7 @@ def in_forks(
     """Returns what the tests say while they stay in memory."""
     questions, answers = tree / "asked.json", tree / "answered.jsonl"
     asked = [question(number, one, known) for number, one in enumerate(mutants)]
-    questions.write_text(json.dumps([one for one in asked if one["tests"]]), encoding="utf-8")
+    questions.write_text(json.dumps([item for item in asked if item["tests"]]), encoding="utf-8")
     answers.unlink(missing_ok=True)
     command = [sys.executable, "-B", "-m", "tools.mutant_forks", str(questions), str(answers)]
     ran = run([*command, *tests_of(packages)], tree, None)
@@ -348,16 +348,16 @@ def changed(before: str, after: str) -> str:
 def report(outcomes: Sequence[Outcome]) -> None:
     """Prints how many were noticed, by package, and each that was not."""
     words: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in outcomes:
-        words[one.mutant.file.split("/")[2]][one.word] += 1
+    for outcome in outcomes:
+        words[outcome.mutant.file.split("/")[2]][outcome.word] += 1
     for package, counts in sorted(words.items()):
         noticed = counts["killed"] + counts["hung"]
         print(f"{package:13} {noticed:4} of {counts.total():4} noticed", dict(counts))
-    noticed = sum(one.word in ("killed", "hung") for one in outcomes)
+    noticed = sum(outcome.word in ("killed", "hung") for outcome in outcomes)
     print(f"{'all':13} {noticed:4} of {len(outcomes):4} noticed")
-    for one in outcomes:
-        if one.word not in ("killed", "hung"):
-            print(f"\n{one.word}: {one.mutant.place}\n{one.change}")
+    for outcome in outcomes:
+        if outcome.word not in ("killed", "hung"):
+            print(f"\n{outcome.word}: {outcome.mutant.place}\n{outcome.change}")
 
 
 if __name__ == "__main__":

@@ -46,15 +46,15 @@ def main() -> None:
 def _served(folder: Path) -> Iterator[tuple[str, str]]:
     """Serves the gallery; gives the address and the key."""
     kinds = ("CACHE", "DATA", "STATE")
-    environment = {**os.environ, **{f"PLAIT_{one}_DIR": str(folder / one) for one in kinds}}
+    environment = {**os.environ, **{f"PLAIT_{kind}_DIR": str(folder / kind) for kind in kinds}}
     plait = [sys.executable, "-m", "plait"]
     asked = [*plait, "serve", "--no-open", "--port", "0", "--root", GALLERY]
     pipe = subprocess.PIPE
     with subprocess.Popen(asked, stderr=pipe, text=True, env=environment, cwd=ROOT) as server:
         assert server.stderr is not None
         address = next(part for part in server.stderr.readline().split() if "://" in part)
-        told = [*plait, "open", "--print-key", "--root", GALLERY]
-        key = subprocess.check_output(told, text=True, env=environment, cwd=ROOT).strip()
+        result = [*plait, "open", "--print-key", "--root", GALLERY]
+        key = subprocess.check_output(result, text=True, env=environment, cwd=ROOT).strip()
         try:
             yield address, key
         finally:

@@ -86,7 +86,7 @@ def ways_of(clause: MatchLogic | None) -> tuple[str, ...]:
         case None:
             return ()
         case ClauseOr():
-            return tuple(way for one in clause.or_ for way in ways_of(one))
+            return tuple(way for item in clause.or_ for way in ways_of(item))
         case ClauseAnd():
             return ("~^" + "".join(map(ahead, clause.and_)),)
         case ClauseEquals():
@@ -120,14 +120,14 @@ def lists_of(model: ModelInfo) -> Iterator[PriceList]:
     if not isinstance(model.prices, list):
         yield prices_of(model.prices)
         return
-    for one in model.prices:
-        yield prices_of(one.prices, one.constraint)
+    for price in model.prices:
+        yield prices_of(price.prices, price.constraint)
 
 
 def variants_of(model: ModelInfo) -> Iterator[PriceList]:
     """Yields the prices of special cases."""
-    for one in model.price_variants or ():
-        yield prices_of(one.prices, one.constraint, dict(one.when))
+    for variant in model.price_variants or ():
+        yield prices_of(variant.prices, variant.constraint, dict(variant.when))
 
 
 def prices_of(price: Any, constraint: Any = None, case: dict[str, str] | None = None) -> PriceList:
@@ -147,7 +147,7 @@ def rate_of(price: Any) -> Rate | None:
         return None
     if not hasattr(price, "tiers"):
         return Rate(float(price))
-    return Rate(float(price.base), tuple((one.start, float(one.price)) for one in price.tiers))
+    return Rate(float(price.base), tuple((tier.start, float(tier.price)) for tier in price.tiers))
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def stop(server: "subprocess.Popen[bytes]") -> None:
 
 def free_port() -> int:
     """Returns a port that nobody listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
+    with socket.socket() as item:
+        item.bind(("127.0.0.1", 0))
+        port: int = item.getsockname()[1]
         return port

@@ -53,8 +53,8 @@ def picture(drawing: Drawing, config: Path) -> str:
             names.setdefault(record.uuid, f"+{sum(name[0] == '+' for name in names.values()) + 1}")
     rows = [_row(record, names) for record in records]
     widths = [max(len(row[at]) for row in rows) for at in (0, 1)]
-    told = (f"{one:<{widths[0]}}  {kind:<{widths[1]}}  {rest}" for one, kind, rest in rows)
-    return "\n".join(line.rstrip() for line in (*told, *_beside(log, drawing))) + "\n"
+    result = (f"{one:<{widths[0]}}  {kind:<{widths[1]}}  {rest}" for one, kind, rest in rows)
+    return "\n".join(line.rstrip() for line in (*result, *_beside(log, drawing))) + "\n"
 
 
 def _row(record: Record, names: Mapping[str, str]) -> tuple[str, str, str]:
@@ -106,10 +106,10 @@ def _result(content: Any) -> str:
 
 
 def _short(words: str) -> str:
-    whole = " ".join(str(words).split())
-    if len(whole) <= LONGEST:
-        return json.dumps(whole, ensure_ascii=False) if whole else ""
-    return json.dumps(whole[: LONGEST - 1] + "…", ensure_ascii=False) + f" {len(words):,}"
+    full = " ".join(str(words).split())
+    if len(full) <= LONGEST:
+        return json.dumps(full, ensure_ascii=False) if full else ""
+    return json.dumps(full[: LONGEST - 1] + "…", ensure_ascii=False) + f" {len(words):,}"
 
 
 def _beside(log: Path, drawing: Drawing) -> Iterator[str]:
@@ -129,8 +129,8 @@ def page() -> str:
 def _shown(folder: Path) -> str:
     names = ("README.md", "command", "before.txt", "after.txt")
     text, command, before, after = ((folder / name).read_text(encoding="utf-8") for name in names)
-    told = f"```text\n{before}\n$ {command.strip().replace(' --dry-run', '')}\n\n{after}```"
-    return f"#{text}\n{told}\n"
+    result = f"```text\n{before}\n$ {command.strip().replace(' --dry-run', '')}\n\n{after}```"
+    return f"#{text}\n{result}\n"
 
 
 def main() -> None:

@@ -91,8 +91,8 @@ def _file(stroke: Stroke) -> Json:
     count = len(text.split("\n"))
     lines = {"numLines": count, "startLine": 1, "totalLines": count}
     file = {"filePath": path, "content": text, **lines}
-    shown = path.removeprefix(stroke.sheet.settings.cwd + "/")
-    return {"filename": path, "content": {"type": "text", "file": file}, "displayPath": shown}
+    rendered = path.removeprefix(stroke.sheet.settings.cwd + "/")
+    return {"filename": path, "content": {"type": "text", "file": file}, "displayPath": rendered}
 
 
 def _hook_progress(stroke: Stroke) -> Json:
@@ -114,9 +114,9 @@ def _call_id(stroke: Stroke) -> str:
 
 
 def _latest_call(stroke: Stroke) -> DrawnCall | None:
-    named: Any = stroke.statement.fields().get("of")
-    if named:
-        return stroke.sheet.call(str(named), stroke.line)
+    matching: Any = stroke.statement.fields().get("of")
+    if matching:
+        return stroke.sheet.call(str(matching), stroke.line)
     latest = stroke.sheet.latest_calls
     return latest[-1] if latest else None
 

@@ -79,8 +79,8 @@ def asked(sheet: Sheet, parent: str | None, model: str, line: int) -> tuple[int,
 
 def saved(sheet: Sheet, calls: Sequence[str]) -> int:
     """Returns the tokens that go when the results of calls are taken out."""
-    results = [one for one in sheet.records.values() if _answered(one) & set(calls)]
-    return sum(_piece(one, set())[1] - CLEARED for one in results)
+    results = [record for record in sheet.records.values() if _answered(record) & set(calls)]
+    return sum(_piece(result, set())[1] - CLEARED for result in results)
 
 
 def _chain(sheet: Sheet, parent: str | None) -> list[Json]:
@@ -95,12 +95,12 @@ def _chain(sheet: Sheet, parent: str | None) -> list[Json]:
 
 def _before_messages(sheet: Sheet) -> list[Piece]:
     settings, lines = sheet.settings, [line.record or {} for line in sheet.lines]
-    snapshots = [one for one in map(_attachment, lines) if one.get("type") == "prompt_snapshot"]
-    left = sum(one.get("type") == "cost-state" for one in lines)
-    taken_up = sum(_attachment(one).get("hookName") == "SessionStart:resume" for one in lines)
-    told = digest(str(snapshots[-1:]), 8)
+    snapshots = [item for item in map(_attachment, lines) if item.get("type") == "prompt_snapshot"]
+    left = sum(item.get("type") == "cost-state" for item in lines)
+    taken_up = sum(_attachment(item).get("hookName") == "SessionStart:resume" for item in lines)
+    result = digest(str(snapshots[-1:]), 8)
     return [
-        (f"instructions {sheet.agent_type} {settings.version} {told}", INSTRUCTIONS),
+        (f"instructions {sheet.agent_type} {settings.version} {result}", INSTRUCTIONS),
         (f"surroundings {sheet.session} {left} {taken_up} {settings.effort}", SURROUNDINGS),
     ]
 
@@ -116,14 +116,14 @@ def _messages(sheet: Sheet, chain: list[Json]) -> Iterator[Piece]:
     kept: dict[str, list[str]] = {}
     for record in chain:
         cleared |= set(record.get("microcompactMetadata", {}).get("compactedToolIds", ()))
-        told = record.get("compactMetadata", {}).get("preservedMessages")
-        kept |= {told["anchorUuid"]: told["uuids"]} if told else {}
+        result = record.get("compactMetadata", {}).get("preservedMessages")
+        kept |= {result["anchorUuid"]: result["uuids"]} if result else {}
     by_uuid = {record.get("uuid"): record for record in sheet.records.values()}
     met: set[str] = set()
     for record in chain:
         behind = [by_uuid[uuid] for uuid in kept.get(record["uuid"], ())]
-        for one in (record, *behind):
-            name, size = _piece(one, cleared)
+        for item in (record, *behind):
+            name, size = _piece(item, cleared)
             if name and name not in met:
                 met.add(name)
                 yield name, size
@@ -144,10 +144,10 @@ def _piece(record: Json, cleared: set[str]) -> Piece:
 def _answered(record: Json) -> set[str]:
     content = record.get("message", {}).get("content")
     blocks = content if isinstance(content, list) else []
-    return {str(one["tool_use_id"]) for one in blocks if "tool_use_id" in one}
+    return {str(block["tool_use_id"]) for block in blocks if "tool_use_id" in block}
 
 
 def _words(content: Any) -> str:
     if isinstance(content, str):
         return content
-    return "".join(str(one.get("content") or one.get("text") or "") for one in content)
+    return "".join(str(item.get("content") or item.get("text") or "") for item in content)

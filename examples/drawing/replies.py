@@ -161,8 +161,8 @@ def _todo_write(reply: Reply) -> Outcome:
 
 def _ask(reply: Reply) -> Outcome:
     answers = reply.fields.get("answers", {})
-    said = ", ".join(f'"{question}"="{answer}"' for question, answer in answers.items())
-    text = f"User has answered your questions: {said}. You can now continue with them in mind."
+    output = ", ".join(f'"{question}"="{answer}"' for question, answer in answers.items())
+    text = f"User has answered your questions: {output}. You can now continue with them in mind."
     detail = {"questions": reply.call.input.get("questions", []), "answers": answers}
     return Outcome(reply.text or text, detail)
 

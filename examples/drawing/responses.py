@@ -134,15 +134,15 @@ def _named(stroke: Stroke, found: list[Json]) -> list[_Block]:
     calls = [block for block in found if block["type"] == "tool_use"]
     if aliases and len(aliases) != len(calls):
         raise DrawingError(stroke.line, "name all calls of a record with 'as', or none")
-    named = []
+    matching = []
     for index, block in enumerate(found, 1):
         name = ""
         if block["type"] == "tool_use":
             place = stroke.name if len(calls) == 1 else f"{stroke.name}.{index}"
             name = aliases.pop(0) if aliases else place
             block["id"] = call_id(f"{stroke.sheet.name}/{name}")
-        named.append(_Block(block, name))
-    return named
+        matching.append(_Block(block, name))
+    return matching
 
 
 def _note_calls(stroke: Stroke, uuid: str, group: list[_Block]) -> None:
@@ -181,10 +181,10 @@ def _message(stroke: Stroke, group: list[_Block], found: list[_Block], *, is_las
     reason = options.get("stop", "tool_use" if key in stroke.sheet.calling else "end_turn")
     is_known = is_last or not stroke.is_before(2, 1, 92)
     usage = usage_fields(figures, settings, is_last=is_last, thinking=thinking)
-    named = {"id": message_id(key), "type": "message", "role": "assistant"}
+    matching = {"id": message_id(key), "type": "message", "role": "assistant"}
     model = {"model": options.get("model", settings.model)}
     message = {
-        **({**model, **named} if stroke.is_before(2, 1, 300) else {**named, **model}),
+        **({**model, **matching} if stroke.is_before(2, 1, 300) else {**matching, **model}),
         "content": [block.value for block in group],
         "stop_reason": reason if is_known else None,
         "stop_sequence": None,
@@ -204,9 +204,9 @@ def _figures(stroke: Stroke, key: str, output: int) -> Json:
 def _body(stroke: Stroke, message: Json, index: int, uuid: str, time: str) -> Json:
     key, settings = message_key(stroke.statement, stroke.sheet.name), stroke.sheet.settings
     request = {"requestId": request_id(key)}
-    named = {"type": "assistant", "uuid": uuid, "timestamp": time}
+    matching = {"type": "assistant", "uuid": uuid, "timestamp": time}
     if stroke.is_before(2, 1, 300):
-        return {"message": message, **request, **named}
+        return {"message": message, **request, **matching}
     attribution = {"attributionAgent": stroke.sheet.agent_type} if stroke.sheet.agent_type else {}
     return {
         "message": message,
@@ -216,7 +216,7 @@ def _body(stroke: Stroke, message: Json, index: int, uuid: str, time: str) -> Js
         "requestedModel": message["model"],
         "promptCacheRequested": settings.cache or "5m",
         **attribution,
-        **named,
+        **matching,
         "effort": settings.effort,
         "perTurnEffort": settings.effort,
         "madeBy": "model",

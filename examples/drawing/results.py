@@ -33,9 +33,9 @@ def result(stroke: Stroke) -> None:
 
 def call_of(sheet: Sheet, statement: Statement) -> DrawnCall:
     """Returns the call that a result answers."""
-    named = statement.fields().get("of")
-    if named:
-        return sheet.call(str(named), statement.line)
+    matching = statement.fields().get("of")
+    if matching:
+        return sheet.call(str(matching), statement.line)
     uuid = sheet.parent_uuid(statement) if statement.parent else None
     hung_on = sheet.calls_by_line.get(uuid or "")
     return hung_on or _same_number(sheet, statement) or _next_open(sheet, statement)

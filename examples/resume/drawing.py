@@ -234,7 +234,7 @@ def spelled(messages: list[tuple[Any, ...]]) -> list[Any]:
     """Returns messages with roles and texts spelled out."""
     roles = {"U": "user", "A": "assistant", "S": "system"}
     return [
-        [roles[role], [text(one) if isinstance(one, str) else one for one in blocks]]
+        [roles[role], [text(block) if isinstance(block, str) else block for block in blocks]]
         for role, *blocks in messages
     ]
 

@@ -27,14 +27,14 @@ ANSWERED = [user("U1"), calls("C1<U1", "x"), result("R1<C1", "x")]
 
 def beside_a_prompt(name: str, kind: str, /, words: str = "", **fields: Any) -> Case:
     """Returns the case of an attachment that the client drops, or of which it says some words."""
-    told = [("S", words)] if words else []
+    result = [("S", words)] if words else []
     return Case(
         name,
         [user("U1"), attached("H1<U1", kind, **fields), says("A1<H1")],
         "U1 H1 A1" if words else "U1 A1",
         "U1 A1",
         [("U", "prompt U1"), ("A", "answer A1")],
-        [("U", "prompt U1"), *told, ("A", "answer A1")],
+        [("U", "prompt U1"), *result, ("A", "answer A1")],
     )
 
 

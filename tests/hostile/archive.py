@@ -27,8 +27,8 @@ def hostile_archive(root: Path, word: str = WORD, name: str = NAME) -> Path:
         (folder / f"{file}.jsonl").write_text(f'{data}{{"broken": "{SESSION}\n')
         agent = folder / file / "subagents" / f"agent-{name}.jsonl"
         agent.parent.mkdir(parents=True)
-        told = linked(PLACES["prompt"](word), session, word, isSidechain=True, agentId=word)
-        agent.write_text("".join(json.dumps(line) + "\n" for line in told))
+        result = linked(PLACES["prompt"](word), session, word, isSidechain=True, agentId=word)
+        agent.write_text("".join(json.dumps(line) + "\n" for line in result))
         meta = dict.fromkeys(("description", "name", "agentType", "model"), word)
         agent.with_suffix(".meta.json").write_text(json.dumps(meta))
         (folder / file / "custom-title.json").write_text(json.dumps({"customTitle": word}))

@@ -37,9 +37,9 @@ def _held(path: Path) -> bytes:
 def killed(words: list[str], after: float) -> None:
     """Runs a command for a moment."""
     nothing = subprocess.DEVNULL
-    with subprocess.Popen([*PLAIT, *words], stdout=nothing, stderr=nothing) as one:
+    with subprocess.Popen([*PLAIT, *words], stdout=nothing, stderr=nothing) as item:
         time.sleep(after)
-        one.kill()
+        item.kill()
 
 
 @pytest.mark.parametrize("seed", range(rounds(1, 14)))

@@ -21,11 +21,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many") / "projects" / "-srv-x"
     agents = folder / SESSION / "subagents"
     agents.mkdir(parents=True)
-    said = {"type": "user", "sessionId": SESSION, "message": {"role": "user", "content": "Go"}}
+    output = {"type": "user", "sessionId": SESSION, "message": {"role": "user", "content": "Go"}}
     calls = "".join(json.dumps(call(number)) + "\n" for number in range(COUNT))
-    (folder / f"{SESSION}.jsonl").write_text(json.dumps(said | {"uuid": "u"}) + "\n" + calls)
+    (folder / f"{SESSION}.jsonl").write_text(json.dumps(output | {"uuid": "u"}) + "\n" + calls)
     for number in range(COUNT):
-        line = said | {"uuid": f"u{number}", "isSidechain": True, "agentId": f"a{number}"}
+        line = output | {"uuid": f"u{number}", "isSidechain": True, "agentId": f"a{number}"}
         (agents / f"agent-a{number}.jsonl").write_text(json.dumps(line) + "\n")
     return folder.parents[1]
 

@@ -41,7 +41,7 @@ PAYLOADS = (
 
 
 AROUND = ("{}", "`{}`", "> {}", "# {}", "| {} |\n|---|\n| {} |", "<b>{}", "**{}**", '"{}"')
-HOSTILE = [around.replace("{}", one) for around in AROUND for one in PAYLOADS]
+HOSTILE = [around.replace("{}", item) for around in AROUND for item in PAYLOADS]
 """Each payload as it is and in the signs of texts: with all pages of an export, 704 of them."""
 
 
@@ -61,10 +61,10 @@ def test_a_page_stays_inert(
     asked: list[str] = []
     page = browser.new_page()
     try:
-        page.on("request", lambda one: asked.append(one.url))
+        page.on("request", lambda item: asked.append(item.url))
         for name in (f"sessions/{SESSION}.html", "index.html"):
             page.goto((tmp_path / "out" / name).as_uri())
             check_inert(page)
     finally:
         page.close()
-    assert all(one.startswith(("file:", "data:", "blob:")) for one in asked)
+    assert all(item.startswith(("file:", "data:", "blob:")) for item in asked)

@@ -105,7 +105,10 @@ def test_who_has_one_is_answered_and_nothing_fails(
 COMBINED = [
     (method, path, header)
     for path in (*PATHS, *TRICKS)
-    for method, header in (*((one, "X: y") for one in METHODS), *(("GET", one) for one in HEADERS))
+    for method, header in (
+        *((item, "X: y") for item in METHODS),
+        *(("GET", item) for item in HEADERS),
+    )
     if path != "/events" or method != "GET"
 ]
 """Every address by every method, and with every header: 1,950 requests with a key and without."""
@@ -143,7 +146,7 @@ def asked(server: Bare, rng: random.Random) -> bytes:
     lines = [rng.choice(METHODS).encode() + b" " + path + b" HTTP/1.1"]
     lines += [server.host.encode()] if rng.random() < 0.9 else []
     lines += [server.cookie.encode()] if rng.random() < 0.7 else []
-    lines += [changed(one.encode(), rng) for one in rng.sample(HEADERS, rng.randrange(3))]
+    lines += [changed(item.encode(), rng) for item in rng.sample(HEADERS, rng.randrange(3))]
     body = rng.randbytes(rng.randrange(200)) if rng.random() < 0.3 else b""
     lines += [b"Content-Length: %d" % len(body)] if body else []
     with server.connect() as client:

@@ -27,8 +27,8 @@ def _is_shown(row: Row | None) -> bool:
 
 def test_every_item_that_is_shown_has_a_mutant() -> None:
     broken = {item for mutant in breaks() for item in mutant.items}
-    shown = {row.item for row in TABLE.values() if row.is_called == "shown"}
-    assert shown - broken == set()
+    rendered = {row.item for row in TABLE.values() if row.is_called == "shown"}
+    assert rendered - broken == set()
 
 
 def test_a_long_piece_is_told_by_its_beginning() -> None:

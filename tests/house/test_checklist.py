@@ -171,7 +171,7 @@ def wrong_classes(table: Sequence[Row]) -> Iterator[str]:
 def counts(table: Sequence[Row]) -> list[str]:
     """Returns the lines of a table: how many items of each document are of each class."""
     found = Counter((row.item[0], class_of(row.item, row.shown_by)) for row in table)
-    sums = {name: [found[group, one] for one in CLASSES] for group, name in DOCUMENTS.items()}
+    sums = {name: [found[group, item] for item in CLASSES] for group, name in DOCUMENTS.items()}
     sums["all"] = [sum(column) for column in zip(*sums.values(), strict=True)]
     return [
         "| document | items | " + " | ".join(CLASSES) + " |",
@@ -203,7 +203,7 @@ def unreadable_marks(sources: Mapping[str, str]) -> Iterator[str]:
 
 def disagreements(table: Sequence[Row], sources: Mapping[str, str]) -> Iterator[str]:
     """Yields what only a row says or only a mark says."""
-    said = {(row.item, test) for row in table for test in row.tests}
+    output = {(row.item, test) for row in table for test in row.tests}
     marked = {
         (item, f"{file}::{mark.test}")
         for file, source in sources.items()
@@ -211,8 +211,8 @@ def disagreements(table: Sequence[Row], sources: Mapping[str, str]) -> Iterator[
         if mark.test is not None
         for item in mark.items
     }
-    yield from (f"{test} lacks the mark {item}" for item, test in sorted(said - marked))
-    yield from (f"row {item} does not name {test}" for item, test in sorted(marked - said))
+    yield from (f"{test} lacks the mark {item}" for item, test in sorted(output - marked))
+    yield from (f"row {item} does not name {test}" for item, test in sorted(marked - output))
 
 
 @cache

@@ -163,7 +163,7 @@ def test_every_rung_of_a_repair_is_in_the_guide() -> None:
 
 def test_contributing_names_places_that_are_there() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    named = [name for name in re.findall(r"`([a-z_]+(?:/[\w.]+)+)`", text) if "<" not in name]
-    assert len(named) > 5
+    matching = [name for name in re.findall(r"`([a-z_]+(?:/[\w.]+)+)`", text) if "<" not in name]
+    assert len(matching) > 5
     places = (ROOT, ROOT / "src" / "plait")
-    assert [name for name in named if not any((at / name).exists() for at in places)] == []
+    assert [name for name in matching if not any((at / name).exists() for at in places)] == []

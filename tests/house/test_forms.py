@@ -32,13 +32,17 @@ SCRIPTED = re.compile(r"toLocale(?:Date|Time)String|DateTimeFormat|getMonth\(|ge
 
 def strings(tree: ast.AST) -> Iterator[str]:
     """Yields the texts of a module, without what it says of itself."""
-    told = {
+    result = {
         id(node.value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in result
+        ):
             yield node.value
 
 
@@ -46,18 +50,18 @@ def wordings(text: str) -> list[str]:
     """Returns what a module words by itself of what has one form."""
     tree = ast.parse(text)
     found = [
-        one
+        string
         for node in ast.walk(tree)
         if isinstance(node, ast.FormattedValue) and node.format_spec
-        for one in strings(node.format_spec)
-        if TIME.search(one)
+        for string in strings(node.format_spec)
+        if TIME.search(string)
     ]
     calls = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     found += [name for name in calls if name in ("strftime", "ctime")]
     return found + [
-        one
-        for one in strings(tree)
-        if MODEL.search(one) or TOKENS.search(one) or one.casefold() in KINDS
+        string
+        for string in strings(tree)
+        if MODEL.search(string) or TOKENS.search(string) or string.casefold() in KINDS
     ]
 
 

@@ -13,4 +13,4 @@ def test_the_tables_of_a_lake_are_documented_column_by_column() -> None:
 def test_every_column_says_something_and_has_a_row() -> None:
     rows = re.findall(r"^\| `(\w+)` \| \S.* \| \S.* \| \S.* \|$", page(), re.MULTILINE)
     for table in TABLES.values():
-        assert {one.name for one in table.columns} <= set(rows)
+        assert {column.name for column in table.columns} <= set(rows)

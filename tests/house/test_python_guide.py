@@ -38,16 +38,16 @@ def test_there_are_six_scripts_of_fifteen_lines_at_most_with_public_names_alone(
 def test_a_script_prints_what_stands_below_it(
     number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said = SCRIPTS[number]
+    code, output = SCRIPTS[number]
     exec(code.replace(HOME, str(GALLERY)), {})
-    assert capsys.readouterr().out == said
+    assert capsys.readouterr().out == output
 
 
 def test_the_conversation_with_the_library_goes_as_it_is_written() -> None:
     text = CONVERSATION[0].replace(HOME, str(GALLERY))
     parsed = doctest.DocTestParser().get_doctest(text, {}, "guide", None, 0)
-    said: list[str] = []
-    assert doctest.DocTestRunner().run(parsed, out=said.append).failed == 0, "".join(said)
+    output: list[str] = []
+    assert doctest.DocTestRunner().run(parsed, out=output.append).failed == 0, "".join(output)
 
 
 def test_sessions_are_seen_as_they_go_on(tmp_path: Path) -> None:
@@ -59,23 +59,23 @@ def test_sessions_are_seen_as_they_go_on(tmp_path: Path) -> None:
         [sys.executable, "-u", "-c", ready], stdout=subprocess.PIPE, text=True
     ) as script:
         assert script.stdout and script.stdout.readline() == "ready\n"
-        told = ""
+        result = ""
         try:
             for _ in range(20):
                 with log.open("a", encoding="utf-8") as file:
                     file.write('{"type":"mode","mode":"normal","sessionId":"x"}\n')
                 if select([script.stdout], [], [], 0.5)[0]:
-                    told = script.stdout.readline()
+                    result = script.stdout.readline()
                     break
         finally:
             script.kill()
-    assert told.startswith("Gift card is deducted twice at checkout | ")
+    assert result.startswith("Gift card is deducted twice at checkout | ")
 
 
 def test_every_function_of_a_conversation_answers() -> None:
     names = re.findall(r"^\| `(plait\.conversation\.[\w.]+)` \|", TEXT, re.MULTILINE)
     assert len(names) == 6
-    told = plait.Archive([GALLERY]).session("Two tests that fail once in ten runs").conversations
+    result = plait.Archive([GALLERY]).session("Two tests that fail once in ten runs").conversations
     for name in names:
         module, _, function = name.rpartition(".")
-        assert isinstance(getattr(import_module(module), function)(told.active), tuple)
+        assert isinstance(getattr(import_module(module), function)(result.active), tuple)

@@ -33,8 +33,8 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def test_a_module_says_its_purpose_in_its_first_line() -> None:
-    said = {name_of(path): ast.get_docstring(parsed(path)) or "" for path in MODULES}
-    first = {name: text.partition("\n")[0].rstrip() for name, text in said.items()}
+    output = {name_of(path): ast.get_docstring(parsed(path)) or "" for path in MODULES}
+    first = {name: text.partition("\n")[0].rstrip() for name, text in output.items()}
     ends = (".", ":", "…")
     assert [name for name, text in first.items() if len(text) > 100 or text[-1:] not in ends] == []
 

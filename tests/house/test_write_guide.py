@@ -18,16 +18,16 @@ def test_the_scripts_print_what_stands_below_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert len(SCRIPTS) == TEXT.count("```python") == 5
-    for code, said in SCRIPTS:
+    for code, output in SCRIPTS:
         assert set(re.findall(r"plait\.([A-Za-z]\w*)", code)) <= set(plait.__all__)
         assert not re.search(r"from plait|import plait\.|\._", code)
         exec(code.replace("/home/me/.claude", str(tmp_path / ".claude")), {})
-        assert capsys.readouterr().out == said
+        assert capsys.readouterr().out == output
 
 
 def test_every_verb_is_told() -> None:
     table = TEXT[TEXT.index("| it happens that") : TEXT.index("\n\nFields that have")]
-    told = set(re.findall(r"`\.?([a-z_]+)[(`]", table))
+    result = set(re.findall(r"`\.?([a-z_]+)[(`]", table))
     within = {
         "append_message",
         "on_response_discarded",
@@ -46,4 +46,4 @@ def test_every_verb_is_told() -> None:
     }
     for kind in (plait.SessionWriter, AgentWriter, Response):
         verbs = {name for name in dir(kind) if name[0] != "_" and callable(getattr(kind, name))}
-        assert verbs - within - {"break_off"} <= told, kind
+        assert verbs - within - {"break_off"} <= result, kind

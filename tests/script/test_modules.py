@@ -30,9 +30,9 @@ def imports_of(text: str) -> list[tuple[str, str]]:
 def test_a_module_says_what_it_is_and_imports_and_exports_by_the_rule(name: str) -> None:
     text = load_script_modules()[name]
     assert re.match(r"// [A-Z].*[.]\n", text)
-    told = WORD.finditer(text)
+    result = WORD.finditer(text)
     assert [
-        one[0] for one in told if not IMPORTED.match(one[0]) and not EXPORTED.match(one[0])
+        item[0] for item in result if not IMPORTED.match(item[0]) and not EXPORTED.match(item[0])
     ] == []
     assert "import(" not in text
 

@@ -57,7 +57,9 @@ def named(rules: list[Json], words: str) -> list[Answer] | None:
 def holds_results(message: Json) -> bool:
     """Whether a message gives back what tools found."""
     content = message["content"]
-    return not isinstance(content, str) and any(one.get("type") == "tool_result" for one in content)
+    return not isinstance(content, str) and any(
+        item.get("type") == "tool_result" for item in content
+    )
 
 
 def texts(message: Json) -> Iterator[str]:

@@ -15,12 +15,12 @@ STREAMED = {
 
 def events(message: Json, answer: Answer) -> Iterator[Json]:
     """Yields the events of a message, up to where the answer breaks off."""
-    whole = list(whole_stream(message))
+    full = list(whole_stream(message))
     if "error_after" in answer:
-        yield from whole[: answer["error_after"]]
+        yield from full[: answer["error_after"]]
         yield error_of(answer)
         return
-    yield from whole[: answer.get("drop_after")]
+    yield from full[: answer.get("drop_after")]
 
 
 def whole_stream(message: Json) -> Iterator[Json]:
@@ -90,6 +90,6 @@ def encoded(stream: Iterable[Json], chunk: int | None) -> Iterator[bytes]:
     if chunk is None:
         yield from lines
         return
-    whole = b"".join(lines)
-    for start in range(0, len(whole), chunk):
-        yield whole[start : start + chunk]
+    full = b"".join(lines)
+    for start in range(0, len(full), chunk):
+        yield full[start : start + chunk]

@@ -279,10 +279,10 @@ def test_requests_are_kept_in_memory_and_in_a_file(tmp_path: Path) -> None:
         post(standin, PROMPT, "/v1/messages/count_tokens")
         kept = standin.taken()
         assert standin.taken() == []
-    assert [one.is_message for one in kept] == [True, False]
+    assert [item.is_message for item in kept] == [True, False]
     assert kept[0].messages == PROMPT["messages"]
     written = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    assert written == [one.as_object() for one in kept]
+    assert written == [item.as_object() for item in kept]
 
 
 def test_it_runs_by_itself(tmp_path: Path) -> None:

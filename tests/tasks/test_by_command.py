@@ -54,9 +54,9 @@ def test_one_command_does_it(
     task: str, root: Path, week: dict[str, Drawing], capfd: pytest.CaptureFixture[str]
 ) -> None:
     names = {name: one.session for name, one in week.items()}
-    typed, told = TASKS[task]
+    typed, result = TASKS[task]
     code = run([*typed.format(**names).split(), "--root", str(root)])
     printed = capfd.readouterr().out
     assert code == 0
-    for words in told:
+    for words in result:
         assert words.format(**names) in printed

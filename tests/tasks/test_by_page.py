@@ -52,14 +52,14 @@ class Visitor:
 
     def sees(self, *words: str) -> None:
         """Checks that words are to be seen."""
-        for one in words:
-            expect(self.page.locator("main").get_by_text(one).first).to_be_visible()
+        for word in words:
+            expect(self.page.locator("main").get_by_text(word).first).to_be_visible()
 
     def has_copied(self, *words: str) -> None:
         """Checks that words came to the clipboard."""
-        for one in words:
+        for word in words:
             self.page.wait_for_function(
-                f"async words => (await {CLIPBOARD}).includes(words)", arg=one
+                f"async words => (await {CLIPBOARD}).includes(words)", arg=word
             )
 
 
@@ -149,8 +149,8 @@ def at(
     """Serves the week, indexed."""
     index = tmp_path_factory.mktemp("tasks-index")
     update_index(Archive([root]), index)
-    with served(root, index) as one:
-        yield one
+    with served(root, index) as item:
+        yield item
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])

@@ -70,6 +70,6 @@ last-prompt leaf A2
 def drawn(root: Path) -> dict[str, Drawing]:
     """Writes the sessions of the week below a folder and returns them by their names."""
     found = {"totals": draw(WORK), "plans": draw(PLANS)}
-    for one in found.values():
-        one.write(root)
+    for item in found.values():
+        item.write(root)
     return found
