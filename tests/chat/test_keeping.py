@@ -205,7 +205,7 @@ def test_where_it_cannot_be_kept_it_is_done_and_told(tmp_path: Path) -> None:
     notes: list[str] = []
     ruled(tmp_path, Generous(), bash("npm run build"), notes=notes)
     (note,) = notes
-    assert note.startswith("not kept for the next session: ")
+    assert note.startswith("rule not saved: ")
 
 
 def test_what_has_no_rule_is_allowed_once(tmp_path: Path) -> None:

@@ -161,8 +161,8 @@ def test_two_turns_do_not_go_on_at_once(tmp_path: Path) -> None:
 class Ended:
     """Something that ran in the background."""
 
-    notification = "<task-notification>\n<status>completed</status>\n</task-notification>"
-    news = TaskNotification(notification)
+    words = "<task-notification>\n<status>completed</status>\n</task-notification>"
+    notification = TaskNotification(words)
 
 
 def test_news_of_what_ran_beside_are_told_within_the_turn(tmp_path: Path) -> None:
@@ -171,14 +171,14 @@ def test_news_of_what_ran_beside_are_told_within_the_turn(tmp_path: Path) -> Non
     assert [event.text for event in events if isinstance(event, TurnEnded)] == ["Seen."]
     steps = [line for line in stage.lines if line["type"] == "queue-operation"]
     assert [line["operation"] for line in steps][-2:] == ["enqueue", "remove"]
-    assert (steps[-1]["content"], steps[-1]["reason"]) == (Ended.notification, "absorbed_mid_turn")
+    assert (steps[-1]["content"], steps[-1]["reason"]) == (Ended.words, "absorbed_mid_turn")
     [told] = [line for line in stage.lines if line["type"] == "attachment"]
     kind = {key: told["attachment"][key] for key in ("type", "commandMode", "origin", "prompt")}
     assert kind == {
         "type": "queued_command",
         "commandMode": "task-notification",
         "origin": {"kind": "task-notification", "producer": "session-task"},
-        "prompt": Ended.notification,
+        "prompt": Ended.words,
     }
     assert told["attachment"]["source_uuid"] == steps[-1]["commandUuid"]
     assert told["attachment"]["timestamp"] == told["timestamp"]
@@ -186,7 +186,7 @@ def test_news_of_what_ran_beside_are_told_within_the_turn(tmp_path: Path) -> Non
     for name in ("rendered", "renderedInHumanTurn"):
         assert told[name][0]["content"].startswith("<system-reminder>\n[SYSTEM NOTIFICATION")
     words = [block.get("text", "") for one in stage.sent for block in one["content"]]
-    assert any(Ended.notification in text for text in words), "the model is told"
+    assert any(Ended.words in text for text in words), "the model is told"
 
 
 def test_news_that_come_with_the_last_answer_have_a_turn_of_their_own(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_news_that_come_with_the_last_answer_have_a_turn_of_their_own(tmp_path: 
     assert [event.text for event in events if isinstance(event, TurnEnded)] == ["One.", "Seen."]
     assert stage.client.waiting == ()
     [told] = [line for line in stage.lines if line.get("promptSource") == "system"]
-    assert told["message"]["content"] == Ended.notification
+    assert told["message"]["content"] == Ended.words
     assert told["origin"]["kind"] == "task-notification"
     assert told["turnOrigin"] == "task_notification"
 
@@ -212,7 +212,7 @@ def test_news_that_come_while_nobody_asks_go_with_the_next_prompt(tmp_path: Path
     [asked, _] = stage.sent
     news, prompt = [block["text"] for block in asked["content"]]
     assert news.startswith("<system-reminder>\n[SYSTEM NOTIFICATION - NOT USER INPUT]")
-    assert Ended.notification in news
+    assert Ended.words in news
     assert prompt == "go"
 
 
@@ -224,4 +224,4 @@ def test_news_are_not_taken_back(tmp_path: Path) -> None:
         assert client.take_back() == []
 
     meanwhile(stage, lambda event: isinstance(event, TextDelta), hear_and_take_back)
-    assert Ended.notification in stage.sent[2]["content"][0]["text"]
+    assert Ended.words in stage.sent[2]["content"][0]["text"]

@@ -44,7 +44,6 @@ from plait.chat.runtime import (
     Runtime,
     cancel_and_wait,
 )
-from plait.chat.skills import SkillTool
 from plait.chat.tools import stop_all
 from plait.chat.tools.base import (
     Arguments,
@@ -307,7 +306,9 @@ class AgentRun:
         asking = ResponseClient(
             self.runtime, self._emit, sleep=self.pool.sleep, random=self.pool.random
         )
-        self.runtime.place.on_task_done = lambda task: self.queue.put_notification(task.news)
+        self.runtime.place.on_task_done = lambda task: self.queue.put_notification(
+            task.notification
+        )
         if self.runtime.hooks:
             await self.runtime.hooks.fire_subagent_start()
         try:
@@ -533,7 +534,7 @@ class AgentTask:
         return Outcome([{"type": "text", "text": words}], output)
 
     @property
-    def news(self) -> TaskNotification:
+    def notification(self) -> TaskNotification:
         """What the model is told when it has ended."""
         tally, is_completed = self.agent_run.usage, self.status == "completed"
         if self.agent_run.writer.setting.is_older:
@@ -644,7 +645,7 @@ def build_agent_runtime(
     if hooks and isinstance(permissions, SessionPermissions):
         permissions = replace(permissions, hooks=hooks)
     most = min(kind.max_turns or pool.max_responses, pool.max_responses)
-    runtime = replace(
+    return replace(
         parent,
         writer=writer,
         requests=requests,
@@ -657,10 +658,6 @@ def build_agent_runtime(
         hooks=hooks,
         restore_tool_state=lambda: None,
     )
-    for name, tool in tools.items():
-        if isinstance(tool, SkillTool):
-            tools[name] = replace(tool, runtime=runtime)
-    return runtime
 
 
 def _build_permissions(own: Permissions, assignment: Assignment) -> Permissions:
@@ -788,7 +785,7 @@ class AgentPool:
         parent = self.runs.get(writer.id) if isinstance(writer, AgentWriter) else None
         queue = parent.queue if parent and parent.is_busy else self.queue
         if queue is not None:
-            queue.put_notification(task.news)
+            queue.put_notification(task.notification)
 
     def _create(self, assignment: Assignment, parent: Runtime) -> AgentRun:
         if self.running_count >= self.max_concurrent:
@@ -864,9 +861,9 @@ class SpawnAgent(BuiltInTool):
         )
         return {**super().definition, "description": SPAWN_DESCRIPTION.format("\n".join(lines))}
 
-    def title(self, arguments: Arguments) -> str:
-        """Return the task in a few words."""
-        return str(arguments["description"])
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Add the title: the task in a few words."""
+        return replace(proposal, title=str(proposal.arguments["description"]))
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Do nothing: an agent needs all that a turn has."""
@@ -907,10 +904,13 @@ class SendMessage(BuiltInTool):
     fields = MESSAGE_FIELDS
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Take the message as it is, without what the log says of it once more."""
-        cleaned = {key: value for key, value in arguments.items() if key not in MESSAGE_COPIES}
-        checked = self.check(cleaned)
-        return Proposal(self.name, checked, self.effect, f"to {checked['to']}")
+        """Check the message, without the copies of its arguments that the log has."""
+        own = {key: value for key, value in arguments.items() if key not in MESSAGE_COPIES}
+        return super().propose(own, place)
+
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Add the title: the recipient."""
+        return replace(proposal, title=f"to {proposal.arguments['to']}")
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Do nothing: agents are those of a session."""

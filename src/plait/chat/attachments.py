@@ -24,7 +24,7 @@ from plait.chat.runtime import Attachments, NoAttachments
 from plait.chat.skills import SkillListing, log_permissions
 from plait.chat.tools.base import Outcome, ToolError, Workplace
 from plait.chat.tools.files import format_size, make_absolute, resolve_path
-from plait.chat.tools.read import IMAGE_SUFFIXES, MAX_WHOLE_BYTES, Read, read_file
+from plait.chat.tools.read import IMAGE_SUFFIXES, MAX_FULL_READ_BYTES, Read, read_file
 from plait.chat.tools.secrets import hide_secrets
 from plait.graph.client.messages import SERVERS, wrap_reminder
 from plait.record.codec import as_mapping
@@ -142,7 +142,7 @@ class FileMentions:
     def _write_large_file(self, shown: Path, path: Path) -> bool:
         """Tell that a text is too large to be told, if it is."""
         size = path.stat().st_size
-        if size <= MAX_WHOLE_BYTES or path.suffix.lower() in IMAGE_SUFFIXES:
+        if size <= MAX_FULL_READ_BYTES or path.suffix.lower() in IMAGE_SUFFIXES:
             return False
         attachment = {
             "type": "at_mention_reference",

@@ -69,7 +69,7 @@ class Client:
         )
         """What it took in all, as the log will say."""
         self._queue = PromptQueue(runtime.writer)
-        runtime.place.on_task_done = lambda task: self._queue.put_notification(task.news)
+        runtime.place.on_task_done = lambda task: self._queue.put_notification(task.notification)
         self._response_client = ResponseClient(runtime, self._emit, sleep=sleep, random=random)
         if runtime.agents:
             runtime.agents.attach(runtime, self._queue, self._emit, self.meter, sleep)

@@ -198,6 +198,7 @@ class SessionCompactor:
         threshold: int | None = None,
         sleep: Sleep = asyncio.sleep,
         random: Random | None = None,
+        hooks: "SessionHooks | None" = None,
     ) -> None:
         self._writer = writer
         self._memory = requests
@@ -208,8 +209,7 @@ class SessionCompactor:
         self._sleep = sleep
         self._random = random or Random()
         self._failures = 0
-        self.hooks: SessionHooks | None = None
-        """Who is told before room is made and behind it, and may have a say."""
+        self._hooks = hooks
 
     @property
     def threshold(self) -> int:
@@ -285,11 +285,11 @@ class SessionCompactor:
 
     async def _run_pre_hooks(self, trigger: Trigger, focus: str) -> HookEffect:
         """Have hooks told that room is made; raises ModelFault where one does not let it happen."""
-        if self.hooks is None:
+        if self._hooks is None:
             return HookEffect()
         if trigger == "manual":
             self._writer.announce()
-        effect = await self.hooks.fire_pre_compact(trigger, focus)
+        effect = await self._hooks.fire_pre_compact(trigger, focus)
         if blocked := find_block_reason(effect):
             error = ModelError(blocked, kind=NO_SUMMARY)
             self._record_failure(trigger, focus, error)
@@ -298,10 +298,10 @@ class SessionCompactor:
 
     async def _run_post_hooks(self, trigger: Trigger, draft: "_Summary") -> HookEffect:
         """Have hooks told that the session goes on behind a summary."""
-        if self.hooks is None:
+        if self._hooks is None:
             return HookEffect()
-        await self.hooks.fire_session_start("compact", model=self._writer.setting.model)
-        return await self.hooks.fire_post_compact(trigger, draft.text)
+        await self._hooks.fire_session_start("compact", model=self._writer.setting.model)
+        return await self._hooks.fire_post_compact(trigger, draft.text)
 
     async def _request_summary(self, head: Sequence[Record], focus: str) -> "_Summary":
         """Ask for a summary; where there is too much to sum up, of the newer part alone."""

@@ -19,7 +19,7 @@ import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
@@ -33,7 +33,6 @@ from plait.chat.model_info import resolve_alias
 from plait.chat.rules import parse_rule
 from plait.chat.runtime import Runtime
 from plait.chat.tools.base import (
-    Arguments,
     BuiltInTool,
     Effect,
     Field,
@@ -445,15 +444,6 @@ def _grant(expansion: Expansion, runtime: Runtime) -> None:
     runtime.writer.attribution = {"attributionSkill": expansion.name, **plugin}
 
 
-SKILL_FIELDS = (
-    Field("skill", "string", "The name of a skill that was listed", is_required=True),
-    Field("args", "string", "What it is given, if anything"),
-)
-SKILL_DESCRIPTION = (
-    "Follows a skill: instructions for a task of a certain kind, written down by the user. The"
-    " skills that there are were listed with the conversation. When one of them fits what is"
-    " asked, call this first; what it says comes with the result."
-)
 USER_ONLY = (
     "Skill {0} cannot be used with Skill tool due to disable-model-invocation. Ask the user to run"
     " /{0} themselves — it cannot be invoked via the Skill tool. Do not replicate this skill's"
@@ -461,21 +451,25 @@ USER_ONLY = (
 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class SkillTool(BuiltInTool):
-    """The tool that follows a skill."""
+    """The tool that runs a skill."""
 
     skills: SessionSkills
-    runtime: "Runtime | None" = None
-    """The session it works in; set once that is put together."""
     name = "Skill"
-    description = SKILL_DESCRIPTION
-    fields = SKILL_FIELDS
+    description = (
+        "Follows a skill: instructions for a task of a certain kind, written down by the user. The"
+        " skills that there are were listed with the conversation. When one of them fits what is"
+        " asked, call this first; what it says comes with the result."
+    )
+    fields = (
+        Field("skill", "string", "The name of a skill that was listed", is_required=True),
+        Field("args", "string", "What it is given, if anything"),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Find the skill; one that does more than say words is asked about."""
-        checked = self.check(arguments)
-        name = str(checked["skill"]).removeprefix("/")
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Find the skill; one that is more than text needs permission."""
+        name = str(proposal.arguments["skill"]).removeprefix("/")
         skill = self.skills.find(name)
         if skill is None:
             text = f"Unknown skill: {name}."
@@ -484,16 +478,21 @@ class SkillTool(BuiltInTool):
         if not skill.is_for_model:
             raise ToolError(USER_ONLY.format(skill.name), is_misuse=True)
         effect: Effect = "none" if skill.is_text_only else "execute"
-        return Proposal(self.name, {**checked, "skill": name}, effect, name)
+        arguments = {**proposal.arguments, "skill": name}
+        return replace(proposal, arguments=arguments, effect=effect, title=name)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Follow it: what it says goes along with the result."""
+        """Fail: a skill is expanded with the whole session."""
+        raise ToolError("Skills run only in a session")
+
+    async def run_in_session(self, proposal: Proposal, call: str, runtime: Runtime) -> Outcome:
+        """Expand the skill; its text is sent after the result."""
         skill = self.skills.find(str(proposal.arguments["skill"]))
-        if skill is None or self.runtime is None:
+        if skill is None:
             raise ToolError("The skill is there no more.")
         try:
-            given = str(proposal.arguments.get("args", ""))
-            expansion = await self.skills.expand_skill(skill, given, self.runtime)
+            arguments = str(proposal.arguments.get("args", ""))
+            expansion = await self.skills.expand_skill(skill, arguments, runtime)
         except SkillError as error:
             raise ToolError(error.text) from None
         output: dict[str, Any] = {"success": True, "commandName": skill.name}

@@ -253,7 +253,7 @@ def test_a_command_in_the_background_is_told_of_when_it_ends(desk: Desk) -> None
         assert (await desk.call("Read", file_path=str(output))).content == "1\thi\n2\t"
         assert [task.id for task in told] == [name]
         told[0].call = "toolu_1"
-        assert told[0].notification == (
+        assert told[0].notification.words == (
             f"<task-notification>\n<task-id>{name}</task-id>\n<tool-use-id>toolu_1</tool-use-id>\n"
             f"<output-file>{output}</output-file>\n<status>failed</status>\n<summary>Background"
             ' command "a &lt;b&gt;" failed with exit code 3</summary>\n</task-notification>'

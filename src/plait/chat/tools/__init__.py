@@ -1,4 +1,4 @@
-"""Built-in tools: what the model can have done on this machine.
+"""Built-in tools: what the model can do on this machine.
 
     tools = toolbox()
     place = Workplace(root, cwd=root, environment=without_secrets(environment))
@@ -44,43 +44,33 @@ __all__ = [
     "secret_values",
     "stop_all",
     "toolbox",
-    "unknown_tool",
     "without_secrets",
 ]
 
+BUILT_IN_TOOLS: tuple[Tool, ...] = (
+    Bash(),
+    Edit(),
+    Glob(),
+    Grep(),
+    NotebookEdit(),
+    Read(),
+    TaskCreate(),
+    TaskGet(),
+    TaskList(),
+    TaskOutput(),
+    TaskStop(),
+    TaskUpdate(),
+    TodoWrite(),
+    WebFetch(),
+    WebSearch(),
+    Write(),
+)
 
-def toolbox(
-    *, only: Collection[str] | None = None, without: Collection[str] = (), has_network: bool = False
-) -> dict[str, Tool]:
-    """Return the tools by name, in the order in which the model is told of them."""
-    tools: tuple[Tool, ...] = (
-        Bash(),
-        Edit(),
-        Glob(),
-        Grep(),
-        NotebookEdit(),
-        Read(),
-        TaskCreate(),
-        TaskGet(),
-        TaskList(),
-        TaskOutput(),
-        TaskStop(),
-        TaskUpdate(),
-        TodoWrite(),
-        WebFetch(),
-        WebSearch(),
-        Write(),
-    )
+
+def toolbox(*, without: Collection[str] = (), has_network: bool = False) -> dict[str, Tool]:
+    """Return the built-in tools by name, in the order in which the model gets them."""
     return {
         tool.name: SecretHidingTool(tool)
-        for tool in tools
-        if tool.name not in without
-        and (only is None or tool.name in only)
-        and (has_network or tool.effect != "network")
+        for tool in BUILT_IN_TOOLS
+        if tool.name not in without and (has_network or tool.effect != "network")
     }
-
-
-def unknown_tool(name: str) -> Outcome:
-    """Return what the model is told that calls a tool that is not there."""
-    text = f"Error: No such tool available: {name}"
-    return ToolError(text, is_misuse=True, logged=text).outcome

@@ -1,7 +1,7 @@
 """The interface of tools: arguments, proposals, outcomes and the workplace."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
@@ -16,17 +16,17 @@ ProgressCallback: TypeAlias = Callable[[Mapping[str, Any]], None]
 """Takes the data of a progress line, such as `{"type": "bash_progress", …}`."""
 
 SECRET_PLACEHOLDER = "[secret of the environment]"
-"""What stands where a secret of the environment would."""
+"""Replaces secrets of the environment in results."""
 SideQuery: TypeAlias = Callable[
     [str, Sequence[Mapping[str, Any]]], Awaitable[Sequence[Mapping[str, Any]]]
 ]
-"""Asks the model something beside the conversation, with tools; returns the blocks it answers."""
+"""Sends the model a question outside the conversation, with tools; returns the answer's blocks."""
 
 
 class ToolError(Exception):
-    """A call that cannot be done; the model is told why, and goes on.
+    """A tool call that failed; the model gets the text as the call's result.
 
-    A call that is wrong in itself (`is_misuse`) is told apart from one that was tried and failed.
+    A call that is invalid (`is_misuse`) is marked differently from one that was tried.
     """
 
     def __init__(self, text: str, *, is_misuse: bool = False, logged: str | None = None) -> None:
@@ -37,44 +37,44 @@ class ToolError(Exception):
 
     @property
     def outcome(self) -> "Outcome":
-        """The result that says so."""
+        """The result of the call."""
         text = f"<tool_use_error>{self.text}</tool_use_error>" if self.is_misuse else self.text
         return Outcome(text, self.logged, is_error=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a call would do, once its arguments are checked: what a person is asked about."""
+    """What a call would do, with checked arguments: this is what needs permission."""
 
     tool: str
     arguments: Arguments
-    """As they will be used: checked, paths absolute."""
+    """Checked, defaults filled in."""
     effect: Effect
     title: str
-    """One line for a person: the command, the path, the address."""
+    """One line for the user: the command, the path, the URL."""
     paths: tuple[Path, ...] = ()
-    """The files that it reads or writes, links followed."""
+    """The files it reads or writes, links resolved."""
     before: str | None = None
-    """What the file holds that it changes; None where there is none."""
+    """The content of the file it changes; None if there is no file."""
     after: str | None = None
-    """What it will hold."""
+    """The content afterwards."""
     is_user_modified: bool = False
-    """Whether a person changed the arguments (`userModified`)."""
+    """Whether the user edited the arguments (`userModified`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call."""
+    """The result of a call."""
 
     content: str | Sequence[Mapping[str, Any]]
-    """What the model is told."""
+    """What the model gets."""
     output: Any = None
-    """What the log keeps beside it: `toolUseResult`."""
+    """What is logged in addition: `toolUseResult`."""
     is_error: bool | None = None
     expansion: "Expansion | None" = None
-    """What a skill says that was asked for: it goes along with the result."""
+    """The text of a skill that was called; it is sent after the result."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What the line of the result says besides, by names in Python; not in the older form."""
+    """Further fields of the result's log line, by Python names; not in the older format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,92 +82,92 @@ class FileView:
     """What the model has seen of a file."""
 
     digest: bytes
-    """Of the whole file as it was then."""
+    """Digest of the whole file at that time."""
     is_complete: bool
-    """Whether it has seen all of it."""
+    """Whether the model has seen all of it."""
 
 
 @dataclass(slots=True)
 class Workplace:
-    """Where the tools of a session work, and what they remember between calls."""
+    """The directories, environment and state that the tools of a session share."""
 
     root: Path
-    """The workspace: nothing outside of it and of `others` is written."""
+    """The workspace: only files here and in `extra_directories` are written."""
     cwd: Path
-    """Where commands run; `cd` moves it."""
+    """Where commands run; `cd` changes it."""
     extra_directories: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    """What commands inherit, secrets already left out."""
+    """The environment of commands, without secrets."""
     secrets: tuple[str, ...] = ()
-    """What was left out: hidden wherever a tool comes upon it."""
+    """The values left out; they are hidden in results as well."""
     results_folder: Path | None = None
-    """Where output goes that is too long for the log (`<session>/tool-results`)."""
+    """Where output too long for the log is saved (`<session>/tool-results`)."""
     file_views: dict[Path, FileView] = field(default_factory=dict)
-    """The files that were read or written, links followed."""
+    """The files read or written so far, by resolved path."""
     todos: list[dict[str, Any]] = field(default_factory=list)
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The list of tasks, by their numbers."""
+    """The task list, by number."""
     background: dict[str, Any] = field(default_factory=dict)
-    """What runs in the background, by its id."""
+    """Background tasks by ID."""
     keeps_cwd: bool = True
-    """Whether `cd` moves what follows."""
+    """Whether `cd` in a command affects later commands."""
     scratch: Path | None = None
-    """Where what runs writes to; a temporary folder where nobody says."""
+    """Folder for the output of running commands; a temporary one is made by default."""
     is_scratch_own: bool = False
-    """Whether that folder was made here, and goes when the session is over."""
+    """Whether that folder is temporary and deleted at the end of the session."""
     before_change: Callable[[Path], None] = lambda path: None
     """Called before a file is changed, so that a snapshot is kept."""
     on_task_done: Callable[[Any], None] = lambda task: None
-    """Called with what has ended in the background (a `Task`), so that the model is told."""
+    """Called when a background task has ended, to notify the model."""
     is_hidden: Callable[[Path], bool] | None = None
-    """Tells whether a file may not be read: searches pass it over."""
+    """Tells whether a file must not be read; searches skip it."""
     has_network: bool = False
     granted_rules: tuple[str, ...] = ()
-    """Rules of the command that is followed: what it may do without asking."""
+    """Permission rules granted by the skill or command of this turn."""
     side_query: SideQuery | None = None
-    """Asks the model beside the conversation, for tools that have it read or search."""
+    """Asks the model outside the conversation; used by WebFetch and WebSearch."""
 
     def __post_init__(self) -> None:
-        # Paths are compared with links followed, so these have to be, too.
+        # paths are compared after resolving links, so these must be resolved too
         self.root, self.cwd = self.root.resolve(), self.cwd.resolve()
         self.extra_directories = tuple(folder.resolve() for folder in self.extra_directories)
         self.results_folder = self.results_folder.resolve() if self.results_folder else None
         self.scratch = self.scratch.resolve() if self.scratch else None
 
     def contains(self, path: Path) -> bool:
-        """Return whether a path, links followed, lies in the workspace."""
+        """Return whether a resolved path lies in the workspace."""
         return any(path.is_relative_to(folder) for folder in (self.root, *self.extra_directories))
 
     def is_readable(self, path: Path) -> bool:
-        """Return whether a path, links followed, is read without asking."""
+        """Return whether a resolved path may be read without permission."""
         own = [folder for folder in (self.results_folder, self.scratch) if folder]
         return self.contains(path) or any(path.is_relative_to(folder) for folder in own)
 
 
 class Tool(Protocol):
-    """Something that the model can have done."""
+    """A tool the model can call."""
 
     @property
     def name(self) -> str:
-        """What the model calls it."""
+        """Its name."""
         ...
 
     @property
     def effect(self) -> Effect:
-        """What it does at most."""
+        """The most it may do."""
         ...
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """Its name, description and `input_schema`, as the API wants them."""
+        """Name, description and `input_schema`, as the API takes them."""
         ...
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Check arguments and says what would be done; raises ToolError."""
+        """Check the arguments of a call and return what it would do; raise ToolError."""
         ...
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Do it. Cancelled, it leaves nothing running."""
+        """Execute an approved call. When cancelled, leave nothing running."""
         ...
 
 
@@ -188,75 +188,77 @@ class Field:
     choices: tuple[str, ...] = ()
     default: Any = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """What else its schema says, such as the items of an array."""
+    """Further keys of its JSON schema, such as `items` of an array."""
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The field as the API wants it."""
-        text: dict[str, Any] = {"description": self.description, "type": self.kind}
+        """Its JSON schema."""
+        schema: dict[str, Any] = {"description": self.description, "type": self.kind}
         if self.choices:
-            text["enum"] = [*self.choices]
+            schema["enum"] = [*self.choices]
         if self.default is not None:
-            text["default"] = self.default
-        return text | dict(self.extra)
+            schema["default"] = self.default
+        return schema | dict(self.extra)
 
 
 def check_arguments(tool: str, fields: Sequence[Field], arguments: Arguments) -> dict[str, Any]:
-    """Return arguments that fit the fields of a tool, defaults first; raises ToolError.
+    """Return the arguments of a call, defaults filled in; raise ToolError if they do not fit.
 
-    As with the client, a number or a truth value may come as text.
+    As in Claude Code, numbers, booleans and the like may come as text.
     """
     if not isinstance(arguments, Mapping):
         raise _make_error(tool, [_make_type_issue([], "object", arguments)])
-    checked = {
-        argument.name: _coerce(argument.kind, arguments[argument.name])
-        for argument in fields
-        if argument.name in arguments
-    }
-    if issues := [*_find_issues(fields, checked), *_find_unknown(fields, arguments)]:
+    checked: dict[str, Any] = {}
+    issues: list[Issue] = []
+    for expected in fields:
+        name = expected.name
+        if name not in arguments:
+            if expected.is_required:
+                issues.append(_make_type_issue([name], expected.kind))
+            continue
+        value = checked[name] = _coerce(expected.kind, arguments[name])
+        is_typed = _type_name(value) == {"integer": "number"}.get(expected.kind, expected.kind)
+        if not is_typed or (expected.kind == "integer" and value != int(value)):
+            issues.append(_make_type_issue([name], expected.kind, value))
+        elif expected.choices and value not in expected.choices:
+            offered = "|".join(json.dumps(choice) for choice in expected.choices)
+            issues.append(
+                {
+                    "code": "invalid_value",
+                    "values": [*expected.choices],
+                    "path": [name],
+                    "message": f"Invalid option: expected one of {offered}",
+                }
+            )
+    names = {expected.name for expected in fields}
+    if unknown := [str(key) for key in arguments if key not in names]:
+        shown = ", ".join(json.dumps(key, ensure_ascii=False) for key in unknown)
+        noun = "key" if len(unknown) == 1 else "keys"
+        message = f"Unrecognized {noun}: {shown}"
+        issues.append(
+            {"code": "unrecognized_keys", "keys": unknown, "path": [], "message": message}
+        )
+    if issues:
         raise _make_error(tool, issues)
-    unsaid = {
-        argument.name: argument.default for argument in fields if argument.default is not None
-    }
-    return unsaid | checked
+    defaults = {known.name: known.default for known in fields if known.default is not None}
+    return defaults | checked
 
 
 def _coerce(kind: Kind, value: Any) -> Any:
+    """Return a value of another kind that came as text; other values as they are."""
     if not isinstance(value, str) or kind == "string":
         return value
     if kind == "boolean":
         return BOOLEANS.get(value, value)
     try:
-        read = json.loads(value)
+        parsed = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    return read if _type_name(read) == {"integer": "number"}.get(kind, kind) else value
-
-
-def _find_issues(fields: Sequence[Field], arguments: Arguments) -> Iterator[Issue]:
-    for argument in fields:
-        if argument.name not in arguments:
-            if argument.is_required:
-                yield _make_type_issue([argument.name], argument.kind)
-        elif not _has_type(argument.kind, arguments[argument.name]):
-            yield _make_type_issue([argument.name], argument.kind, arguments[argument.name])
-        elif argument.choices and arguments[argument.name] not in argument.choices:
-            offered = "|".join(json.dumps(choice) for choice in argument.choices)
-            yield {
-                "code": "invalid_value",
-                "values": [*argument.choices],
-                "path": [argument.name],
-                "message": f"Invalid option: expected one of {offered}",
-            }
-
-
-def _has_type(kind: Kind, value: Any) -> bool:
-    if kind == "integer":
-        return _type_name(value) == "number" and value == int(value)
-    return _type_name(value) == kind
+    return parsed if _type_name(parsed) == {"integer": "number"}.get(kind, kind) else value
 
 
 def _type_name(value: Any) -> str:
+    """Return the name that JavaScript's type checks have for the type of a JSON value."""
     match value:
         case None:
             return "null"
@@ -278,28 +280,49 @@ _ABSENT = object()
 
 
 def _make_type_issue(path: list[str], kind: str, value: Any = _ABSENT) -> Issue:
-    found = "undefined" if value is _ABSENT else _type_name(value)
-    expected = {"integer": "int" if found == "number" else "number"}.get(kind, kind)
+    received = "undefined" if value is _ABSENT else _type_name(value)
+    expected = {"integer": "int" if received == "number" else "number"}.get(kind, kind)
     issue: Issue = {"expected": expected}
     if expected == "int":
         issue["format"] = "safeint"
-    message = f"Invalid input: expected {expected}, received {found}"
+    message = f"Invalid input: expected {expected}, received {received}"
     return issue | {"code": "invalid_type", "path": path, "message": message}
 
 
-def _find_unknown(fields: Sequence[Field], arguments: Arguments) -> Iterator[Issue]:
-    names = [argument.name for argument in fields]
-    if unknown := [str(key) for key in arguments if key not in names]:
-        shown = ", ".join(json.dumps(key, ensure_ascii=False) for key in unknown)
-        keys = "Unrecognized key" if len(unknown) == 1 else "Unrecognized keys"
-        message = f"{keys}: {shown}"
-        yield {"code": "unrecognized_keys", "keys": unknown, "path": [], "message": message}
+def make_input_error(*issues: Issue) -> ToolError:
+    """Return the error for arguments that are wrong, as Claude Code words it."""
+    text = f"InputValidationError: {json.dumps(list(issues), indent=2, ensure_ascii=False)}"
+    return ToolError(text, is_misuse=True, logged=text)
+
+
+def _make_error(tool: str, issues: list[Issue]) -> ToolError:
+    """Return the error for issues, in sentences if there is one for each of them."""
+    error = make_input_error(*issues)
+    lines: list[str] = []
+    for issue in issues:
+        name = ".".join(map(str, issue["path"]))
+        match issue["code"]:
+            case "invalid_type" if issue["message"].endswith("undefined"):
+                lines.append(f"The required parameter `{name}` is missing")
+            case "invalid_type":
+                received = issue["message"].rpartition(" ")[2]
+                lines.append(
+                    f"The parameter `{name}` type is expected as `{issue['expected']}` but"
+                    f" provided as `{received}`"
+                )
+            case "unrecognized_keys":
+                lines += [f"An unexpected parameter `{key}` was provided" for key in issue["keys"]]
+    if len(lines) < len(issues):
+        return error
+    noun = "issue" if len(lines) == 1 else "issues"
+    text = f"InputValidationError: {tool} failed due to the following {noun}:\n" + "\n".join(lines)
+    return ToolError(text, is_misuse=True, logged=error.logged)
 
 
 class BuiltInTool:
-    """A tool of Plait's own: a name, a description and a table of arguments.
+    """The frame of all built-in tools: name, description and a table of arguments.
 
-    Subclasses say what a call would do (`propose`, or only its `title`) and do it (`run`).
+    A subclass implements `run`, and `prepare` if a proposal needs more than checked arguments.
     """
 
     name: str
@@ -309,7 +332,7 @@ class BuiltInTool:
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """The tool as the API wants it."""
+        """The tool as the API takes it."""
         return {
             "name": self.name,
             "description": self.description,
@@ -322,47 +345,11 @@ class BuiltInTool:
             },
         }
 
-    def check(self, arguments: Arguments) -> dict[str, Any]:
-        """Return arguments that fit the fields, defaults filled in; raise ToolError."""
-        return check_arguments(self.name, self.fields, arguments)
-
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Check arguments and say what would be done; raise ToolError."""
-        checked = self.check(arguments)
-        return Proposal(self.name, checked, self.effect, self.title(checked))
+        """Check the arguments of a call and return what it would do; raise ToolError."""
+        checked = check_arguments(self.name, self.fields, arguments)
+        return self.prepare(Proposal(self.name, checked, self.effect, self.name), place)
 
-    def title(self, arguments: Arguments) -> str:
-        """Return the line that a person is asked about."""
-        return self.name
-
-
-def make_input_error(*issues: Issue) -> ToolError:
-    """Return the refusal of arguments for reasons that the client tells as data."""
-    text = f"InputValidationError: {json.dumps(list(issues), indent=2, ensure_ascii=False)}"
-    return ToolError(text, is_misuse=True, logged=text)
-
-
-def _make_error(tool: str, issues: list[Issue]) -> ToolError:
-    plain = make_input_error(*issues)
-    lines = [line for issue in issues for line in _describe_issue(issue)]
-    if len(lines) < len(issues):
-        return plain
-    noun = "issue" if len(lines) == 1 else "issues"
-    text = f"InputValidationError: {tool} failed due to the following {noun}:\n" + "\n".join(lines)
-    return ToolError(text, is_misuse=True, logged=plain.logged)
-
-
-def _describe_issue(issue: Issue) -> list[str]:
-    name = ".".join(map(str, issue["path"]))
-    match issue["code"]:
-        case "invalid_type" if issue["message"].endswith("undefined"):
-            return [f"The required parameter `{name}` is missing"]
-        case "invalid_type":
-            expected, found = issue["expected"], issue["message"].rpartition(" ")[2]
-            return [
-                f"The parameter `{name}` type is expected as `{expected}` but provided as `{found}`"
-            ]
-        case "unrecognized_keys":
-            return [f"An unexpected parameter `{key}` was provided" for key in issue["keys"]]
-        case _:
-            return []
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Return a proposal with its title, files and their contents; raise ToolError."""
+        return proposal

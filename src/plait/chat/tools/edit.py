@@ -1,9 +1,12 @@
-"""The tools that change files: Edit, Write and NotebookEdit, and the patches they log."""
+"""The tools that change files: Edit, Write and NotebookEdit, and the patches they log.
+
+Patches are the shortest ones (Myers' algorithm), as Claude Code logs them; `difflib` finds others.
+"""
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from secrets import token_hex
@@ -40,35 +43,57 @@ from plait.chat.tools.read import (
 
 CONTEXT_LINES = 3
 MAX_EDITS = 1000
-"""Edits that are looked for one by one; texts further apart are replaced as a whole."""
+"""Length of the longest patch searched for; beyond it all lines are replaced."""
 NO_NEWLINE = "\\ No newline at end of file"
 
 Change: TypeAlias = tuple[str, str]
-"""A line and whether it is kept (` `), taken away (`-`) or put in (`+`)."""
+"""A mark and a line: kept (` `), removed (`-`) or added (`+`)."""
 Trail: TypeAlias = tuple[str, int, "Trail"] | None
-"""The changes that lead somewhere, as runs of marks, the last first."""
+"""The runs of marks of a partial patch, last first, as a linked list."""
 
 
 def build_patch(old: str, new: str) -> list[dict[str, Any]]:
-    """Return the hunks between two texts; tabs that begin a line are shown as two spaces each."""
+    """Return the hunks between two texts; leading tabs become two spaces each, as in Claude Code."""
     return build_hunks(_expand_tabs(old), _expand_tabs(new))
 
 
 def build_hunks(old: str, new: str) -> list[dict[str, Any]]:
-    """Return the hunks between two texts, to the letter."""
-    return [
-        _make_hunk(*run)
-        for run in _group_changes([*diff_lines(_split_lines(old), _split_lines(new))])
-    ]
+    """Return the exact hunks between two texts."""
+    changes = [*diff_lines(_split_lines(old), _split_lines(new))]
+    changed = [index for index, (mark, _) in enumerate(changes) if mark != " "]
+    hunks: list[dict[str, Any]] = []
+    old_lines = new_lines = 0  # before the hunk
+    counted = 0
+    first: int | None = None
+    for order, index in enumerate(changed):
+        first = index if first is None else first
+        if order + 1 < len(changed) and changed[order + 1] - index <= 2 * CONTEXT_LINES + 1:
+            continue  # so near that both are in one hunk
+        begin = max(first - CONTEXT_LINES, 0)
+        old_lines += sum(mark != "+" for mark, _ in changes[counted:begin])
+        new_lines += sum(mark != "-" for mark, _ in changes[counted:begin])
+        hunk = changes[begin : index + CONTEXT_LINES + 1]
+        hunks.append(
+            {
+                "oldStart": old_lines + 1,
+                "oldLines": sum(mark != "+" for mark, _ in hunk),
+                "newStart": new_lines + 1,
+                "newLines": sum(mark != "-" for mark, _ in hunk),
+                "lines": [text for mark, line in hunk for text in _format_line(mark, line)],
+            }
+        )
+        counted, first = begin, None
+    return hunks
+
+
+def _format_line(mark: str, line: str) -> Iterator[str]:
+    yield mark + line.removesuffix("\n")
+    if not line.endswith("\n"):
+        yield NO_NEWLINE
 
 
 def _expand_tabs(text: str) -> str:
-    return "".join(_expand_line(line) for line in _split_lines(text))
-
-
-def _expand_line(line: str) -> str:
-    rest = line.lstrip("\t")
-    return "  " * (len(line) - len(rest)) + rest
+    return re.sub(r"^\t+", lambda tabs: "  " * len(tabs[0]), text, flags=re.MULTILINE)
 
 
 def _split_lines(text: str) -> list[str]:
@@ -78,7 +103,7 @@ def _split_lines(text: str) -> list[str]:
 
 
 def diff_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
-    """Yield what happens to each line, removals before additions."""
+    """Yield the shortest edit from one list of lines to another, removals before additions."""
     start = _common_prefix_length(old, new)
     end = _common_prefix_length(old[start:][::-1], new[start:][::-1])
     inner_old, inner_new = old[start : len(old) - end], new[start : len(new) - end]
@@ -87,11 +112,12 @@ def diff_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
     if marks is None:
         marks = [("-", len(inner_old)), ("+", len(inner_new))]
     at_old = at_new = 0
-    for mark, count in _removals_first(marks):
-        source, at = (inner_new, at_new) if mark == "+" else (inner_old, at_old)
-        yield from ((mark, line) for line in source[at : at + count])
-        at_old += count * (mark != "+")
-        at_new += count * (mark != "-")
+    for _, group in groupby(marks, key=lambda run: run[0] == " "):
+        for mark, count in sorted(group, key=lambda run: run[0] == "+"):
+            source, at = (inner_new, at_new) if mark == "+" else (inner_old, at_old)
+            yield from ((mark, line) for line in source[at : at + count])
+            at_old += count * (mark != "+")
+            at_new += count * (mark != "-")
     yield from ((" ", line) for line in old[len(old) - end :])
 
 
@@ -100,29 +126,24 @@ def _common_prefix_length(old: Sequence[str], new: Sequence[str]) -> int:
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
 
 
-def _removals_first(marks: list[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    for _, group in groupby(marks, key=lambda run: run[0] == " "):
-        yield from sorted([*group], key=lambda run: run[0] == "+")
-
-
 @dataclass(slots=True)
 class _Path:
     at: int
-    """Lines of the old text that are behind."""
+    """Lines of the old text covered so far."""
     trail: Trail
 
 
 def _shortest_edit(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int]] | None:
-    """Return the shortest way from one to the other (Myers), None where it is too long."""
+    """Return the runs of marks of the shortest edit (Myers); None if it is too long."""
     paths: dict[int, _Path] = {0: _slide(_Path(0, None), old, new, 0)}
     for length in range(1, MAX_EDITS + 1):
         if (done := paths.get(len(old) - len(new))) and done.at == len(old):
             trail = done.trail
-            found = []
+            runs = []
             while trail:
-                found.append((trail[0], trail[1]))
+                runs.append((trail[0], trail[1]))
                 trail = trail[2]
-            return found[::-1]
+            return runs[::-1]
         for diagonal in range(-length, length + 1, 2):
             if path := _step(paths, diagonal, len(old), len(new)):
                 paths[diagonal] = _slide(path, old, new, diagonal)
@@ -155,64 +176,24 @@ def _extend(trail: Trail, mark: str, count: int) -> Trail:
     return (mark, count, trail)
 
 
-def _group_changes(told: list[Change]) -> Iterator[tuple[int, int, list[Change]]]:
-    """Yield stretches of changes with the lines around them, and how much is before them."""
-    olds = news = behind = 0
-    for first, last in _iter_stretches([at for at, (mark, _) in enumerate(told) if mark != " "]):
-        begin = max(first - CONTEXT_LINES, 0)
-        olds += sum(mark != "+" for mark, _ in told[behind:begin])
-        news += sum(mark != "-" for mark, _ in told[behind:begin])
-        yield olds, news, told[begin : last + CONTEXT_LINES + 1]
-        behind = begin
-
-
-def _iter_stretches(changed: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last of changes that are near each other."""
-    first = None
-    for order, at in enumerate(changed):
-        first = at if first is None else first
-        if order + 1 == len(changed) or changed[order + 1] - at > 2 * CONTEXT_LINES + 1:
-            yield first, at
-            first = None
-
-
-def _make_hunk(olds: int, news: int, run: list[Change]) -> dict[str, Any]:
-    return {
-        "oldStart": olds + 1,
-        "oldLines": sum(mark != "+" for mark, _ in run),
-        "newStart": news + 1,
-        "newLines": sum(mark != "-" for mark, _ in run),
-        "lines": [text for mark, line in run for text in _format_line(mark, line)],
-    }
-
-
-def _format_line(mark: str, line: str) -> Iterator[str]:
-    yield mark + line.removesuffix("\n")
-    if not line.endswith("\n"):
-        yield NO_NEWLINE
-
-
-def apply_hunks(old: str, found: list[dict[str, Any]]) -> str:
+def apply_hunks(old: str, hunks: list[dict[str, Any]]) -> str:
     """Return a text with hunks applied to it."""
     source, pieces, at = _split_lines(old), [], 0
-    for hunk in found:
+    for hunk in hunks:
         pieces += source[at : hunk["oldStart"] - 1]
         at = hunk["oldStart"] - 1 + hunk["oldLines"]
-        pieces += _new_lines(hunk["lines"])
+        lines = hunk["lines"]
+        for order, line in enumerate(lines):
+            if line[0] in " +":
+                is_open = lines[order + 1 : order + 2] == [NO_NEWLINE]
+                pieces.append(line[1:] if is_open else f"{line[1:]}\n")
     return "".join([*pieces, *source[at:]])
 
 
-def _new_lines(told: list[str]) -> Iterator[str]:
-    for order, line in enumerate(told):
-        if line[0] in " +":
-            is_open = told[order + 1 : order + 2] == [NO_NEWLINE]
-            yield line[1:] if is_open else f"{line[1:]}\n"
-
-
 MAX_EDIT_BYTES = 16 * 1024 * 1024
-"""Bytes of a file that is changed: what it held goes into the log."""
+"""Size of a file that can be changed: the log keeps what it held."""
 MAX_ORIGINAL = 10_000
-"""Letters that a file held and that the log keeps; the file history has the rest."""
+"""Characters of an original that the log keeps; longer ones are in the file history only."""
 MODIFIED_SINCE_READ = (
     "File has been modified since read, either by the user or by a linter. Read it again before"
     " attempting to write it."
@@ -228,19 +209,19 @@ USER_MODIFIED_NOTE = " The user modified your proposed changes before accepting 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A file that is to be written, as it is now."""
+    """A file to be written, as it is now."""
 
     path: Path
     data: bytes | None
-    """What it holds; None where there is no file."""
+    """Its content; None if there is no file."""
 
     def decode(self, *, is_misuse: bool) -> FileText | None:
-        """Return what it holds as text; raises ToolError where that is none."""
+        """Return its text, None if there is no file; raise ToolError if it is not UTF-8."""
         return None if self.data is None else decode_for_edit(self.data, is_misuse=is_misuse)
 
 
 def find_target(text: str, place: Workplace) -> Target:
-    """Return the file of the workspace that a text names; raises ToolError."""
+    """Return the file of the workspace that a path names; raise ToolError if it is outside."""
     shown = files.make_absolute(text, place)
     path = files.resolve_path(text, place)
     files.require_inside(path, text, place)
@@ -268,21 +249,21 @@ def _read_file(path: Path, text: str) -> bytes | None:
 
 
 def require_unchanged(found: Target, place: Workplace) -> None:
-    """Refuse to change a file that somebody else changed since the model saw it."""
+    """Raise ToolError if a file was changed by someone else since the model saw it."""
     if is_stale(found, place):
         raise ToolError(MODIFIED_SINCE_READ, is_misuse=True)
 
 
 def is_stale(found: Target, place: Workplace) -> bool:
-    """Return whether somebody else changed a file since the model saw it."""
+    """Return whether a file was changed by someone else since the model saw it."""
     view = place.file_views.get(found.path)
     return bool(view and found.data is not None and compute_digest(found.data) != view.digest)
 
 
 def recheck_target(proposal: Proposal, place: Workplace) -> Target:
-    """Return the file of a proposal as it is now; raises where it is not what was proposed.
+    """Return the file of a proposal as it is now; raise ToolError if it changed meanwhile.
 
-    What a call of ours changed in between is known, and no reason to refuse.
+    Changes by other calls of the session are known and accepted.
     """
     path = proposal.paths[0]
     files.require_inside(path, str(proposal.arguments["file_path"]), place)
@@ -295,12 +276,12 @@ def recheck_target(proposal: Proposal, place: Workplace) -> Target:
 
 
 def truncate_original(text: str) -> str | None:
-    """Return what a file held as the log keeps it: not at all where it is long."""
+    """Return the original text for the log, None if it is too long for it."""
     return text if len(text) <= MAX_ORIGINAL else None
 
 
 def write_file(path: Path, data: bytes, place: Workplace, *, is_complete: bool) -> None:
-    """Keep what a file held, and writes what it will hold."""
+    """Write a file after its old content was backed up."""
     place.before_change(path)
     try:
         files.write_bytes(path, data)
@@ -309,87 +290,70 @@ def write_file(path: Path, data: bytes, place: Workplace, *, is_complete: bool) 
     place.file_views[path] = FileView(compute_digest(data), is_complete)
 
 
-WRITE_FIELDS = (
-    Field("file_path", "string", "The file to write, as an absolute path", is_required=True),
-    Field("content", "string", "What the file will hold", is_required=True),
-)
-WRITE_DESCRIPTION = (
-    "Writes a file of the workspace, replacing what it held. Read a file that is there before"
-    " writing it. For a change in a file, Edit says less and shows more."
-)
-
-
 class Write(BuiltInTool):
     """The tool that writes a file."""
 
     name = "Write"
     effect = "write"
-    description = WRITE_DESCRIPTION
-    fields = WRITE_FIELDS
+    description = (
+        "Writes a file of the workspace, replacing what it held. Read a file that is there before"
+        " writing it. For a change in a file, Edit says less and shows more."
+    )
+    fields = (
+        Field("file_path", "string", "The file to write, as an absolute path", is_required=True),
+        Field("content", "string", "What the file will hold", is_required=True),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Look at the file that would be replaced."""
-        checked = self.check(arguments)
-        text = checked["file_path"]
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Compare with the file that would be replaced."""
+        text = proposal.arguments["file_path"]
         if make_absolute(text, place).is_dir():
             raise ToolError(
                 f"{text} is a directory, not a file. To create a file inside it, include the file name"
                 " in file_path.",
                 is_misuse=True,
             )
-        found = find_target(text, place)
-        require_unchanged(found, place)
-        held = found.decode(is_misuse=False)
-        before = held.text if held else None
-        after = checked["content"]
-        return Proposal(self.name, checked, self.effect, text, (found.path,), before, after)
+        target = find_target(text, place)
+        require_unchanged(target, place)
+        original = target.decode(is_misuse=False)
+        return replace(
+            proposal,
+            title=text,
+            paths=(target.path,),
+            before=original.text if original else None,
+            after=proposal.arguments["content"],
+        )
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Write it, whole or not at all."""
-        found = recheck_target(proposal, place)
-        held = found.decode(is_misuse=False)
-        content = _keep_byte_order_mark(str(proposal.arguments["content"]), held)
-        path, text = found.path, str(proposal.arguments["file_path"])
-        data = held.encode(content) if held else content.encode("utf-8", "replace")
-        write_file(path, data, place, is_complete=True)
+        """Write the file, completely or not at all."""
+        target = recheck_target(proposal, place)
+        original = target.decode(is_misuse=False)
+        content, text = str(proposal.arguments["content"]), str(proposal.arguments["file_path"])
+        if (
+            original
+            and original.raw.startswith(BYTE_ORDER_MARK)
+            and not content.startswith(BYTE_ORDER_MARK)
+        ):
+            content = BYTE_ORDER_MARK + content
+        data = original.encode(content) if original else content.encode("utf-8", "replace")
+        write_file(target.path, data, place, is_complete=True)
         output = {
-            "type": "update" if held else "create",
+            "type": "update" if original else "create",
             "filePath": text,
             "content": content,
-            "structuredPatch": build_patch(held.text, content) if held else [],
-            "originalFile": truncate_original(held.text) if held else None,
+            "structuredPatch": build_patch(original.text, content) if original else [],
+            "originalFile": truncate_original(original.text) if original else None,
             "userModified": proposal.is_user_modified,
         }
-        return Outcome(_describe_write(text, held is None, proposal.is_user_modified), output)
+        message = (
+            f"The file {text} has been updated successfully."
+            if original
+            else f"File created successfully at: {text}"
+        )
+        by_user = USER_MODIFIED_NOTE if proposal.is_user_modified else ""
+        return Outcome(f"{message}{CURRENT_NOTE}{by_user}", output)
 
 
-def _keep_byte_order_mark(content: str, held: FileText | None) -> str:
-    """Return a content with the mark of byte order that its file had."""
-    is_marked = held is not None and held.raw.startswith(BYTE_ORDER_MARK)
-    return (
-        BYTE_ORDER_MARK + content
-        if is_marked and not content.startswith(BYTE_ORDER_MARK)
-        else content
-    )
-
-
-def _describe_write(text: str, is_new: bool, is_changed: bool) -> str:
-    by_hand = USER_MODIFIED_NOTE if is_changed else ""
-    if is_new:
-        return f"File created successfully at: {text}{CURRENT_NOTE}{by_hand}"
-    return f"The file {text} has been updated successfully.{CURRENT_NOTE}{by_hand}"
-
-
-EDIT_FIELDS = (
-    Field("file_path", "string", "The file to change, as an absolute path", is_required=True),
-    Field("old_string", "string", "The text to replace, exactly as it stands", is_required=True),
-    Field("new_string", "string", "The text to put in its place", is_required=True),
-    Field("replace_all", "boolean", "Replace it wherever it stands", default=False),
-)
-EDIT_DESCRIPTION = (
-    "Replaces a text in a file of the workspace. The text has to stand there exactly, and once,"
-    " unless all of them are to be replaced. The numbers that Read shows are not part of the file."
-)
 IS_DIRECTORY = "Error calling tool (Edit): EISDIR: illegal operation on a directory, read"
 STRAIGHT_QUOTES = str.maketrans("‘’“”", "''\"\"")
 MARKDOWN_SUFFIXES = frozenset((".md", ".mdx"))
@@ -399,10 +363,10 @@ OPENING_CONTEXT = re.compile(r"[\s(\[{—–]\Z")
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What is replaced in a file, by what, and where."""
+    """The text that an edit replaces in a file, and where."""
 
     old: str
-    """As it stands in the file."""
+    """As it is in the file."""
     new: str
     spans: list[tuple[int, int]]
 
@@ -412,12 +376,23 @@ class Edit(BuiltInTool):
 
     name = "Edit"
     effect = "write"
-    description = EDIT_DESCRIPTION
-    fields = EDIT_FIELDS
+    description = (
+        "Replaces a text in a file of the workspace. The text has to stand there exactly, and once,"
+        " unless all of them are to be replaced. The numbers that Read shows are not part of the"
+        " file."
+    )
+    fields = (
+        Field("file_path", "string", "The file to change, as an absolute path", is_required=True),
+        Field(
+            "old_string", "string", "The text to replace, exactly as it stands", is_required=True
+        ),
+        Field("new_string", "string", "The text to put in its place", is_required=True),
+        Field("replace_all", "boolean", "Replace it wherever it stands", default=False),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
         """Find the text in the file as it is now."""
-        checked = self.check(arguments)
+        checked = proposal.arguments
         text = checked["file_path"]
         if checked["old_string"] == checked["new_string"]:
             raise _make_misuse(
@@ -429,34 +404,36 @@ class Edit(BuiltInTool):
             )
         if make_absolute(text, place).is_dir():
             raise ToolError(IS_DIRECTORY, is_misuse=True, logged=IS_DIRECTORY)
-        found = find_target(text, place)
-        if found.data is None and checked["old_string"]:
+        target = find_target(text, place)
+        if target.data is None and checked["old_string"]:
             raise _make_misuse(describe_missing_file(make_absolute(text, place), place))
         try:
-            held, after, _ = _apply_edit(found, checked)
+            original, after, _ = _apply_edit(target, checked)
         except ToolError:
-            # what cannot be replaced may stand there no more, or twice, by somebody else
-            require_unchanged(found, place)
+            # the text may be gone, or there twice, because someone else changed the file
+            require_unchanged(target, place)
             raise
-        before = held.text if held else None
-        return Proposal(self.name, checked, self.effect, text, (found.path,), before, after)
+        before = original.text if original else None
+        return replace(proposal, title=text, paths=(target.path,), before=before, after=after)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Replace the text in the file as it is now."""
-        found = recheck_target(proposal, place)
-        held, after, made = _apply_edit(found, proposal.arguments)
-        view, was_changed = place.file_views.get(found.path), is_stale(found, place)
-        is_whole = not was_changed and (
-            held is None or not held.text or (view is not None and view.is_complete)
+        target, arguments = recheck_target(proposal, place), proposal.arguments
+        original, after, change = _apply_edit(target, arguments)
+        view, was_changed = place.file_views.get(target.path), is_stale(target, place)
+        is_complete = not was_changed and (
+            original is None or not original.text or (view is not None and view.is_complete)
         )
-        data = held.encode(_replaced_raw(held, made)) if held else after.encode("utf-8", "replace")
-        write_file(found.path, data, place, is_complete=is_whole)
-        known = STALE_NOTE if was_changed else CURRENT_NOTE if is_whole else ""
-        before = held.text if held else ""
-        arguments = proposal.arguments
+        if original:
+            data = original.encode(original.replace_spans(change.spans, change.new))
+        else:
+            data = after.encode("utf-8", "replace")
+        write_file(target.path, data, place, is_complete=is_complete)
+        known = STALE_NOTE if was_changed else CURRENT_NOTE if is_complete else ""
+        before = original.text if original else ""
         output = {
             "filePath": arguments["file_path"],
-            "oldString": made.old,
+            "oldString": change.old,
             "newString": arguments["new_string"],
             "originalFile": truncate_original(before),
             "structuredPatch": build_patch(before, after),
@@ -472,79 +449,65 @@ class Edit(BuiltInTool):
             if arguments["replace_all"]
             else "updated successfully."
         )
-        by_hand = USER_MODIFIED_NOTE if proposal.is_user_modified else ""
-        return Outcome(f"The file {arguments['file_path']} has been {how}{known}{by_hand}", output)
+        by_user = USER_MODIFIED_NOTE if proposal.is_user_modified else ""
+        return Outcome(f"The file {arguments['file_path']} has been {how}{known}{by_user}", output)
 
 
 def normalize_edit(arguments: Arguments, place: Workplace) -> Arguments:
-    """Return arguments as the client logs them, and uses them; wrong ones stay as they are.
+    """Return the arguments of an Edit as Claude Code logs and uses them; wrong ones unchanged.
 
-    What is left out is said, and first. Blanks at the ends of lines go from the new text, where
-    there is a file to change: in Markdown they mean something.
+    The default comes first. Trailing blanks are removed from new text, except in Markdown, where
+    they have a meaning, and in files that do not exist.
     """
     try:
-        checked = check_arguments("Edit", EDIT_FIELDS, arguments)
+        checked = check_arguments("Edit", Edit.fields, arguments)
         path = make_absolute(checked["file_path"], place)
     except ToolError:
         return arguments
     if path.is_file() and path.suffix.lower() not in MARKDOWN_SUFFIXES:
         checked["new_string"] = TRAILING_BLANKS.sub("", checked["new_string"])
-    return {name: checked[name] for name in ("replace_all", *(field.name for field in EDIT_FIELDS))}
+    return {name: checked[name] for name in ("replace_all", *(field.name for field in Edit.fields))}
 
 
 def _make_misuse(text: str) -> ToolError:
     return ToolError(text, is_misuse=True)
 
 
-def _apply_edit(found: Target, arguments: Arguments) -> tuple[FileText | None, str, Replacement]:
-    """Return what a file holds, what it will hold, and what makes the difference."""
-    held = found.decode(is_misuse=True)
-    made = _find_replacement(held.text if held else "", arguments)
-    if held is None:
-        return None, made.new, made
-    return held, _replaced_raw(held, made).replace("\r\n", "\n"), made
-
-
-def _replaced_raw(held: FileText, made: Replacement) -> str:
-    return held.replace_spans(made.spans, made.new)
+def _apply_edit(target: Target, arguments: Arguments) -> tuple[FileText | None, str, Replacement]:
+    """Return the text of a file, its text after an edit, and the replacement."""
+    original = target.decode(is_misuse=True)
+    change = _find_replacement(original.text if original else "", arguments)
+    if original is None:
+        return None, change.new, change
+    after = original.replace_spans(change.spans, change.new).replace("\r\n", "\n")
+    return original, after, change
 
 
 def _find_replacement(text: str, arguments: Arguments) -> Replacement:
+    """Find the text to replace, also with other quotation marks; raise ToolError."""
     old, new = str(arguments["old_string"]), str(arguments["new_string"])
     if not old:
         if text.strip():
             raise _make_misuse("Cannot create new file - file already exists.")
         return Replacement("", new, [(0, len(text))])
-    status = _find_text(text, old.replace("\r\n", "\n"))
-    spans = [found.span() for found in re.finditer(re.escape(status), text)] if status else []
-    if not status or not spans:
-        raise _make_misuse(f"String to replace not found in file.\nString: {old}")
+    actual = old.replace("\r\n", "\n")
+    if actual not in text:
+        at = text.translate(STRAIGHT_QUOTES).find(actual.translate(STRAIGHT_QUOTES))
+        if at < 0:
+            raise _make_misuse(f"String to replace not found in file.\nString: {old}")
+        actual = text[at : at + len(actual)]
+        # the new text gets the kind of quotation marks that the file has
+        for straight, opener, closing in (('"', "“", "”"), ("'", "‘", "’")):
+            if opener in actual or closing in actual:
+                new = _curl_quotes(new, straight, opener, closing)
+    spans = [match.span() for match in re.finditer(re.escape(actual), text)]
     if len(spans) > 1 and not arguments["replace_all"]:
         raise _make_misuse(
             f"Found {len(spans)} matches of the string to replace, but replace_all is false. To"
             " replace all occurrences, set replace_all to true. To replace only one occurrence,"
             f" please provide more context to uniquely identify the instance.\nString: {old}"
         )
-    return Replacement(status, _match_quotes(status, old, new), spans)
-
-
-def _find_text(text: str, old: str) -> str | None:
-    """Return a text as it stands in a file, whichever kind of quotation marks it has there."""
-    if old in text:
-        return old
-    at = text.translate(STRAIGHT_QUOTES).find(old.translate(STRAIGHT_QUOTES))
-    return None if at < 0 else text[at : at + len(old)]
-
-
-def _match_quotes(status: str, old: str, new: str) -> str:
-    """Return a text with the kind of quotation marks that it replaces."""
-    if status == old.replace("\r\n", "\n"):
-        return new
-    if "“" in status or "”" in status:
-        new = _curl_quotes(new, '"', "“", "”")
-    if "‘" in status or "’" in status:
-        new = _curl_quotes(new, "'", "‘", "’")
-    return new
+    return Replacement(actual, new, spans)
 
 
 def _curl_quotes(text: str, straight: str, opener: str, closing: str) -> str:
@@ -555,17 +518,6 @@ def _curl_quotes(text: str, straight: str, opener: str, closing: str) -> str:
     return curled
 
 
-EDIT_MODES = ("replace", "insert", "delete")
-NOTEBOOK_FIELDS = (
-    Field("notebook_path", "string", "The notebook, as an absolute path", is_required=True),
-    Field("cell_id", "string", "The cell to change, or the one to insert behind"),
-    Field("new_source", "string", "What the cell will hold", is_required=True),
-    Field("cell_type", "string", "The kind of the cell", choices=("code", "markdown")),
-    Field("edit_mode", "string", "What is done, replacing it as usual", choices=EDIT_MODES),
-)
-NOTEBOOK_DESCRIPTION = (
-    "Replaces, inserts or deletes a cell of a notebook (.ipynb) of the workspace."
-)
 NOT_A_NOTEBOOK = (
     "File must be a Jupyter notebook (.ipynb file). For editing other file types, use the FileEdit"
     " tool."
@@ -577,10 +529,10 @@ class _ChangedNotebook:
     """A notebook with one cell changed."""
 
     text: str
-    name: str
-    kind: str
+    cell_id: str
+    cell_type: str
     language: str
-    old: str | None
+    old_source: str | None
 
 
 class NotebookEdit(BuiltInTool):
@@ -588,119 +540,120 @@ class NotebookEdit(BuiltInTool):
 
     name = "NotebookEdit"
     effect = "write"
-    description = NOTEBOOK_DESCRIPTION
-    fields = NOTEBOOK_FIELDS
+    description = "Replaces, inserts or deletes a cell of a notebook (.ipynb) of the workspace."
+    fields = (
+        Field("notebook_path", "string", "The notebook, as an absolute path", is_required=True),
+        Field("cell_id", "string", "The cell to change, or the one to insert behind"),
+        Field("new_source", "string", "What the cell will hold", is_required=True),
+        Field("cell_type", "string", "The kind of the cell", choices=("code", "markdown")),
+        Field(
+            "edit_mode",
+            "string",
+            "What is done, replacing it as usual",
+            choices=("replace", "insert", "delete"),
+        ),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
         """Find the cell in the notebook as it is now."""
-        checked = self.check(arguments)
+        checked = proposal.arguments
         text = checked["notebook_path"]
         if not text.endswith(".ipynb"):
             raise _make_misuse(NOT_A_NOTEBOOK)
         if checked.get("edit_mode") == "insert" and "cell_type" not in checked:
             raise _make_misuse("Cell type is required when using edit_mode=insert.")
-        found = find_target(text, place)
-        require_unchanged(found, place)
-        if found.data is None:
+        target = find_target(text, place)
+        require_unchanged(target, place)
+        if target.data is None:
             raise _make_misuse("Notebook file does not exist.")
-        made = _change_cell(found.data, checked)
-        before = found.data.decode("utf-8", "replace")
-        proposed = {**checked, "file_path": text}
-        title = f"{text} {made.name}"
-        return Proposal(self.name, proposed, self.effect, title, (found.path,), before, made.text)
+        changed = _change_cell(target.data, checked)
+        return replace(
+            proposal,
+            arguments={**checked, "file_path": text},
+            title=f"{text} {changed.cell_id}",
+            paths=(target.path,),
+            before=target.data.decode("utf-8", "replace"),
+            after=changed.text,
+        )
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Change the cell in the notebook as it is now."""
         arguments = proposal.arguments
-        found = recheck_target(proposal, place)
-        if found.data is None:
+        target = recheck_target(proposal, place)
+        if target.data is None:
             raise _make_misuse("Notebook file does not exist.")
-        held = found.decode(is_misuse=False)
-        made = _change_cell(found.data, arguments)
-        write_file(found.path, made.text.encode("utf-8", "replace"), place, is_complete=True)
-        mode = arguments.get("edit_mode", "replace")
+        original = target.decode(is_misuse=False)
+        changed = _change_cell(target.data, arguments)
+        write_file(target.path, changed.text.encode("utf-8", "replace"), place, is_complete=True)
+        mode, source = arguments.get("edit_mode", "replace"), arguments["new_source"]
         output = {
-            "new_source": arguments["new_source"],
-            **({} if made.old is None else {"old_source": made.old}),
-            "cell_type": made.kind,
-            "language": made.language,
+            "new_source": source,
+            **({} if changed.old_source is None else {"old_source": changed.old_source}),
+            "cell_type": changed.cell_type,
+            "language": changed.language,
             "edit_mode": mode,
-            "cell_id": made.name,
+            "cell_id": changed.cell_id,
             "error": "",
             "notebook_path": arguments["notebook_path"],
-            "original_file": held.raw if held else "",
-            "updated_file": made.text,
+            "original_file": original.raw if original else "",
+            "updated_file": changed.text,
         }
-        return Outcome(_describe_change(mode, made.name, arguments["new_source"]), output)
-
-
-def _describe_change(mode: str, name: str, source: str) -> str:
-    match mode:
-        case "insert":
-            return f"Inserted cell {name} with {source}"
-        case "delete":
-            return f"Deleted cell {name}"
-        case _:
-            return f"Updated cell {name} with {source}"
+        messages = {
+            "replace": f"Updated cell {changed.cell_id} with {source}",
+            "insert": f"Inserted cell {changed.cell_id} with {source}",
+            "delete": f"Deleted cell {changed.cell_id}",
+        }
+        return Outcome(messages[mode], output)
 
 
 def _change_cell(data: bytes, arguments: Arguments) -> _ChangedNotebook:
+    """Return a notebook with one cell replaced, inserted or deleted; raise ToolError."""
     notebook = parse_notebook(data)
     cells: list[dict[str, Any]] = notebook["cells"]
     mode, source = arguments.get("edit_mode", "replace"), arguments["new_source"]
-    at = _find_cell(cells, arguments)
-    if mode == "insert":
-        has_names = (notebook.get("nbformat", 4), notebook.get("nbformat_minor", 0)) >= (4, 5)
-        cell: dict[str, Any] = {"cell_type": arguments["cell_type"]}
-        if has_names:
-            cell["id"] = token_hex(4)
-        cell |= {"source": arguments["new_source"], "metadata": {}}
-        cell = cell | (
-            {"execution_count": None, "outputs": []} if cell["cell_type"] == "code" else {}
-        )
-        cells.insert(at + 1, cell)
-        name, old = get_cell_id(cell, at + 1), None
+    wanted = arguments.get("cell_id")
+    ids = [get_cell_id(cell, index) for index, cell in enumerate(cells)]
+    by_index = [f"cell-{index}" for index in range(len(cells))]
+    if wanted in ids:
+        at = ids.index(wanted)
+    elif wanted in by_index:
+        at = by_index.index(wanted)
+    elif wanted is not None:
+        raise _make_misuse(f'Cell with ID "{wanted}" not found in notebook.')
+    elif mode == "insert":
+        at = -1  # before all others
     else:
-        cell, name = cells[at], str(arguments["cell_id"])
-        old = join_text(cell.get("source"))
+        raise _make_misuse("Cell ID must be specified when not inserting a new cell.")
+    if mode == "insert":
+        has_ids = (notebook.get("nbformat", 4), notebook.get("nbformat_minor", 0)) >= (4, 5)
+        cell: dict[str, Any] = {"cell_type": arguments["cell_type"]}
+        if has_ids:
+            cell["id"] = token_hex(4)
+        cell |= {"source": source, "metadata": {}}
+        cells.insert(at + 1, cell)
+        cell_id, old_source = get_cell_id(cell, at + 1), None
+    else:
+        cell, cell_id = cells[at], str(wanted)
+        old_source = join_text(cell.get("source"))
         if mode == "delete":
             del cells[at]
         else:
-            _replace_cell(cell, source, arguments.get("cell_type"))
+            cell["source"] = source
+            if "cell_type" in arguments:
+                cell["cell_type"] = arguments["cell_type"]
+    if mode != "delete" and cell.get("cell_type") == "code":
+        cell |= {"execution_count": None, "outputs": []}
     kind = str(cell.get("cell_type", "code"))
     text = json.dumps(notebook, indent=1, ensure_ascii=False)
-    return _ChangedNotebook(text, name, kind, get_language(notebook), old)
-
-
-def _find_cell(cells: list[dict[str, Any]], arguments: Arguments) -> int:
-    """Return where the cell is that is named; before all where a new one has none before it."""
-    wanted = arguments.get("cell_id")
-    if wanted is None:
-        if arguments.get("edit_mode") == "insert":
-            return -1
-        raise _make_misuse("Cell ID must be specified when not inserting a new cell.")
-    names = [get_cell_id(cell, at) for at, cell in enumerate(cells)]
-    by_place = [f"cell-{at}" for at in range(len(cells))]
-    for known in (names, by_place):
-        if wanted in known:
-            return known.index(wanted)
-    raise _make_misuse(f'Cell with ID "{wanted}" not found in notebook.')
-
-
-def _replace_cell(cell: dict[str, Any], source: str, kind: str | None) -> None:
-    cell["source"] = source
-    if kind and kind != cell.get("cell_type"):
-        cell["cell_type"] = kind
-    if cell.get("cell_type") == "code":
-        cell |= {"execution_count": None, "outputs": []}
+    return _ChangedNotebook(text, cell_id, kind, get_language(notebook), old_source)
 
 
 MESSAGE_COPIES = ("type", "recipient", "recipient_kind", "content")
-"""What is said once more of a message to an agent, in other words."""
+"""Arguments of SendMessage that repeat the others in the log."""
 
 
 def normalize_arguments(tool: str, given: Mapping[str, Any], place: Workplace) -> Mapping[str, Any]:
-    """Return the arguments of a call as they are logged."""
+    """Return the arguments of a call as Claude Code logs them."""
     match tool:
         case "Edit":
             return normalize_edit(given, place)

@@ -27,7 +27,7 @@ DEVICES = ("/dev/", "/proc/", "/sys/")
 
 
 def make_absolute(text: str, place: Workplace) -> Path:
-    """Return the absolute path that a text names, links not followed."""
+    """Return the absolute path of a path as written; links are not followed."""
     if "\0" in text:
         raise ToolError("A path cannot contain null bytes (\\0).", is_misuse=True)
     home = place.environment.get("HOME")
@@ -37,7 +37,7 @@ def make_absolute(text: str, place: Workplace) -> Path:
 
 
 def resolve_path(text: str, place: Workplace) -> Path:
-    """Return the path that a text names, all links followed."""
+    """Return the absolute path of a path as written, with all links resolved."""
     path = place.cwd / make_absolute(text, place)
     try:
         return Path(os.path.realpath(path))
@@ -46,7 +46,7 @@ def resolve_path(text: str, place: Workplace) -> Path:
 
 
 def require_inside(path: Path, text: str, place: Workplace) -> None:
-    """Refuse to write a path that is not in the workspace, links followed."""
+    """Raise ToolError unless a resolved path lies in the workspace."""
     if not place.contains(path):
         allowed = ", ".join(str(folder) for folder in (place.root, *place.extra_directories))
         shown = text if str(path) == text else f"{text} ({path})"
@@ -58,7 +58,7 @@ def require_inside(path: Path, text: str, place: Workplace) -> None:
 
 
 def make_file_error(error: OSError, verb: str, path: str | Path) -> ToolError:
-    """Return what went wrong with a file, as the client words it."""
+    """Return the error for a file operation that failed, as Claude Code words it."""
     code = errno.errorcode.get(error.errno or 0, "EIO")
     words = {
         "EACCES": "permission denied",
@@ -77,7 +77,7 @@ def make_file_error(error: OSError, verb: str, path: str | Path) -> ToolError:
 
 @contextmanager
 def open_parent(path: Path, *, make: bool = False) -> Iterator[int]:
-    """Open the folder that a file lies in, no link followed on the way; it may make it."""
+    """Open the folder of a file without following links; create missing folders if asked."""
     handle = os.open(path.anchor, FOLDER_FLAGS)
     try:
         for part in path.parts[1:-1]:
@@ -96,30 +96,23 @@ def open_parent(path: Path, *, make: bool = False) -> Iterator[int]:
 
 
 def read_bytes(path: Path, limit: int | None = None) -> bytes:
-    """Return what a plain file holds, no link followed; never waits for a device or a pipe."""
-    with open_parent(path) as folder, os.fdopen(_open_file(path, folder), "rb") as file:
-        return file.read() if limit is None else file.read(limit)
+    """Read a regular file without following links; never block on a device or a pipe."""
+    with open_parent(path) as folder:
+        handle = os.open(path.name or ".", FILE_FLAGS, dir_fd=folder)
+        with os.fdopen(handle, "rb", closefd=True) as file:
+            _require_regular_file(os.fstat(handle).st_mode, path)
+            return file.read() if limit is None else file.read(limit)
 
 
 def get_status(path: Path) -> os.stat_result:
-    """Return the status of a plain file, no link followed."""
+    """Return the status of a regular file without following links."""
     with open_parent(path) as folder:
-        found = os.stat(path.name or ".", dir_fd=folder, follow_symlinks=False)
-    _require_plain_file(found.st_mode, path)
-    return found
+        status = os.stat(path.name or ".", dir_fd=folder, follow_symlinks=False)
+    _require_regular_file(status.st_mode, path)
+    return status
 
 
-def _open_file(path: Path, folder: int) -> int:
-    handle = os.open(path.name or ".", FILE_FLAGS, dir_fd=folder)
-    try:
-        _require_plain_file(os.fstat(handle).st_mode, path)
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
-
-
-def _require_plain_file(mode: int, path: Path) -> None:
+def _require_regular_file(mode: int, path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "is a directory")
     if stat.S_ISLNK(mode):
@@ -129,7 +122,7 @@ def _require_plain_file(mode: int, path: Path) -> None:
 
 
 def make_not_a_file_error(path: str | Path) -> ToolError:
-    """Return the refusal to read what is no file."""
+    """Return the error for a path that is not a regular file."""
     return ToolError(
         f"Cannot read '{path}': this path names a device or process file that this tool does not"
         " read.",
@@ -138,13 +131,18 @@ def make_not_a_file_error(path: str | Path) -> ToolError:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Put bytes into a file, whole or not at all, no link followed on the way.
+    """Write a file atomically, without following links.
 
-    A file that was there keeps its permissions; folders that are missing are made.
+    An existing file keeps its permissions; missing folders are created.
     """
     with open_parent(path, make=True) as folder:
         draft = f".{path.name[:100]}.{token_hex(6)}.new"
-        mode = _get_mode(path.name, folder)
+        mode: int | None = None
+        with suppress(FileNotFoundError):
+            status = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EPERM, "not a regular file")
+            mode = stat.S_IMODE(status.st_mode)
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW
             handle = os.open(draft, flags, 0o666 if mode is None else PRIVATE_MODE, dir_fd=folder)
@@ -157,16 +155,6 @@ def write_bytes(path: Path, data: bytes) -> None:
             with suppress(OSError):
                 os.unlink(draft, dir_fd=folder)
             raise
-
-
-def _get_mode(name: str, folder: int) -> int | None:
-    try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EPERM, "is no plain file")
-    return stat.S_IMODE(found.st_mode)
 
 
 UTF16 = b"\xff\xfe"
@@ -197,24 +185,24 @@ WRITE_REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """What a file holds as text, with what it takes to write it again."""
+    """A decoded file, with what is needed to encode it again."""
 
     raw: str
-    """As it is: with its mark of byte order and its line ends."""
+    """The text with its byte order mark and line endings."""
     encoding: str
     is_valid: bool
-    """Whether every byte was of the encoding."""
+    """Whether all bytes could be decoded."""
     has_nulls: bool
-    """Whether it begins as only binary data does."""
+    """Whether it begins like binary data."""
 
     @property
     def problem(self) -> str:
-        """Why it cannot be written again, empty where it can."""
+        """Why it cannot be encoded again; empty if it can."""
         return HAS_NULLS if self.has_nulls else "" if self.is_valid else NOT_UTF8
 
     @property
     def note(self) -> str:
-        """What is told of that to whoever reads it."""
+        """The note for the model about such a problem."""
         if not self.problem:
             return ""
         shown = "" if self.has_nulls else REPLACED_BYTES
@@ -222,20 +210,20 @@ class FileText:
 
     @property
     def text(self) -> str:
-        """With line ends as the model sees them."""
+        """The text with LF line endings, as the model sees it."""
         return self.raw.replace("\r\n", "\n")
 
     @property
     def content(self) -> str:
-        """Without the mark of byte order too."""
+        """The text without the byte order mark."""
         return self.text.removeprefix(BYTE_ORDER_MARK)
 
     def encode(self, text: str) -> bytes:
-        """Return a text in the encoding of this file; a lone surrogate becomes a question mark."""
+        """Encode a text like this file; lone surrogates become question marks."""
         return text.encode(self.encoding, "replace")
 
     def replace_spans(self, spans: list[tuple[int, int]], new: str) -> str:
-        """Return the raw text with spans of `text` replaced; all else stays as it is."""
+        """Return the raw text with spans of `text` replaced, and nothing else changed."""
         if "\r\n" not in self.raw:
             return _replace_spans(self.raw, spans, new)
         ends = [found.start() - order for order, found in enumerate(re.finditer("\r\n", self.raw))]
@@ -263,7 +251,7 @@ def _replace_spans(raw: str, spans: list[tuple[int, int]], new: str) -> str:
 
 
 def decode_file(data: bytes) -> FileText:
-    """Return bytes as text; what is not of the encoding becomes U+FFFD."""
+    """Decode a file; bytes that are not valid become U+FFFD."""
     is_wide = data.startswith(UTF16)
     encoding = "utf-16-le" if is_wide else "utf-8"
     has_nulls = not is_wide and b"\0" in data[:NULL_SAMPLE]
@@ -274,25 +262,25 @@ def decode_file(data: bytes) -> FileText:
 
 
 def decode_for_edit(data: bytes, *, is_misuse: bool) -> FileText:
-    """Return bytes as text that can be written again; raises ToolError where it cannot."""
-    found = decode_file(data)
-    if found.problem:
-        raise ToolError(f"File {found.problem}{WRITE_REFUSED}", is_misuse=is_misuse)
-    return found
+    """Decode a file that will be written again; raise ToolError if it cannot be."""
+    decoded = decode_file(data)
+    if decoded.problem:
+        raise ToolError(f"File {decoded.problem}{WRITE_REFUSED}", is_misuse=is_misuse)
+    return decoded
 
 
 def compute_digest(data: bytes) -> bytes:
-    """Return what tells whether a file still says what it said."""
+    """Return a digest of a file's text, to notice changes."""
     return compute_text_digest(decode_file(data).content)
 
 
 def compute_text_digest(text: str) -> bytes:
-    """Return the same of a text as it was shown, such as the log keeps it."""
+    """Return the digest of a text, such as the log has it."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def format_size(count: int) -> str:
-    """Return a number of bytes as the client writes it: 512 bytes, 394.4KB, 2MB."""
+    """Return a size as Claude Code writes it: 512 bytes, 394.4KB, 2MB."""
     if count < 1024:
         return f"{count} bytes"
     for unit, scale in (("KB", 1024), ("MB", 1024**2)):

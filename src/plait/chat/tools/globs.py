@@ -15,11 +15,11 @@ from typing import TypeAlias, TypeVar
 from plait.chat.tools.base import ToolError, Workplace
 
 MAX_PATTERN_LENGTH = 10_000
-"""Letters of a pattern."""
+"""Characters of a pattern."""
 
 
 class _GlobParser:
-    """A pattern that is being read, from left to right."""
+    """Translates a glob pattern to a regular expression, piece by piece."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -27,7 +27,7 @@ class _GlobParser:
         self.depth = 0
 
     def next(self) -> str:
-        """Return the expression of the next piece."""
+        """Return the expression for the next piece of the pattern."""
         letter = self.pattern[self.at]
         self.at += 1
         match letter:
@@ -73,7 +73,7 @@ def _make_glob_error(pattern: str, why: str) -> ToolError:
 
 
 def make_search_error(why: str) -> ToolError:
-    """Return that a search cannot be done as it is asked for."""
+    """Return the error for an invalid search, as Claude Code words it."""
     return ToolError(
         "Search failed — ripgrep rejected the pattern, glob, or file type without searching:\n"
         + why
@@ -82,9 +82,9 @@ def make_search_error(why: str) -> ToolError:
 
 @lru_cache(maxsize=2048)
 def compile_glob(pattern: str) -> "re.Pattern[str]":
-    """Return the expression for a path relative to a folder; raises ToolError where it is none.
+    """Return a regular expression for paths relative to a folder; raise ToolError.
 
-    A pattern without a slash means a name in any folder below.
+    A pattern without a slash matches names in any folder below.
     """
     if len(pattern) > MAX_PATTERN_LENGTH:
         raise _make_glob_error(pattern[:80] + "…", "it is too long")
@@ -103,20 +103,20 @@ def compile_glob(pattern: str) -> "re.Pattern[str]":
 
 @dataclass(frozen=True, slots=True)
 class GlobSet:
-    """Which files are wanted, by patterns; with a `!` before it one takes away."""
+    """Patterns that select files; one with a leading `!` excludes."""
 
     patterns: tuple[str, ...]
 
     @classmethod
     def parse(cls, patterns: Iterable[str]) -> "GlobSet":
-        """Read patterns; raises ToolError where one is none."""
-        found = tuple(patterns)
-        for pattern in found:
+        """Check patterns; raise ToolError if one is invalid."""
+        checked = tuple(patterns)
+        for pattern in checked:
             compile_glob(pattern.removeprefix("!"))
-        return cls(found)
+        return cls(checked)
 
     def matches(self, path: str) -> bool | None:
-        """Return whether a file is wanted; None where no pattern means it. The last one decides."""
+        """Return whether a file is selected by the last pattern that matches; None if none does."""
         for pattern in reversed(self.patterns):
             if compile_glob(pattern.removeprefix("!")).fullmatch(path):
                 return not pattern.startswith("!")
@@ -124,7 +124,7 @@ class GlobSet:
 
 
 def split_patterns(text: str) -> list[str]:
-    """Return the patterns that a text lists, with blanks or commas between them."""
+    """Return the patterns in a list separated by blanks or commas."""
     found: list[str] = []
     for part in text.split():
         found += [part] if "{" in part else [piece for piece in part.split(",") if piece]
@@ -205,23 +205,23 @@ SEARCH_TIMEOUT = 20.0
 REPOSITORY_FOLDERS = frozenset((".git", ".svn", ".hg", ".bzr", ".jj", ".sl"))
 IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")
 MAX_RULES_BYTES = 256 * 1024
-"""Bytes of a file of rules that are read."""
+"""Bytes read of an ignore file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A plain file below a folder."""
+    """A regular file below a folder."""
 
     path: Path
     name: str
-    """Its path from the folder, with `/` between its parts."""
+    """Its path relative to the folder, with slashes."""
     changed: int
-    """When it was last changed, in ns."""
+    """Modification time in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRule:
-    """One line of a file of rules."""
+    """One line of an ignore file."""
 
     pattern: str
     is_negated: bool
@@ -230,33 +230,29 @@ class IgnoreRule:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules of a folder, and those of the folders above it."""
+    """The ignore rules of a folder, with those of its parents."""
 
     folder: str
     rules: tuple[IgnoreRule, ...] = ()
     parent: "IgnoreRules | None" = field(default=None, repr=False)
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether a path is ignored: the nearest rules that mean it decide."""
+        """Return whether a path is ignored; the nearest rule that matches decides."""
         level: IgnoreRules | None = self
         while level is not None:
             inner = os.path.relpath(path, level.folder).replace(os.sep, "/")
             for rule in reversed(level.rules):
-                if (is_folder or not rule.is_folder_only) and _matches(rule.pattern, inner):
-                    return not rule.is_negated
+                with suppress(ToolError):  # an invalid pattern ignores nothing
+                    if (is_folder or not rule.is_folder_only) and compile_glob(
+                        rule.pattern
+                    ).fullmatch(inner):
+                        return not rule.is_negated
             level = level.parent
         return False
 
 
-def _matches(pattern: str, path: str) -> bool:
-    try:
-        return compile_glob(pattern).fullmatch(path) is not None
-    except ToolError:
-        return False  # a rule that nobody can read ignores nothing
-
-
 async def run_search(work: Callable[[IsCancelled], T]) -> T:
-    """Search beside the event loop; cancelled or late, the search is told that it is over."""
+    """Run a search in a thread; tell it to stop when cancelled or after a timeout."""
     over, end = Event(), monotonic() + SEARCH_TIMEOUT
     try:
         return await asyncio.to_thread(work, lambda: over.is_set() or monotonic() > end)
@@ -265,12 +261,12 @@ async def run_search(work: Callable[[IsCancelled], T]) -> T:
 
 
 def display_path(path: Path, place: Workplace) -> str:
-    """Return a path as it is told: from the working directory, if it is below it."""
+    """Return a path relative to the working directory if it is below it."""
     return str(path.relative_to(place.cwd)) if path.is_relative_to(place.cwd) else str(path)
 
 
 def is_hidden_file(path: Path, place: Workplace) -> bool:
-    """Return whether a file may not be found, because it may not be read."""
+    """Return whether searches skip a file because it must not be read."""
     return place.is_hidden is not None and place.is_hidden(path)
 
 
@@ -281,11 +277,17 @@ def walk_files(
     is_cancelled: IsCancelled,
     includes_repositories: bool = False,
 ) -> Iterator[Entry]:
-    """Yield the files below a folder; where it is over, it stops.
+    """Yield the files below a folder until cancelled.
 
-    Folders of repositories are passed over unless all are visited.
+    Folders such as `.git` are skipped unless `includes_repositories`.
     """
-    rules = _load_rules_above(root) if respects_ignores else None
+    rules: IgnoreRules | None = None
+    if respects_ignores:
+        rules = IgnoreRules(str(root))
+        parents = [root, *root.parents]
+        top = next((at for at, folder in enumerate(parents) if (folder / ".git").exists()), 0)
+        for parent in reversed(parents[1 : top + 1]):
+            rules = _load_rules(str(parent), rules, is_git=True)
     waiting = [(str(root), rules)]
     while waiting and not is_cancelled():
         folder, above = waiting.pop()
@@ -319,47 +321,24 @@ def _make_entry(entry: "os.DirEntry[str]", root: Path) -> Entry | None:
     return Entry(path, path.relative_to(root).as_posix(), changed)
 
 
-def _load_rules_above(root: Path) -> IgnoreRules:
-    """Return the rules of the folders that lead to one, within its repository."""
-    found = IgnoreRules(str(root))
-    line = [root, *root.parents]
-    top = next((at for at, folder in enumerate(line) if (folder / ".git").exists()), None)
-    if top is None:
-        return found
-    for folder in reversed(line[1 : top + 1]):
-        found = _load_rules(str(folder), found, is_git=True)
-    return found
-
-
 def _load_rules(folder: str, above: IgnoreRules, *, is_git: bool | None = None) -> IgnoreRules:
-    known = _has_repository(above) if is_git is None else is_git
-    is_git = known or Path(folder, ".git").exists()
+    """Return the rules that apply in a folder; `.gitignore` counts in repositories only."""
+    was_git = is_git
+    if was_git is None:
+        parents = [Path(above.folder), *Path(above.folder).parents]
+        was_git = any((parent / ".git").exists() for parent in parents)
+    is_git = was_git or Path(folder, ".git").exists()
     rules: list[IgnoreRule] = []
     for name in IGNORE_FILES if is_git else IGNORE_FILES[1:]:
-        rules += _read_rules(Path(folder, name))
-    return IgnoreRules(folder, tuple(rules), above) if rules or is_git != known else above
-
-
-def _has_repository(rules: IgnoreRules) -> bool:
-    line = [Path(rules.folder), *Path(rules.folder).parents]
-    return any((folder / ".git").exists() for folder in line)
-
-
-def _read_rules(path: Path) -> Iterator[IgnoreRule]:
-    with suppress(OSError):
-        if path.is_file() and not path.is_symlink():
-            text = path.read_bytes()[:MAX_RULES_BYTES].decode("utf-8", "replace")
-            yield from (rule for line in text.splitlines() if (rule := _parse_rule(line)))
-
-
-def _parse_rule(line: str) -> IgnoreRule | None:
-    line = line.rstrip()
-    if not line or line.startswith("#"):
-        return None
-    is_kept = line.startswith("!")
-    pattern = line.removeprefix("!").removeprefix("\\")
-    return (
-        IgnoreRule(pattern.rstrip("/"), is_kept, pattern.endswith("/"))
-        if pattern.strip("/")
-        else None
-    )
+        path = Path(folder, name)
+        text = ""
+        with suppress(OSError):
+            if path.is_file() and not path.is_symlink():
+                text = path.read_bytes()[:MAX_RULES_BYTES].decode("utf-8", "replace")
+        for line in map(str.rstrip, text.splitlines()):
+            pattern = line.removeprefix("!").removeprefix("\\")
+            if pattern.strip("/") and not line.startswith("#"):
+                rules.append(
+                    IgnoreRule(pattern.rstrip("/"), line.startswith("!"), pattern.endswith("/"))
+                )
+    return IgnoreRules(folder, tuple(rules), above) if rules or is_git != was_git else above

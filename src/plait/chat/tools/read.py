@@ -5,7 +5,8 @@ import json
 import os
 import struct
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import accumulate, takewhile
 from pathlib import Path
@@ -27,7 +28,7 @@ from plait.chat.tools.files import compute_digest, decode_file, format_size
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 MAX_IMAGE_LENGTH = 5 * 1024 * 1024
-"""Letters of base64 that the API takes for one image."""
+"""Characters of base64 that the API accepts for one image."""
 IMAGE_SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -36,14 +37,14 @@ IMAGE_SIGNATURES = {
 
 
 def detect_media_type(data: bytes) -> str | None:
-    """Return what kind of image data begins as."""
+    """Return the media type of an image by its first bytes; None if it is not a known one."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for start, kind in IMAGE_SIGNATURES.items() if data.startswith(start)), None)
 
 
 def make_image_outcome(path: str, data: bytes) -> Outcome:
-    """Return an image as the model and the log have it; raises ToolError where it is none."""
+    """Return the result of reading an image; raise ToolError if it is not one."""
     if not data:
         raise ToolError(f"Image file is empty: {path}")
     kind = detect_media_type(data)
@@ -65,25 +66,21 @@ def make_image_outcome(path: str, data: bytes) -> Outcome:
         "type": "image",
         "source": {"type": "base64", "data": encoded, "media_type": kind},
     }
-    file = {
-        "base64": encoded,
-        "type": kind,
-        "originalSize": len(data),
-        **_dimension_fields(kind, data),
-    }
+    file: dict[str, Any] = {"base64": encoded, "type": kind, "originalSize": len(data)}
+    if size := read_dimensions(kind, data):
+        width, height = size
+        file["dimensions"] = {
+            "originalWidth": width,
+            "originalHeight": height,
+            "displayWidth": width,
+            "displayHeight": height,
+        }
     return Outcome([block], {"type": "image", "file": file})
 
 
-def _dimension_fields(kind: str, data: bytes) -> dict[str, Any]:
-    size = read_dimensions(kind, data)
-    if size is None:
-        return {}
-    original = {"originalWidth": size[0], "originalHeight": size[1]}
-    return {"dimensions": original | {"displayWidth": size[0], "displayHeight": size[1]}}
-
-
 def read_dimensions(kind: str, data: bytes) -> tuple[int, int] | None:
-    """Return width and height as an image states them, None where it does not."""
+    """Return the width and height from the header of an image; None if it is broken."""
+    width = height = 0
     try:
         match kind:
             case "image/png":
@@ -91,46 +88,36 @@ def read_dimensions(kind: str, data: bytes) -> tuple[int, int] | None:
             case "image/gif":
                 width, height = struct.unpack_from("<HH", data, 6)
             case "image/jpeg":
-                return _read_jpeg_size(data)
+                at = 2
+                while at + 9 <= len(data) and data[at] == 0xFF:
+                    marker, length = data[at + 1], struct.unpack_from(">H", data, at + 2)[0]
+                    # a start of frame; C4, C8 and CC in that range are other segments
+                    if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+                        height, width = struct.unpack_from(">HH", data, at + 5)
+                        return width, height
+                    at += 2 + length
+                return None
+            case _ if data[12:16] == b"VP8X":
+                width = int.from_bytes(data[24:27], "little") + 1
+                height = int.from_bytes(data[27:30], "little") + 1
+            case _ if data[12:16] == b"VP8 ":
+                width, height = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
+            case _ if data[12:16] == b"VP8L":
+                bits = struct.unpack_from("<I", data, 21)[0]
+                width, height = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
             case _:
-                return _read_webp_size(data)
+                return None
     except struct.error:
         return None
     return width, height
 
 
-def _read_jpeg_size(data: bytes) -> tuple[int, int] | None:
-    at = 2
-    while at + 9 <= len(data) and data[at] == 0xFF:
-        mark, length = data[at + 1], struct.unpack_from(">H", data, at + 2)[0]
-        if 0xC0 <= mark <= 0xCF and mark not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack_from(">HH", data, at + 5)
-            return width, height
-        at += 2 + length
-    return None
-
-
-def _read_webp_size(data: bytes) -> tuple[int, int] | None:
-    match data[12:16]:
-        case b"VP8X":
-            width, height = data[24:27], data[27:30]
-            return int.from_bytes(width, "little") + 1, int.from_bytes(height, "little") + 1
-        case b"VP8 ":
-            width, height = struct.unpack_from("<HH", data, 26)
-            return width & 0x3FFF, height & 0x3FFF
-        case b"VP8L":
-            bits = struct.unpack_from("<I", data, 21)[0]
-            return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-        case _:
-            return None
-
-
 MAX_PDF_BYTES = 20 * 1024 * 1024
-"""Bytes of a document that fit into a request."""
+"""Size of a document that fits into a request."""
 
 
 def make_pdf_outcome(path: str, size: int, data: bytes) -> Outcome:
-    """Return a document as the model and the log have it; raises ToolError where it is none."""
+    """Return the result of reading a PDF file; raise ToolError if it is not one."""
     if not size:
         raise ToolError(f"PDF file is empty: {path}")
     if not data.startswith(b"%PDF-"):
@@ -148,7 +135,7 @@ def make_pdf_outcome(path: str, size: int, data: bytes) -> Outcome:
 
 
 MAX_CELL_OUTPUT = 10_000
-"""Letters of what came of one cell."""
+"""Characters of the outputs of one cell."""
 INVALID_NOTEBOOK = (
     'Notebook file is not a valid Jupyter notebook (top-level "cells" must be an array of cell'
     ' objects, each with a string or string-array "source").'
@@ -156,65 +143,66 @@ INVALID_NOTEBOOK = (
 OUTPUTS_TOO_LARGE = (
     "Outputs are too large to include. Use Bash with: cat <notebook_path> | jq '.cells[{}].outputs'"
 )
-IMAGE_KINDS = ("image/png", "image/jpeg")
+NOTEBOOK_IMAGE_TYPES = ("image/png", "image/jpeg")
 
 
 def parse_notebook(data: bytes) -> dict[str, Any]:
-    """Return a notebook; raises ToolError where it is none."""
+    """Decode a notebook; raise ToolError if it is not one."""
     try:
-        found = json.loads(data.decode("utf-8-sig"))
+        notebook = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ToolError(
             "Notebook file is not valid JSON (it may be truncated, corrupted, or still being"
             f" written): {error}"
         ) from error
-    cells = found.get("cells") if isinstance(found, dict) else None
-    if not isinstance(cells, list) or not all(map(_is_cell, cells)):
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
         raise ToolError(INVALID_NOTEBOOK)
-    return dict(found)
-
-
-def _is_cell(cell: Any) -> bool:
-    source = cell.get("source") if isinstance(cell, dict) else None
-    is_list = isinstance(source, list) and all(isinstance(line, str) for line in source)
-    return is_list or isinstance(source, str)
+    for cell in cells:
+        source = cell.get("source") if isinstance(cell, dict) else None
+        lines = source if isinstance(source, list) else [source]
+        if not all(isinstance(line, str) for line in lines):
+            raise ToolError(INVALID_NOTEBOOK)
+    return dict(notebook)
 
 
 def get_language(notebook: Mapping[str, Any]) -> str:
-    """Return the language that the code of a notebook is in."""
+    """Return the programming language of a notebook."""
     metadata = notebook.get("metadata")
     info = metadata.get("language_info") if isinstance(metadata, dict) else None
     return str(info.get("name", "python")) if isinstance(info, dict) else "python"
 
 
 def join_text(value: Any) -> str:
-    """Return a text that may be a list of lines."""
+    """Return a text that the notebook format may store as a list of lines."""
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
-def get_cell_id(cell: Mapping[str, Any], at: int) -> str:
-    """Return the name of a cell: its own, or its place."""
-    return str(cell.get("id") or f"cell-{at}")
+def get_cell_id(cell: Mapping[str, Any], index: int) -> str:
+    """Return the ID of a cell; older notebooks have none, so it is made from its index."""
+    return str(cell.get("id") or f"cell-{index}")
 
 
-def _describe_cell(cell: Mapping[str, Any], at: int, language: str) -> dict[str, Any]:
+def _describe_cell(cell: Mapping[str, Any], index: int, language: str) -> dict[str, Any]:
+    """Return a cell as it is logged."""
     kind = str(cell.get("cell_type", "code"))
     fields: dict[str, Any] = {"cellType": kind, "source": join_text(cell.get("source"))}
     if kind == "code" and cell.get("execution_count") is not None:
         fields["execution_count"] = cell["execution_count"]
-    fields["cell_id"] = get_cell_id(cell, at)
+    fields["cell_id"] = get_cell_id(cell, index)
     if kind == "code":
         fields["language"] = language
         outputs = cell.get("outputs")
         if isinstance(outputs, list) and outputs:
-            found = [_describe_output(output) for output in outputs if isinstance(output, dict)]
-            is_long = sum(len(item["text"]) for item in found) > MAX_CELL_OUTPUT
-            large = {"output_type": "stream", "text": OUTPUTS_TOO_LARGE.format(at)}
-            fields["outputs"] = [large] if is_long else found
+            described = [_describe_output(output) for output in outputs if isinstance(output, dict)]
+            is_long = sum(len(output["text"]) for output in described) > MAX_CELL_OUTPUT
+            note = {"output_type": "stream", "text": OUTPUTS_TOO_LARGE.format(index)}
+            fields["outputs"] = [note] if is_long else described
     return fields
 
 
 def _describe_output(output: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an output of a cell as it is logged."""
     kind = str(output.get("output_type"))
     fields: dict[str, Any] = {"output_type": kind}
     if kind == "error":
@@ -225,53 +213,42 @@ def _describe_output(output: Mapping[str, Any]) -> dict[str, Any]:
     data = output.get("data")
     shown = data if isinstance(data, dict) else {"text/plain": output.get("text")}
     fields["text"] = join_text(shown.get("text/plain"))
-    if image := _find_image(shown):
-        fields["image"] = image
+    for media_type in NOTEBOOK_IMAGE_TYPES:
+        if isinstance(encoded := shown.get(media_type), (str, list)):
+            data = "".join(join_text(encoded).split())
+            fields["image"] = {"image_data": data, "media_type": media_type}
+            break
     return fields
 
 
-def _find_image(data: Mapping[str, Any]) -> dict[str, str] | None:
-    for kind in IMAGE_KINDS:
-        if isinstance(encoded := data.get(kind), (str, list)):
-            return {"image_data": "".join(join_text(encoded).split()), "media_type": kind}
-    return None
+def _build_notebook_blocks(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return cells as content blocks; consecutive texts become one block."""
+    blocks: list[dict[str, Any]] = []
+
+    def add_text(text: str) -> None:
+        if blocks and blocks[-1]["type"] == "text":
+            blocks[-1]["text"] += f"\n{text}"
+        else:
+            blocks.append({"text": text, "type": "text"})
+
+    for cell in cells:
+        name, kind, language = cell["cell_id"], cell["cellType"], cell.get("language", "python")
+        about = "" if kind == "code" else f"<cell_type>{kind}</cell_type>"
+        about += "" if language == "python" else f"<language>{language}</language>"
+        add_text(f'<cell id="{name}">{about}{cell["source"]}</cell id="{name}">')
+        for output in cell.get("outputs", ()):
+            if output["text"]:
+                add_text(f"\n{output['text']}")
+            if image := output.get("image"):
+                source = {"data": image["image_data"], "media_type": image["media_type"]}
+                blocks.append({"type": "image", "source": source | {"type": "base64"}})
+    return blocks
 
 
-def _iter_blocks(cells: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield what the cells say; texts that follow each other are one block."""
-    words: list[str] = []
-    for block in (block for cell in cells for block in _cell_blocks(cell)):
-        if isinstance(block, str):
-            words.append(block)
-            continue
-        yield from _make_text_blocks(words)
-        words.clear()
-        yield block
-    yield from _make_text_blocks(words)
-
-
-def _make_text_blocks(words: list[str]) -> Iterator[dict[str, Any]]:
-    if words:
-        yield {"text": "\n".join(words), "type": "text"}
-
-
-def _cell_blocks(cell: Mapping[str, Any]) -> Iterator[str | dict[str, Any]]:
-    name, kind, language = cell["cell_id"], cell["cellType"], cell.get("language", "python")
-    about = "" if kind == "code" else f"<cell_type>{kind}</cell_type>"
-    about += "" if language == "python" else f"<language>{language}</language>"
-    yield f'<cell id="{name}">{about}{cell["source"]}</cell id="{name}">'
-    for output in cell.get("outputs", ()):
-        if output["text"]:
-            yield f"\n{output['text']}"
-        if image := output.get("image"):
-            source = {"data": image["image_data"], "media_type": image["media_type"]}
-            yield {"type": "image", "source": source | {"type": "base64"}}
-
-
-MAX_WHOLE_BYTES = 256 * 1024
+MAX_FULL_READ_BYTES = 256 * 1024
 MAX_CONTENT = 100_000
 MAX_CUT_CONTENT = 85_000
-"""Letters that are shown of a file that is longer than that."""
+"""Characters shown of a longer file."""
 BINARY_SUFFIXES = frozenset(
     (
         ".7z .a .aac .accdb .ai .avi .bin .bmp .bz2 .cab .class .dat .db .deb .dll .dmg .doc "
@@ -283,19 +260,8 @@ BINARY_SUFFIXES = frozenset(
     ).split()
 )
 MAX_READ_BYTES = 64 * 1024 * 1024
-"""Bytes that are ever read of a file, however they are asked for."""
-READ_FIELDS = (
-    Field("file_path", "string", "The file to read, as an absolute path", is_required=True),
-    Field("offset", "integer", "The line to begin with, for files that are long"),
-    Field("limit", "integer", "How many lines to read, for files that are long"),
-    Field("pages", "string", 'Pages of a PDF, such as "3" or "1-5"'),
-    Field("allow_large", "boolean", "Read a file that is larger than usual, as far as it fits"),
-)
+"""Bytes read of a file at most, whatever was requested."""
 NULL_BYTES = "Read file_path cannot contain null bytes (\\0). Remove the null byte and try again."
-READ_DESCRIPTION = (
-    "Reads a file of this machine. Lines come with their numbers. Images, PDFs and notebooks are"
-    " shown as what they are. Long files can be read in parts with offset and limit."
-)
 
 
 class Read(BuiltInTool):
@@ -303,45 +269,53 @@ class Read(BuiltInTool):
 
     name = "Read"
     effect = "read"
-    description = READ_DESCRIPTION
-    fields = READ_FIELDS
+    description = (
+        "Reads a file of this machine. Lines come with their numbers. Images, PDFs and notebooks are"
+        " shown as what they are. Long files can be read in parts with offset and limit."
+    )
+    fields = (
+        Field("file_path", "string", "The file to read, as an absolute path", is_required=True),
+        Field("offset", "integer", "The line to begin with, for files that are long"),
+        Field("limit", "integer", "How many lines to read, for files that are long"),
+        Field("pages", "string", 'Pages of a PDF, such as "3" or "1-5"'),
+        Field("allow_large", "boolean", "Read a file that is larger than usual, as far as it fits"),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Find the file, links followed."""
-        checked = self.check(arguments)
-        text = checked["file_path"]
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Resolve the path and refuse devices."""
+        text = proposal.arguments["file_path"]
         if "\0" in text:
             raise ToolError(NULL_BYTES, is_misuse=True)
         path = files.resolve_path(text, place)
         shown = str(files.make_absolute(text, place))
         if any(f"{item}/".startswith(files.DEVICES) for item in (shown, str(path))):
             raise files.make_not_a_file_error(text)
-        return Proposal(self.name, checked, self.effect, text, (path,))
+        return replace(proposal, title=text, paths=(path,))
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Read it, and remembers that the model has seen it."""
+        """Read the file and note that the model has seen it."""
         return await asyncio.to_thread(read_file, proposal, place)
 
 
 def read_file(proposal: Proposal, place: Workplace) -> Outcome:
-    """Read a file, and returns what the model sees of it; raises ToolError."""
+    """Read a file and return the result; raise ToolError."""
     path, text = proposal.paths[0], str(proposal.arguments["file_path"])
     shown = files.make_absolute(text, place)
     try:
         size = files.get_status(path).st_size
         match path.suffix.lower():
             case ".ipynb":
-                found = parse_notebook(files.read_bytes(path, MAX_READ_BYTES))
-                language = get_language(found)
+                data = files.read_bytes(path, MAX_READ_BYTES)
+                notebook = parse_notebook(data)
+                language = get_language(notebook)
                 cells = [
-                    _describe_cell(cell, at, language) for at, cell in enumerate(found["cells"])
+                    _describe_cell(cell, index, language)
+                    for index, cell in enumerate(notebook["cells"])
                 ]
+                blocks = _build_notebook_blocks(cells) or "(Read completed with no output)"
+                place.file_views[path] = FileView(compute_digest(data), True)
                 file = {"filePath": text, "cells": cells}
-                message = [*_iter_blocks(cells)] or "(Read completed with no output)"
-                place.file_views[path] = FileView(
-                    compute_digest(files.read_bytes(path, MAX_READ_BYTES)), True
-                )
-                return Outcome(message, {"type": "notebook", "file": file})
+                return Outcome(blocks, {"type": "notebook", "file": file})
             case ".pdf":
                 return make_pdf_outcome(text, size, files.read_bytes(path, MAX_READ_BYTES))
             case suffix if suffix in BINARY_SUFFIXES:
@@ -364,36 +338,37 @@ def read_file(proposal: Proposal, place: Workplace) -> Outcome:
 
 
 def describe_missing_file(path: Path, place: Workplace) -> str:
-    """Return that a file is not there, and which one may be meant."""
+    """Return the message for a missing file, with a similar name if there is one."""
     text = f"File does not exist. Note: your current working directory is {place.cwd}."
-    like = _find_similar(path)
-    return f"{text} Did you mean {like}?" if like else text
-
-
-def _find_similar(path: Path) -> str | None:
     try:
         names = sorted(entry.name for entry in os.scandir(path.parent) if entry.is_file())
     except OSError:
-        return None
-    same = [name for name in names if Path(name).stem == path.stem]
-    return next(iter([*same, *get_close_matches(path.name, names[:5000], 1, 0.85)]), None)
+        return text
+    similar = [name for name in names if Path(name).stem == path.stem]
+    similar += get_close_matches(path.name, names[:5000], 1, 0.85)
+    return f"{text} Did you mean {similar[0]}?" if similar else text
 
 
 def _read_lines(arguments: Arguments, size: int, path: Path, place: Workplace) -> Outcome:
+    """Return the result of reading a text file, all of it or the lines requested."""
     is_part = "offset" in arguments or "limit" in arguments
-    if size > MAX_WHOLE_BYTES and not is_part and not arguments.get("allow_large"):
+    if size > MAX_FULL_READ_BYTES and not is_part and not arguments.get("allow_large"):
         raise _make_too_large_error(f"({format_size(size)}) exceeds maximum allowed size (256KB)")
     data = files.read_bytes(path, MAX_READ_BYTES)
-    found = decode_file(data)
-    lines = found.content.split("\n")
+    decoded = decode_file(data)
+    lines = decoded.content.split("\n")
     offset, limit = arguments.get("offset", 1), arguments.get("limit")
     start = offset if offset >= 0 else 1
-    begin = max(start - 1, 0)
-    start, picked = start, lines[begin : begin + limit] if limit and limit > 0 else lines[begin:]
+    picked = lines[max(start - 1, 0) :]
+    if limit and limit > 0:
+        picked = picked[:limit]
     content = "\n".join(picked)
     is_cut = len(content) > MAX_CONTENT and not arguments.get("allow_large")
     if is_cut:
-        picked = [] if is_part else _fit_lines(picked)
+        # a file requested whole is cut; a part that is too long is an error
+        ends = accumulate(len(line) + 1 for line in picked)
+        fitting = sum(1 for _ in takewhile(lambda end: end <= MAX_CUT_CONTENT, ends))
+        picked = [] if is_part else picked[:fitting]
         if not picked:
             raise _make_too_large_error(
                 f"({len(content) // 4} tokens) exceeds maximum allowed tokens (25000)"
@@ -408,36 +383,26 @@ def _read_lines(arguments: Arguments, size: int, path: Path, place: Workplace) -
         "totalLines": len(lines),
         **({"truncatedByTokenCap": True} if is_cut else {}),
     }
-    text = "\n".join(f"{number}\t{line}" for number, line in enumerate(picked, start)) or ""
-    text = _describe_empty(start, len(lines)) if not content and len(picked) < 2 else text
-    note = _format_cut_note(len(picked), len(lines)) if is_cut else ""
-    return Outcome(text + found.note + note, {"type": "text", "file": file})
+    text = "\n".join(f"{number}\t{line}" for number, line in enumerate(picked, start))
+    if not content and len(picked) < 2:
+        problem = "the contents are empty."
+        if start > len(lines):
+            problem = (
+                f"is shorter than the provided offset ({start}). The file has {len(lines)} lines."
+            )
+        text = f"<system-reminder>Warning: the file exists but {problem}</system-reminder>"
+    text += decoded.note
+    if is_cut:
+        text += (
+            f"\n\n[The first {len(picked)} of {len(lines)} lines. Read the rest with offset and"
+            " limit, or search for what is needed.]"
+        )
+    return Outcome(text, {"type": "text", "file": file})
 
 
-def _fit_lines(lines: list[str]) -> list[str]:
-    """Return the first lines, as many as the model is shown of a file that it asked for whole."""
-    ends = accumulate(len(line) + 1 for line in lines)
-    return lines[: sum(1 for _ in takewhile(lambda end: end <= MAX_CUT_CONTENT, ends))]
-
-
-def _format_cut_note(shown: int, total: int) -> str:
-    return (
-        f"\n\n[The first {shown} of {total} lines. Read the rest with offset and limit, or search"
-        " for what is needed.]"
-    )
-
-
-def _describe_empty(start: int, total: int) -> str:
-    if start > total:
-        why = f"is shorter than the provided offset ({start}). The file has {total} lines."
-    else:
-        why = "the contents are empty."
-    return f"<system-reminder>Warning: the file exists but {why}</system-reminder>"
-
-
-def _make_too_large_error(told: str) -> ToolError:
+def _make_too_large_error(problem: str) -> ToolError:
     return ToolError(
-        f"File content {told}. Use offset and limit parameters to read specific portions of the"
+        f"File content {problem}. Use offset and limit parameters to read specific portions of the"
         " file, or search for specific content instead of reading the whole file. To read it"
         " anyway, up to what still fits in your context, call Read again with allow_large: true —"
         " only if you genuinely need all of it or the user asked for the whole file."

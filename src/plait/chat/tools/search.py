@@ -7,16 +7,15 @@ import shutil
 import signal
 from asyncio.subprocess import DEVNULL, PIPE
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import accumulate, chain
+from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeAlias
 
 from plait.chat.tools import files
-from plait.chat.tools import files as paths
 from plait.chat.tools.base import (
     Arguments,
     BuiltInTool,
@@ -44,49 +43,49 @@ from plait.chat.tools.globs import (
 )
 
 Search: TypeAlias = Callable[[bytes, int], "tuple[int, int] | None"]
-"""Finds the first match in some bytes, from a place on."""
+"""Finds the first match in some bytes from an offset on; returns its span."""
 NAMED_GROUP = re.compile(r"(?<!\\)\(\?<(?=[A-Za-z_])")
 MAX_REGEX_MEMORY = 64 << 20
 
 
 def compile_search(pattern: str, *, ignores_case: bool, is_multiline: bool) -> Search:
-    """Return what finds a pattern; raises ToolError where it is none."""
-    flags = ("i" if ignores_case else "") + ("sm" if is_multiline else "m")
-    compiled = _compile(f"(?{flags}){NAMED_GROUP.sub('(?P<', pattern)}", pattern)
+    """Return a search for a regular expression; raise ToolError if it is invalid.
 
-    def search(data: bytes, place: int) -> tuple[int, int] | None:
-        found = compiled.search(data, place)
-        return found.span() if found else None
+    re2 takes linear time for every pattern; it has no wheels for some platforms.
+    """
+    flags = ("i" if ignores_case else "") + ("sm" if is_multiline else "m")
+    source = f"(?{flags}){NAMED_GROUP.sub('(?P<', pattern)}".encode("utf-8", "replace")
+    try:
+        import re2  # type: ignore[import-untyped]
+    except ImportError:
+        try:
+            compiled: Any = re.compile(source)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise _make_regex_error(pattern, str(error)) from error
+    else:
+        options = re2.Options()
+        options.log_errors = False
+        options.max_mem = MAX_REGEX_MEMORY
+        try:
+            compiled = re2.compile(source, options)
+        except re2.error as error:
+            reason = error.args[0] if error.args else b"invalid pattern"
+            text = reason.decode() if isinstance(reason, bytes) else str(reason)
+            raise _make_regex_error(pattern, text.partition(": ")[0]) from error
+
+    def search(data: bytes, start: int) -> tuple[int, int] | None:
+        match = compiled.search(data, start)
+        return match.span() if match else None
 
     return search
 
 
-def _compile(told: str, pattern: str) -> Any:
-    """Compile with re2, which takes no longer for a pattern that is made to be slow."""
-    try:
-        import re2  # type: ignore[import-untyped]
-    except ImportError:  # no wheel for this platform
-        try:
-            return re.compile(told.encode("utf-8", "replace"))
-        except (re.error, RecursionError, OverflowError) as error:
-            raise _make_regex_error(pattern, str(error)) from error
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = MAX_REGEX_MEMORY
-    try:
-        return re2.compile(told.encode("utf-8", "replace"), options)
-    except re2.error as error:
-        told_why = error.args[0] if error.args else b"it is none"
-        why = told_why.decode() if isinstance(told_why, bytes) else str(told_why)
-        raise _make_regex_error(pattern, why.partition(": ")[0]) from error
-
-
-def _make_regex_error(pattern: str, why: str) -> Exception:
-    return make_search_error(f"rg: regex parse error:\n    {pattern}\nerror: {why}")
+def _make_regex_error(pattern: str, reason: str) -> ToolError:
+    return make_search_error(f"rg: regex parse error:\n    {pattern}\nerror: {reason}")
 
 
 MAX_LINE_LENGTH = 500
-"""Bytes of a line that is shown."""
+"""Bytes of a line that is shown in full."""
 MAX_SEARCHED_BYTES = 64 * 1024 * 1024
 SAMPLE = 64 * 1024
 MAX_LINES = 100_000
@@ -94,7 +93,7 @@ MAX_LINES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is searched for, where, and what is told of it."""
+    """A search: what to look for, in which files, and what to show."""
 
     pattern: str
     mode: str = "files_with_matches"
@@ -116,20 +115,24 @@ class SearchQuery:
 def search_files(
     query: SearchQuery, path: Path, place: Workplace, is_cancelled: IsCancelled
 ) -> list[str]:
-    """Return the lines that tell what was found below a path; files come newest first."""
+    """Return the lines that report the matches below a path; file lists have the newest first."""
     search = compile_search(
         query.pattern, ignores_case=query.ignores_case, is_multiline=query.is_multiline
     )
-    found_in = _iter_entries(query, path, is_cancelled)
-    entries = [entry for entry in found_in if not is_hidden_file(entry.path, place)]
+    entries = [
+        entry
+        for entry in _iter_entries(query, path, is_cancelled)
+        if not is_hidden_file(entry.path, place)
+    ]
     if query.mode == "files_with_matches":
-        holding = [
+        matching = [
             entry
             for entry in entries
-            if not is_cancelled() and _has_match(entry.path, search, query)
+            if not is_cancelled()
+            and next(_iter_matches(_read_text(entry.path), search, query), None) is not None
         ]
-        holding.sort(key=lambda entry: (-entry.changed, entry.name))
-        return [display_path(entry.path, place) for entry in holding]
+        matching.sort(key=lambda entry: (-entry.changed, entry.name))
+        return [display_path(entry.path, place) for entry in matching]
     lines: list[str] = []
     for entry in sorted(entries, key=lambda entry: entry.name):
         if is_cancelled() or len(lines) > MAX_LINES:
@@ -141,23 +144,22 @@ def search_files(
     return lines
 
 
-def _iter_entries(query: SearchQuery, path: Path, is_over: IsCancelled) -> Iterator[Entry]:
+def _iter_entries(query: SearchQuery, path: Path, is_cancelled: IsCancelled) -> Iterator[Entry]:
+    """Yield the files that a search reads."""
     if query.type and query.type not in FILE_TYPES:
         raise make_search_error(f"rg: unrecognized file type: {query.type}")
-    choice, kinds = (
-        GlobSet.parse(split_patterns(query.glob)),
-        GlobSet.parse(FILE_TYPES.get(query.type, ())),
-    )
+    globs = GlobSet.parse(split_patterns(query.glob))
+    types = GlobSet.parse(FILE_TYPES.get(query.type, ()))
     if path.is_file():
         yield Entry(path, path.name, 0)
         return
-    for entry in walk_files(path, respects_ignores=True, is_cancelled=is_over):
-        if choice.matches(entry.name) is not False and kinds.matches(entry.name) is not False:
+    for entry in walk_files(path, respects_ignores=True, is_cancelled=is_cancelled):
+        if globs.matches(entry.name) is not False and types.matches(entry.name) is not False:
             yield entry
 
 
 def _read_text(path: Path) -> bytes:
-    """Return the text of a file; none where it is binary or cannot be read."""
+    """Return the text of a file; nothing if it is binary or cannot be read."""
     try:
         data = files.read_bytes(path, MAX_SEARCHED_BYTES)
     except (OSError, ToolError):
@@ -167,13 +169,8 @@ def _read_text(path: Path) -> bytes:
     return b"" if b"\0" in data[:SAMPLE] else data
 
 
-def _has_match(path: Path, search: Search, query: SearchQuery) -> bool:
-    data = _read_text(path)
-    return bool(data) and next(_iter_matches(data, search, query), None) is not None
-
-
 def _iter_matches(data: bytes, search: Search, query: SearchQuery) -> Iterator[tuple[int, int]]:
-    """Yield where matches are, one for each line or run of lines."""
+    """Yield the spans of matches, one for each line; with multiline searches for each match."""
     at = 0
     while at < len(data) and (span := search(data, at)):
         start = data.rfind(b"\n", 0, span[0]) + 1
@@ -181,7 +178,7 @@ def _iter_matches(data: bytes, search: Search, query: SearchQuery) -> Iterator[t
         if query.is_multiline:
             end = _find_line_end(data, max(span[1] - 1, span[0]))
             yield span
-        # a match over a line's end is none, but the line alone may still hold one
+        # a match across lines does not count, but the line alone may still match
         elif span[1] <= end or search(data[start:end], 0):
             yield start, end
         at = end + 1
@@ -193,6 +190,7 @@ def _find_line_end(data: bytes, at: int) -> int:
 
 
 def _format_file(path: Path, name: str, search: Search, query: SearchQuery) -> Iterator[str]:
+    """Yield the lines that report the matches in a file."""
     data = _read_text(path)
     if not data:
         return
@@ -202,100 +200,74 @@ def _format_file(path: Path, name: str, search: Search, query: SearchQuery) -> I
     if query.mode == "count":
         if spans:
             yield f"{name}:{len(spans)}"
-    elif query.only_matches:
+        return
+    if query.only_matches:
         at = 0
         while at < len(data) and (span := search(data, at)):
             at = max(span[1], span[0] + 1)
             if span[1] > span[0] and (query.is_multiline or b"\n" not in data[slice(*span)]):
                 number = bisect_right(starts, span[0])
                 yield _format_line(name, number, data[slice(*span)], ":", query)
-    else:
-        hits = {at for span in spans for at in _line_range(span, starts)}
-        yield from _iter_with_context(lines, hits, name, query)
-
-
-def _line_range(span: tuple[int, int], starts: list[int]) -> range:
-    first = bisect_right(starts, span[0]) - 1
-    return range(first, bisect_right(starts, max(span[1] - 1, span[0])))
-
-
-def _iter_with_context(
-    lines: list[bytes], hits: set[int], name: str, query: SearchQuery
-) -> Iterator[str]:
-    """Yield matching lines with those around them, and marks where some are left out."""
-    near = ((max(at - query.before, 0), at + query.after) for at in hits)
-    shown = sorted(set(chain.from_iterable(range(a, min(b, len(lines) - 1) + 1) for a, b in near)))
-    last = None
-    for at in shown if query.has_context else sorted(hits):
-        if at >= len(lines):
-            continue
-        if query.has_context and last is not None and at > last + 1:
+        return
+    hits: set[int] = set()
+    for start, end in spans:
+        first, last = bisect_right(starts, start) - 1, bisect_right(starts, max(end - 1, start))
+        hits |= {number for number in range(first, last) if number < len(lines)}
+    shown = hits
+    if query.has_context:
+        shown = {
+            number
+            for hit in hits
+            for number in range(max(hit - query.before, 0), min(hit + query.after + 1, len(lines)))
+        }
+    previous = None
+    for number in sorted(shown):
+        if query.has_context and previous is not None and number > previous + 1:
             yield "--"
-        yield _format_line(name, at + 1, lines[at], ":" if at in hits else "-", query)
-        last = at
+        mark = ":" if number in hits else "-"
+        yield _format_line(name, number + 1, lines[number], mark, query)
+        previous = number
 
 
 def _format_line(name: str, number: int, text: bytes, mark: str, query: SearchQuery) -> str:
-    message = text.removesuffix(b"\r").decode("utf-8", "replace")
+    """Return a line as ripgrep prints it: `name:number:text`."""
+    line = text.removesuffix(b"\r").decode("utf-8", "replace")
     if len(text) > MAX_LINE_LENGTH:
-        message = f"[Omitted long {'matching' if mark == ':' else 'context'} line]"
-    before = [name] if name else []
-    if query.has_numbers:
-        before.append(str(number))
-    return mark.join([*before, message])
+        line = f"[Omitted long {'matching' if mark == ':' else 'context'} line]"
+    numbers = [str(number)] if query.has_numbers else []
+    return mark.join([*([name] if name else []), *numbers, line])
 
 
-MOST_OUTPUT = 32 * 1024 * 1024
+MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 
 
 def build_command(program: str, query: SearchQuery, path: Path) -> list[str]:
-    """Return the command that searches."""
+    """Return the ripgrep command for a search."""
     modes = {"content": [], "count": ["--count", "--with-filename"]}
-    lines = [program, "--no-config", "--hidden", "--color", "never", "--no-heading"]
-    lines += [
+    words = [program, "--no-config", "--hidden", "--color", "never", "--no-heading"]
+    words += [
         "--max-columns",
         str(MAX_LINE_LENGTH),
         *modes.get(query.mode, ["--files-with-matches"]),
     ]
     if query.mode == "content":
-        lines += ["--sort", "path", "--line-number" if query.has_numbers else "--no-line-number"]
-        lines += ["--only-matching"] if query.only_matches else []
+        words += ["--sort", "path", "--line-number" if query.has_numbers else "--no-line-number"]
+        words += ["--only-matching"] if query.only_matches else []
         if query.has_context:
-            lines += ["--before-context", str(query.before), "--after-context", str(query.after)]
-    lines += ["--ignore-case"] if query.ignores_case else []
-    lines += ["--multiline", "--multiline-dotall"] if query.is_multiline else []
-    lines += ["--type", query.type] if query.type else []
+            words += ["--before-context", str(query.before), "--after-context", str(query.after)]
+    words += ["--ignore-case"] if query.ignores_case else []
+    words += ["--multiline", "--multiline-dotall"] if query.is_multiline else []
+    words += ["--type", query.type] if query.type else []
     globs = [*split_patterns(query.glob), *(f"!{name}" for name in sorted(REPOSITORY_FOLDERS))]
-    lines += [part for glob in globs for part in ("--glob", glob)]
-    return [*lines, "--regexp", query.pattern, "--", str(path)]
+    words += [part for glob in globs for part in ("--glob", glob)]
+    return [*words, "--regexp", query.pattern, "--", str(path)]
 
 
 async def run_ripgrep(program: str, query: SearchQuery, path: Path, place: Workplace) -> list[str]:
-    """Return the lines that tell what was found; files come newest first."""
-    output, error, code = await _run(build_command(program, query, path), place)
-    if code == 2 and not output:
-        raise make_search_error(error.strip())
-    lines = [
-        line.removeprefix(f"{place.cwd}/").removesuffix("\r")
-        for line in output.removesuffix("\n").split("\n")
-        if output
-    ]
-    if query.mode == "files_with_matches":
-        lines.sort(key=lambda name: (-_modified_ns(place.cwd / name), name))
-    return lines
-
-
-def _modified_ns(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
-
-
-async def _run(command: list[str], place: Workplace) -> tuple[str, str, int]:
+    """Return the lines that ripgrep prints; file lists have the newest first."""
     try:
         process = await asyncio.create_subprocess_exec(
-            *command,
+            *build_command(program, query, path),
             cwd=place.cwd,
             env=dict(place.environment),
             stdin=DEVNULL,
@@ -305,37 +277,45 @@ async def _run(command: list[str], place: Workplace) -> tuple[str, str, int]:
         )
     except OSError as error:
         raise ToolError(f"Search failed: {error}") from error
+    output = error_output = ""
     try:
         async with asyncio.timeout(SEARCH_TIMEOUT):
-            output, error_text = await asyncio.gather(
+            output, error_output = await asyncio.gather(
                 _read_some(process.stdout), _read_some(process.stderr)
             )
     except TimeoutError:
-        output, error_text = "", ""
+        pass
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         code = await process.wait()
-    return output, error_text, code
+    if code == 2 and not output:
+        raise make_search_error(error_output.strip())
+    lines = [
+        line.removeprefix(f"{place.cwd}/").removesuffix("\r")
+        for line in output.removesuffix("\n").split("\n")
+        if output
+    ]
+    if query.mode == "files_with_matches":
+        changed: dict[str, int] = {}
+        for line in lines:
+            try:
+                changed[line] = (place.cwd / line).stat().st_mtime_ns
+            except OSError:
+                changed[line] = 0
+        lines.sort(key=lambda line: (-changed[line], line))
+    return lines
 
 
 async def _read_some(stream: asyncio.StreamReader | None) -> str:
-    """Return what a stream says, as far as it is of use."""
-    found = bytearray()
-    while stream and len(found) < MOST_OUTPUT and (chunk := await stream.read(1 << 16)):
-        found += chunk
-    return found.decode("utf-8", "replace")
+    """Return the output of a process up to a limit."""
+    output = bytearray()
+    while stream and len(output) < MAX_OUTPUT_BYTES and (chunk := await stream.read(1 << 16)):
+        output += chunk
+    return output.decode("utf-8", "replace")
 
 
 MAX_FILES = 100
-GLOB_FIELDS = (
-    Field("pattern", "string", "The pattern that paths are to match", is_required=True),
-    Field("path", "string", "The folder to look in; the working directory where none is given"),
-)
-GLOB_DESCRIPTION = (
-    'Finds files by a pattern such as "**/*.py" or "src/**/*.{ts,tsx}"; those that were changed'
-    " longest ago come first."
-)
 
 
 class Glob(BuiltInTool):
@@ -343,36 +323,42 @@ class Glob(BuiltInTool):
 
     name = "Glob"
     effect = "read"
-    description = GLOB_DESCRIPTION
-    fields = GLOB_FIELDS
+    description = (
+        'Finds files by a pattern such as "**/*.py" or "src/**/*.{ts,tsx}"; those that were changed'
+        " longest ago come first."
+    )
+    fields = (
+        Field("pattern", "string", "The pattern that paths are to match", is_required=True),
+        Field("path", "string", "The folder to look in; the working directory where none is given"),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Find the folder to look in."""
-        checked = self.check(arguments)
-        folder, _ = _split_pattern(checked, place)
-        return Proposal(self.name, checked, self.effect, checked["pattern"], (folder,))
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Resolve the folder to search."""
+        folder, _ = _split_pattern(proposal.arguments, place)
+        return replace(proposal, title=proposal.arguments["pattern"], paths=(folder,))
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Look for files; cancelled, it stops."""
+        """Search until done or cancelled."""
         _, pattern = _split_pattern(proposal.arguments, place)
-        return await run_search(lambda over: _find_files(proposal.paths[0], pattern, place, over))
+        folder = proposal.paths[0]
+        return await run_search(
+            lambda is_cancelled: _find_files(folder, pattern, place, is_cancelled)
+        )
 
 
 def _split_pattern(arguments: Arguments, place: Workplace) -> tuple[Path, str]:
-    """Return the folder and the pattern below it."""
+    """Return the folder to search, and the pattern relative to it."""
     pattern = str(arguments["pattern"])
     if Path(pattern).is_absolute():
-        found: list[str] = []
-        for part in Path(pattern).parts[:-1]:
-            if any(letter in part for letter in "*?[{"):
-                break
-            found.append(part)
-        fixed = Path(*found)
-        return files.resolve_path(str(fixed), place), str(Path(pattern).relative_to(fixed))
+        fixed = takewhile(
+            lambda part: not any(letter in part for letter in "*?[{"), Path(pattern).parts[:-1]
+        )
+        base = Path(*fixed)
+        return files.resolve_path(str(base), place), str(Path(pattern).relative_to(base))
     return files.resolve_path(str(arguments.get("path", ".")), place), pattern or "*"
 
 
-def _find_files(folder: Path, pattern: str, place: Workplace, is_over: IsCancelled) -> Outcome:
+def _find_files(folder: Path, pattern: str, place: Workplace, is_cancelled: IsCancelled) -> Outcome:
     began = monotonic()
     shown = display_path(folder, place)
     if not folder.exists():
@@ -380,18 +366,16 @@ def _find_files(folder: Path, pattern: str, place: Workplace, is_over: IsCancell
         raise ToolError(f"Directory does not exist: {shown}. {note}")
     if not folder.is_dir():
         raise ToolError(f"Path is not a directory: {shown}")
-    choice = GlobSet.parse([pattern])
+    globs = GlobSet.parse([pattern])
     entries = walk_files(
-        folder, respects_ignores=False, is_cancelled=is_over, includes_repositories=True
+        folder, respects_ignores=False, is_cancelled=is_cancelled, includes_repositories=True
     )
-    matching: list[Entry] = sorted(
-        (
-            entry
-            for entry in entries
-            if choice.matches(entry.name) and not is_hidden_file(entry.path, place)
-        ),
-        key=lambda entry: (entry.changed, entry.name),
-    )
+    matching = [
+        entry
+        for entry in entries
+        if globs.matches(entry.name) and not is_hidden_file(entry.path, place)
+    ]
+    matching.sort(key=lambda entry: (entry.changed, entry.name))
     names = [display_path(entry.path, place) for entry in matching[:MAX_FILES]]
     is_cut = len(matching) > MAX_FILES
     output = {
@@ -400,44 +384,18 @@ def _find_files(folder: Path, pattern: str, place: Workplace, is_over: IsCancell
         "numFiles": len(names),
         "truncated": is_cut,
         "totalMatches": len(matching),
-        "countIsComplete": not is_over(),
+        "countIsComplete": not is_cancelled(),
     }
-    text = "\n".join([*names, _format_cut_note(len(matching))] if is_cut else names)
-    return Outcome(text or "No files found", output)
-
-
-def _format_cut_note(total: int) -> str:
-    return (
-        f"(Showing {MAX_FILES} of {total} matching files; {total - MAX_FILES} more are not listed. Narrow the"
-        " pattern or path to see the rest.)"
-    )
+    lines = [*names]
+    if is_cut:
+        lines.append(
+            f"(Showing {MAX_FILES} of {len(matching)} matching files; {len(matching) - MAX_FILES}"
+            " more are not listed. Narrow the pattern or path to see the rest.)"
+        )
+    return Outcome("\n".join(lines) or "No files found", output)
 
 
 DEFAULT_LIMIT = 250
-GREP_MODES = ("content", "files_with_matches", "count")
-GREP_FIELDS = (
-    Field("pattern", "string", "The regular expression to look for", is_required=True),
-    Field(
-        "path", "string", "The file or folder to look in; the working directory if none is given"
-    ),
-    Field("glob", "string", 'Which files to look in, such as "*.py" or "*.{ts,tsx}"'),
-    Field("output_mode", "string", "Lines, files (as usual) or counts", choices=GREP_MODES),
-    Field("-B", "number", "Lines to show before each match"),
-    Field("-A", "number", "Lines to show after each match"),
-    Field("-C", "number", "The same as context"),
-    Field("context", "number", "Lines to show before and after each match"),
-    Field("-n", "boolean", "Whether lines have their numbers, as usual"),
-    Field("-i", "boolean", "Whether upper and lower case are the same"),
-    Field("-o", "boolean", "Show only what matches, each on its own line"),
-    Field("type", "string", "The kind of files to look in, such as py, js, rust"),
-    Field("head_limit", "number", "How many lines or files to show: 250 as usual, 0 for all"),
-    Field("offset", "number", "How many lines or files to pass over first"),
-    Field("multiline", "boolean", "Whether a match may go over several lines"),
-)
-GREP_DESCRIPTION = (
-    "Looks for a regular expression in files, with ripgrep where there is one. What git ignores is"
-    " left out. Shows the files that hold it, the lines, or how often it is there."
-)
 
 
 class Grep(BuiltInTool):
@@ -445,23 +403,51 @@ class Grep(BuiltInTool):
 
     name = "Grep"
     effect = "read"
-    description = GREP_DESCRIPTION
-    fields = GREP_FIELDS
+    description = (
+        "Looks for a regular expression in files, with ripgrep where there is one. What git ignores"
+        " is left out. Shows the files that hold it, the lines, or how often it is there."
+    )
+    fields = (
+        Field("pattern", "string", "The regular expression to look for", is_required=True),
+        Field(
+            "path",
+            "string",
+            "The file or folder to look in; the working directory if none is given",
+        ),
+        Field("glob", "string", 'Which files to look in, such as "*.py" or "*.{ts,tsx}"'),
+        Field(
+            "output_mode",
+            "string",
+            "Lines, files (as usual) or counts",
+            choices=("content", "files_with_matches", "count"),
+        ),
+        Field("-B", "number", "Lines to show before each match"),
+        Field("-A", "number", "Lines to show after each match"),
+        Field("-C", "number", "The same as context"),
+        Field("context", "number", "Lines to show before and after each match"),
+        Field("-n", "boolean", "Whether lines have their numbers, as usual"),
+        Field("-i", "boolean", "Whether upper and lower case are the same"),
+        Field("-o", "boolean", "Show only what matches, each on its own line"),
+        Field("type", "string", "The kind of files to look in, such as py, js, rust"),
+        Field("head_limit", "number", "How many lines or files to show: 250 as usual, 0 for all"),
+        Field("offset", "number", "How many lines or files to pass over first"),
+        Field("multiline", "boolean", "Whether a match may go over several lines"),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Find where to look."""
-        checked = self.check(arguments)
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Resolve the path to search."""
+        checked = proposal.arguments
         for name in ("head_limit", "offset"):
             value = checked.get(name, 0)
             if value < 0 or value != int(value):
                 more = " Pass 0 for unlimited." if name == "head_limit" else ""
                 text = f"{name} must be a whole number of 0 or more, got {value}.{more}"
                 raise ToolError(text, is_misuse=True)
-        path = paths.resolve_path(str(checked.get("path", ".")), place)
-        return Proposal(self.name, checked, self.effect, checked["pattern"], (path,))
+        path = files.resolve_path(str(checked.get("path", ".")), place)
+        return replace(proposal, title=checked["pattern"], paths=(path,))
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Searches; cancelled, it stops."""
+        """Search until done or cancelled."""
         path, arguments = proposal.paths[0], proposal.arguments
         if not path.exists():
             note = f"Note: your current working directory is {place.cwd}."
@@ -479,82 +465,71 @@ class Grep(BuiltInTool):
             only_matches=arguments.get("-o", False),
             is_multiline=arguments.get("multiline", False),
         )
+        # ripgrep does not know which files the permission rules hide
         if place.is_hidden is None and (
             program := shutil.which("rg", path=place.environment.get("PATH", ""))
         ):
             lines = await run_ripgrep(program, query, path, place)
         else:
-            lines = await run_search(lambda over: search_files(query, path, place, over))
-        match query.mode:
-            case "content":
-                shown, text = _paginate(lines, arguments)
-                content = "\n".join(shown)
-                output = {
-                    "mode": "content",
-                    "numFiles": 0,
-                    "filenames": [],
-                    "content": content,
-                    "numLines": len(shown),
-                    "totalLines": len(lines),
-                    **text,
-                }
-                message = content or ("No entries at this offset" if lines else "No matches found")
-                page = (
-                    f"\n\n[Showing results with pagination = {_format_page(text)}]" if text else ""
-                )
-                return Outcome(message + page, output)
-            case "count":
-                return _counts_outcome(lines, arguments)
-            case _:
-                return _files_outcome(lines, arguments)
+            lines = await run_search(
+                lambda is_cancelled: search_files(query, path, place, is_cancelled)
+            )
+        return _build_outcome(query.mode, lines, arguments)
 
 
-def _paginate(items: list[str], arguments: Arguments) -> tuple[list[str], dict[str, int]]:
-    """Return the part of a list that is shown, and what is said of how it was cut."""
+def _build_outcome(mode: str, lines: list[str], arguments: Arguments) -> Outcome:
+    """Return the page of the results that was requested."""
     limit, offset = int(arguments.get("head_limit", DEFAULT_LIMIT)), int(arguments.get("offset", 0))
-    shown = items[offset : offset + limit] if limit else items[offset:]
-    text = {"appliedLimit": limit} if limit and len(items) - offset > limit else {}
-    return shown, text | ({"appliedOffset": offset} if offset else {})
-
-
-def _format_page(text: Mapping[str, int]) -> str:
+    shown = lines[offset : offset + limit] if limit else lines[offset:]
+    page: dict[str, int] = {}
+    if limit and len(lines) - offset > limit:
+        page["appliedLimit"] = limit
+    if offset:
+        page["appliedOffset"] = offset
     names = {"appliedLimit": "limit", "appliedOffset": "offset"}
-    return ", ".join(f"{names[key]}: {value}" for key, value in text.items())
-
-
-def _counts_outcome(lines: list[str], arguments: Arguments) -> Outcome:
-    shown, text = _paginate(lines, arguments)
-    total = sum(int(line.rpartition(":")[2]) for line in lines)
-    output = {
-        "mode": "count",
-        "numFiles": len(lines),
-        "filenames": [],
-        "content": "\n".join(shown),
-        "numMatches": total,
-        **text,
-    }
-    page = f" with pagination = {_format_page(text)}" if text else ""
-    message = "\n".join(shown) or ("No entries at this offset" if lines else "No matches found")
-    times, files = _format_count(total, "occurrence"), _format_count(len(lines), "file")
-    message += f"\n\nFound {times.replace(' ', ' total ')} across {files}.{page}"
-    return Outcome(message, output)
-
-
-def _format_count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _files_outcome(lines: list[str], arguments: Arguments) -> Outcome:
-    shown, text = _paginate(lines, arguments)
+    pagination = ", ".join(f"{names[key]}: {value}" for key, value in page.items())
+    empty = "No entries at this offset" if lines else "No matches found"
+    content = "\n".join(shown)
+    if mode == "content":
+        output: dict[str, Any] = {
+            "mode": "content",
+            "numFiles": 0,
+            "filenames": [],
+            "content": content,
+            "numLines": len(shown),
+            "totalLines": len(lines),
+            **page,
+        }
+        note = f"\n\n[Showing results with pagination = {pagination}]" if page else ""
+        return Outcome((content or empty) + note, output)
+    if mode == "count":
+        total = sum(int(line.rpartition(":")[2]) for line in lines)
+        output = {
+            "mode": "count",
+            "numFiles": len(lines),
+            "filenames": [],
+            "content": content,
+            "numMatches": total,
+            **page,
+        }
+        note = f" with pagination = {pagination}" if page else ""
+        found = f"Found {total} total {_plural('occurrence', total)} across {len(lines)}"
+        summary = f"{found} {_plural('file', len(lines))}.{note}"
+        return Outcome(f"{content or empty}\n\n{summary}", output)
     output = {
         "mode": "files_with_matches",
         "filenames": shown,
         "numFiles": len(shown),
         "totalFiles": len(lines),
-        **text,
+        **page,
     }
     if not shown:
-        page = f"\n\n[Showing results with pagination = {_format_page(text)}]" if text else ""
-        return Outcome(("No entries at this offset" if lines else "No files found") + page, output)
-    page = f" {_format_page(text)}" if text else ""
-    return Outcome("\n".join([f"Found {_format_count(len(shown), 'file')}{page}", *shown]), output)
+        note = f"\n\n[Showing results with pagination = {pagination}]" if page else ""
+        return Outcome((empty if lines else "No files found") + note, output)
+    note = f" {pagination}" if page else ""
+    head = f"Found {len(shown)} {_plural('file', len(shown))}{note}"
+    return Outcome("\n".join([head, *shown]), output)
+
+
+def _plural(noun: str, count: int) -> str:
+    return noun if count == 1 else f"{noun}s"

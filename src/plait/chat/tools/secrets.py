@@ -24,13 +24,13 @@ SECRET_NAME = re.compile(
     r"|tokens?|webhook)(?:_|\d*$)|(?:token|secret|password|passwd|apikey|credentials?)$|^anthropic_"
 )
 NOT_SECRET = frozenset(("SSH_AUTH_SOCK", "KEYBOARD", "XAUTHORITY", "ANTHROPIC_MODEL"))
-"""Names that only look like a secret's."""
+"""Names that look like those of secrets but are not."""
 MIN_SECRET_LENGTH = 6
-"""Letters of a secret that is told from ordinary words."""
+"""Length from which a secret is hidden; shorter ones are in ordinary text by chance."""
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Tell by its name and by what it holds whether a variable is a secret."""
+    """Return whether an environment variable is a secret, by its name and value."""
     if name in NOT_SECRET or not value:
         return False
     return SECRET_NAME.search(name) is not None or _holds_secret(name, value)
@@ -47,7 +47,7 @@ def _holds_secret(name: str, value: str) -> bool:
 def without_secrets(
     environment: Mapping[str, str], allowed_names: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return what commands inherit: all but secrets, and those that are allowed."""
+    """Return the environment for commands: without secrets, except for those allowed."""
     return {
         name: value
         for name, value in environment.items()
@@ -58,7 +58,7 @@ def without_secrets(
 def secret_values(
     environment: Mapping[str, str], allowed_names: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Return the secrets of an environment, longest first, as they would stand in an output."""
+    """Return the values of secrets in an environment, longest first."""
     found = {
         value.strip()
         for name, value in environment.items()
@@ -71,7 +71,7 @@ def secret_values(
 
 @dataclass(frozen=True, slots=True)
 class SecretHidingTool:
-    """A tool whose outcomes and reports hold no secret of the environment."""
+    """A tool whose results and progress reports have secrets of the environment hidden."""
 
     tool: Tool
 
@@ -82,7 +82,7 @@ class SecretHidingTool:
 
     @property
     def effect(self) -> Effect:
-        """What the tool does at most."""
+        """The most the tool may do."""
         return self.tool.effect
 
     @property
@@ -91,25 +91,28 @@ class SecretHidingTool:
         return self.tool.definition
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Propose what the tool proposes; what it says of a refusal holds no secret."""
+        """Return the tool's proposal; hide secrets in its errors."""
         try:
             return self.tool.propose(arguments, place)
         except ToolError as error:
             raise _hide_in_error(error, place.secrets) from None
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Run the tool, and hides secrets in what comes of it."""
+        """Run the tool and hide secrets in its result."""
         secrets = place.secrets
         if not secrets:
             return await self.tool.run(proposal, place, report)
         try:
-            found = await self.tool.run(
+            outcome = await self.tool.run(
                 proposal, place, lambda data: report(hide_secrets(data, secrets))
             )
         except ToolError as error:
             raise _hide_in_error(error, secrets) from None
-        content, output = hide_secrets(found.content, secrets), hide_secrets(found.output, secrets)
-        return replace(found, content=content, output=output)
+        return replace(
+            outcome,
+            content=hide_secrets(outcome.content, secrets),
+            output=hide_secrets(outcome.output, secrets),
+        )
 
 
 def _hide_in_error(error: ToolError, secrets: Collection[str]) -> ToolError:
@@ -118,21 +121,17 @@ def _hide_in_error(error: ToolError, secrets: Collection[str]) -> ToolError:
 
 
 def hide_secrets(value: Any, secrets: Collection[str]) -> Any:
-    """Return a value as JSON has it with secrets hidden in all its texts."""
+    """Return a JSON value with secrets hidden in all its strings."""
     if isinstance(value, str):
-        return _hide_in_text(value, secrets)
+        for secret in secrets:
+            value = value.replace(secret, SECRET_PLACEHOLDER)
+        return value
     text = json.dumps(value, ensure_ascii=False)
     if not any(_json_quote(secret) in text for secret in secrets):
         return value
     for secret in secrets:
         text = text.replace(_json_quote(secret), SECRET_PLACEHOLDER)
     return json.loads(text)
-
-
-def _hide_in_text(text: str, secrets: Collection[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, SECRET_PLACEHOLDER)
-    return text
 
 
 def _json_quote(secret: str) -> str:

@@ -8,7 +8,7 @@ import signal
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import SystemRandom
 from shlex import quote
@@ -20,7 +20,6 @@ from xml.sax.saxutils import escape
 
 from plait.chat.tools.base import (
     SECRET_PLACEHOLDER,
-    Arguments,
     BuiltInTool,
     Field,
     Outcome,
@@ -36,59 +35,63 @@ from plait.write.transcript import TaskNotification
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/bin/sh")
 CHUNK = 64 * 1024
 MAX_OUTPUT = 64 * 1024 * 1024
-"""Bytes of output that are kept of one command; one that says more is ended."""
+"""Output kept of one command, in bytes; a command that prints more is killed."""
 TERMINATE_GRACE = 2.0
-"""Seconds between being asked to end and being made to."""
+"""Seconds between SIGTERM and SIGKILL."""
 LINGER_SECONDS = 0.2
-"""Seconds in which a shell that has ended is still listened to, through what it left running."""
+"""Seconds in which output is still read after the shell has ended but left processes running."""
 HEAD_BYTES = 512 * 1024
-"""Bytes of output that are kept at hand."""
+"""Bytes of output kept in memory."""
 
 
 @dataclass(slots=True)
 class ShellProcess:
-    """A command that runs, or ran."""
+    """A command that is running or has ended."""
 
     command: str
     process: Process
     reading: int
-    """The end of the pipe that its output comes out of."""
+    """The file descriptor of its output."""
     output: Path
-    """The file that its output goes to as it comes."""
+    """The file its output is written to."""
     cwd_file: Path
-    """The file that says in which folder it ended."""
+    """The file it writes its last working directory to."""
     started_at: float = field(default_factory=monotonic)
     head: bytearray = field(default_factory=bytearray)
     size: int = 0
     is_stopped: bool = False
-    """Whether it was ended from here."""
+    """Whether it was killed by us."""
     pump: "asyncio.Task[int] | None" = None
 
     @property
     def text(self) -> str:
-        """The beginning of what it said so far."""
+        """The beginning of its output so far."""
         return self.head.decode("utf-8", "replace")
 
     @property
     def seconds(self) -> float:
-        """How long it has been running."""
+        """Seconds since it was started."""
         return monotonic() - self.started_at
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended, as a shell says it; None while it runs."""
-        found = self.process.returncode
-        return 128 - found if found is not None and found < 0 else found
+        """Its exit code as a shell reports it; None while it runs."""
+        code = self.process.returncode
+        return 128 - code if code is not None and code < 0 else code
 
 
 async def start(
     command: str, cwd: Path, environment: Mapping[str, str], folder: Path, name: str
 ) -> ShellProcess:
-    """Start a command, with nothing to read from and one stream to speak to."""
+    """Start a command without standard input, its output and errors in one stream."""
     output, where = folder / f"{name}.output", folder / f"{name}.cwd"
     shell = next((shell for shell in SHELLS if Path(shell).exists()), "sh")
     script = f"eval {quote(command)} < /dev/null && pwd -P >| {quote(str(where))}"
-    _create_output(output)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise ToolError(f"Cannot keep the output of the command: {error}") from error
     reading, writing = os.pipe()
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
@@ -107,7 +110,10 @@ async def start(
         process = await asyncio.shield(starting)
     except asyncio.CancelledError:
         os.close(reading)
-        await _kill_started(starting)
+        with suppress(OSError, ValueError):  # it may have started children by now
+            process = await starting
+            _signal(process, signal.SIGKILL)
+            await process.wait()
         raise
     except (OSError, ValueError) as error:
         os.close(reading)
@@ -119,24 +125,8 @@ async def start(
     return running
 
 
-async def _kill_started(starting: "asyncio.Future[Process]") -> None:
-    """End a command that was stopped while it started, with what it has started by then."""
-    with suppress(OSError, ValueError):
-        process = await starting
-        _signal(process, signal.SIGKILL)
-        await process.wait()
-
-
-def _create_output(path: Path) -> None:
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except OSError as error:
-        raise ToolError(f"Cannot keep the output of the command: {error}") from error
-
-
 async def _copy_output(running: ShellProcess) -> int:
-    """Take what a command says to its file until it ends; ends one that never stops talking."""
+    """Copy the output of a command to its file until it ends; return the exit code."""
     stream = asyncio.StreamReader()
     pipe = os.fdopen(running.reading, "rb", buffering=0)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -167,7 +157,7 @@ async def _read_output(
 
 
 async def stop(running: ShellProcess) -> None:
-    """End a command and all that it started in its group."""
+    """Terminate a command and its process group, and wait for them."""
     running.is_stopped = True
     _signal(running.process, signal.SIGTERM)
     if running.pump:
@@ -178,42 +168,41 @@ async def stop(running: ShellProcess) -> None:
 
 
 def kill(running: ShellProcess) -> None:
-    """End a command and its group at once, without waiting for it."""
+    """Kill a command and its process group without waiting for them."""
     running.is_stopped = True
     _signal(running.process, signal.SIGKILL)
 
 
 def _signal(process: Process, which: signal.Signals) -> None:
-    # The group outlives its first process: what that left running is ended too.
+    # the group outlives its first process, so this also reaches what that left running
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, which)
 
 
 MAX_SHOWN = 30_000
-"""Letters of output that the model is told."""
+"""Characters of output that the model gets."""
 MAX_ERROR_SHOWN = 10_000
 PREVIEW_LENGTH = 2000
 
 
-def save_output(output: Path, place: Path, secrets: tuple[str, ...] = ()) -> Path:
-    """Keep a file of output where the session keeps such files, without secrets."""
+def _save_output(output: Path, target: Path, secrets: tuple[str, ...]) -> None:
+    """Copy output to a file of the session, with secrets hidden."""
     try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         data = output.read_bytes()
         for secret in secrets:
             data = data.replace(
                 secret.encode("utf-8", "surrogateescape"), SECRET_PLACEHOLDER.encode()
             )
-        with os.fdopen(handle, "wb") as target:
-            target.write(data)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
     except OSError as error:
         raise ToolError(f"The command has ended, but its output cannot be kept: {error}") from error
-    return place
 
 
 def format_preview(text: str, size: int, place: Path) -> str:
-    """Return what is told of output that is kept elsewhere."""
+    """Return the beginning of an output that was saved to a file, with a note saying where."""
     head = text[:PREVIEW_LENGTH]
     if len(text) > PREVIEW_LENGTH and (at := head.rfind("\n")) > PREVIEW_LENGTH // 2:
         head = head[:at]
@@ -225,7 +214,7 @@ def format_preview(text: str, size: int, place: Path) -> str:
 
 
 def truncate_middle(text: str, most: int = MAX_ERROR_SHOWN) -> str:
-    """Return a text without its middle where it is too long."""
+    """Return a text with its middle cut out if it is too long."""
     half = most // 2
     note = f"\n\n... [{len(text) - 2 * half} characters truncated] ...\n\n"
     return text if len(text) <= 2 * half + len(note) else text[:half] + note + text[-half:]
@@ -234,37 +223,37 @@ def truncate_middle(text: str, most: int = MAX_ERROR_SHOWN) -> str:
 Status: TypeAlias = Literal["running", "completed", "failed", "killed"]
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 MAX_BACKGROUND_SECONDS = 600.0
-"""Seconds that a command may go on in the background."""
+"""Seconds that a command moved to the background may run."""
 
 
 class BackgroundTask(Protocol):
-    """What goes on in the background: a command, or an agent."""
+    """A command or an agent in the background."""
 
     id: str
     description: str
     is_reported: bool
-    """Whether its end was told to the model."""
+    """Whether the model knows that it has ended."""
     call: str | None
-    """The call that started it, for whoever knows it."""
+    """The ID of the call that started it."""
 
     @property
     def kind(self) -> str:
-        """What it is, in the words of the log."""
+        """Its kind, as it is logged."""
         ...
 
     @property
     def subject(self) -> str:
-        """What it does: the command, or the task."""
+        """The command, or the task of the agent."""
         ...
 
     @property
     def status(self) -> Status:
-        """How it stands."""
+        """Whether it is running, or how it ended."""
         ...
 
     @property
     def text(self) -> str:
-        """What it said so far."""
+        """Its output so far."""
         ...
 
     @property
@@ -273,16 +262,16 @@ class BackgroundTask(Protocol):
         ...
 
     @property
-    def news(self) -> TaskNotification:
-        """What the model is told when it has ended."""
+    def notification(self) -> TaskNotification:
+        """The message to the model about its end."""
         ...
 
     async def wait(self, seconds: float) -> None:
-        """Wait for its end, not longer than some seconds."""
+        """Wait for its end, or for a timeout in seconds."""
         ...
 
     async def stop(self) -> None:
-        """End it, and waits until it has ended."""
+        """Stop it and wait until it has ended."""
         ...
 
 
@@ -295,13 +284,13 @@ class ShellTask:
     description: str
     kind: str = "local_bash"
     call: str | None = None
-    """The call that started it, for whoever knows it."""
+    """The ID of the call that started it."""
     is_reported: bool = False
-    """Whether its end was told to the model."""
+    """Whether the model knows that it has ended."""
 
     @property
     def status(self) -> Status:
-        """How it stands."""
+        """Whether it is running, or how it ended."""
         if self.process.pump is None or not self.process.pump.done():
             return "running"
         if self.process.is_stopped:
@@ -310,12 +299,12 @@ class ShellTask:
 
     @property
     def subject(self) -> str:
-        """What it does: the command."""
+        """The command."""
         return self.process.command
 
     @property
     def text(self) -> str:
-        """What it said so far."""
+        """Its output so far."""
         return self.process.text
 
     @property
@@ -324,46 +313,35 @@ class ShellTask:
         return self.process.exit_code
 
     async def wait(self, seconds: float) -> None:
-        """Wait for its end, not longer than some seconds."""
+        """Wait for its end, or for a timeout in seconds."""
         if self.process.pump:
             await asyncio.wait([self.process.pump], timeout=seconds)
 
     async def stop(self) -> None:
-        """End it, and waits until it has ended."""
+        """Stop it and wait until it has ended."""
         self.is_reported = True
         await stop(self.process)
 
     @property
-    def news(self) -> TaskNotification:
-        """What the model is told when it has ended."""
-        return TaskNotification(self.notification)
-
-    @property
-    def notification(self) -> str:
-        """The words of that."""
-        prompt = f"<tool-use-id>{self.call}</tool-use-id>\n" if self.call else ""
-        return (
-            f"<task-notification>\n<task-id>{self.id}</task-id>\n{prompt}"
+    def notification(self) -> TaskNotification:
+        """The message to the model about its end."""
+        endings = {
+            "completed": "completed (exit code 0)",
+            "failed": f"failed with exit code {self.process.exit_code}",
+            "killed": "was stopped",
+            "running": "is running",
+        }
+        summary = f'Background command "{self.description}" {endings[self.status]}'
+        call = f"<tool-use-id>{self.call}</tool-use-id>\n" if self.call else ""
+        return TaskNotification(
+            f"<task-notification>\n<task-id>{self.id}</task-id>\n{call}"
             f"<output-file>{self.process.output}</output-file>\n<status>{self.status}</status>\n"
-            f"<summary>{escape(self._summary)}</summary>\n</task-notification>"
+            f"<summary>{escape(summary)}</summary>\n</task-notification>"
         )
-
-    @property
-    def _summary(self) -> str:
-        text = f'Background command "{self.description}"'
-        match self.status:
-            case "completed":
-                return f"{text} completed (exit code 0)"
-            case "failed":
-                return f"{text} failed with exit code {self.process.exit_code}"
-            case "killed":
-                return f"{text} was stopped"
-            case _:
-                return f"{text} is running"
 
 
 def get_scratch_folder(place: Workplace) -> Path:
-    """Return the folder that output goes to, and makes it where there is none."""
+    """Return the folder for output of running commands; create it if there is none."""
     if place.scratch is None:
         place.scratch = Path(mkdtemp(prefix="plait-")).resolve()
         place.is_scratch_own = True
@@ -375,30 +353,28 @@ def get_scratch_folder(place: Workplace) -> Path:
 def run_in_background(
     place: Workplace, name: str, running: ShellProcess, description: str, seconds: float
 ) -> ShellTask:
-    """Go on with a command in the background, no longer than it may."""
+    """Let a command continue in the background until it ends or a time limit is reached."""
     task = ShellTask(name, running, description or running.command)
     place.background[name] = task
+
+    async def stop_late() -> None:
+        await asyncio.sleep(seconds)
+        await asyncio.shield(stop(running))
+
+    def report_end(_: object) -> None:
+        watch.cancel()
+        if not task.is_reported:
+            task.is_reported = True
+            place.on_task_done(task)
+
     if running.pump:
-        watch = asyncio.create_task(_stop_after(running, seconds))
-        running.pump.add_done_callback(lambda _: watch.cancel())
-        running.pump.add_done_callback(lambda _: _report_end(task, place))
+        watch = asyncio.create_task(stop_late())
+        running.pump.add_done_callback(report_end)
     return task
 
 
-def _report_end(task: ShellTask, place: Workplace) -> None:
-    """Have the end of a task told, unless a tool has told it."""
-    if not task.is_reported:
-        task.is_reported = True
-        place.on_task_done(task)
-
-
-async def _stop_after(running: ShellProcess, seconds: float) -> None:
-    await asyncio.sleep(seconds)
-    await asyncio.shield(stop(running))
-
-
 async def stop_all(place: Workplace) -> None:
-    """End all that runs in the background, and takes away what it wrote: the session is over."""
+    """Stop all background tasks and delete temporary output at the end of a session."""
     place.on_task_done = lambda task: None
     tasks = [item for item in place.background.values() if item.status == "running"]
     await asyncio.gather(*(task.stop() for task in tasks))
@@ -410,23 +386,11 @@ async def stop_all(place: Workplace) -> None:
 DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS = 120_000, 600_000
 MAX_BACKGROUND_MS = 7_200_000
 PROGRESS_DELAY = 3.0
-"""Seconds before a command that goes on is reported of, once a second."""
+"""Seconds before progress is reported for the first time; then once a second."""
 IMAGE = re.compile(r"data:(image/[a-z0-9.+-]+);base64,([A-Za-z0-9+/=\s]+)\Z", re.IGNORECASE)
 NO_OUTPUT_YET = (
     " No output had been read from it when it was moved. A program that buffers its output, or a"
     " pipe into one such as tail, can keep the output file empty until the command finishes."
-)
-BASH_FIELDS = (
-    Field("command", "string", "The command to run", is_required=True),
-    Field("timeout", "number", "Milliseconds it may take, at most 600000 in the foreground"),
-    Field("description", "string", "What the command does, in a few words for the user"),
-    Field("run_in_background", "boolean", "Go on without waiting for it to end"),
-    Field("dangerouslyDisableSandbox", "boolean", "Taken and ignored: there is no sandbox"),
-)
-BASH_DESCRIPTION = (
-    "Runs a command in bash and returns what it says. Each command starts anew in the working"
-    " directory that the last one left; variables are not kept. It has no terminal and nothing to"
-    " read from. One that takes longer than its timeout goes on in the background."
 )
 
 
@@ -435,62 +399,77 @@ class Bash(BuiltInTool):
 
     name = "Bash"
     effect = "execute"
-    description = BASH_DESCRIPTION
-    fields = BASH_FIELDS
+    description = (
+        "Runs a command in bash and returns what it says. Each command starts anew in the working"
+        " directory that the last one left; variables are not kept. It has no terminal and nothing"
+        " to read from. One that takes longer than its timeout goes on in the background."
+    )
+    fields = (
+        Field("command", "string", "The command to run", is_required=True),
+        Field("timeout", "number", "Milliseconds it may take, at most 600000 in the foreground"),
+        Field("description", "string", "What the command does, in a few words for the user"),
+        Field("run_in_background", "boolean", "Go on without waiting for it to end"),
+        Field("dangerouslyDisableSandbox", "boolean", "Taken and ignored: there is no sandbox"),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Take the command as it is."""
-        checked = self.check(arguments)
-        if "\0" in checked["command"]:
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Add the title: the command."""
+        command = proposal.arguments["command"]
+        if "\0" in command:
             raise ToolError("A command cannot contain null bytes (\\0).", is_misuse=True)
-        return Proposal(self.name, checked, self.effect, checked["command"])
+        return replace(proposal, title=command)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Run it; cancelled, it ends all that the command started."""
+        """Run the command; when cancelled, stop everything it started."""
         arguments = proposal.arguments
-        name, folder = (
-            ("b" + "".join(SystemRandom().choices(LETTERS, k=8))),
-            get_scratch_folder(place),
-        )
+        description = str(arguments.get("description") or "")
+        name = "b" + "".join(SystemRandom().choices(LETTERS, k=8))
+        folder = get_scratch_folder(place)
         cwd = place.cwd if place.cwd.is_dir() else place.root
         environment = {**place.environment, "GIT_EDITOR": "true"}
         running = await start(arguments["command"], cwd, environment, folder, name)
+        assert running.pump is not None
+        timeout = float(arguments.get("timeout") or 0)
         try:
             if arguments.get("run_in_background"):
-                prompt = float(arguments.get("timeout") or MAX_TIMEOUT_MS)
-                seconds = min(prompt if prompt > 0 else MAX_TIMEOUT_MS, MAX_BACKGROUND_MS) / 1000
-                run_in_background(
-                    place, name, running, str(arguments.get("description") or ""), seconds
-                )
+                limit = min(timeout if timeout > 0 else MAX_TIMEOUT_MS, MAX_BACKGROUND_MS)
+                run_in_background(place, name, running, description, limit / 1000)
                 text = (
                     f"Command running in background with ID: {name}. Output is being written to:"
                     f" {running.output}. You will be notified when it completes. To check interim output, use"
                     " Read on that file path."
                 )
                 return Outcome(text, _build_unfinished_output(running, name), is_error=False)
-            if await _wait_with_progress(running, _get_timeout_ms(arguments) / 1000, report):
-                return _finish(arguments, running, name, place)
-            return await _handle_timeout(arguments, running, name, place)
+            limit = min(timeout, MAX_TIMEOUT_MS) if timeout > 0 else DEFAULT_TIMEOUT_MS
+            await _wait_with_progress(running, limit / 1000, report)
+            if running.pump.done():
+                return _finish(arguments["command"], running, name, place)
+            if not is_wait(arguments["command"]):
+                run_in_background(place, name, running, description, MAX_BACKGROUND_SECONDS)
+                return _build_moved_outcome(running, name, limit)
+            await stop(running)
+            running.output.unlink(missing_ok=True)
+            lines = (
+                "Exit code 143",
+                f"Command timed out after {format_duration(limit)}",
+                trim_output(running.text),
+            )
+            raise ToolError(truncate_middle("\n".join(filter(None, lines))))
         except asyncio.CancelledError:
             await asyncio.shield(stop(running))
             raise
 
 
-def _get_timeout_ms(arguments: Arguments) -> float:
-    prompt = float(arguments.get("timeout") or DEFAULT_TIMEOUT_MS)
-    return min(prompt, MAX_TIMEOUT_MS) if prompt > 0 else DEFAULT_TIMEOUT_MS
-
-
 async def _wait_with_progress(
     running: ShellProcess, seconds: float, report: ProgressCallback
-) -> bool:
-    """Wait for a command to end, and reports of it meanwhile; tells whether it has."""
+) -> None:
+    """Wait for a command to end, or for a timeout; report progress meanwhile."""
     assert running.pump is not None
     pause = PROGRESS_DELAY
     while (left := seconds - running.seconds) > 0:
         done, _ = await asyncio.wait([running.pump], timeout=min(pause, left))
         if done:
-            return True
+            return
         if left > pause:
             lines = running.text.split("\n")
             report(
@@ -503,28 +482,42 @@ async def _wait_with_progress(
                 }
             )
         pause = 1.0
-    return running.pump.done()
 
 
-def _finish(arguments: Arguments, running: ShellProcess, name: str, place: Workplace) -> Outcome:
+def _finish(command: str, running: ShellProcess, name: str, place: Workplace) -> Outcome:
+    """Return the result of a command that has ended; raise ToolError if it failed."""
     text, code = trim_output(running.text), running.exit_code or 0
-    moved = _follow_cwd(running, place)
-    complete = running.output
+    note = _follow_cwd(running, place)
     try:
-        interpreted = explain_exit_code(arguments["command"], code)
-        if code and interpreted is None:
-            parts = (f"Exit code {code}", text[:MAX_SHOWN], moved.strip())
-            message = "\n".join(part for part in parts if part)
-            raise ToolError(truncate_middle(message))
-        return _build_outcome(
-            arguments,
-            running.text,
-            moved,
-            interpreted,
-            _save_long_output(running, text, name, place),
-        )
+        interpretation = explain_exit_code(command, code)
+        if code and interpretation is None:
+            parts = (f"Exit code {code}", text[:MAX_SHOWN], note.strip())
+            raise ToolError(truncate_middle("\n".join(filter(None, parts))))
+        image = IMAGE.match(text)
+        output: dict[str, Any] = {
+            "stdout": text if image else trim_output(running.text[:MAX_SHOWN]),
+            "stderr": note,
+            "interrupted": False,
+            "isImage": image is not None,
+        }
+        if interpretation:
+            output["returnCodeInterpretation"] = interpretation
+        output["noOutputExpected"] = expects_no_output(command)
+        saved: Path | None = None
+        if len(text) > MAX_SHOWN and place.results_folder is not None:
+            saved = place.results_folder / f"{name}.txt"
+            _save_output(running.output, saved, place.secrets)
+        if image:
+            source = {"type": "base64", "media_type": image[1], "data": "".join(image[2].split())}
+            return Outcome([{"type": "image", "source": source}], output)
+        if saved:
+            size = saved.stat().st_size
+            output |= {"persistedOutputPath": str(saved), "persistedOutputSize": size}
+            return Outcome(format_preview(text, size, saved), output, is_error=False)
+        message = "\n".join(filter(None, (truncate_middle(text, MAX_SHOWN), note.strip())))
+        return Outcome(message or "(Bash completed with no output)", output, is_error=False)
     finally:
-        complete.unlink(missing_ok=True)
+        running.output.unlink(missing_ok=True)
 
 
 def trim_output(text: str) -> str:
@@ -532,40 +525,8 @@ def trim_output(text: str) -> str:
     return re.sub(r"\A(?:[^\S\n]*\n)+", "", text).rstrip()
 
 
-def _save_long_output(running: ShellProcess, text: str, name: str, place: Workplace) -> Path | None:
-    """Return where output is kept that is too long to be told, None where it is not."""
-    if len(text) <= MAX_SHOWN or place.results_folder is None:
-        return None
-    return save_output(running.output, place.results_folder / f"{name}.txt", place.secrets)
-
-
-def _build_outcome(
-    arguments: Arguments, raw: str, moved: str, interpreted: str | None, kept: Path | None
-) -> Outcome:
-    text = trim_output(raw)
-    image = IMAGE.match(text)
-    output: dict[str, Any] = {
-        "stdout": text if image else trim_output(raw[:MAX_SHOWN]),
-        "stderr": moved,
-        "interrupted": False,
-        "isImage": image is not None,
-    }
-    if interpreted:
-        output["returnCodeInterpretation"] = interpreted
-    output["noOutputExpected"] = expects_no_output(arguments["command"])
-    if image:
-        source = {"type": "base64", "media_type": image[1], "data": "".join(image[2].split())}
-        return Outcome([{"type": "image", "source": source}], output)
-    if kept:
-        size = kept.stat().st_size
-        output |= {"persistedOutputPath": str(kept), "persistedOutputSize": size}
-        return Outcome(format_preview(text, size, kept), output, is_error=False)
-    message = "\n".join(part for part in (truncate_middle(text, MAX_SHOWN), moved.strip()) if part)
-    return Outcome(message or "(Bash completed with no output)", output, is_error=False)
-
-
 def _follow_cwd(running: ShellProcess, place: Workplace) -> str:
-    """Follow a command to where it went; returns what is said where it may not stay there."""
+    """Adopt the working directory a command ended in; return a note if it is not allowed."""
     try:
         text = running.cwd_file.read_text(encoding="utf-8", errors="surrogateescape").rstrip("\n")
         running.cwd_file.unlink()
@@ -593,37 +554,26 @@ def _build_unfinished_output(running: ShellProcess, name: str, **more: Any) -> d
     }
 
 
-async def _handle_timeout(
-    arguments: Arguments, running: ShellProcess, name: str, place: Workplace
-) -> Outcome:
-    """End a command that only waits; goes on with any other in the background."""
-    ms = _get_timeout_ms(arguments)
-    if is_wait(arguments["command"]):
-        await stop(running)
-        text = trim_output(running.text)
-        running.output.unlink(missing_ok=True)
-        end = ("Exit code 143", f"Command timed out after {format_duration(ms)}", text)
-        raise ToolError(truncate_middle("\n".join(part for part in end if part)))
-    run_in_background(
-        place, name, running, str(arguments.get("description") or ""), MAX_BACKGROUND_SECONDS
-    )
-    answer = trim_output(running.text)
-    silent = "" if answer else NO_OUTPUT_YET
+def _build_moved_outcome(running: ShellProcess, name: str, ms: float) -> Outcome:
+    """Return the result of a command that timed out and was moved to the background."""
+    text = trim_output(running.text)
+    note = "" if text else NO_OUTPUT_YET
     message = (
-        f"Command did not complete within its {format_duration(ms)} timeout and was moved to the background"
-        f" (ID: {name}). Output is being written to: {running.output}. You will be notified when it"
-        f" completes. If it is still running after {format_duration(MAX_BACKGROUND_SECONDS * 1000)} in the"
-        " background, it will be stopped and you will be notified. It is running now: do not start"
-        " a second copy while it runs. If it is no longer needed, stop it with"
-        f" TaskStop.{silent} To check interim output, use Read on that file path."
+        f"Command did not complete within its {format_duration(ms)} timeout and was moved to the"
+        f" background (ID: {name}). Output is being written to: {running.output}. You will be"
+        " notified when it completes. If it is still running after"
+        f" {format_duration(MAX_BACKGROUND_SECONDS * 1000)} in the background, it will be stopped"
+        " and you will be notified. It is running now: do not start a second copy while it runs."
+        f" If it is no longer needed, stop it with TaskStop.{note} To check interim output, use"
+        " Read on that file path."
     )
     output = _build_unfinished_output(running, name, timedOutAfterMs=int(ms))
-    parts = (truncate_middle(answer, MAX_SHOWN), message)
-    return Outcome("\n".join(part for part in parts if part), output, is_error=False)
+    parts = (truncate_middle(text, MAX_SHOWN), message)
+    return Outcome("\n".join(filter(None, parts)), output, is_error=False)
 
 
 def format_duration(ms: float) -> str:
-    """Return a time as the client writes it: 2s, 10m, 1m 30s."""
+    """Return a duration as Claude Code writes it: 2s, 10m, 1m 30s."""
     seconds = int(ms / 1000 + 0.5)
     minutes, rest = divmod(seconds, 60)
     if not minutes:
@@ -632,32 +582,26 @@ def format_duration(ms: float) -> str:
 
 
 DEFAULT_WAIT_MS, MAX_WAIT_MS = 30_000, 600_000
-OUTPUT_FIELDS = (
-    Field("task_id", "string", "The id of what runs in the background", is_required=True),
-    Field("block", "boolean", "Whether to wait for its end", default=True),
-    Field("timeout", "number", "Milliseconds to wait at most"),
-)
-STOP_FIELDS = (
-    Field("task_id", "string", "The id of what runs in the background"),
-    Field("shell_id", "string", "The same, by its older name"),
-)
 
 
 class TaskOutput(BuiltInTool):
-    """The tool that shows what a command or an agent in the background said."""
+    """The tool that shows the output of a background task."""
 
     name = "TaskOutput"
     description = "Shows what a command or agent in the background said, and whether it has ended."
-    fields = OUTPUT_FIELDS
+    fields = (
+        Field("task_id", "string", "The id of what runs in the background", is_required=True),
+        Field("block", "boolean", "Whether to wait for its end", default=True),
+        Field("timeout", "number", "Milliseconds to wait at most"),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Find the command."""
-        checked = self.check(arguments)
-        task = _find_task(checked["task_id"], place)
-        return Proposal(self.name, checked, self.effect, task.description)
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Find the task."""
+        task = _find_task(proposal.arguments["task_id"], place)
+        return replace(proposal, title=task.description)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Wait for its end, if asked to, and shows what it said."""
+        """Return the output, after waiting for the end if requested."""
         arguments = proposal.arguments
         task = _find_task(arguments["task_id"], place)
         if arguments["block"] and task.status == "running":
@@ -698,26 +642,28 @@ def _find_task(name: str, place: Workplace) -> BackgroundTask:
 
 
 class TaskStop(BuiltInTool):
-    """The tool that ends a command or an agent in the background."""
+    """The tool that stops a background task."""
 
     name = "TaskStop"
     description = "Ends a command or agent in the background, with all that it started."
-    fields = STOP_FIELDS
+    fields = (
+        Field("task_id", "string", "The id of what runs in the background"),
+        Field("shell_id", "string", "The same, by its older name"),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Find the command."""
-        checked = self.check(arguments)
-        name = checked.get("task_id") or checked.get("shell_id")
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Find the task."""
+        name = proposal.arguments.get("task_id") or proposal.arguments.get("shell_id")
         if not name:
             raise ToolError("Missing required parameter: task_id", is_misuse=True)
         task = _find_task(name, place)
         if task.status != "running":
             text = f"Task {name} is not running (status: {task.status})"
             raise ToolError(text, is_misuse=True)
-        return Proposal(self.name, checked, self.effect, task.description)
+        return replace(proposal, title=task.description)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """End it, and waits until it has ended."""
+        """Stop it and wait until it has ended."""
         arguments = proposal.arguments
         task = _find_task(arguments.get("task_id") or arguments["shell_id"], place)
         await task.stop()

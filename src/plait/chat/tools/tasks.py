@@ -1,6 +1,7 @@
 """The to-do list and the task list, and the tools that change them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from plait.chat.tools.base import (
@@ -17,7 +18,7 @@ from plait.chat.tools.base import (
 
 TODO_STATUSES = ("pending", "in_progress", "completed")
 TODO_TEXTS = ("content", "activeForm")
-ITEM = {
+TODO_SCHEMA = {
     "type": "object",
     "properties": {
         "content": {"type": "string", "minLength": 1},
@@ -27,13 +28,6 @@ ITEM = {
     "required": ["content", "status", "activeForm"],
     "additionalProperties": False,
 }
-TODO_FIELDS = (
-    Field("todos", "array", "All things to do", is_required=True, extra={"items": ITEM}),
-)
-TODO_DESCRIPTION = (
-    "Writes the list of things to do, as a whole: what each is, how far it is, and what it is"
-    " called while it is being done. One should be in progress at a time."
-)
 TODOS_WRITTEN = (
     "Todos have been modified successfully. Ensure that you continue to use the todo list to track"
     " your progress. Please proceed with the current tasks if applicable"
@@ -41,32 +35,36 @@ TODOS_WRITTEN = (
 
 
 class TodoWrite(BuiltInTool):
-    """The tool that writes the list of things to do."""
+    """The tool that replaces the to-do list."""
 
     name = "TodoWrite"
-    description = TODO_DESCRIPTION
-    fields = TODO_FIELDS
+    description = (
+        "Writes the list of things to do, as a whole: what each is, how far it is, and what it is"
+        " called while it is being done. One should be in progress at a time."
+    )
+    fields = (
+        Field("todos", "array", "All things to do", is_required=True, extra={"items": TODO_SCHEMA}),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Check every thing to do."""
-        checked = self.check(arguments)
-        for at, todo in enumerate(checked["todos"]):
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Check each item of the list."""
+        todos = proposal.arguments["todos"]
+        for index, todo in enumerate(todos):
             if not isinstance(todo, Mapping):
-                raise _make_error(at, None, "expected an object")
+                raise _make_todo_error(index, None, "expected an object")
             for name in TODO_TEXTS:
                 if not isinstance(todo.get(name), str) or not todo[name]:
-                    raise _make_error(at, name, "expected a text that is not empty")
+                    raise _make_todo_error(index, name, "expected a text that is not empty")
             if todo.get("status") not in TODO_STATUSES:
                 offered = "|".join(f'"{status}"' for status in TODO_STATUSES)
-                raise _make_error(at, "status", f"expected one of {offered}")
+                raise _make_todo_error(index, "status", f"expected one of {offered}")
             if unknown := [str(key) for key in todo if key not in (*TODO_TEXTS, "status")]:
-                raise _make_error(at, unknown[0], "unrecognized key")
-        count = len(checked["todos"])
-        title = f"{count} thing to do" if count == 1 else f"{count} things to do"
-        return Proposal(self.name, checked, self.effect, title)
+                raise _make_todo_error(index, unknown[0], "unrecognized key")
+        noun = "thing" if len(todos) == 1 else "things"
+        return replace(proposal, title=f"{len(todos)} {noun} to do")
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Put the list in the place of the one that was there."""
+        """Replace the list."""
         old = place.todos
         new = [dict(todo) for todo in proposal.arguments["todos"]]
         place.todos = _drop_finished(new)
@@ -74,12 +72,13 @@ class TodoWrite(BuiltInTool):
 
 
 def _drop_finished(todos: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a to-do list as it goes on: empty if everything is done."""
     is_over = all(todo["status"] == "completed" for todo in todos)
     return [] if is_over else todos
 
 
 def restore_todos(place: Workplace, arguments: Arguments) -> None:
-    """Have a workplace know a list that was written before its session went on."""
+    """Restore the to-do list that a logged call wrote."""
     try:
         checked = TodoWrite().propose(arguments, place).arguments
     except ToolError:
@@ -87,61 +86,52 @@ def restore_todos(place: Workplace, arguments: Arguments) -> None:
     place.todos = _drop_finished([dict(todo) for todo in checked["todos"]])
 
 
-def _make_error(at: int, name: str | None, why: str) -> Exception:
-    path: list[Any] = ["todos", at, *([name] if name else [])]
+def _make_todo_error(index: int, name: str | None, reason: str) -> ToolError:
+    path: list[Any] = ["todos", index, *([name] if name else [])]
     return make_input_error(
-        {"code": "invalid_value", "path": path, "message": f"Invalid input: {why}"}
+        {"code": "invalid_value", "path": path, "message": f"Invalid input: {reason}"}
     )
 
 
-TASK_STATUSES = ("pending", "in_progress", "completed", "deleted")
 STRING_ITEMS = {"items": {"type": "string"}}
 ANY_OBJECT: dict[str, Any] = {"additionalProperties": {}}
-CREATE_FIELDS = (
-    Field("subject", "string", "What the task is, in a few words", is_required=True),
-    Field("description", "string", "What is to be done", is_required=True),
-    Field("activeForm", "string", "What it is called while it is being done"),
-    Field("metadata", "object", "Anything to keep with it", extra=ANY_OBJECT),
-)
-GET_FIELDS = (Field("taskId", "string", "The number of the task", is_required=True),)
-UPDATE_FIELDS = (
-    *GET_FIELDS,
-    Field("subject", "string", "What the task is"),
-    Field("description", "string", "What is to be done"),
-    Field("activeForm", "string", "What it is called while it is being done"),
-    Field("status", "string", "How far it is", choices=TASK_STATUSES),
-    Field("addBlocks", "array", "Tasks that wait for this one", extra=STRING_ITEMS),
-    Field("addBlockedBy", "array", "Tasks that this one waits for", extra=STRING_ITEMS),
-    Field("owner", "string", "Who does it"),
-    Field("metadata", "object", "What to keep with it; null takes a key away", extra=ANY_OBJECT),
-)
+TASK_ID = Field("taskId", "string", "The number of the task", is_required=True)
 PLAIN_FIELDS = ("subject", "description", "activeForm", "owner")
 LINK_FIELDS = {"addBlocks": ("blocks", "blockedBy"), "addBlockedBy": ("blockedBy", "blocks")}
+"""For each argument: the links it adds to the task, and those it adds to the other one."""
+NOT_FOUND = "Task not found"
 
 
 class TaskCreate(BuiltInTool):
-    """The tool that makes a task."""
+    """The tool that adds a task."""
 
     name = "TaskCreate"
     description = "Puts a task on the list."
-    fields = CREATE_FIELDS
+    fields = (
+        Field("subject", "string", "What the task is, in a few words", is_required=True),
+        Field("description", "string", "What is to be done", is_required=True),
+        Field("activeForm", "string", "What it is called while it is being done"),
+        Field("metadata", "object", "Anything to keep with it", extra=ANY_OBJECT),
+    )
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Take the task as it is."""
+        """Check the task; its description defaults to its subject."""
         subject = arguments.get("subject")
         if isinstance(subject, str) and subject:
             arguments = {"description": subject, **arguments}
-        checked = self.check(arguments)
-        return Proposal(self.name, checked, self.effect, checked["subject"])
+        return super().propose(arguments, place)
+
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Add the title: the subject."""
+        return replace(proposal, title=proposal.arguments["subject"])
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Put it on the list, with the next number."""
-        arguments = proposal.arguments
+        """Add the task with the next number."""
         number = str(max((int(task) for task in place.tasks), default=0) + 1)
-        task = place.tasks[number] = _make_task(number, arguments)
-        made = {key: task[key] for key in ("id", "subject", "description")}
+        task = place.tasks[number] = _make_task(number, proposal.arguments)
+        created = {key: task[key] for key in ("id", "subject", "description")}
         text = f"Task #{number} created successfully: {task['subject']}"
-        return Outcome(text, {"task": made})
+        return Outcome(text, {"task": created})
 
 
 def _make_task(number: str, arguments: Arguments) -> dict[str, Any]:
@@ -156,69 +146,65 @@ def _make_task(number: str, arguments: Arguments) -> dict[str, Any]:
     return task | {key: arguments[key] for key in ("activeForm", "metadata") if key in arguments}
 
 
-class TaskGet(BuiltInTool):
-    """The tool that looks up a task."""
-
-    name = "TaskGet"
-    description = "Shows a task of the list by its number."
-    fields = GET_FIELDS
-
-    def title(self, arguments: Arguments) -> str:
-        """Return the number of the task."""
-        return f"#{arguments['taskId']}"
-
-    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Show it."""
-        task = _list_tasks(place).get(proposal.arguments["taskId"])
-        if task is None:
-            return Outcome("Task not found", {"task": None})
-        keys = ("id", "subject", "description", "status", "blocks", "blockedBy")
-        lines = [
-            f"Task #{task['id']}: {task['subject']}",
-            f"Status: {task['status']}",
-            f"Description: {task['description']}",
-            *_format_links("Blocked by", task["blockedBy"]),
-            *_format_links("Blocks", task["blocks"]),
-        ]
-        return Outcome("\n".join(lines), {"task": {key: task[key] for key in keys}})
-
-
 def _list_tasks(place: Workplace) -> dict[str, dict[str, Any]]:
     return {key: task for key, task in place.tasks.items() if task["status"] != "deleted"}
 
 
-def _format_links(words: str, numbers: list[str]) -> list[str]:
-    return [f"{words}: {', '.join(f'#{number}' for number in numbers)}"] if numbers else []
+class TaskGet(BuiltInTool):
+    """The tool that shows a task."""
+
+    name = "TaskGet"
+    description = "Shows a task of the list by its number."
+    fields = (TASK_ID,)
+
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Add the title: the number."""
+        return replace(proposal, title=f"#{proposal.arguments['taskId']}")
+
+    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
+        """Return the task."""
+        task = _list_tasks(place).get(proposal.arguments["taskId"])
+        if task is None:
+            return Outcome(NOT_FOUND, {"task": None})
+        lines = [
+            f"Task #{task['id']}: {task['subject']}",
+            f"Status: {task['status']}",
+            f"Description: {task['description']}",
+        ]
+        for label, numbers in (("Blocked by", task["blockedBy"]), ("Blocks", task["blocks"])):
+            if numbers:
+                lines.append(f"{label}: {', '.join(f'#{number}' for number in numbers)}")
+        keys = ("id", "subject", "description", "status", "blocks", "blockedBy")
+        return Outcome("\n".join(lines), {"task": {key: task[key] for key in keys}})
 
 
 class TaskList(BuiltInTool):
-    """The tool that shows the list of tasks."""
+    """The tool that shows the task list."""
 
     name = "TaskList"
     description = "Shows all tasks of the list."
 
-    def title(self, arguments: Arguments) -> str:
-        """Return what is listed."""
-        return "all tasks"
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Add the title."""
+        return replace(proposal, title="all tasks")
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Show them; what a task waits for is only told while that is not done."""
-        tasks = [_summarize(task, place) for task in _list_tasks(place).values()]
-        text = "\n".join(map(_format_task, tasks)) or "No tasks found"
-        return Outcome(text, {"tasks": tasks})
-
-
-def _summarize(task: Mapping[str, Any], place: Workplace) -> dict[str, Any]:
-    open_ones = {key for key, task in _list_tasks(place).items() if task["status"] != "completed"}
-    fields = {key: task[key] for key in ("id", "subject", "status", "owner") if key in task}
-    return fields | {"blockedBy": [key for key in task["blockedBy"] if key in open_ones]}
-
-
-def _format_task(task: Mapping[str, Any]) -> str:
-    owner = f" ({task['owner']})" if "owner" in task else ""
-    waits = ", ".join(f"#{number}" for number in task["blockedBy"])
-    blocked = f" [blocked by {waits}]" if waits else ""
-    return f"#{task['id']} [{task['status']}] {task['subject']}{owner}{blocked}"
+        """Return all tasks, each with the unfinished tasks it waits for."""
+        listed = _list_tasks(place)
+        tasks, lines = [], []
+        for task in listed.values():
+            blockers = [
+                key
+                for key in task["blockedBy"]
+                if key in listed and listed[key]["status"] != "completed"
+            ]
+            fields = {key: task[key] for key in ("id", "subject", "status", "owner") if key in task}
+            tasks.append(fields | {"blockedBy": blockers})
+            owner = f" ({task['owner']})" if "owner" in task else ""
+            names = ", ".join(f"#{number}" for number in blockers)
+            blocked = f" [blocked by {names}]" if names else ""
+            lines.append(f"#{task['id']} [{task['status']}] {task['subject']}{owner}{blocked}")
+        return Outcome("\n".join(lines) or "No tasks found", {"tasks": tasks})
 
 
 class TaskUpdate(BuiltInTool):
@@ -226,29 +212,40 @@ class TaskUpdate(BuiltInTool):
 
     name = "TaskUpdate"
     description = "Changes a task of the list, or takes it away."
-    fields = UPDATE_FIELDS
+    fields = (
+        TASK_ID,
+        Field("subject", "string", "What the task is"),
+        Field("description", "string", "What is to be done"),
+        Field("activeForm", "string", "What it is called while it is being done"),
+        Field("status", "string", "How far it is", choices=(*TODO_STATUSES, "deleted")),
+        Field("addBlocks", "array", "Tasks that wait for this one", extra=STRING_ITEMS),
+        Field("addBlockedBy", "array", "Tasks that this one waits for", extra=STRING_ITEMS),
+        Field("owner", "string", "Who does it"),
+        Field(
+            "metadata", "object", "What to keep with it; null takes a key away", extra=ANY_OBJECT
+        ),
+    )
 
-    def title(self, arguments: Arguments) -> str:
-        """Return the number of the task."""
-        return f"#{arguments['taskId']}"
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Add the title: the number."""
+        return replace(proposal, title=f"#{proposal.arguments['taskId']}")
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Change it, and says what is new."""
-        arguments = proposal.arguments
-        number = arguments["taskId"]
+        """Change the task and return what changed."""
+        number = proposal.arguments["taskId"]
         output: dict[str, Any] = {"success": True, "taskId": number, "updatedFields": []}
         task = _list_tasks(place).get(number)
         if task is None:
-            return Outcome("Task not found", output | {"success": False, "error": "Task not found"})
+            return Outcome(NOT_FOUND, output | {"success": False, "error": NOT_FOUND})
         before = task["status"]
-        output["updatedFields"] = _change_task(task, arguments, place)
+        output["updatedFields"] = _change_task(task, proposal.arguments, place)
         if task["status"] != before:
             output["statusChange"] = {"from": before, "to": task["status"]}
         return Outcome(f"Updated task #{number} {', '.join(output['updatedFields'])}", output)
 
 
 def _change_task(task: dict[str, Any], arguments: Arguments, place: Workplace) -> list[str]:
-    """Change a task; returns the names of what is new."""
+    """Change a task; return the names of the changed fields."""
     if arguments.get("status") == "deleted":
         task["status"] = "deleted"
         for other in place.tasks.values():
@@ -258,30 +255,25 @@ def _change_task(task: dict[str, Any], arguments: Arguments, place: Workplace) -
     changed = [key for key in PLAIN_FIELDS if key in arguments and arguments[key] != task.get(key)]
     task.update({key: arguments[key] for key in changed})
     if "metadata" in arguments:
-        kept = {**task.get("metadata", {}), **arguments["metadata"]}
-        task["metadata"] = {key: value for key, value in kept.items() if value is not None}
+        merged = {**task.get("metadata", {}), **arguments["metadata"]}
+        task["metadata"] = {key: value for key, value in merged.items() if value is not None}
         changed.append("metadata")
     if arguments.get("status", task["status"]) != task["status"]:
         task["status"] = arguments["status"]
         changed.append("status")
-    return changed + _link_tasks(task, arguments, place)
-
-
-def _link_tasks(task: dict[str, Any], arguments: Arguments, place: Workplace) -> list[str]:
-    """Join a task with others; those that are not on the list are passed over."""
-    changed, listed = [], _list_tasks(place)
-    for field, (own, other) in LINK_FIELDS.items():
+    listed = _list_tasks(place)
+    for field, (own, other_links) in LINK_FIELDS.items():
         new = [key for key in map(str, arguments.get(field, ())) if key not in task[own]]
         for key in new:
-            if key in listed:
+            if key in listed:  # numbers that are not on the list are skipped
                 task[own].append(key)
-                listed[key][other].append(task["id"])
+                listed[key][other_links].append(task["id"])
         changed += [own] if new else []
     return changed
 
 
 def restore_task(place: Workplace, tool: str, arguments: Arguments, output: Arguments) -> None:
-    """Have a workplace know a task that was made or changed before its session went on."""
+    """Restore a task that a logged call created or changed."""
     try:
         if tool == "TaskUpdate":
             checked = TaskUpdate().propose(arguments, place).arguments
@@ -291,7 +283,7 @@ def restore_task(place: Workplace, tool: str, arguments: Arguments, output: Argu
         checked = TaskCreate().propose(arguments, place).arguments
     except ToolError:
         return
-    made = output.get("task")
-    number = str(made.get("id")) if isinstance(made, Mapping) else ""
+    created = output.get("task")
+    number = str(created.get("id")) if isinstance(created, Mapping) else ""
     if number.isdecimal():
         place.tasks[number] = _make_task(number, checked)

@@ -10,7 +10,7 @@ import json
 import re
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from http.client import HTTPConnection, HTTPException
 from ssl import create_default_context
@@ -31,7 +31,7 @@ from plait.chat.tools.base import (
 )
 
 IsAllowedAddress: TypeAlias = Callable[[str], bool]
-"""Tells whether an address of the internet may be spoken to."""
+"""Tells whether an IP address may be connected to."""
 CONNECT_TIMEOUT = 20.0
 MAX_RESPONSE_BYTES = 10 * 1024 * 1024
 MAX_REDIRECTS = 5
@@ -41,7 +41,7 @@ REDIRECT_STATUSES = (301, 302, 303, 307, 308)
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What a host answered."""
+    """The response of a server."""
 
     url: str
     code: int
@@ -49,18 +49,18 @@ class HttpResponse:
     content_type: str
     data: bytes
     redirect_url: str | None = None
-    """Another host that it names, which was not asked."""
+    """The URL of a redirect that was not followed."""
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is one of the public internet."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
-    return found.is_global and not found.is_multicast and (mapped is None or mapped.is_global)
+    """Return whether an IP address is on the public internet."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(parsed, "ipv4_mapped", None) or getattr(parsed, "sixtofour", None)
+    return parsed.is_global and not parsed.is_multicast and (mapped is None or mapped.is_global)
 
 
 def parse_url(url: str) -> SplitResult:
-    """Return the parts of an address; raises ToolError where it is none of the web."""
+    """Return the parts of an HTTP(S) URL; raise ToolError if it is not one."""
     try:
         parts = urlsplit(url)
         is_right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -74,7 +74,7 @@ def parse_url(url: str) -> SplitResult:
 
 
 def fetch(url: str, may_reach: IsAllowedAddress) -> HttpResponse:
-    """Ask for an address; goes on where the same host moved it, not to another one."""
+    """Fetch a URL; follow redirects to the same host only."""
     for _ in range(MAX_REDIRECTS):
         answer = _request(parse_url(url), may_reach)
         if answer.redirect_url is None:
@@ -117,19 +117,18 @@ def _request(parts: SplitResult, may_reach: IsAllowedAddress) -> HttpResponse:
 
 
 def _connect(parts: SplitResult, may_reach: IsAllowedAddress) -> HTTPConnection:
-    """Return a connection to the host of an address, once it is known to be allowed."""
+    """Connect to the host of a URL; raise ToolError if one of its addresses is not allowed."""
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        addresses = [str(item[4][0]) for item in found]
+        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = [str(item[4][0]) for item in resolved]
         if not addresses or not all(map(may_reach, addresses)):
             raise ToolError(f"Refusing to fetch from {host}: it is not on the public internet.")
         connection = HTTPConnection(host, port, timeout=CONNECT_TIMEOUT)
-        line = socket.create_connection((addresses[0], port), timeout=CONNECT_TIMEOUT)
-        is_sealed = parts.scheme == "https"
-        context = create_default_context() if is_sealed else None
-        connection.sock = context.wrap_socket(line, server_hostname=host) if context else line
+        plain = socket.create_connection((addresses[0], port), timeout=CONNECT_TIMEOUT)
+        context = create_default_context() if parts.scheme == "https" else None
+        connection.sock = context.wrap_socket(plain, server_hostname=host) if context else plain
     except (OSError, UnicodeError) as error:
         raise ToolError(f"Cannot reach {host}: {error}") from error
     return connection
@@ -144,7 +143,7 @@ BLANK_LINES = re.compile(r"\n{3,}")
 
 
 class _TextExtractor(HTMLParser):
-    """A page that is being read."""
+    """Collects the text of an HTML page as Markdown."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -190,7 +189,7 @@ class _TextExtractor(HTMLParser):
 
 
 def html_to_text(html: str) -> str:
-    """Return what a page says, without its scripts and styles."""
+    """Return the text of an HTML page as Markdown, without scripts and styles."""
     page = _TextExtractor()
     page.feed(html)
     page.close()
@@ -203,22 +202,6 @@ def html_to_text(html: str) -> str:
 MAX_PAGE_TEXT = 100_000
 MAX_SEARCHES = 8
 STRING_ITEMS = {"items": {"type": "string"}}
-FETCH_FIELDS = (
-    Field("url", "string", "The address to fetch", is_required=True, extra={"format": "uri"}),
-    Field("prompt", "string", "What to find out from the page", is_required=True),
-)
-SEARCH_FIELDS = (
-    Field("query", "string", "What to search for", is_required=True, extra={"minLength": 2}),
-    Field("allowed_domains", "array", "Only results of these domains", extra=STRING_ITEMS),
-    Field("blocked_domains", "array", "No results of these domains", extra=STRING_ITEMS),
-)
-FETCH_DESCRIPTION = (
-    "Fetches a page of the public web and returns its text, or what it says to a prompt. A page"
-    " that moved to another host is not followed: fetch the new address if it is the right one."
-)
-SEARCH_DESCRIPTION = (
-    "Searches the web and returns links with a summary. Name the sources in the answer."
-)
 REMINDER = (
     "REMINDER: You MUST include the sources above in your response to the user using markdown"
     " hyperlinks."
@@ -233,30 +216,36 @@ class WebFetch(BuiltInTool):
     is_allowed_address: IsAllowedAddress = is_public
     name = "WebFetch"
     effect = "network"
-    description = FETCH_DESCRIPTION
-    fields = FETCH_FIELDS
+    description = (
+        "Fetches a page of the public web and returns its text, or what it says to a prompt. A page"
+        " that moved to another host is not followed: fetch the new address if it is the right one."
+    )
+    fields = (
+        Field("url", "string", "The address to fetch", is_required=True, extra={"format": "uri"}),
+        Field("prompt", "string", "What to find out from the page", is_required=True),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Check the address."""
-        checked = self.check(arguments)
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Check the URL."""
+        url = proposal.arguments["url"]
         try:
-            parse_url(checked["url"])
+            parse_url(url)
         except ToolError as error:
             if error.text.startswith("Invalid URL"):
-                fields = {
+                issue = {
                     "code": "invalid_format",
                     "format": "url",
                     "path": ["url"],
                     "message": "Invalid URL",
                 }
-                raise make_input_error(fields) from error
+                raise make_input_error(issue) from error
             raise
         if not place.has_network:
             raise ToolError(NETWORK_OFF, is_misuse=True)
-        return Proposal(self.name, checked, self.effect, checked["url"])
+        return replace(proposal, title=url)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Fetch it; a host that does not answer is not waited for long."""
+        """Fetch the page, and answer the prompt from it if there is a model to ask."""
         began, arguments = monotonic(), proposal.arguments
         answer = await asyncio.to_thread(fetch, arguments["url"], self.is_allowed_address)
         if answer.redirect_url is None and answer.code >= 400:
@@ -283,6 +272,7 @@ class WebFetch(BuiltInTool):
 
 
 async def _build_result(answer: HttpResponse, arguments: Arguments, place: Workplace) -> str:
+    """Return what a page says to the prompt of a call."""
     if b"\0" in answer.data[:8192] or not (
         answer.content_type.startswith("text/")
         or answer.content_type.endswith(("json", "xml", "javascript", "yaml"))
@@ -305,23 +295,38 @@ class WebSearch(BuiltInTool):
 
     name = "WebSearch"
     effect = "network"
-    description = SEARCH_DESCRIPTION
-    fields = SEARCH_FIELDS
+    description = (
+        "Searches the web and returns links with a summary. Name the sources in the answer."
+    )
+    fields = (
+        Field("query", "string", "What to search for", is_required=True, extra={"minLength": 2}),
+        Field("allowed_domains", "array", "Only results of these domains", extra=STRING_ITEMS),
+        Field("blocked_domains", "array", "No results of these domains", extra=STRING_ITEMS),
+    )
 
-    def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Check the question."""
-        checked = self.check(arguments)
+    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
+        """Check the query."""
+        checked = proposal.arguments
         if len(checked["query"]) < 2:
-            raise _make_too_short_error()
+            raise make_input_error(
+                {
+                    "origin": "string",
+                    "code": "too_small",
+                    "minimum": 2,
+                    "inclusive": True,
+                    "path": ["query"],
+                    "message": "Too small: expected string to have >=2 characters",
+                }
+            )
         if checked.get("allowed_domains") and checked.get("blocked_domains"):
             text = "Cannot specify both allowed_domains and blocked_domains in the same request"
             raise ToolError(f"Error: {text}", is_misuse=True)
         if not place.has_network or place.side_query is None:
             raise ToolError(NETWORK_OFF, is_misuse=True)
-        return Proposal(self.name, checked, self.effect, checked["query"])
+        return replace(proposal, title=checked["query"])
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Have the model search, and tells what it found."""
+        """Have the API search and return its results."""
         if place.side_query is None:
             raise ToolError(NETWORK_OFF)
         began, arguments = monotonic(), proposal.arguments
@@ -338,17 +343,20 @@ class WebSearch(BuiltInTool):
         count = sum(len(item["content"]) for item in results if isinstance(item, dict))
         report({"type": "search_results_received", "resultCount": count, "query": query})
         output = {"query": query, "results": results, "durationSeconds": monotonic() - began}
-        return Outcome(_format_results(query, results), output)
-
-
-def _make_too_short_error() -> ToolError:
-    text = "Too small: expected string to have >=2 characters"
-    issue = {"origin": "string", "code": "too_small", "minimum": 2, "inclusive": True}
-    return make_input_error(issue | {"path": ["query"], "message": text})
+        parts = [f'Web search results for query: "{query}"']
+        for item in results:
+            if isinstance(item, str):
+                parts.append(item)
+            elif item["content"]:
+                links = json.dumps(item["content"], ensure_ascii=False, separators=(",", ":"))
+                parts.append(f"Links: {links}")
+            else:
+                parts.append("No links found.")
+        return Outcome("\n\n".join([*parts, "\n" + REMINDER]), output)
 
 
 def _iter_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any] | str]:
-    """Yield links and words in their order; words that follow each other are one."""
+    """Yield texts and lists of links in their order; consecutive texts are joined."""
     words = ""
     for block in blocks:
         if block.get("type") == "text":
@@ -357,27 +365,12 @@ def _iter_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any
             if words.strip():
                 yield words.strip()
             words = ""
-            yield {"tool_use_id": block.get("tool_use_id"), "content": _list_links(block)}
+            content = block.get("content")
+            links = [
+                {key: item.get(key) for key in ("title", "url")}
+                for item in (content if isinstance(content, list) else ())
+                if isinstance(item, Mapping)
+            ]
+            yield {"tool_use_id": block.get("tool_use_id"), "content": links}
     if words.strip():
         yield words.strip()
-
-
-def _list_links(block: Mapping[str, Any]) -> list[dict[str, Any]]:
-    found = block.get("content")
-    if not isinstance(found, list):
-        return []
-    keys = ("title", "url")
-    return [{key: item.get(key) for key in keys} for item in found if isinstance(item, Mapping)]
-
-
-def _format_results(query: str, results: list[dict[str, Any] | str]) -> str:
-    parts = [f'Web search results for query: "{query}"']
-    for item in results:
-        if isinstance(item, str):
-            parts.append(item)
-        elif item["content"]:
-            links = json.dumps(item["content"], ensure_ascii=False, separators=(",", ":"))
-            parts.append(f"Links: {links}")
-        else:
-            parts.append("No links found.")
-    return "\n\n".join([*parts, "\n" + REMINDER])
