@@ -487,3 +487,74 @@ def test_a_fork_says_what_its_next_prompt_costs_and_when_it_has_paid(tmp_path: P
     )
     whole = Archive([tmp_path]).plan.fork(SESSION, 2)
     assert whole.after.warm_usd == before.warm_usd and whole.break_even_turns is None
+
+
+def with_usage(line: dict[str, Any], tokens: int) -> dict[str, Any]:
+    line["message"]["usage"] = {"input_tokens": tokens, "output_tokens": 10}
+    return line
+
+
+@pytest.fixture
+def log_with_a_gap(tmp_path: Path) -> Path:
+    """Three turns; the last line of the second is missing, which a hook's progress names."""
+    long = {"message": {"role": "user", "content": "words " * 8000}}
+    lines = [
+        user(A),
+        with_usage(answer(B, A), 1000),
+        user(C, B, **long),
+        with_usage(answer(D, C), 20_000),
+        user(E, K, type="progress", data={"type": "hook_progress"}),
+        user(F, E),
+        with_usage(answer(G, F), 20_500),
+        user(H, G),
+        with_usage(answer(J, H), 21_000),
+    ]
+    timed = (
+        {**line, "timestamp": f"2026-11-02T09:{at:02}:00.000Z"} for at, line in enumerate(lines)
+    )
+    return root_with(tmp_path, *timed)
+
+
+def test_a_fork_keeps_the_turns_before_a_missing_line(log_with_a_gap: Path) -> None:
+    session = only(log_with_a_gap)
+    plan = forks(session, "3")
+    assert (plan.before.turns, plan.after.turns) == (4, 3)
+    found = texts(carried_out(plan))
+    assert found[:2] == [say(A), answers(B)]
+    assert found[-2:] == [say(F), answers(G)]
+    assert len(found) == 7
+    assert len(context_of(plan.path).chain) == 2
+    assert any("line 6 " in note for note in plan.notes)
+
+
+def test_tokens_of_a_resume_leave_out_what_the_client_no_longer_finds(
+    log_with_a_gap: Path,
+) -> None:
+    plan = forks(only(log_with_a_gap), "3")
+    assert plan.after.tokens is not None
+    assert 1000 <= plan.after.tokens < 1200
+
+
+def test_a_fork_before_a_compaction_says_that_it_sends_more(tmp_path: Path) -> None:
+    boundary = {"type": "system", "subtype": "compact_boundary", "logicalParentUuid": D}
+    root = root_with(
+        tmp_path,
+        user(A),
+        with_usage(answer(B, A), 1000),
+        user(C, B),
+        with_usage(answer(D, C), 9000),
+        {**user(E), **boundary, "compactMetadata": {"trigger": "manual"}},
+        user(F, E, isCompactSummary=True),
+        user(G, F),
+        with_usage(answer(H, G), 2000),
+    )
+    plan = forks(only(root), "2")
+    assert (plan.before.tokens, plan.after.tokens) == (2010, 9010)
+    assert any("before a compaction" in note for note in plan.notes)
+    assert not any("before a compaction" in note for note in forks(only(root), "3").notes)
+
+
+def test_a_turn_ends_with_what_follows_its_prompt(tmp_path: Path) -> None:
+    note = user(E, B, isMeta=True)
+    root = root_with(tmp_path, user(A), answer(B, A), user(C, B), answer(D, C), note)
+    assert forked(root, 2) == [say(A), answers(B), say(C), answers(D)]

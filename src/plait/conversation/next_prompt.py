@@ -116,8 +116,12 @@ def estimate_next_prompt(
     measure = min(measure, last.in_context / counted) if counted else measure
     gone = sum(link.trimmed for link in read)
     since = sum(link.weight for link in chain[last.end :])
+    tokens = last.in_context + round(measure * (since - gone))
+    if _begins_after_gap(chain, held):
+        # the last answer read what the client no longer finds
+        tokens = min(tokens, _least_input(held) + round(measure * weight))
     return NextPrompt(
-        tokens=max(last.in_context + round(measure * (since - gone)), 0),
+        tokens=max(tokens, 0),
         weight=weight,
         trimmed=trimmed,
         measure=measure,
@@ -134,19 +138,49 @@ def _after_compaction(found: NextPrompt, records: Iterable[Record]) -> NextPromp
 
     The smallest of them held little besides what every request of the session holds.
     """
-    links = [_Link(record, 0, 0) for record in records]
-    answers = [answer for answer in _answers(links, since=0) if answer.used.total_input]
+    held = list(records)
+    answers = _all_answers(held)
     if not answers:
         return found
-    least = min(answer.used.total_input for answer in answers)
     last = answers[-1]
     return replace_fields(
         found,
-        tokens=least + found.weight,
+        tokens=_least_input(held) + found.weight,
         model=last.model,
         used=last.used,
         time=last.time,
         lasts=_lasts(answers),
+    )
+
+
+def _all_answers(records: Iterable[Record]) -> list["_Answer"]:
+    links = [_Link(record, 0, 0) for record in records]
+    return [answer for answer in _answers(links, since=0) if answer.used.total_input]
+
+
+def _least_input(records: Iterable[Record]) -> int:
+    """Return what the smallest request of a session held: little besides what all of them hold."""
+    return min((answer.used.total_input for answer in _all_answers(records)), default=0)
+
+
+def _begins_after_gap(chain: Sequence["_Link"], records: Sequence[Record]) -> bool:
+    """Return whether the client finds no way to earlier answers, since a parent is missing.
+
+    U1 ── A1 ── (lost)      U2 ── A2      U2 names the lost record: U1 A1 are not sent again
+    """
+    first = chain[0].record
+    uuid = first.parent_uuid
+    if not uuid:
+        return False
+    parents = {record.uuid: record.parent_uuid for record in records if record.uuid}
+    seen: set[str] = set()
+    while uuid in parents and uuid not in seen:
+        seen.add(uuid)
+        uuid = parents[uuid]
+    is_missing = uuid is not None and uuid not in parents
+    return is_missing and any(
+        record.type == "assistant" and not record.is_sidechain and record.line < first.line
+        for record in records
     )
 
 

@@ -23,6 +23,7 @@ its summary is kept.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from uuid import uuid4
 
 from plait.conversation.prices import Prices
@@ -42,6 +43,7 @@ from plait.edit.plan import Append, Change, Difference, Measures, Operation, Pla
 from plait.edit.rename import TITLE_FILE, end_line, plan_append
 from plait.edit.side_files import SideFile, list_side_files, select_referenced
 from plait.errors import Refused, UserError
+from plait.graph import SessionGraph, build
 from plait.graph.chain import CHAIN_TYPES, choose_leaf, walk_up
 from plait.graph.client import build_chain, build_context, find_resumed_leaf, resumes_at
 from plait.graph.client.chain import add_parallel_entries
@@ -78,6 +80,8 @@ class BranchRecords:
     """The records on the way there."""
     lines: frozenset[int]
     """The numbers of the lines that belong to it."""
+    gap: int | None = None
+    """The line from which on the client would send it, where the parent of that is missing."""
 
 
 def select_branch_at(
@@ -111,7 +115,7 @@ def _select(log: "_Log", loaded: LoadedEntries, number: int) -> BranchRecords:
     log.keep_all_named()
     uuid = loaded.records[number].uuid or ""
     lines = frozenset(log.lines_kept())
-    return BranchRecords(uuid, frozenset(log.kept), lines)
+    return BranchRecords(uuid, frozenset(log.kept), lines, log.gap)
 
 
 def _above(loaded: LoadedEntries, number: int) -> int:
@@ -165,6 +169,13 @@ class _Log:
         self.by_uuid = {record.uuid: record for record in records if record.uuid}
         self.callers = {call: item for item in self.by_uuid for call in self._calls_of(item)}
         self.kept: set[str] = set()
+        self.gap: int | None = None
+        """The line from which on the client would send what is kept, where that is not all."""
+
+    @cached_property
+    def graph(self) -> SessionGraph:
+        """The records as a graph: it knows what a record follows whose parent is missing."""
+        return build(self.records)
 
     def _calls_of(self, uuid: str) -> list[str]:
         record = self.by_uuid[uuid]
@@ -198,32 +209,25 @@ class _Log:
             uuid = self.before(record) if record else None
 
     def before(self, record: Record) -> str | None:
-        """Return what a record is on, also past a compaction."""
-        if record.parent_uuid or not is_boundary(record):
-            return record.parent_uuid
-        logical = record.logical_parent_uuid
-        return logical if logical in self.by_uuid else self.last_before(record)
-
-    def last_before(self, boundary: Record) -> str | None:
-        """Return the record of the main conversation before a compaction that names none."""
-        found = None
-        for record in self.records:
-            if record is boundary:
-                break
-            if record.uuid and record.type in CHAIN_TYPES and not record.is_sidechain:
-                found = record.uuid
-        return found
+        """Return what a record follows: also past a compaction, and where its parent is missing."""
+        graph, uuid = self.graph, record.uuid or ""
+        return graph.edge_of(uuid).parent if uuid in graph.nodes else record.parent_uuid
 
     def keep_way_to(self, loaded: LoadedEntries, number: int) -> None:
-        """Keep the client's chain to an entry, what lies between, and what was compacted."""
+        """Keep the client's chain to an entry, what lies between, and all of the conversation before.
+
+        The client's chain begins at a compaction, or where a parent is missing from the log.
+        """
         waiting = [(loaded, number)]
         begun: set[str | None] = {None}
         while waiting:
             entries, end = waiting.pop()
             way = [entries.records[number] for number in build_chain(entries, end)]
             self.kept.update(record.uuid for record in way if record.uuid)
-            for boundary in filter(is_boundary, way):
-                uuid = None if boundary.parent_uuid else self.before(boundary)
+            if entries is loaded and not is_boundary(way[0]) and self.before(way[0]):
+                self.gap = way[0].line
+            compactions = [item for item in way if is_boundary(item) and not item.parent_uuid]
+            for uuid in map(self.before, (*way[:1], *compactions)):
                 if uuid not in begun and (found := self._loaded_from(uuid)):
                     waiting.append(found)
                 begun.add(uuid)
@@ -383,7 +387,22 @@ def plan_fork(
     log = load_log(subject.log)
     branch = select_branch_at(log.records, at, is_before=is_before)
     plan = plan_branch_copy(subject, log, branch, "fork", LEFT, title, prices)
+    plan = replace(plan, notes=(*plan.notes, *_iter_fork_notes(log, branch, plan)))
     return add_break_even(plan, log.records, datetime.now(UTC)) if prices else plan
+
+
+def _iter_fork_notes(log: LoadedLog, branch: BranchRecords, plan: Plan) -> Iterator[str]:
+    """Yield why a fork sends less than it holds, or more than its source."""
+    if branch.gap:
+        yield (
+            f"Claude Code will send only what follows line {branch.gap} of the source: the parent "
+            f"of that line is missing (`plait repair {plan.source.id[:8]}` finds one)"
+        )
+    is_before_compaction = any(
+        is_boundary(record) and record.line not in branch.lines for record in log.records
+    )
+    if is_before_compaction and (plan.after.tokens or 0) > (plan.before.tokens or 0):
+        yield "the fork ends before a compaction: it sends what the summary stands for in the source"
 
 
 def plan_active_only(subject: Subject, *, title: str | None = None) -> Plan:

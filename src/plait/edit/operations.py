@@ -208,7 +208,7 @@ class Plans:
         """
         meant = self._archive.session(session)
         opened = self._archive.open(meant)
-        place = resolve_place(opened, -1 if at is None else at, is_before=before)
+        place = resolve_place(opened, at, is_before=before)
         prices = self._archive.prices
         plan = plan_fork(find_subject(meant), place, is_before=before, title=title, prices=prices)
         return note_if_live(plan)
@@ -229,7 +229,7 @@ class Plans:
         """
         meant = self._archive.session(session)
         opened = self._archive.open(meant)
-        place = resolve_place(opened, -1 if at is None else at)
+        place = resolve_place(opened, at)
         since = find_branch_start(opened, place)
         target = self._subject(onto)
         plan = plan_graft(

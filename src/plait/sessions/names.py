@@ -17,6 +17,7 @@ from plait.sessions.model import Facts, Session
 
 if TYPE_CHECKING:
     from plait.conversation.model import Conversation, Conversations, Turn
+    from plait.graph import SessionGraph
     from plait.sessions.open_session import OpenSession
 
 LATEST = "latest"
@@ -203,13 +204,16 @@ def resolve_record(opened: "OpenSession", name: str) -> str | None:
     return matches[0] if matches else None
 
 
-def resolve_place(opened: "OpenSession", name: str | int, *, is_before: bool = False) -> str:
+def resolve_place(
+    opened: "OpenSession", name: str | int | None, *, is_before: bool = False
+) -> str:
     """Return the record that a turn's number, a record's id or the words of a prompt mean.
 
-    Of a turn that is its last message; with `is_before`, which means the place before the turn,
-    its first.
+    For a turn that is the last message that follows its prompt: notes shown in the turn may hang
+    elsewhere. With `is_before`, which means the place before the turn, it is its first message.
+    Without a name it is the last message of the session.
     """
-    text = str(name).strip()
+    text = "-1" if name is None else str(name).strip()
     if not NUMBER.fullmatch(text) and (record := resolve_record(opened, text)) is not None:
         return _first_record_of_turn(opened, record) if is_before else record
     turn = (
@@ -220,7 +224,20 @@ def resolve_place(opened: "OpenSession", name: str | int, *, is_before: bool = F
     records = list(_iter_message_records(turn))
     if not records:
         raise UserError(f"turn {turn.number} has no message: a session cannot continue from it")
-    return records[0] if is_before else records[-1]
+    if is_before:
+        return records[0]
+    following = (uuid for uuid in reversed(records) if _follows(opened.graph, uuid, records[0]))
+    return records[-1] if name is None else next(following, records[-1])
+
+
+def _follows(graph: "SessionGraph", uuid: str | None, first: str) -> bool:
+    seen: set[str] = set()
+    while uuid and uuid in graph.nodes and uuid not in seen:
+        if uuid == first:
+            return True
+        seen.add(uuid)
+        uuid = graph.edge_of(uuid).parent
+    return False
 
 
 def resolve_turn(opened: "OpenSession", name: str | int, branch: str | None = None) -> "Turn":
