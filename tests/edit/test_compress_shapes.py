@@ -1,8 +1,11 @@
 """Sessions of every shape that are compressed: what stays, what goes, where it goes on."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from plait.edit.plan import Remove, Write
 from plait.record.codec import encode
@@ -380,10 +383,34 @@ def test_no_summary_line_is_written_that_would_become_the_title(tmp_path: Path) 
         assert "summary" not in [line["type"] for line in found]
 
 
+def long_turns() -> list[dict[str, Any]]:
+    """Returns turns of which the first one's answer is longer than what lists of sessions read."""
+    turns = three_turns()
+    turns[3]["message"]["content"][0]["text"] = "words " * 20_000
+    return turns
+
+
 def test_summaries_of_other_sessions_do_not_name_it(tmp_path: Path) -> None:
-    stray = make_summary_line("of another session", U[10]) + b"\n"
-    data = carried_out(compressed(tmp_path, stray, *three_turns(), keep_last=1)).read_bytes()
+    other = make_summary_line("of another session", U[10]) + b"\n"
+    data = carried_out(compressed(tmp_path, other, *long_turns(), keep_last=1)).read_bytes()
     assert b"of another session" not in data
+
+
+@pytest.mark.parametrize("turns", [three_turns, long_turns])
+def test_summaries_of_other_sessions_stay_before_its_own(
+    turns: Callable[[], list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    other = make_summary_line("of another session", U[10]) + b"\n"
+    own = make_summary_line("its title", turns()[-1]["uuid"]) + b"\n"
+    data = carried_out(compressed(tmp_path, other, own, *turns(), keep_last=1)).read_bytes()
+    assert data.count(b"of another session") == data.count(b"its title") == 1
+
+
+def test_summaries_of_other_sessions_stay_where_one_is_its_title_already(tmp_path: Path) -> None:
+    own = make_summary_line("its title", three_turns()[-1]["uuid"]) + b"\n"
+    other = make_summary_line("of another session", U[10]) + b"\n"
+    data = carried_out(compressed(tmp_path, own, other, *three_turns(), keep_last=1)).read_bytes()
+    assert data.index(b"its title") < data.index(b"of another session")
 
 
 def test_pointers_to_what_went_lead_to_what_stands_for_it(tmp_path: Path) -> None:

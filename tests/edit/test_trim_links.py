@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from plait import Archive
 from plait.edit.cuts import GONE, splice_record
 from plait.edit.plan import Remove, Write
 from plait.errors import UserError
-from plait.record import parse_record
+from plait.record import Record, parse_record
 from tests.edit.mending import records_of, result_of
 from tests.edit.trimming import Trimmed, cut_out
 
@@ -249,6 +250,28 @@ def test_what_a_response_cost_is_said_by_a_line_that_stays(tmp_path: Path) -> No
     before = [one for one in records_of(whole.before) if one.uuid == whole.drawing.uuids["A1"]]
     usage = before[0].fields["message"]["usage"]
     assert whole.record("A1.1").fields["message"]["usage"] == usage
+
+
+def test_how_a_response_ended_is_said_by_a_line_that_stays(tmp_path: Path) -> None:
+    drawn = """
+    file main version=2.1.29
+    U1 "go"
+    A1< "looking" + Bash(command="ls") as ls + Bash(command="cd") as cd
+    R1<A1.2 of ls "a.py"
+    R2<A1 of cd ""
+    A2< "done"
+    """
+    last = cut_out(tmp_path / "last", drawn, ("A1", 0))
+    before = [record for record in records_of(last.before) if record.type == "assistant"]
+    assert list(map(stop_reason, before)) == [None, None, "tool_use", "end_turn"]
+    assert stop_reason(last.record("A1.2")) == "tool_use"
+    assert stop_reason(last.record("A1.1")) is None
+    both = cut_out(tmp_path / "both", drawn, ("A1.2", 0), ("A1", 0))
+    assert stop_reason(both.record("A1.1")) == "end_turn"
+
+
+def stop_reason(record: Record) -> Any:
+    return record.fields["message"]["stop_reason"]
 
 
 AGENTS = """

@@ -81,8 +81,10 @@ def expect_same_bytes(before: bytes, after: bytes) -> None:
 
 
 CUT = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
-NOTED = re.compile(rb',"trimmedTokens":\d+|"usage":\{(?:[^{}]|\{[^{}]*\})*\}')
-"""How much went before, and what a response cost: another line of it may say that now."""
+NOTED = re.compile(
+    rb',"trimmedTokens":\d+|"usage":\{(?:[^{}]|\{[^{}]*\})*\}|(?<="stop_reason":)"[a-z_]+"'
+)
+"""How much went before, what a response cost and how it ended: another line may say that now."""
 
 
 def _bare(data: bytes) -> bytes:

@@ -380,6 +380,8 @@ MOVED = "it stands behind the new compaction"
 WORDS = "a person's words, without the result beside them that went"
 RELEASED = "what a compaction kept stands behind the new one"
 SUMMARY = "what was compressed, in a line"
+TITLE_WINDOW = 65_536
+"""Bytes at the end of a log in which Claude Code looks for the title when it lists sessions."""
 STRAY = "summaries of other sessions, which would name this one now that it is short"
 POINTED = "where the session goes on"
 RESULT_FIELDS = ("toolUseResult", "sourceToolAssistantUUID")
@@ -594,11 +596,28 @@ def _add_summary_line(draft: Draft, order: CompressedOrder, text: CompactionText
     if made and titles and titles[-1] > order.start:
         order.made[SUMMARY] = make_summary_line(text.note, made[-1])
         order.added.insert(0, (order.start, SUMMARY, SUMMARY))
+    if titles or _is_titled_by_summary(draft):
+        return
     known = {record.uuid for record in draft.records}
-    for line, record in list(draft.record_lines):
-        is_stray = record.type == "summary" and record.envelope.leaf_uuid not in known
-        if is_stray and not titles:
+    for line, record in reversed(list(draft.record_lines)):
+        if record.type == "summary":
+            if record.envelope.leaf_uuid in known:
+                break  # it is the title: what stands before it is not
             draft.drop(line, STRAY)
+
+
+def _is_titled_by_summary(draft: Draft) -> bool:
+    """Return whether a summary stood within the last lines of the log, as it was."""
+    room = TITLE_WINDOW
+    for line in reversed(draft.lines):
+        if line.original is None:
+            continue
+        room -= len(line.original) + 1
+        if room < 0:
+            return False
+        if isinstance(line.entry, Record) and line.entry.type == "summary":
+            return True
+    return False
 
 
 UNTOUCHED = "newer turns, and what is not sent anyway"

@@ -614,45 +614,59 @@ def _unlisted(record: Record, name: str, listed: Any, calls: Set[str]) -> bytes 
 
 
 USAGE_MOVED = "says what its response cost, since the line that said it goes"
+END_MOVED = "says how its response ended, since the line that said it goes"
 
 
-def keep_usage(draft: Draft) -> None:
-    """Put the cost of a response on a line of it that stays."""
-    for gone, (line, record) in _lost(draft):
-        draft.rewrite(line, splice_record(record, {}, message={"usage": _usage(gone)}), USAGE_MOVED)
+def keep_response_ends(draft: Draft) -> None:
+    """Put the cost of a response, and how it ended, on a line of it that stays.
 
-
-def _lost(draft: Draft) -> Iterator[tuple[Record, tuple[DraftLine, Record]]]:
-    """Yield lines that said what a response cost and go, each with one of it that stays."""
+    Older clients write both on its last line alone: without that it would read as unfinished.
+    """
     touched = {
         line.entry.message_id
         for line in draft.lines
         if line.is_dropped and isinstance(line.entry, Record) and line.entry.type == "assistant"
     } - {None}
-    fullest: dict[str, Record] = {}
-    stays: dict[str, tuple[DraftLine, Record]] = {}
-    for line in draft.lines if touched else ():
-        record = line.entry
-        if isinstance(record, Record) and record.message_id and record.message_id in touched:
-            name = record.message_id
-            if name not in fullest or _output(record) >= _output(fullest[name]):
-                fullest[name] = record
-            if not line.is_dropped and (
-                name not in stays or _output(record) >= _output(stays[name][1])
-            ):
-                stays[name] = line, record
-    for name, record in fullest.items():
-        if name in stays and _usage(record) and _usage(record) != _usage(stays[name][1]):
-            yield record, stays[name]
+    if not touched:
+        return
+    parts: dict[str, list[DraftLine]] = {}
+    for line in draft.lines:
+        if isinstance(line.entry, Record) and line.entry.message_id in touched:
+            parts.setdefault(line.entry.message_id or "", []).append(line)
+    for lines in parts.values():
+        staying = [(line, record) for line in lines if (record := line.record)]
+        if not staying:
+            continue
+        records = [line.entry for line in lines if isinstance(line.entry, Record)]
+        # of several with the same usage the last one counts
+        fullest = max(reversed(records), key=_count_output)
+        line, record = max(reversed(staying), key=lambda pair: _count_output(pair[1]))
+        if _get_usage(fullest) and _get_usage(fullest) != _get_usage(record):
+            fields = {"usage": _get_usage(fullest)}
+            draft.rewrite(line, splice_record(record, {}, message=fields), USAGE_MOVED)
+        if not any(map(_get_end, (record for _, record in staying))):
+            has_calls = any(
+                get_call_id(head) for _, record in staying for head in list_block_heads(record)
+            )
+            end = next(filter(None, map(_get_end, reversed(records))), None)
+            last, record = staying[-1][0], staying[-1][0].record
+            if end and record:
+                reason = "end_turn" if end == "tool_use" and not has_calls else end
+                data = splice_record(record, {}, message={"stop_reason": reason})
+                draft.rewrite(last, data, END_MOVED)
 
 
-def _usage(record: Record) -> Mapping[str, Any]:
+def _get_usage(record: Record) -> Mapping[str, Any]:
     return as_mapping(as_mapping(record.fields.get("message")).get("usage"))
 
 
-def _output(record: Record) -> int:
-    usage = _usage(record)
+def _count_output(record: Record) -> int:
+    usage = _get_usage(record)
     return as_count(usage.get("output_tokens")) if usage else -1
+
+
+def _get_end(record: Record) -> str | None:
+    return get_text(as_mapping(record.fields.get("message")), "stop_reason")
 
 
 # The client's own view of a result keeps its form:
@@ -853,7 +867,7 @@ def apply_cuts(draft: Draft, cuts: Iterable[Cut]) -> Removed:
     change = _Change(draft, records, gone)
     change.decide()
     change.make()
-    keep_usage(draft)
+    keep_response_ends(draft)
     return gone
 
 
