@@ -204,9 +204,7 @@ def resolve_record(opened: "OpenSession", name: str) -> str | None:
     return matches[0] if matches else None
 
 
-def resolve_place(
-    opened: "OpenSession", name: str | int | None, *, is_before: bool = False
-) -> str:
+def resolve_place(opened: "OpenSession", name: str | int | None, *, is_before: bool = False) -> str:
     """Return the record that a turn's number, a record's id or the words of a prompt mean.
 
     For a turn that is the last message that follows its prompt: notes shown in the turn may hang
