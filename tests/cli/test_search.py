@@ -228,8 +228,10 @@ def test_all_failing_commands_in_one_command(
     assert told == [
         f"input · failed · turn 1 · Bash · {day} plait show {failing} --turn 1",
         "ruff check",
+        "Exit code 2",
         f"input · failed · turn 1 · Bash · {day} plait show {failing} --turn 1",
         "pytest -q",
+        "Exit code 1",
         "",
         f"2 calls · `--open` shows the first · `plait resume {failing}` resumes it",
     ]
@@ -260,7 +262,7 @@ def test_a_list_that_is_cut_says_of_how_many(
     failing: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["search", "--outcome", "failed", "-n", "1"]) == 0
-    last = capsys.readouterr().out.splitlines()[4]
+    last = capsys.readouterr().out.splitlines()[5]
     assert last.startswith("first of 2 calls · `-n 2` lists more · ")
     assert run(["search", "code OR pytest", "--each", "--sort", "time"]) == 0
     assert "3 passages · " in capsys.readouterr().out

@@ -149,6 +149,10 @@ class Script:
         for path, content in files.items():
             path.write_bytes(content.encode())
 
+    def rename_backup(self, path: Path, name: str) -> None:
+        """Has later snapshots name a file by another path."""
+        self._backups[name] = self._backups.pop(str(path))
+
     def _call(self, name: str, given: dict[str, Any], detail: dict[str, Any]) -> str:
         call = f"toolu_{self.home.clock.id()[-12:]}"
         block = {"type": "tool_use", "id": call, "name": name, "input": given}

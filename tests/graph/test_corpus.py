@@ -1,5 +1,6 @@
 """The account of real logs."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -93,3 +94,16 @@ def test_every_record_stands_on_one_line(archive: SessionGraph) -> None:
 def test_the_same_whatever_order_files_are_read_in(shared: Path, archive: SessionGraph) -> None:
     files = discover([make_root(shared / "produced")]).files
     assert build(files) == build(list(reversed(files)))
+
+
+def test_the_call_of_each_orphan_result_is_in_no_file_at_all(
+    shared: Path, archive: SessionGraph
+) -> None:
+    """Searches every byte of the corpus, whether it is a log or not, for the lost calls."""
+    lost = [one.sentence.split()[2] for one in archive.findings if one.code == "orphan-result"]
+    assert len(lost) == len(set(lost)) == 5
+    signs = {name: re.compile(rb'"id"\s*:\s*"' + name.encode() + rb'"') for name in lost}
+    texts = [path.read_bytes() for path in (shared / "corpus").rglob("*") if path.is_file()]
+    results = {name: sum(f'"{name}"'.encode() in text for text in texts) for name in lost}
+    assert all(results.values())
+    assert [name for name, sign in signs.items() if any(map(sign.search, texts))] == []

@@ -113,7 +113,7 @@ ANSWERS: dict[str, set[str]] = {
     "tool:Bash": {"other T1 input: make trees"},
     "tool:bash,edit": {
         "other T1 input: make trees",
-        "work A3 input: /home/dev/shop/parser.py zero sumOfAll",
+        "work A3 input: /home/dev/shop/parser.py · zero · sumOfAll",
     },
     "tool:gre": {"work T11 input: cart"},
     "in:command": {"other U2 command: /cost /cost all all"},
@@ -122,7 +122,7 @@ ANSWERS: dict[str, set[str]] = {
         "other U1 prompt: Plant the apple trees",
     },
     "branch:agent in:answer": {"work A11 answer: Only the shop."},
-    "file:parser.py": {"work A3 input: /home/dev/shop/parser.py zero sumOfAll"},
+    "file:parser.py": {"work A3 input: /home/dev/shop/parser.py · zero · sumOfAll"},
     "model:haiku in:answer": {"other A1 answer: It fails."},
     "before:2026-10-03 in:answer": {"other A1 answer: It fails."},
     "after:2026-11 thinking": set(),
@@ -189,7 +189,7 @@ def test_a_turn_is_one_hit_and_says_how_many_more_answer(reader: IndexReader) ->
     result = reader.search("cart branch:active", limit=50)
     assert [(told(hit), hit.more) for hit in result.hits] == [
         ("work U1 prompt: The total of the [cart] is wrong", 2),
-        ("work A5 input: who calls the [cart] callers", 0),
+        ("work A5 input: who calls the [cart] · callers", 0),
     ]
     assert (result.total, result.sessions, result.by) == (4, 2, "index")
     assert len(reader.search("cart branch:active", limit=1).hits) == 1

@@ -66,14 +66,14 @@ def test_files_are_told_once_by_file_and_once_by_turn(sessions: dict[str, Sessio
     told = Archive([sessions["rich-tools"].path]).conversations(sessions["rich-tools"])
     found = list_changed_files(told)
     assert found.files
-    by_file = [one.number for story in found.files for one in story.handled]
+    by_file = [one.number for story in found.files for one in story.touches]
     assert sorted(by_file) == list(range(1, len(by_file) + 1))
-    by_turn = [one.number for story in found.turns for one in story.handled]
+    by_turn = [one.number for story in found.turns for one in story.touches]
     assert set(by_turn) <= set(by_file)
     changed = [story.changes > 0 for story in found.files]
     assert changed == sorted(changed, reverse=True)
     for story in found.files:
-        assert {one.touch.path for one in story.handled} == {story.path}
+        assert {one.touch.path for one in story.touches} == {story.path}
 
 
 def test_the_money_of_a_session_is_that_of_its_totals(sessions: dict[str, Session]) -> None:

@@ -59,6 +59,10 @@ def test_all_failing_commands_in_two_steps(at: Served, reader: Reader) -> None:
     assert snippets(page) == ["make pages", "pytest -q"]
     expect(page.get_by_role("status")).to_contain_text("2 calls")
     expect(page.locator(".hits .warn").first).to_have_text("failed")
+    assert page.locator(".hits .failure").all_inner_texts() == [
+        "Exit code 2",
+        "Exit code 1: one test fails",
+    ]
     page.locator(".facets").get_by_text("shop").click()
     expect(page.locator(".hits li")).to_have_count(1)
     page.locator(".hit").click()

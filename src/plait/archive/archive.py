@@ -490,9 +490,9 @@ class Archive(SessionLibrary):
 
     def touched_files(self, *, sessions: SessionRefs = None) -> "list[TouchedPath]":
         """Return all paths that sessions touched with what they did to each, the newest first."""
-        from plait.files.touched import summarise_touches
+        from plait.files.touched import summarize_touches
 
-        return summarise_touches(self.touches(sessions=sessions))
+        return summarize_touches(self.touches(sessions=sessions))
 
     def session_files(self, session: SessionRef) -> "list[NetChange]":
         """Return the net change of each file that a session changed."""

@@ -283,8 +283,13 @@ def _print_session(request: Request, hit: Hit) -> None:
 
 
 def _print_hit(request: Request, hit: Hit) -> None:
+    from rich.text import Text
+
     output, width = request.output, request.output.width
-    words = _highlighted(hit).wrap(output.console, max(width - len(INDENT) * 2, 10))
+    room = max(width - len(INDENT) * 2, 10)
+    words = [*_highlighted(hit).wrap(output.console, room)]
+    if hit.result:
+        words += Text(safe(hit.result), style=OUTCOMES["failed"]).wrap(output.console, room)
     output.print_lines(
         (
             *_heading(request, hit, width),

@@ -42,7 +42,7 @@ from plait.conversation.model import (
 from plait.conversation.results import pair_results
 from plait.conversation.turns import build_turns
 from plait.graph.model import DagLine, Node, Place, PlacedLine, SessionGraph
-from plait.graph.paths import SPOKEN
+from plait.graph.paths import SPOKEN, get_label
 from plait.graph.tree import resolve_fold
 from plait.record import Record
 from plait.record.types import QueueOperation, get_content
@@ -239,7 +239,7 @@ class ConversationBuilder:
             line.kind,
             line.session,
             known.project,
-            known.title if line.id == line.session else line.summary or line.label,
+            get_label(self.graph, line),
             _mark_unsent(
                 build_turns(items, answers, is_agent=is_agent), self._unseen[line.session]
             ),

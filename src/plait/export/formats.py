@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from plait.conversation.costs import Pricing, make_cost_function
 from plait.conversation.walk import Depth
 from plait.export.transcripts import Family
-from plait.graph.model import Place
+from plait.graph.model import OtherSummary, Place
 from plait.graph.paths import Path as GraphPath
 from plait.graph.paths import list_path_uuids
 from plait.view.passages import RenderOptions
@@ -50,6 +50,8 @@ class ExportForm(NamedTuple):
     page_depth: Depth | None = None
     is_single: bool = False
     pricing: Pricing | None = None
+    summaries: tuple[OtherSummary, ...] = ()
+    """Those in the folders of the sessions: a branch is labelled by them."""
 
 
 @dataclass

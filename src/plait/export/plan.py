@@ -49,6 +49,7 @@ from plait.export.formats import (
     render_plain_text,
 )
 from plait.export.transcripts import Family, Names
+from plait.graph.model import OtherSummary
 from plait.line import FileStamp, read_file_stamp
 from plait.sessions.families import group_families
 from plait.sessions.model import Session, SessionFamily
@@ -116,7 +117,11 @@ def render_family(
 ) -> Iterator[File]:
     """Yield the files of a family; `rendered` is complete once all were consumed."""
     redaction = Redaction(redactor) if redactor else None
-    opened = held.redact(redaction) if held and redaction else open_sessions(members, redaction)
+    opened = (
+        held.redact(redaction)
+        if held and redaction
+        else open_sessions(members, redaction, form.summaries)
+    )
     prices = _Prices(form.pricing) if form.pricing else None
     names = Names(taken)
     private = redaction.redact_name if redaction else str
@@ -559,7 +564,9 @@ class ExportPlan:
     def form(self, format_: str) -> ExportForm:
         """Return how all families are told."""
         depth, is_single = self.page_depth, self.is_single
-        return ExportForm(format_, self.manner, self.branches, depth, is_single, self.pricing)
+        return ExportForm(
+            format_, self.manner, self.branches, depth, is_single, self.pricing, self.summaries
+        )
 
     @cached_property
     def redaction(self) -> "Redaction | None":
@@ -567,6 +574,15 @@ class ExportPlan:
         from plait.sessions.redaction import Redaction
 
         return Redaction(self.redactor) if self.redactor else None
+
+    @cached_property
+    def summaries(self) -> tuple[OtherSummary, ...]:
+        """The summaries in the folders of its sessions."""
+        from plait.sessions.other_summaries import find_folder_summaries, find_other_summaries
+
+        if len(self.sessions) == 1:  # its own are read with it
+            return find_other_summaries(self.sessions)
+        return find_folder_summaries(file.path for each in self.sessions for file in each.files)
 
     def learn(self) -> None:
         """Let the redactor see everything first: a secret found in one place is hidden in all."""
@@ -576,7 +592,7 @@ class ExportPlan:
     def drawer(self, format_: str, families: list[SessionFamily]) -> FamilyRenderer:
         """Return what draws families; one session is held, so that it is read once."""
         if self.redactor and len(self.sessions) == 1:
-            self._held = open_sessions(self.sessions)
+            self._held = open_sessions(self.sessions, summaries=self.summaries)
         return FamilyRenderer(self.form(format_), families, self.redactor, opened=self._held)
 
     def families(self) -> Iterator[Family]:
@@ -591,7 +607,7 @@ class ExportPlan:
     def _opened(self, members: SessionFamily) -> OpenSession:
         if self._held and self.redaction:
             return self._held.redact(self.redaction)
-        return open_sessions(members, self.redaction)
+        return open_sessions(members, self.redaction, self.summaries)
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all transcripts, one by one, and remember what each was about."""
@@ -760,6 +776,8 @@ def build_manifest(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dic
     for entry in plan.written:
         facts = {"session": entry.session, "project": entry.project, "title": entry.title}
         known = sessions.setdefault((entry.project, entry.session), {**facts, "transcripts": []})
+        if entry.status == "ACTIVE":  # an abandoned branch may have a summary of its own
+            known["title"] = entry.title
         file = f"{COMBINED if plan.is_combined else entry.name}.{get_file_ending(format_)}"
         told = {name: getattr(entry, name) for name in REPORT_TITLE}
         known["transcripts"].append({"file": file, "bytes": sizes.get(file), **told})

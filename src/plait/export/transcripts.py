@@ -22,7 +22,7 @@ from plait.conversation.results import read_full_result
 from plait.conversation.walk import build_path, find_parent, iter_calls
 from plait.graph.model import Session as GraphSession
 from plait.graph.model import SessionGraph
-from plait.graph.paths import SPOKEN, Path, list_paths
+from plait.graph.paths import SPOKEN, Path, get_label, list_paths
 from plait.line.output import make_file_name
 from plait.record import Record
 from plait.sessions.discovery import is_uuid
@@ -311,7 +311,7 @@ class Family:
         return tuple(self.private(PurePath(file.path).name) for file in self.graph.files)
 
     def _heading(self, path: Path, conversation: Conversation, unnamed: Iterable[str]) -> Heading:
-        session = self.graph.sessions[path.session]
+        session, line = self.graph.sessions[path.session], self.graph.lines.get(path.line)
         place = self.places[path.session]
         models = (
             response.model
@@ -330,7 +330,7 @@ class Family:
             messages=path.messages,
             compactions=path.compactions,
             turns=sum(turn.number > 0 for turn in conversation.turns),
-            title=session.title or None,
+            title=(get_label(self.graph, line) if line and line.summary else session.title) or None,
             project=session.project,
             directory=place.directory,
             branch=place.branch,

@@ -317,6 +317,12 @@ class Blame(Struct, frozen=True, kw_only=True):
     """The time of this content, where the file is not on disk."""
     has_git: bool = False
 
+    def __iter__(self) -> Iterator[BlamedLine]:
+        return iter(self.lines)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
     @property
     def counts(self) -> dict[Certainty, int]:
         """The number of lines of each certainty."""
@@ -477,6 +483,12 @@ class NotePlan(Struct, frozen=True, kw_only=True):
 
     top: str
     notes: tuple[PlannedNote, ...]
+
+    def __iter__(self) -> Iterator[PlannedNote]:
+        return iter(self.notes)
+
+    def __len__(self) -> int:
+        return len(self.notes)
 
     @property
     def to_do(self) -> tuple[PlannedNote, ...]:

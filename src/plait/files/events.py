@@ -670,6 +670,8 @@ def _read_text(view: Mapping[str, Any]) -> FileText | None:
 
 def resolve_path(path: str, directory: str | None) -> str:
     """Return a path from the root on, in one form."""
+    if path.startswith("~"):
+        return path
     if WINDOWS.match(path) or (directory and WINDOWS.match(directory)):
         return ntpath.normpath(ntpath.join(directory or "", path))
     return posixpath.normpath(posixpath.join(directory or "", path))

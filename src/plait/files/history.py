@@ -9,7 +9,6 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -33,7 +32,7 @@ from plait.files.events import (
     parse_text,
 )
 from plait.files.versions import FileStories, FileStory, is_distinctive
-from plait.line import iter_bytes, read_small
+from plait.line import file_contains, read_small
 from plait.line.discovery import WINDOWS, find_history_folder, is_foreign_path
 from plait.line.git import run_git
 from plait.line.output import OutputFolder, is_plain_name
@@ -119,19 +118,7 @@ def _needles(name: str) -> Iterator[bytes]:
 
 
 def _mentions(session: Session, needles: tuple[bytes, ...]) -> bool:
-    return any(_holds(file.path, needles) for file in session.files)
-
-
-def _holds(path: Path, needles: tuple[bytes, ...]) -> bool:
-    longest = max(map(len, needles), default=1)
-    rest = b""
-    with suppress(SourceError):  # it may have gone meanwhile
-        for piece in iter_bytes(path):
-            held = rest + piece
-            if any(needle in held for needle in needles):
-                return True
-            rest = held[-longest:]
-    return False
+    return any(file_contains(file.path, needles) for file in session.files)
 
 
 NOBODY = re.compile(r"0+")
@@ -315,6 +302,12 @@ class FileHistory:
     stories: FileStories
     known_as: tuple[str, ...] = ()
     """The names by which sessions know it, the newest last."""
+
+    def __iter__(self) -> Iterator[FileEvent]:
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
 
     @property
     def path(self) -> str:

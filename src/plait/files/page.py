@@ -115,7 +115,7 @@ def _render_file(head: SessionHeader, file: ChangedFile, directory: str | None) 
     path = break_path(_make_relative(file.path, directory))
     state = "new" if file.is_new else "changed" if file.changes else "seen"
     word = {"new": "created", "changed": "edited", "seen": ""}[state]
-    counts = Counter(touch.touch.action for touch in file.handled if touch.touch.outcome == "ok")
+    counts = Counter(touch.touch.action for touch in file.touches if touch.touch.outcome == "ok")
     actions = join_dotted(
         *(
             ACTION_WORDS[action] if count == 1 else f"{ACTION_WORDS[action]} {count} times"
@@ -186,7 +186,7 @@ def render_file_history(head: SessionHeader, file: ChangedFile) -> str:
     """Render what happened to a file: its net change, then each change."""
     history_link = f'<a href="{esc(file_history_url(file.path))}">All sessions</a>'
     intro = f'<p class="onward">{history_link}</p>'
-    changes_html = render_touches(head, file.handled, has_path=False)
+    changes_html = render_touches(head, file.touches, has_path=False)
     if file.changes < 2:
         return intro + changes_html
     return f"{intro}<h4>Net change</h4>{render_net_change(head, file)}<h4>Each change</h4>{changes_html}"
@@ -201,9 +201,9 @@ def _render_by_turn(head: SessionHeader, turns: Sequence[TurnFiles], start: int)
 
 
 def _render_turn(head: SessionHeader, turn: TurnFiles) -> str:
-    changed = list(dict.fromkeys(touch.touch.path for touch in turn.handled if touch.is_change))
-    read_only = {touch.touch.path for touch in turn.handled} - set(changed)
-    patches = [touch.touch.patch for touch in turn.handled if touch.is_change and touch.touch.patch]
+    changed = list(dict.fromkeys(touch.touch.path for touch in turn.touches if touch.is_change))
+    read_only = {touch.touch.path for touch in turn.touches} - set(changed)
+    patches = [touch.touch.patch for touch in turn.touches if touch.is_change and touch.touch.patch]
     lines = _render_line_counts(
         sum(turn.added for turn in patches), sum(turn.removed for turn in patches)
     )
@@ -215,7 +215,7 @@ def _render_turn(head: SessionHeader, turn: TurnFiles) -> str:
     more = f" and {len(changed) - 4} more" if len(changed) > 4 else ""
     summary = (
         f'<span class="n">{turn.number}</span><span class="path">'
-        f"{esc(shorten(turn.words, 120)) or 'before the first prompt'}"
+        f"{esc(shorten(turn.prompt, 120)) or 'before the first prompt'}"
         f'<span class="names">{esc(file_names)}{more}</span></span>'
         f'<span class="lines">{lines}</span>'
         f'<span class="counts">{counts}</span>'

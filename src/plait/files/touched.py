@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from plait.conversation.changes import CHANGING, Touch, iter_touches
-from plait.conversation.model import Conversation, Conversations
-from plait.files.events import NetChange
+from plait.conversation.model import Conversations
+from plait.files.events import NetChange, map_agent_launches, resolve_path
 from plait.graph.paths import SPOKEN
-from plait.index.catalogue import TouchRow, load_touches
+from plait.index.catalogue import TouchRow, load_detailed_sessions, load_touches
 from plait.sessions.fresh_index import catalogue_key
 from plait.sessions.model import Session
 from plait.sessions.open_session import open_session
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from plait.sessions.fresh_index import FreshIndex
 
 
-LONGEST = 160
+MAX_TEXT = 160
 
 
 class SessionTouch(Struct, frozen=True, kw_only=True):
@@ -34,21 +35,21 @@ class SessionTouch(Struct, frozen=True, kw_only=True):
     by: str | None = None
     """The agent's task, None where it happened in the conversation itself."""
     turn: int
-    """Of the conversation that people had: an agent counts where it was sent out."""
+    """In the conversation with the person: an agent counts for the turn that launched it."""
     is_active: bool = True
 
     @property
     def is_change(self) -> bool:
-        """Return whether the file is another since."""
+        """Whether it changed the file."""
         return self.touch.action in CHANGING and self.touch.outcome == "ok"
 
 
 class ChangedFile(Struct, frozen=True, kw_only=True):
-    """A file with all that happened to it."""
+    """A file with everything that happened to it."""
 
     number: int
     path: str
-    handled: tuple[SessionTouch, ...]
+    touches: tuple[SessionTouch, ...] = field(name="handled")
     reads: int = 0
     changes: int = 0
     failed: int = 0
@@ -56,93 +57,96 @@ class ChangedFile(Struct, frozen=True, kw_only=True):
     removed: int = 0
     is_new: bool = False
     net: NetChange | None = None
-    """What became of it in all; None where it was not changed."""
+    """None where it was not changed."""
 
 
 class TurnFiles(Struct, frozen=True, kw_only=True):
     """A turn with the files that it touched."""
 
     number: int
-    words: str
+    prompt: str = field(name="words")
     uuid: str | None
-    handled: tuple[SessionTouch, ...]
+    touches: tuple[SessionTouch, ...] = field(name="handled")
 
 
 class ChangedFiles(Struct, frozen=True, kw_only=True):
     """What a session did to files."""
 
     files: tuple[ChangedFile, ...]
-    """Those that changed first, then the others, each in the order of their first touch."""
+    """The changed ones first, then the others, each in the order of their first touch."""
     turns: tuple[TurnFiles, ...]
-    """Of the conversation that Claude would go on with."""
+    """Of the active conversation."""
 
 
 def list_changed_files(
-    conversations: Conversations, net: Mapping[str, NetChange] | None = None
+    conversations: Conversations,
+    net: Mapping[str, NetChange] | None = None,
+    directory: str | None = None,
 ) -> ChangedFiles:
-    """Return what all conversations of a session did to files, with what came of it in all."""
-    handled = tuple(_all_handled(conversations))
-    stories = tuple(_stories(handled, net or {}))
-    return ChangedFiles(files=stories, turns=tuple(_turns_of(conversations, handled)))
+    """Return what all conversations of a session did to files, with the net change of each.
+
+    Relative paths, as in the names of backups, start from `directory`.
+    """
+    touches = list(_iter_session_touches(conversations, directory))
+    by_path: dict[str, list[SessionTouch]] = {}
+    for touch in touches:
+        by_path.setdefault(touch.touch.path, []).append(touch)
+    ordered = sorted(
+        by_path.items(), key=lambda item: not any(touch.is_change for touch in item[1])
+    )
+    files = [
+        _summarize_file(number, path, found, (net or {}).get(path))
+        for number, (path, found) in enumerate(ordered, 1)
+    ]
+    return ChangedFiles(files=tuple(files), turns=tuple(_iter_turns(conversations, touches)))
 
 
-def _all_handled(conversations: Conversations) -> Iterator[SessionTouch]:
-    from plait.files.events import map_agent_launches
-
-    turns = {name: turn for name, (_, turn) in map_agent_launches(conversations).items()}
+def _iter_session_touches(
+    conversations: Conversations, directory: str | None
+) -> Iterator[SessionTouch]:
+    launch_turns = {name: turn for name, (_, turn) in map_agent_launches(conversations).items()}
     others = [
         conversation
         for conversation in conversations.by_line.values()
         if conversation.id != conversations.main
     ]
     number = 0
-    for one in (conversations.active, *others):
-        is_spoken = one.kind in SPOKEN
-        words = None if is_spoken else shorten(one.label or one.agent or one.id, LONGEST)
-        for touch in iter_touches(one):
+    for conversation in (conversations.active, *others):
+        is_spoken = conversation.kind in SPOKEN
+        task = conversation.label or conversation.agent or conversation.id
+        for touch in iter_touches(conversation):
             number += 1
             yield SessionTouch(
                 number=number,
-                touch=touch,
-                line=one.id,
-                by=words,
-                turn=touch.turn if is_spoken else turns.get(one.id, 0),
-                is_active=one.is_active,
+                touch=replace(touch, path=resolve_path(touch.path, directory)),
+                line=conversation.id,
+                by=None if is_spoken else shorten(task, MAX_TEXT),
+                turn=touch.turn if is_spoken else launch_turns.get(conversation.id, 0),
+                is_active=conversation.is_active,
             )
 
 
-def _stories(
-    handled: tuple[SessionTouch, ...], net: Mapping[str, NetChange]
-) -> Iterator[ChangedFile]:
-    from plait.files.events import resolve_path
-
-    by_path: dict[str, list[SessionTouch]] = {}
-    for one in handled:
-        by_path.setdefault(one.touch.path, []).append(one)
-    ordered = sorted(by_path.items(), key=lambda pair: not any(one.is_change for one in pair[1]))
-    for number, (path, found) in enumerate(ordered, 1):
-        yield _story(number, path, found, net.get(resolve_path(path, None)))
-
-
-def _story(number: int, path: str, found: list[SessionTouch], net: NetChange | None) -> ChangedFile:
-    done = [one for one in found if one.touch.outcome == "ok"]
-    patches = [one.touch.patch for one in done if one.touch.patch]
+def _summarize_file(
+    number: int, path: str, touches: Sequence[SessionTouch], net: NetChange | None
+) -> ChangedFile:
+    succeeded = [touch for touch in touches if touch.touch.outcome == "ok"]
+    patches = [touch.touch.patch for touch in succeeded if touch.touch.patch]
     return ChangedFile(
         number=number,
         path=path,
-        handled=tuple(found),
-        reads=sum(one.touch.action == "read" for one in done),
-        changes=sum(one.is_change for one in done),
-        failed=len(found) - len(done),
+        touches=tuple(touches),
+        reads=sum(touch.touch.action == "read" for touch in succeeded),
+        changes=sum(touch.is_change for touch in succeeded),
+        failed=len(touches) - len(succeeded),
         added=sum(patch.added for patch in patches),
         removed=sum(patch.removed for patch in patches),
-        is_new=any(one.touch.action == "created" for one in done),
+        is_new=any(touch.touch.action == "created" for touch in succeeded),
         net=net,
     )
 
 
-def _turns_of(
-    conversations: Conversations, handled: tuple[SessionTouch, ...]
+def _iter_turns(
+    conversations: Conversations, touches: Iterable[SessionTouch]
 ) -> Iterator[TurnFiles]:
     agents = {
         conversation.id
@@ -150,20 +154,17 @@ def _turns_of(
         if conversation.kind not in SPOKEN
     }
     by_turn: dict[int, list[SessionTouch]] = {}
-    for one in handled:
-        if one.line == conversations.main or (one.line in agents and one.is_active):
-            by_turn.setdefault(one.turn, []).append(one)
+    for touch in touches:
+        if touch.line == conversations.main or (touch.line in agents and touch.is_active):
+            by_turn.setdefault(touch.turn, []).append(touch)
     for turn in conversations.active.turns:
         if turn.number in by_turn:
             yield TurnFiles(
                 number=turn.number,
-                words=shorten(format_prompt(turn.opener.text), LONGEST) if turn.opener else "",
+                prompt=shorten(format_prompt(turn.opener.text), MAX_TEXT) if turn.opener else "",
                 uuid=turn.opener.uuid if turn.opener else None,
-                handled=tuple(by_turn[turn.number]),
+                touches=tuple(by_turn[turn.number]),
             )
-
-
-CHANGES = frozenset(map(str, CHANGING))
 
 
 class TouchedPath(Struct, frozen=True, kw_only=True):
@@ -178,44 +179,37 @@ class TouchedPath(Struct, frozen=True, kw_only=True):
     last: str | None
     """When it was last touched."""
 
-    @property
-    def is_changed(self) -> bool:
-        """Return whether anybody changed it."""
-        return self.changes > 0
-
 
 def read_indexed_touches(
-    warm: "FreshIndex", sessions: Sequence[Session], path: str | None
+    index: "FreshIndex", sessions: Sequence[Session], path: str | None
 ) -> list[TouchRow]:
-    """Return what some sessions did to files; those that the index has no rows of are read."""
-    from plait.index.catalogue import load_detailed_sessions
+    """Return what some sessions did to files; those without rows in the index are read first."""
     from plait.sessions.statistics import fill_session_rows
 
-    def is_known() -> bool:
-        known = load_detailed_sessions(warm.catalogue)
-        return all(warm.session_number(session) in known for session in sessions)
+    def has_rows() -> bool:
+        known = load_detailed_sessions(index.catalogue)
+        return all(index.session_number(session) in known for session in sessions)
 
-    if not is_known():
-        fill_session_rows(warm, lambda given: given)
-        if not is_known():  # somebody else was writing
+    if not has_rows():
+        fill_session_rows(index, lambda items: items)
+        if not has_rows():  # another process was writing
             return read_touches(sessions, path)
     keys = {catalogue_key(session.path) for session in sessions}
     return drop_copied_touches(
-        row for row in load_touches(warm.catalogue, path) if row.session in keys
+        row for row in load_touches(index.catalogue, path) if row.session in keys
     )
 
 
 def read_touches(sessions: Iterable[Session], path: str | None) -> list[TouchRow]:
     """Return the same from the logs."""
-    found = (
-        row for session in sessions for row in _touches_in(session) if path in (None, row.path)
-    )
-    return drop_copied_touches(found)
+    rows = (row for session in sessions for row in _iter_touch_rows(session))
+    return drop_copied_touches(row for row in rows if path in (None, row.path))
 
 
-def _touches_in(session: Session) -> Iterator[TouchRow]:
-    read = open_session(session)
-    for conversation in read.by_line.values():
+def _iter_touch_rows(session: Session) -> Iterator[TouchRow]:
+    for conversation in open_session(session).by_line.values():
+        is_agent = conversation.kind in ("agent", "service")
+        state = "active" if conversation.is_active else "abandoned"
         for touch in iter_touches(conversation):
             if touch.action != "backed up":
                 patch = touch.patch
@@ -230,43 +224,37 @@ def _touches_in(session: Session) -> Iterator[TouchRow]:
                     patch.added if patch else None,
                     patch.removed if patch else None,
                     conversation.kind,
-                    _state(conversation),
+                    conversation.kind if is_agent else state,
                 )
 
 
-def _state(conversation: Conversation) -> str:
-    if conversation.kind in ("agent", "service"):
-        return conversation.kind
-    return "active" if conversation.is_active else "abandoned"
-
-
 def drop_copied_touches(rows: Iterable[TouchRow]) -> list[TouchRow]:
-    """Return rows as time went, once where a session was copied."""
-    found: dict[tuple[object, ...], TouchRow] = {}
-    for row in sorted(rows, key=lambda one: (one.time or "", one.session)):
-        name = (row.uuid, row.path, row.action) if row.uuid else (row.session, row.path, row.time)
-        found.setdefault(name, row)
-    return list(found.values())
+    """Return rows in order of time, once where a session was copied."""
+    distinct: dict[tuple[object, ...], TouchRow] = {}
+    for row in sorted(rows, key=lambda row: (row.time or "", row.session)):
+        key = (row.uuid, row.path, row.action) if row.uuid else (row.session, row.path, row.time)
+        distinct.setdefault(key, row)
+    return list(distinct.values())
 
 
-def summarise_touches(rows: Iterable[TouchRow]) -> list[TouchedPath]:
-    """Return the paths, the one that was touched last first."""
+def summarize_touches(rows: Iterable[TouchRow]) -> list[TouchedPath]:
+    """Return the paths, the last touched first."""
     by_path: dict[str, list[TouchRow]] = {}
     for row in rows:
         by_path.setdefault(row.path, []).append(row)
-    found = [_touched(path, several) for path, several in by_path.items()]
-    return sorted(found, key=lambda one: one.last or "", reverse=True)
-
-
-def _touched(path: str, rows: Sequence[TouchRow]) -> TouchedPath:
-    done = [row for row in rows if row.outcome == "ok"]
-    changes = [row for row in done if row.action in CHANGES]
-    return TouchedPath(
-        path=path,
-        sessions=len({row.session for row in rows}),
-        changes=len(changes),
-        reads=sum(row.action == "read" for row in done),
-        added=sum(row.added or 0 for row in changes),
-        removed=sum(row.removed or 0 for row in changes),
-        last=max((row.time for row in rows if row.time), default=None),
-    )
+    paths = []
+    for path, touches in by_path.items():
+        succeeded = [row for row in touches if row.outcome == "ok"]
+        changes = [row for row in succeeded if row.action in CHANGING]
+        paths.append(
+            TouchedPath(
+                path=path,
+                sessions=len({row.session for row in touches}),
+                changes=len(changes),
+                reads=sum(row.action == "read" for row in succeeded),
+                added=sum(row.added or 0 for row in changes),
+                removed=sum(row.removed or 0 for row in changes),
+                last=max((row.time for row in touches if row.time), default=None),
+            )
+        )
+    return sorted(paths, key=lambda path: path.last or "", reverse=True)

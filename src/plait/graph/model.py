@@ -275,6 +275,15 @@ class SummaryLink(Struct, frozen=True, gc=False):
     session: str | None
 
 
+class OtherSummary(NamedTuple):
+    """A `summary` line of a file that is not in the graph."""
+
+    path: str
+    line: int
+    leaf: str
+    text: str
+
+
 class Session(Struct, frozen=True, gc=False):
     """A session with the DAG-lines it consists of."""
 

@@ -215,9 +215,14 @@ def _build_prefixes(graph: SessionGraph, leaving: Leaving) -> dict[str, Prefix]:
 
 
 def get_label(graph: SessionGraph, line: DagLine) -> str | None:
-    """Return what a line is known by: a session by its title, others by summary or prompt."""
+    """Return what a line is known by: a session by its title, others by summary or prompt.
+
+    A session that is known by its first prompt alone has its summary instead.
+    """
     session = graph.sessions.get(line.session) if line.kind == "trunk" else None
-    return session.title if session else line.summary or line.label
+    if session and not (line.summary and session.title == line.label):
+        return session.title
+    return line.summary or line.label
 
 
 PLAIN_EDGES = frozenset({"parent", "logical", "boundary"})

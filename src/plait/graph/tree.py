@@ -5,6 +5,7 @@ s2          ╰── h i j          ├── s2   leaves at g
 s3      ╰── k l m              └── s3   leaves at e, later
 """
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from plait.graph.model import (
     DagLine,
     Finding,
     Junction,
+    OtherSummary,
     Session,
     SessionGraph,
     SessionTree,
@@ -166,6 +168,27 @@ def add_summaries(lines: Mapping[str, DagLine], links: Sequence[SummaryLink]) ->
         name: replace(line, summary=texts[name]) if name in texts else line
         for name, line in lines.items()
     }
+
+
+def label_lines(graph: SessionGraph, others: Sequence[OtherSummary]) -> SessionGraph:
+    """Return a graph with lines labelled by summaries in files that are not in it, too.
+
+    As if those files were in it: the last summary of a line counts, in the order of files.
+    """
+    found = [
+        (graph.files[link.place.file].path, link.place.line, link.line, link.text)
+        for link in graph.summaries
+        if link.line
+    ]
+    found += [
+        (other.path, other.line, line, other.text)
+        for other in others
+        if (line := graph.line_of.get(other.leaf))
+    ]
+    lines = dict(graph.lines)
+    for _, _, name, text in sorted(found):
+        lines[name] = replace(lines[name], summary=text)
+    return dataclasses.replace(graph, lines=lines, tree=build_tree(lines))
 
 
 def find_summary_files(graph: SessionGraph) -> dict[int, tuple[SummaryLink, ...]]:

@@ -1,6 +1,7 @@
 """What is indexed and what is found, as plain values."""
 
 import time
+from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -186,6 +187,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     before: tuple[str, ...] = ()
     """Lines of the text before the snippet's."""
     after: tuple[str, ...] = ()
+    result: str = ""
+    """The exit code and error text of a failed call."""
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
@@ -212,6 +215,12 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     """Queries with words that are there, where nothing answers this one."""
     sessions: int = 0
     """How many were searched."""
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
 
 
 class IndexStatus(Struct, frozen=True, kw_only=True):

@@ -4,9 +4,11 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +28,7 @@ from plait.index.model import (
     Snippet,
     elapsed_ms,
 )
-from plait.index.plain_lines import block_at, passage_kind, read_plain_texts
+from plait.index.plain_lines import block_at, passage_kind, read_plain_texts, result_words
 from plait.index.query import And, Field, Or, Phrase, QueryNode, Word, list_terms, parse_query
 from plait.index.text_index import (
     SCALE,
@@ -40,6 +42,7 @@ from plait.index.text_index import (
 )
 from plait.index.text_query import TextQueryBuilder, restrict_to_second
 from plait.line import iter_lines, read_slice
+from plait.record.codec import iter_strings
 from plait.record.reader import decode_with_text
 from plait.record.types import get_timestamp
 
@@ -57,6 +60,12 @@ SNIPPET_WIDTH = 220
 MOST_CHARACTERS = 4_000_000
 MOST_BYTES = 64 << 20
 MAX_MATCHES = 40
+FIELD_BREAK = "\n· "
+"""Stands between the fields of a tool call in a snippet."""
+ERROR_TAG = re.compile(r"</?tool_use_error>")
+FAILURE_WIDTH = 160
+MOST_LINES_TO_RESULT = 400
+"""Lines after a call in which its result is looked for: agents may write in between."""
 
 
 class PassageText(NamedTuple):
@@ -67,6 +76,14 @@ class PassageText(NamedTuple):
     kind: PassageKind
     text: str
     tool: str | None = None
+    call: str | None = None
+    fields: tuple[str, ...] = ()
+    """The texts of a tool call: command, description, path …"""
+
+    @property
+    def shown(self) -> str:
+        """The text with the fields of a tool call separated."""
+        return FIELD_BREAK.join(self.fields) or self.text
 
 
 def read_passage_text(
@@ -89,14 +106,18 @@ def _read_plain_passage(data: bytes, part: int) -> PassageText | None:
     texts = read_plain_texts(line) if line else None
     if line is None or texts is None or part >= len(texts):
         return None
-    block = block_at(line, part)
-    tool = block.name if block else None
-    return PassageText(line.uuid, get_timestamp(line), passage_kind(line, part), texts[part], tool)
+    block, kind = block_at(line, part), passage_kind(line, part)
+    passage = PassageText(line.uuid, get_timestamp(line), kind, texts[part])
+    if block and block.type == "tool_use":
+        fields = tuple(iter_strings(block.input, ()))
+        return passage._replace(tool=block.name, call=block.id, fields=fields)
+    return passage
 
 
 def _read_passage(
     items: "Iterator[tuple[Record, Item]]", part: int, folder: Path
 ) -> PassageText | None:
+    from plait.conversation.model import ToolCall
     from plait.index.passages import add_saved_output, extract_words
 
     for number, (record, item) in enumerate(items):
@@ -105,8 +126,11 @@ def _read_passage(
             if words is None:
                 return None
             text = add_saved_output(item, words, folder).text
-            tool = getattr(item, "name", None) if words.kind == "input" else None
-            return PassageText(record.uuid, record.timestamp, words.kind, text, tool)
+            passage = PassageText(record.uuid, record.timestamp, words.kind, text)
+            if isinstance(item, ToolCall):
+                fields = tuple(iter_strings(item.input, ()))
+                return passage._replace(tool=item.name, call=item.call, fields=fields)
+            return passage
     return None
 
 
@@ -131,6 +155,22 @@ def _items_on_broken_line(path: Path, number: int) -> "Iterator[tuple[Record, It
             records = list_records(parse_entry(line))
             yield from ((record, item) for record in records for item in list_items(record))
             return
+
+
+def _read_failure(path: Path, place: PassagePlace, call: str) -> str:
+    """Return the start of the result of a failed call: its exit code and error text."""
+    sign = call.encode()
+    after = iter_lines(path, offset=place.offset + place.length + 1, number=place.line + 1)
+    with suppress(SourceError):
+        for line in islice(after, MOST_LINES_TO_RESULT):
+            result = decode_with_text(line.data) if sign in line.data else None
+            content = result.message.content if result and result.message else None
+            for block in content if isinstance(content, list) else ():
+                if block.type == "tool_result" and block.tool_use_id == call:
+                    lines = ERROR_TAG.sub("", result_words(block) or "").split("\n")
+                    text = " · ".join(" ".join(line.split()) for line in lines if line.strip())
+                    return text if len(text) <= FAILURE_WIDTH else text[: FAILURE_WIDTH - 1] + "…"
+    return ""
 
 
 def _make_snippet(text: str, marks: "Sequence[Highlighter]") -> tuple[Snippet, int]:
@@ -269,7 +309,7 @@ class HitBuilder:
     ) -> Hit:
         """Return the hit at a place."""
         lying = self._read_text(place, session, path)
-        text = lying.text if lying else session.title or "" if not place.line else ""
+        text = lying.shown if lying else session.title or "" if not place.line else ""
         shown = make_excerpt(text, self.marks, self.context)
         line = self.line_of(place)
         return Hit(
@@ -294,6 +334,9 @@ class HitBuilder:
             more=more,
             before=shown.before,
             after=shown.after,
+            result=_read_failure(Path(path), place, lying.call)
+            if place.outcome == "failed" and place.kind == "input" and path and lying and lying.call
+            else "",
         )
 
     def _read_text(

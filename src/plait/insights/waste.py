@@ -115,6 +115,12 @@ class Waste(Struct, frozen=True, kw_only=True):
     share_of_input: float | None
     sessions: int
 
+    def __iter__(self) -> Iterator[WasteFinding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
 
 class CountedWaste(NamedTuple):
     """The avoidable spending of several sessions, and of each."""

@@ -11,6 +11,7 @@ Opening a file that exists pays nothing for this.
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from errno import EINVAL
 from io import BufferedReader, FileIO
@@ -231,6 +232,18 @@ def iter_bytes(path: Path) -> Iterator[bytes]:
                 yield bytes(memoryview(buffer)[:filled])
     except OSError as error:
         raise make_read_error(path, error) from error
+
+
+def file_contains(path: Path, needles: tuple[bytes, ...]) -> bool:
+    """Return whether a file contains one of some byte strings; False where it is gone."""
+    longest, rest = max(map(len, needles), default=1), b""
+    with suppress(SourceError):
+        for chunk in iter_bytes(path):
+            held = rest + chunk
+            if any(needle in held for needle in needles):
+                return True
+            rest = held[-longest:]
+    return False
 
 
 def read_slice(path: Path, offset: int, length: int) -> bytes:

@@ -131,6 +131,8 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     marks: Sequence[tuple[int, int]]
     more: int
     outcome: str | None = None
+    result: str = ""
+    """The exit code and error text of a failed call."""
     looks: Sequence[str] = ()
     """What is marked where it opens, as a query writes it; without it, what the snippet marks."""
 
@@ -150,10 +152,11 @@ def _render_hit(
         render_age(hit.time, now),
         _render_more_hits(hit, query) if hit.more else "",
     ]
+    failure = f'<span class="failure">{esc(hit.result)}</span>' if hit.result else ""
     return (
         f'<li><a class="hit" href="{esc(hit_url(hit, query))}">'
         f'<b class="title">{esc(shorten(hit.title or "No title"))}</b>'
-        f'<span class="snippet">{render_marked_text(hit.snippet, hit.marks)}</span></a>'
+        f'<span class="snippet">{render_marked_text(hit.snippet, hit.marks)}</span>{failure}</a>'
         f'<div class="sub">{join_facts(facts)}</div></li>'
     )
 

@@ -322,7 +322,8 @@ class SessionLibrary:
         from plait.sessions.open_session import build_sessions_graph
 
         if len(sessions) == 1:
-            return self.open(sessions[0]).client_graph
+            self._open = self.open(sessions[0]).with_other_summaries()
+            return self._open.client_graph
         return build_sessions_graph(self.resolve_sessions(sessions or None))
 
     def paths(self, *sessions: SessionRef) -> "tuple[GraphPath, ...]":

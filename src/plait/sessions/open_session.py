@@ -17,7 +17,8 @@ from plait.errors import SourceError
 from plait.graph.build import Builder, build
 from plait.graph.chain import find_leaf
 from plait.graph.facts import FileFacts, Source, make_source
-from plait.graph.model import Place, SessionGraph
+from plait.graph.model import OtherSummary, Place, SessionGraph
+from plait.graph.tree import label_lines
 from plait.line import FileStamp, LogFile, iter_lines, read_file_stamp, read_slice
 from plait.record import Record
 from plait.record.codec import encode
@@ -74,10 +75,13 @@ class OpenSession:
         *sessions: Session,
         redaction: "Redaction | None" = None,
         read: Reader = read_log,
+        other_summaries: tuple[OtherSummary, ...] = (),
     ) -> None:
         self.sessions = sessions
         self.redaction = redaction
         """What everything goes through before anything is made of it."""
+        self.other_summaries = other_summaries
+        """Summaries of its branches that lie in other files."""
         self.sources: list[Source] = []
         self.stamps: dict[str, FileStamp | None] = {}
         self._logs: dict[str, Log] = {}
@@ -205,14 +209,21 @@ class OpenSession:
     @cached_property
     def plain_graph(self) -> SessionGraph:
         """The same, by the rule on facts alone."""
-        return self._builder.graph()
+        return self._label(self._builder.graph())
 
     @cached_property
     def client_graph(self) -> SessionGraph:
         """The same, with the leaf that the client's own rule chooses wherever one is named."""
         builder = Builder(leaf_of=self._leaf)
         builder.facts = self._builder.facts
-        return builder.graph()
+        return self._label(builder.graph())
+
+    def _label(self, graph: SessionGraph) -> SessionGraph:
+        if not self.other_summaries:
+            return graph
+        redact = self.redaction.redact_name if self.redaction else str
+        others = [other._replace(text=redact(other.text)) for other in self.other_summaries]
+        return label_lines(graph, others)
 
     def _leaf(self, facts: FileFacts) -> str | None:
         from plait.graph.client import find_resumed_leaf
@@ -317,9 +328,26 @@ class OpenSession:
 
     def redact(self, redaction: "Redaction") -> "OpenSession":
         """Return the same session, all of it changed before anything is made of it."""
-        found = OpenSession(self.sources, *self.sessions, redaction=redaction)
+        return self._rebuild(redaction, self.other_summaries)
+
+    def with_other_summaries(self) -> "OpenSession":
+        """Return the same session, labelled by summaries in other files of its folder too."""
+        from plait.sessions.other_summaries import find_other_summaries
+
+        assert self.redaction is None, "labels are added before redaction"
+        others = find_other_summaries(self.sessions)
+        return self if others == self.other_summaries else self._rebuild(None, others)
+
+    def _rebuild(
+        self, redaction: "Redaction | None", others: tuple[OtherSummary, ...]
+    ) -> "OpenSession":
+        found = OpenSession(
+            self.sources, *self.sessions, redaction=redaction, other_summaries=others
+        )
         for path, log in self._logs.items():
             found._logs[path].recovered.extend(log.recovered)
+        if redaction is None:
+            found.stamps = self.stamps
         return found
 
     def is_current(self, *files: LogFile) -> bool:
@@ -368,11 +396,17 @@ def open_session(session: Session, redaction: "Redaction | None" = None) -> Open
     return OpenSession(session.files, session, redaction=redaction)
 
 
-def open_sessions(sessions: Iterable[Session], redaction: "Redaction | None" = None) -> OpenSession:
-    """Read sessions that share records."""
+def open_sessions(
+    sessions: Iterable[Session],
+    redaction: "Redaction | None" = None,
+    summaries: Iterable[OtherSummary] = (),
+) -> OpenSession:
+    """Read sessions that share records, labelled by summaries in other files too."""
     chosen = tuple(sessions)
-    files = (file for session in chosen for file in session.files)
-    return OpenSession(files, *chosen, redaction=redaction)
+    files = [file for session in chosen for file in session.files]
+    own = {str(file.path) for file in files}
+    others = tuple(summary for summary in summaries if summary.path not in own)
+    return OpenSession(files, *chosen, redaction=redaction, other_summaries=others)
 
 
 def build_sessions_graph(sessions: Iterable[Session]) -> SessionGraph:
@@ -383,8 +417,12 @@ def build_sessions_graph(sessions: Iterable[Session]) -> SessionGraph:
     """
     chosen = tuple(sessions)
     if len(chosen) == 1:
-        return open_session(chosen[0]).client_graph
-    return build(file for session in chosen for file in session.files)
+        return open_session(chosen[0]).with_other_summaries().client_graph
+    from plait.sessions.other_summaries import find_other_summaries
+
+    graph = build(file for session in chosen for file in session.files)
+    others = find_other_summaries(chosen)
+    return label_lines(graph, others) if others else graph
 
 
 def list_graph_rows(graph: SessionGraph, session: str) -> "list[RowShape]":

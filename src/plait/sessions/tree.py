@@ -78,6 +78,12 @@ class SessionTree(Struct, frozen=True):
     compactions: dict[str, str]
     unlinked: Unlinked
 
+    def __iter__(self) -> Iterator[OutlineItem]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
 
 def read_tree(sessions: Sequence[Session], way: TreeDetail) -> SessionTree:
     """Return the trees of some sessions, read from their logs."""
@@ -173,7 +179,10 @@ def read_indexed_tree(
 ) -> SessionTree:
     """Return the trees of some sessions; what the index does not know yet is read, and saved."""
     from plait.sessions.open_session import build_sessions_graph
+    from plait.sessions.other_summaries import find_other_summaries
 
+    if find_other_summaries(sessions):  # what the index has saved does not know them
+        return read_tree(sessions, way)
     if len(sessions) > 1:
         return join_trees(_read_indexed_forest(index, sessions, watch), way)
     (session,) = sessions

@@ -5,7 +5,7 @@ response and lasts five hours; it also ends after five hours without any respons
 active block is projected to its end.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, Protocol, TypeAlias, TypeVar, get_args
 
@@ -127,6 +127,12 @@ class Spending(Struct, frozen=True):
 
     rows: tuple[SpendingRow, ...]
     totals: SpendingRow
+
+    def __iter__(self) -> Iterator[SpendingRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
 
 def sum_by_session(responses: Iterable[BilledResponse], prices: Prices) -> dict[str, SpendingSum]:
@@ -412,6 +418,12 @@ class CrossTable(Struct, frozen=True):
     dimensions: tuple[Dimension, ...]
     cells: Mapping[CellKey, SpendingSum]
     totals: SpendingSum
+
+    def __iter__(self) -> Iterator[CellKey]:
+        return iter(self.cells)
+
+    def __len__(self) -> int:
+        return len(self.cells)
 
     def sums_by(self, *dimensions: Dimension) -> dict[CellKey, SpendingSum]:
         """Return the sums by some dimensions; of a single one times in order, the rest by cost."""

@@ -352,7 +352,9 @@ class LiveSession:
     @cached_property
     def files(self) -> ChangedFiles:
         """What it did to files."""
-        return list_changed_files(self.conversations, self.net)
+        from plait.files.history import find_start_directory
+
+        return list_changed_files(self.conversations, self.net, find_start_directory(self.opened))
 
     @cached_property
     def net(self) -> "Mapping[str, NetChange]":

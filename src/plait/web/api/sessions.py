@@ -270,8 +270,8 @@ def files(request: SessionRequest, asked: model.Touched) -> ChangedFiles:
 
 
 def _strip_patches(file: ChangedFile) -> ChangedFile:
-    touches = (replace(touch, touch=replace(touch.touch, patch=None)) for touch in file.handled)
-    return replace(file, handled=tuple(touches))
+    touches = (replace(touch, touch=replace(touch.touch, patch=None)) for touch in file.touches)
+    return replace(file, touches=tuple(touches))
 
 
 def usage(request: SessionRequest, asked: model.WhichPart) -> model.SessionUsage:

@@ -41,7 +41,7 @@ def serve_changes(request: Request) -> Response:
         turn = next((turn for turn in changed.turns if turn.number == number), None)
         if turn is None:
             raise HTTPException(404, "no file was touched there")
-        body = render_touches(header, turn.handled, has_path=True)
+        body = render_touches(header, turn.touches, has_path=True)
     else:
         body = render_full_patch(_find_touch(request, changed))
     return tab_fragment(request, session, "files", body)
@@ -59,7 +59,7 @@ def _find_touch(request: Request, changed: ChangedFiles) -> SessionTouch:
     number, uuid = read_number(request, "touch"), request.query_params.get("uuid")
     path = request.query_params.get("path")
     for file in changed.files:
-        for touch in file.handled:
+        for touch in file.touches:
             is_named = uuid is not None and (touch.touch.uuid, file.path) == (uuid, path)
             if is_named or touch.number == number:
                 return touch
