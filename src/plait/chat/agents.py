@@ -37,9 +37,9 @@ from plait.chat.permissions import SessionPermissions
 from plait.chat.prompts import Prompt, PromptQueue
 from plait.chat.responses import ResponseClient, Sleep
 from plait.chat.runtime import (
+    Attachments,
     Emit,
     Limits,
-    NoAttachments,
     Permissions,
     Runtime,
     cancel_and_wait,
@@ -624,7 +624,7 @@ def build_agent_runtime(
     tools = kind.select_tools(parent.tools, writer.task.depth)
     context = LiveContext(writer)
     attachments = (
-        NoAttachments()
+        Attachments()
         if kind.is_one_shot
         else make_agent_attachments(parent.attachments, writer, context)
     )

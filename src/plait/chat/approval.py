@@ -47,4 +47,3 @@ class Approver(Protocol):
 
     async def ask(self, proposal: Proposal, call: str) -> Approval:
         """Return what is said to a proposal."""
-        ...

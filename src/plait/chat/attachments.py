@@ -20,7 +20,7 @@ from plait.chat.context import LiveContext
 from plait.chat.instructions import SessionInstructions
 from plait.chat.mcp import SessionServers
 from plait.chat.prompts import Prompt
-from plait.chat.runtime import Attachments, NoAttachments
+from plait.chat.runtime import Attachments
 from plait.chat.skills import SkillListing, log_permissions
 from plait.chat.tools.base import Outcome, ToolError, Workplace
 from plait.chat.tools.files import format_size, make_absolute, resolve_path
@@ -228,9 +228,9 @@ class ServerInstructions:
         self._writer.attachment(fields, words, role="system")
 
 
-@dataclass(frozen=True, slots=True)
-class SessionAttachments:
-    """Tells the model of a session what it should know besides."""
+@dataclass(frozen=True)
+class SessionAttachments(Attachments):
+    """The attachments of a session: mentioned files, instructions, skills and servers."""
 
     writer: SessionWriter
     mentions: FileMentions
@@ -239,7 +239,7 @@ class SessionAttachments:
     servers: ServerInstructions
 
     def write_for_prompts(self, prompts: Sequence[Prompt]) -> Sequence[str]:
-        """Log what goes along with prompts that were just logged; returns what people are told."""
+        """Log the attachments of prompts that were just logged; return notices for the user."""
         for prompt in prompts:
             if prompt.expansion:
                 self._write_mentions(prompt.expansion.content, is_typed=False)
@@ -256,7 +256,7 @@ class SessionAttachments:
         return notices
 
     def write_for_skill(self, content: str) -> None:
-        """Log what goes along with what a skill says that was just logged."""
+        """Log the files that a skill mentions."""
         self._write_mentions(content, is_typed=False)
 
     def _write_mentions(self, text: str, *, is_typed: bool) -> None:
@@ -264,41 +264,38 @@ class SessionAttachments:
             self.instructions.note_file(path)
 
     def note_file(self, path: Path) -> None:
-        """Take note of a file that was read or written."""
+        """Note that a file was read or written."""
         self.instructions.note_file(path)
 
     def write_for_results(self) -> None:
-        """Log what goes along with the results of a response."""
+        """Log the instructions of directories that were worked in."""
         self.instructions.write_nested()
 
 
-@dataclass(frozen=True, slots=True)
-class AgentAttachments:
-    """Tells an agent how to work here, as its session was told."""
+@dataclass(frozen=True)
+class AgentAttachments(Attachments):
+    """The attachments of an agent: instructions only."""
 
     instructions: SessionInstructions
 
     def write_for_prompts(self, prompts: Sequence[Prompt]) -> Sequence[str]:
-        """Log what counts in this directory; whoever sent it out knows what people are told."""
+        """Log the instructions; the session has shown their notices already."""
         self.instructions.write()
         return ()
 
-    def write_for_skill(self, content: str) -> None:
-        """Log nothing."""
-
     def note_file(self, path: Path) -> None:
-        """Take note of a file that was read or written."""
+        """Note that a file was read or written."""
         self.instructions.note_file(path)
 
     def write_for_results(self) -> None:
-        """Log what goes along with the results of a response."""
+        """Log the instructions of directories that were worked in."""
         self.instructions.write_nested()
 
 
 def make_agent_attachments(
     parent: Attachments, writer: AgentWriter, context: LiveContext
 ) -> Attachments:
-    """Return what goes along in the log of an agent, given what does in its sender's."""
+    """Return the attachments of an agent that is started from a session or another agent."""
     if not isinstance(parent, SessionAttachments | AgentAttachments):
-        return NoAttachments()
+        return Attachments()
     return AgentAttachments(parent.instructions.for_agent(writer, context))

@@ -1,12 +1,12 @@
-"""A session with a model: prompts in, events out, all of it logged.
+"""A session with a model through the API: prompts in, events out, everything logged.
 
     model = MessagesApi("claude-opus-5-5", key="sk-…")
     async with Client.new("/home/me/.claude", cwd="/home/me/shop", model=model) as client:
         async for event in client.send("What is in the README?"):
             ...
 
-`interrupt` stops the turn. A prompt given to `queue` meanwhile reaches the model within the turn
-where tools run; otherwise it gets a turn of its own before `send` is over.
+`interrupt` stops the turn. A prompt given to `queue` reaches the model within the current turn if
+tools run; otherwise it gets a turn of its own before `send` ends.
 """
 
 import asyncio
@@ -15,11 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from plait.chat.approval import Mode
 from plait.chat.compaction import describe_failure
-from plait.chat.context import RequestBuilder
 from plait.chat.engine import ContextFill
 from plait.chat.events import Event, Notice
 from plait.chat.model_info import get_capacity
@@ -28,10 +27,15 @@ from plait.chat.prompts import Prompt, PromptQueue
 from plait.chat.responses import ResponseClient, Sleep
 from plait.chat.rewind import FileRewindPlan, RewindPoint, list_rewind_points, plan_rewind_from_log
 from plait.chat.runtime import Runtime
-from plait.chat.session import keeps_file_history, parse_session_options, restore_files
+from plait.chat.session import (
+    SessionOptions,
+    build_runtime,
+    keeps_file_history,
+    parse_session_options,
+    restore_files,
+)
 from plait.chat.session_commands import log_command, log_unknown_command, rename_session
 from plait.chat.session_hooks import SessionLifecycle
-from plait.chat.skills import SessionSkills
 from plait.chat.streaming import Closeable, Model, ModelError
 from plait.chat.tools import stop_all
 from plait.chat.turn import Turn
@@ -42,16 +46,11 @@ from plait.record import Record
 from plait.write import SessionWriter
 from plait.write.lines import NEWEST, Content, Version
 
-if TYPE_CHECKING:
-    from plait.chat.session import SessionOptions
-
-
 TurnWork: TypeAlias = Callable[[], Coroutine[None, None, None]]
-"""What a session does while somebody follows."""
 
 
 class Client:
-    """A session that goes on."""
+    """A session through the API; an `Engine` of the console."""
 
     def __init__(
         self,
@@ -63,11 +62,11 @@ class Client:
     ) -> None:
         self.runtime = runtime
         self.meter = Meter(prices or Prices())
-        """What the session took since it is open."""
+        """Usage since the session was opened."""
         self.cost = SessionCost(
             self.meter.prices, runtime.writer.cost_before, runtime.writer.ids.moment
         )
-        """What it took in all, as the log will say."""
+        """The whole cost of the session, as it is logged."""
         self._queue = PromptQueue(runtime.writer)
         runtime.place.on_task_done = lambda task: self._queue.put_notification(task.notification)
         self._response_client = ResponseClient(runtime, self._emit, sleep=sleep, random=random)
@@ -78,7 +77,7 @@ class Client:
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         self._is_abandoned = False
-        """Whether nobody looks at the turn any more."""
+        """Whether nobody follows the turn any more."""
 
     @classmethod
     def new(
@@ -91,11 +90,11 @@ class Client:
         version: Version = NEWEST,
         entrypoint: str = "sdk-cli",
         prices: Prices | None = None,
-        **manner: Any,
+        **options: Any,
     ) -> Self:
-        """Begin a session of a directory, in a configuration folder of the client.
+        """Start a new session of a directory, logged in a configuration folder of Claude Code.
 
-        What else is said of how it is held is the fields of `plait.chat.Manner`.
+        Further options are the fields of `plait.chat.SessionOptions`.
         """
         writer = SessionWriter.new(
             folder,
@@ -103,11 +102,11 @@ class Client:
             session=session,
             version=version,
             model=model.name,
-            permission_mode=manner.get("mode", "default"),
+            permission_mode=options.get("mode", "default"),
             entrypoint=entrypoint,
-            has_snapshots=keeps_file_history(version, entrypoint, manner.get("environment")),
+            has_snapshots=keeps_file_history(version, entrypoint, options.get("environment")),
         )
-        return cls.from_writer(writer, parse_session_options(model, manner), prices=prices)
+        return cls.from_writer(writer, parse_session_options(model, options), prices=prices)
 
     @classmethod
     def resume(
@@ -119,60 +118,58 @@ class Client:
         version: Version = NEWEST,
         entrypoint: str = "sdk-cli",
         prices: Prices | None = None,
-        **manner: Any,
+        **options: Any,
     ) -> Self:
-        """Go on with the session of a file, whoever wrote it."""
+        """Resume the session of a log, whether Plait or Claude Code wrote it."""
         writer = SessionWriter.resume(
             path,
             cwd=cwd,
             version=version,
             model=model.name,
-            permission_mode=manner.get("mode"),
+            permission_mode=options.get("mode"),
             entrypoint=entrypoint,
-            has_snapshots=keeps_file_history(version, entrypoint, manner.get("environment")),
+            has_snapshots=keeps_file_history(version, entrypoint, options.get("environment")),
         )
-        return cls.from_writer(writer, parse_session_options(model, manner), prices=prices)
+        return cls.from_writer(writer, parse_session_options(model, options), prices=prices)
 
     @classmethod
     def from_writer(
-        cls, writer: SessionWriter, options: "SessionOptions", *, prices: Prices | None = None
+        cls, writer: SessionWriter, options: SessionOptions, *, prices: Prices | None = None
     ) -> Self:
-        """Hold the session of a log in some manner."""
-        from plait.chat.session import build_runtime
-
+        """Open the session of a writer."""
         return cls(build_runtime(writer, options), prices=prices)
 
     @property
     def session(self) -> str:
-        """The id of the session."""
+        """The session ID."""
         return self.runtime.writer.session
 
     @property
     def path(self) -> Path:
-        """The file of its log; there is none before its first line."""
+        """The log; it is created with its first line."""
         return self.runtime.writer.path
 
     @property
     def model(self) -> str:
-        """The name of whoever answers."""
+        """The name of the model."""
         return self.runtime.writer.setting.model
 
     @property
     def mode(self) -> Mode:
-        """What may be done without asking."""
+        """The permission mode."""
         permissions = self.runtime.permissions
         return permissions.mode if isinstance(permissions, SessionPermissions) else "default"
 
     @property
     def tools(self) -> Sequence[str]:
-        """The names of what the model can have done."""
+        """The names of the tools."""
         return tuple(self.runtime.tools)
 
     @property
     def commands(self) -> Mapping[str, str]:
-        """The commands that people wrote down, by name, with what each is for."""
+        """Custom commands and skills of the user, by name, with their descriptions."""
         skills = self.runtime.skills
-        if not isinstance(skills, SessionSkills):
+        if skills is None:
             return {}
         return {
             skill.name: skill.description for skill in skills.skills.values() if skill.is_for_person
@@ -180,15 +177,13 @@ class Client:
 
     @property
     def total_dollars(self) -> float | None:
-        """What it cost with all that came before, None where nothing did."""
+        """The cost since the session began; None if it began with this client."""
         return float(self.cost.fields["totalCostUSD"]) if self.cost.before else None
 
     @property
     def context_fill(self) -> ContextFill | None:
-        """How full its context is, None where nobody knows."""
+        """How full the context is; None if that is unknown."""
         requests = self.runtime.requests
-        if not isinstance(requests, RequestBuilder):
-            return None
         capacity = get_capacity(requests.model)
         return ContextFill(
             requests.context.tokens(), capacity.window, capacity.compaction_threshold
@@ -196,12 +191,12 @@ class Client:
 
     @property
     def rules(self) -> Sequence[str]:
-        """What may be done without asking, what is asked about and what may not, a line each."""
-        held = self.runtime.permissions
-        return held.describe() if isinstance(held, SessionPermissions) else ()
+        """The permission mode and rules, one per line."""
+        permissions = self.runtime.permissions
+        return permissions.describe() if isinstance(permissions, SessionPermissions) else ()
 
     async def servers(self, approve: str = "") -> list[str]:
-        """Return how each server stands; one that waits for leave is started first."""
+        """Return the status of each MCP server, after approving one if named."""
         if self.runtime.servers is None:
             return []
         notices = await self.runtime.servers.start()
@@ -210,35 +205,35 @@ class Client:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a turn goes on."""
+        """Whether a turn is running."""
         return self._task is not None and not self._task.done()
 
     @property
     def has_events(self) -> bool:
-        """Whether something has happened that whoever follows has not taken yet."""
+        """Whether there are events that were not consumed yet."""
         return self.is_busy and not self._events.empty()
 
     @property
     def waiting(self) -> tuple[Content, ...]:
-        """The prompts that wait."""
+        """The queued prompts."""
         return self._queue.prompts
 
     async def wait_for_background(self) -> None:
-        """Wait until something has come that has a turn of its own: the end of an agent."""
+        """Wait until something needs a turn of its own, such as the end of an agent."""
         while self.is_busy or not len(self._queue):
             self._queue.arrived.clear()
             await self._queue.arrived.wait()
 
     def continue_turns(self) -> AsyncGenerator[Event, None]:
-        """Do the turns of what has come, and yields what happens, as `send` does."""
+        """Run the turns of what has arrived; yield events as `send` does."""
         return self._stream_events(lambda: self._run_turns(None))
 
     def send(self, content: Content, *, uuid: str | None = None) -> AsyncGenerator[Event, None]:
-        """Asks, and yields what happens until nothing waits; left early, the turn is stopped."""
+        """Send a prompt; yield events until nothing is queued. Closed early, the turn is stopped."""
         return self._stream_events(lambda: self._run_turns(content, uuid))
 
     def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
-        """Have a summary stand for what was said."""
+        """Replace the conversation with a summary."""
         compactor = self.runtime.compactor
         if compactor is None:
             raise UserError("this session cannot be compacted")
@@ -257,42 +252,41 @@ class Client:
         return self._stream_events(work)
 
     def queue(self, content: Content) -> None:
-        """Have a prompt wait while a turn goes on."""
+        """Queue a prompt while a turn is running."""
         if not self.is_busy:
             raise UserError("no turn is running", "send it")
         self._queue.put(content)
 
     def take_back(self) -> list[Content]:
-        """Take the prompts back that wait."""
+        """Take the queued prompts back."""
         return self._queue.take_back()
 
     def interrupt(self) -> bool:
-        """Stop the turn that goes on; tells whether there was one."""
+        """Stop the running turn; return whether there was one."""
         if not self.is_busy or self._task is None:
             return False
         return self._task.cancel()
 
     def rewind_points(self) -> list[RewindPoint]:
-        """Return the prompts that one can go back to, the oldest first."""
+        """Return the prompts that can be rewound to, oldest first."""
         return list_rewind_points(self.chain)
 
     @property
     def chain(self) -> Sequence[Record]:
-        """The messages that lead to where the session stands, since the last summary."""
-        requests = self.runtime.requests
-        return requests.context.records if isinstance(requests, RequestBuilder) else ()
+        """The messages of the conversation since the last compaction."""
+        return self.runtime.requests.context.records
 
     def plan_file_rewind(self, point: RewindPoint) -> FileRewindPlan | None:
-        """Return what going back to a prompt means for files, None where none were kept then."""
+        """Return what a rewind changes in files; None if there are no backups for that prompt."""
         root = Path(self.runtime.writer.setting.cwd)
         return plan_rewind_from_log(
             self.path, point.uuid, root, self.runtime.place.extra_directories
         )
 
     async def rewind(self, point: RewindPoint) -> None:
-        """Go on from before a prompt; files stay as they are.
+        """Continue from before a prompt; files are not changed.
 
-        Of files the model knows from then on what it was told before that prompt.
+        Only files that were read or written before that prompt count as known afterwards.
         """
         if self.is_busy:
             raise UserError("a turn is running", "stop it first")
@@ -301,28 +295,26 @@ class Client:
         restore_files(self.chain, self.runtime.place)
 
     async def switch(self, *, model: str | None = None, mode: Mode | None = None) -> None:
-        """Go on with another model of the same API, or in another mode."""
+        """Switch to another model or permission mode."""
         if model:
-            self.runtime.writer.setting.model = model
-            if isinstance(self.runtime.requests, RequestBuilder):
-                self.runtime.requests.model = model
+            self.runtime.writer.setting.model = self.runtime.requests.model = model
         if mode and isinstance(self.runtime.permissions, SessionPermissions):
             self.runtime.permissions.set_mode(mode)
 
     async def rename(self, title: str) -> str:
-        """Give the session a name; returns what the person is told."""
+        """Rename the session; return the message for the user."""
         return rename_session(self.runtime.writer, title)
 
     def log_command(self, name: str, rest: str, lines: list[str]) -> list[str]:
-        """Have the log say that a command was given, as far as it says so; returns what is told."""
+        """Log a slash command as Claude Code does; return the lines to show."""
         return log_command(self.runtime.writer, self.cost, name, rest, lines)
 
     def log_unknown_command(self, name: str, rest: str) -> None:
-        """Have the log say that somebody asked for a command that there is not."""
+        """Log that an unknown slash command was typed."""
         log_unknown_command(self.runtime.writer, name, rest)
 
     async def close(self) -> None:
-        """Stop what goes on, and logs where the session goes on."""
+        """Stop everything that runs and log how the session ends."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -340,7 +332,7 @@ class Client:
             await self.runtime.model.close()
 
     async def _run_turns(self, content: Content | None, uuid: str | None = None) -> None:
-        """Do the turn of a prompt, then that of the prompts that waited for its end."""
+        """Run the turn of a prompt, then those of queued prompts."""
         if not await self.lifecycle.wait_started():
             return
         time = self.runtime.writer.ids.time()
@@ -353,15 +345,15 @@ class Client:
             prompts = await self._next_prompts() if goes_on else []
 
     async def _next_prompts(self) -> list[Prompt]:
-        """Return what waits; where nobody types, what agents in the background will report."""
+        """Return what is queued; in print mode, wait for agents in the background first."""
         pool, is_typed = self.runtime.agents, self.runtime.writer.setting.entrypoint == "cli"
         while pool and not is_typed and not len(self._queue) and pool.background_count:
             await pool.wait_for_any()
-            await asyncio.sleep(0)  # who waited longer is told first
+            await asyncio.sleep(0)  # lets callbacks of the agent queue its notification
         return self._queue.take()
 
     async def _stream_events(self, work: TurnWork) -> AsyncGenerator[Event, None]:
-        """Do something, and yields what happens until it is over."""
+        """Run some work in a task; yield its events until it is done."""
         if self.is_busy:
             raise UserError("a turn is running", "`queue` adds a prompt to it")
         if self._is_closed:
@@ -383,7 +375,7 @@ class Client:
                 await self._task
 
     async def _stop(self) -> None:
-        """End what goes on; what waits is not asked any more."""
+        """Cancel the running work; queued prompts are not sent any more."""
         self._is_abandoned = True
         if self._task is None or self._task.done():
             return

@@ -1,4 +1,4 @@
-"""What a turn works with, and the interfaces of its parts."""
+"""What the turns of a session work with, and the interfaces of its parts."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -7,25 +7,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from plait.chat.events import Compacted, Event
-from plait.chat.streaming import Model, Request
+from plait.chat.context import RequestBuilder
+from plait.chat.events import Event
+from plait.chat.streaming import Model
 from plait.chat.tools.base import Outcome, Proposal, Tool, Workplace
 from plait.write import SessionWriter
-from plait.write.lines import Content
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # these modules import this one
     from plait.chat.agents import AgentPool
+    from plait.chat.compaction import SessionCompactor
     from plait.chat.mcp import SessionServers
     from plait.chat.prompts import Prompt
     from plait.chat.session_hooks import SessionHooks
-    from plait.chat.skills import Expansion
+    from plait.chat.skills import SessionSkills
 
-
+Emit: TypeAlias = Callable[[Event], None]
 Tasks: TypeAlias = "Collection[asyncio.Task[Any]]"
 
 
 async def cancel_and_wait(tasks: Tasks) -> None:
-    """Stop tasks, each once, so that none is stopped while it cleans up; waits for all."""
+    """Cancel tasks and wait for all of them; one that is already being cancelled is only awaited."""
     for task in tasks:
         if not task.done() and not task.cancelling():
             task.cancel()
@@ -34,162 +35,98 @@ async def cancel_and_wait(tasks: Tasks) -> None:
             await asyncio.wait(busy)
     for task in tasks:
         if not task.cancelled():
-            task.exception()  # seen, so that nobody complains that it was not
-
-
-Emit: TypeAlias = Callable[[Event], None]
-
-
-class Memory(Protocol):
-    """What the model is sent: what the log says, as it stands."""
-
-    def build(self, tools: Sequence[Mapping[str, Any]]) -> Request:
-        """Return what is sent to the model now."""
-        ...
-
-
-class Compactor(Protocol):
-    """Whoever makes room: logs a summary and puts it in the memory's place."""
-
-    async def compact_if_needed(self) -> Compacted | None:
-        """Compact where the context is nearly full; None where it is not, or not yet pressing."""
-        ...
-
-    async def compact(self, trigger: Literal["auto", "manual"], focus: str = "") -> Compacted:
-        """Sum up what was said; raises ModelFault where the model does not answer."""
-        ...
+            task.exception()  # asyncio warns about exceptions nobody retrieved
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """Whether a call is done, and what the log says of that."""
+    """The decision about a tool call, and what is logged of it."""
 
     is_allowed: bool
     proposal: Proposal
-    """As it is allowed: a person may have changed it."""
+    """The call as it is allowed: the user or a hook may have changed it."""
     message: str = ""
-    """What the model is told of a refusal."""
+    """What the model gets if it is denied."""
     output: Any = None
-    """What the log keeps of it: `toolUseResult`."""
+    """What is logged if it is denied: `toolUseResult`."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What the line of the result says beside, by its names in Python."""
+    """Further fields of the result's log line, by Python names."""
     ends_turn: bool = False
-    """Whether the turn ends with the refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookAdvice:
-    """What hooks think of a call."""
+    """The verdict of hooks about a tool call."""
 
     verdict: Literal["allow", "ask"]
     reason: str = ""
 
 
 class Permissions(Protocol):
-    """Whoever says what may be done: rules, a mode, a person."""
+    """Decides about tool calls: by rules, by mode, by asking."""
 
     async def check(
         self, proposal: Proposal, call: str, advice: HookAdvice | None = None
     ) -> Ruling:
-        """Decide on a call; it may take as long as a person takes."""
-        ...
+        """Decide about a call; this may take as long as the user takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far a turn may go."""
+    """Limits of a session."""
 
     responses: int | None = None
-    """How often the model is asked for one prompt (`--max-turns`)."""
+    """Responses to one prompt (`--max-turns`)."""
     dollars: float | None = None
-    """What the session may cost (`--max-budget-usd`)."""
+    """Cost of the session (`--max-budget-usd`)."""
     retries: int = 10
-    """How often a request that failed is sent again."""
+    """Retries of a failed request."""
 
 
-class Commands(Protocol):
-    """Whoever knows what people wrote down to be asked for by a name."""
-
-    async def expand(self, content: Content, runtime: "Runtime") -> "Expansion | None":
-        """Return what a command makes of a prompt, None where it is none; raises Unexpanded."""
-        ...
-
-
-class NoCommands:
-    """Knows none."""
-
-    async def expand(self, content: Content, runtime: "Runtime") -> "Expansion | None":
-        """Take every prompt as it is."""
-        return None
-
-
-class Attachments(Protocol):
-    """Whoever says what goes along with the words of a person and with results."""
+class Attachments:
+    """What is logged along with prompts and results. This base class logs nothing."""
 
     def write_for_prompts(self, prompts: "Sequence[Prompt]") -> Sequence[str]:
-        """Log what goes along with prompts that were just logged; returns what people are told."""
-        ...
-
-    def write_for_skill(self, content: str) -> None:
-        """Log what goes along with what a skill says that was just logged."""
-        ...
-
-    def note_file(self, path: Path) -> None:
-        """Take note of a file that was read or written."""
-        ...
-
-    def write_for_results(self) -> None:
-        """Log what goes along with the results of a response."""
-        ...
-
-
-class NoAttachments:
-    """Says nothing besides."""
-
-    def write_for_prompts(self, prompts: "Sequence[Prompt]") -> Sequence[str]:
-        """Log nothing."""
+        """Log the attachments of prompts that were just logged; return notices for the user."""
         return ()
 
     def write_for_skill(self, content: str) -> None:
-        """Log nothing."""
+        """Log the attachments of a skill's text that was just logged."""
 
     def note_file(self, path: Path) -> None:
-        """Note nothing."""
+        """Note that a file was read or written."""
 
     def write_for_results(self) -> None:
-        """Log nothing."""
+        """Log the attachments of the results of a response."""
 
 
 @runtime_checkable
 class SessionTool(Protocol):
-    """A tool that has others work: it needs all that a turn needs."""
+    """A tool that needs the whole session, such as one that starts agents."""
 
     async def run_in_session(self, proposal: Proposal, call: str, runtime: "Runtime") -> Outcome:
-        """Have an agent do what a call asks for, and returns what comes of it."""
-        ...
+        """Execute an approved call."""
 
 
 @dataclass(slots=True)
 class Runtime:
-    """All that a turn needs."""
+    """Everything the turns of a session need."""
 
     writer: SessionWriter
     model: Model
-    requests: Memory
+    requests: RequestBuilder
     permissions: Permissions
     place: Workplace
     tools: Mapping[str, Tool] = field(default_factory=dict)
-    compactor: Compactor | None = None
+    compactor: "SessionCompactor | None" = None
     limits: Limits = field(default_factory=Limits)
-    attachments: Attachments = field(default_factory=NoAttachments)
-    skills: Commands = field(default_factory=NoCommands)
+    attachments: Attachments = field(default_factory=Attachments)
+    skills: "SessionSkills | None" = None
     servers: "SessionServers | None" = None
-    """The servers whose tools are among those of the session."""
+    """MCP servers, whose tools are among those of the session."""
     restore_tool_state: Callable[[], None] = lambda: None
-    """Has the tools know again what they knew when the session was left."""
+    """Restores what tools knew before the session was resumed."""
     agents: "AgentPool | None" = None
-    """The agents that can be sent out."""
     hooks: "SessionHooks | None" = None
-    """Commands that are told of what happens, and may have a say."""
     approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while somebody is asked: one question at a time, whoever has it."""
+    """Held while the user is asked, so that there is one question at a time."""

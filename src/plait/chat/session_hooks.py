@@ -15,7 +15,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from plait.chat.context import RequestBuilder
 from plait.chat.events import Notice, TurnEnded
 from plait.chat.hooks import (
     EVENTS,
@@ -656,18 +655,16 @@ def get_session_source(runtime: Runtime) -> str:
 def build_start_fields(runtime: Runtime, prices: Prices) -> dict[str, Any]:
     """Return what hooks are told of a session that begins, besides how."""
     fields: dict[str, Any] = {}
-    if get_session_source(runtime) == "resume" and isinstance(runtime.requests, RequestBuilder):
-        fields |= _build_resume_fields(runtime, runtime.requests, prices)
+    if get_session_source(runtime) == "resume":
+        fields |= _build_resume_fields(runtime, prices)
     if not runtime.writer.is_unseen:
         fields["model"] = runtime.writer.setting.model
     return fields
 
 
-def _build_resume_fields(
-    runtime: Runtime, requests: RequestBuilder, prices: Prices
-) -> dict[str, Any]:
-    """Return how a session was left that goes on: how long ago, and what going on takes."""
-    now = runtime.writer.ids.moment()
+def _build_resume_fields(runtime: Runtime, prices: Prices) -> dict[str, Any]:
+    """Return how long ago a session was left, and what resuming it costs."""
+    requests, now = runtime.requests, runtime.writer.ids.moment()
     answers = (
         record for record in reversed(requests.context.records) if record.type == "assistant"
     )

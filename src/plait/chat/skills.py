@@ -26,7 +26,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from plait.chat.context import LiveContext, RequestBuilder
+from plait.chat.context import LiveContext
 from plait.chat.front_matter import Document, parse_document
 from plait.chat.instructions import ProjectScope
 from plait.chat.model_info import resolve_alias
@@ -424,7 +424,7 @@ def log_failure(error: SkillError, runtime: Runtime) -> str:
 def use_model(model: str | None, runtime: Runtime) -> Iterator[None]:
     """Have another model answer, where a command wants it."""
     requests = runtime.requests
-    if model is None or not isinstance(requests, RequestBuilder):
+    if model is None:
         yield
         return
     before, requests.model = requests.model, resolve_alias(model)

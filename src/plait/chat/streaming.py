@@ -112,7 +112,6 @@ class Model(Protocol):
 
     def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
         """Answer a request piece by piece; raises ModelFault where it cannot."""
-        ...
 
 
 @runtime_checkable
@@ -121,4 +120,3 @@ class Closeable(Protocol):
 
     async def close(self) -> None:
         """Let go of it."""
-        ...

@@ -532,7 +532,8 @@ class Turn:
         """Return what is asked with what a command makes of it."""
         if not prompt.is_from_user:
             return prompt
-        expansion = await self._runtime.skills.expand(prompt.content, self._runtime)
+        skills = self._runtime.skills
+        expansion = await skills.expand(prompt.content, self._runtime) if skills else None
         return replace(prompt, expansion=expansion)
 
     async def _log_prompts(self, prompts: Sequence[Prompt]) -> bool:

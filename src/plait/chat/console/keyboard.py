@@ -115,51 +115,39 @@ class Keyboard(Protocol):
 
     def attached(self) -> AbstractContextManager[None]:
         """While entered, what is typed waits until somebody reads it."""
-        ...
 
     async def prompt(self) -> str | None:
         """Return the next prompt, None where there will be none."""
-        ...
 
     def exclusive(self) -> AbstractAsyncContextManager[None]:
         """While entered, what is typed answers questions."""
-        ...
 
     async def answer(self, question: str) -> str | None:
         """Return what is said to a question, None where nothing is."""
-        ...
 
     async def edit(self, text: str) -> str | None:
         """Return a text as the person changed it, None where they did not."""
-        ...
 
     def type_ahead(self, take: Callable[[str], None]) -> AbstractAsyncContextManager[None]:
         """While entered, what is typed is taken ahead."""
-        ...
 
     async def print_above(self, text: str) -> None:
         """Write what is drawn, above where one types."""
-        ...
 
     def redraw(self) -> None:
         """Draw anew what is below."""
-        ...
 
     def restore_input(self, text: str) -> None:
         """Give words back to whoever typed them, to be changed or sent again."""
-        ...
 
     def interrupt(self) -> None:
         """Stop what goes on, or leaves."""
-        ...
 
     async def pick(self, picker: "SessionPicker") -> "Row | None":
         """Return the session that is chosen, None where none is."""
-        ...
 
     async def show(self, view: FullView) -> None:
         """Show something that may be long."""
-        ...
 
 
 class PlainKeyboard:

@@ -31,54 +31,43 @@ class SessionOpener(SessionFactory, Protocol):
     @property
     def past(self) -> ChatArchive:
         """What was said before."""
-        ...
 
     @property
     def prices(self) -> Prices:
         """What tokens cost."""
-        ...
 
     @property
     def chat_options(self) -> ChatOptions:
         """What was chosen."""
-        ...
 
     @property
     def directory(self) -> Path:
         """Where the tools work."""
-        ...
 
     @property
     def resumed_path(self) -> Path | None:
         """The session that goes on; None for a new one."""
-        ...
 
     @property
     def greeting(self) -> tuple[str, ...]:
         """What is said before all else."""
-        ...
 
     @property
     def farewell(self) -> tuple[str, ...]:
         """What is said at last, where it is not the usual."""
-        ...
 
     def recent(self) -> Iterable[AnyBlock]:
         """Return the last turn of the session that goes on."""
-        ...
 
     @property
     def model_name(self) -> str:
         """The name of whoever answers."""
-        ...
 
     def open(self) -> Engine:
         """Return the session that was chosen."""
-        ...
 
     def prepare(self, client: Engine) -> None:
         """Have what takes time begin while the person still thinks."""
-        ...
 
 
 @dataclass

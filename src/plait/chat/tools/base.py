@@ -150,25 +150,20 @@ class Tool(Protocol):
     @property
     def name(self) -> str:
         """Its name."""
-        ...
 
     @property
     def effect(self) -> Effect:
         """The most it may do."""
-        ...
 
     @property
     def definition(self) -> Mapping[str, Any]:
         """Name, description and `input_schema`, as the API takes them."""
-        ...
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
         """Check the arguments of a call and return what it would do; raise ToolError."""
-        ...
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Execute an approved call. When cancelled, leave nothing running."""
-        ...
 
 
 Kind: TypeAlias = Literal["string", "number", "integer", "boolean", "array", "object"]

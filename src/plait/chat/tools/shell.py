@@ -239,40 +239,32 @@ class BackgroundTask(Protocol):
     @property
     def kind(self) -> str:
         """Its kind, as it is logged."""
-        ...
 
     @property
     def subject(self) -> str:
         """The command, or the task of the agent."""
-        ...
 
     @property
     def status(self) -> Status:
         """Whether it is running, or how it ended."""
-        ...
 
     @property
     def text(self) -> str:
         """Its output so far."""
-        ...
 
     @property
     def exit_code(self) -> int | None:
         """The exit code of a command that has ended."""
-        ...
 
     @property
     def notification(self) -> TaskNotification:
         """The message to the model about its end."""
-        ...
 
     async def wait(self, seconds: float) -> None:
         """Wait for its end, or for a timeout in seconds."""
-        ...
 
     async def stop(self) -> None:
         """Stop it and wait until it has ended."""
-        ...
 
 
 @dataclass(slots=True)
