@@ -3,8 +3,8 @@
 Clients until 2.1 wrote them to files of their own, and to the beginning of newer sessions.
 """
 
-import os
 from collections.abc import Container, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -32,25 +32,27 @@ def find_folder_summaries(
     found: list[OtherSummary] = []
     for folder in sorted({path.parent for path in files}):
         try:
-            entries = [entry for entry in os.scandir(folder) if entry.name.endswith(LOG_SUFFIX)]
+            paths = [path for path in folder.iterdir() if path.name.endswith(LOG_SUFFIX)]
         except OSError:
             continue
-        for entry in entries:
-            if Path(entry.path) not in excluded:
-                status = entry.stat()
-                found += _read_summaries(entry.path, status.st_size, status.st_mtime_ns)
+        for path in paths:
+            # Opening a pipe would block; a link may lead nowhere.
+            if path not in excluded and path.is_file():
+                with suppress(OSError):
+                    status = path.stat()
+                    found += _read_summaries(path, status.st_size, status.st_mtime_ns)
     return tuple(found)
 
 
 @lru_cache(maxsize=4096)
-def _read_summaries(path: str, _size: int, _modified: int) -> tuple[OtherSummary, ...]:
+def _read_summaries(path: Path, _size: int, _modified: int) -> tuple[OtherSummary, ...]:
     """Return the summaries in a file; its size and time only tell whether it has changed."""
     try:
-        if not file_contains(Path(path), (SIGN,)):
+        if not file_contains(path, (SIGN,)):
             return ()
-        records = (parse_entry(line) for line in iter_lines(Path(path)) if SIGN in line.data)
+        records = (parse_entry(line) for line in iter_lines(path) if SIGN in line.data)
         return tuple(
-            OtherSummary(path, record.line, record.leaf_uuid, record.summary)
+            OtherSummary(str(path), record.line, record.leaf_uuid, record.summary)
             for record in records
             if isinstance(record, Summary) and record.leaf_uuid and record.summary
         )
