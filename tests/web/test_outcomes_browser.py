@@ -61,7 +61,7 @@ def test_all_failing_commands_in_two_steps(at: Served, reader: Reader) -> None:
     expect(page.locator(".hits .warn").first).to_have_text("failed")
     assert page.locator(".hits .failure").all_inner_texts() == [
         "Exit code 2",
-        "Exit code 1: one test fails",
+        "Exit code 1: the gift card is wrong",
     ]
     page.locator(".facets").get_by_text("shop").click()
     expect(page.locator(".hits li")).to_have_count(1)
