@@ -27,7 +27,7 @@ from plait.redact.likelihood import (
     is_random,
     is_reference,
 )
-from plait.redact.model import Family, TextSpan
+from plait.redact.model import Family, TextSpan, command_secret
 from plait.redact.people import SOFTWARE
 
 WORD = re.compile(
@@ -50,15 +50,11 @@ def is_given_secret(value: bytes) -> bool:
     """Return whether a program was given a secret rather than a word for one."""
     if len(value) < 5 or is_placeholder(value) or is_reference(value) or is_plain_word(value):
         return False
-    if _is_path(value) or is_dotted_name(value):
+    if (b"/" in value and not is_random(value.replace(b"/", b""))) or is_dotted_name(value):
         return False
     return (
         is_random(value) or is_chosen(value) or (is_likely(value) and not TECHNICAL.search(value))
     )
-
-
-def _is_path(value: bytes) -> bool:
-    return b"/" in value and not is_random(value.replace(b"/", b""))
 
 
 def unquote(text: bytes, span: TextSpan) -> TextSpan:
@@ -281,24 +277,11 @@ def programs() -> dict[bytes, Program]:
     found: dict[bytes, Program] = {}
     for line in TABLE.strip().splitlines():
         names, _, facts = line.partition(": ")
-        for name in names.replace("<", " <").split():
-            if name.startswith("<"):
-                continue
-            key = _key_of(names, name)
-            for item in key:
-                program = found.setdefault(item, Program())
-                for fact in facts.split():
-                    _add(program, fact.encode())
+        for name in names.split():
+            program = found.setdefault(name.replace("<", " ").rstrip(">").encode(), Program())
+            for fact in facts.split():
+                _add(program, fact.encode())
     return found
-
-
-def _key_of(names: str, name: str) -> list[bytes]:
-    keys = []
-    for word in names.split():
-        base, _, rest = word.partition("<")
-        if base == name:
-            keys.append(f"{base} {rest.rstrip('>')}".encode() if rest else base.encode())
-    return keys
 
 
 def _add(program: Program, fact: bytes) -> None:
@@ -441,17 +424,13 @@ PIPED = (
     r"|--password-stdin|--with-token|--passwd-on-stdin|--passphrase-fd|--data-file=-|--stdin[ \t\n]"
 )
 INPUTS: tuple[Family, ...] = (
-    Family("piped", "password of a command", PIPED, _piped),
-    Family(
-        "substituted",
-        "password of a command",
-        rf"<\((?:echo|printf)(?:[ \t]+-[a-z]+)*[ \t]+(?P<v>{VALUE})",
-        _substituted,
+    command_secret("piped", PIPED, _piped),
+    command_secret(
+        "substituted", rf"<\((?:echo|printf)(?:[ \t]+-[a-z]+)*[ \t]+(?P<v>{VALUE})", _substituted
     ),
-    Family("here", "password of a command", r"<<<[ \t]*", _here),
-    Family(
+    command_secret("here", r"<<<[ \t]*", _here),
+    command_secret(
         "answer",
-        "password of a command",
         rf"send(?:line|_keys|Keys)?(?:[ \t]+--)?(?:[ \t]+|\()(?:{QUOTE})(?P<v>[^\x00-\x1f\"'`]{{4,100}})",
         _script_answer,
     ),
@@ -484,11 +463,6 @@ def _command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
             found += _arguments(text, words[1 + name.count(b" ") :], program)
             found += iter_stdin_secrets(text, words[-1].end, program)
     return tuple(dict.fromkeys(span for span in found if is_given_secret(text[slice(*span)])))
-
-
-def _command_behind(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the same where the program stands right after the code of a sign."""
-    return _command(text, value, value)
 
 
 def _words_once(text: bytes, place: int) -> Iterator[TextSpan]:
@@ -653,54 +627,38 @@ FLAG_TRIGGER = (
 )
 PROGRAM = rf"(?:{'|'.join(map(_spelled, names()))})(?:\.exe|\.sh)?[ \t]"
 COMMANDS: tuple[Family, ...] = (
-    Family(
+    command_secret(
         "named-set",
-        "password of a command",
         r"(?:secrets?[ :](?:set|put|create|import)|config:set|env:set|set-env)[ \t]+(?:-[^\x00-\x20]+[ \t]+)*"
         rf"[A-Za-z0-9_]+=(?P<v>{VALUE})",
         _answer,
     ),
-    Family(
-        "store-login",
-        "password of a command",
-        rf"(?:AUTH|auth)(?:[ \t]+default)?[ \t]+(?P<v>{VALUE})",
-        _asked_store,
+    command_secret(
+        "store-login", rf"(?:AUTH|auth)(?:[ \t]+default)?[ \t]+(?P<v>{VALUE})", _asked_store
     ),
-    Family("pass", "password of a command", rf"PASS=(?P<v>{VALUE})", _alone),
-    Family("flag", "password of a command", LONG_FLAG, _flagged, trigger=FLAG_TRIGGER),
-    Family(
-        "secure-string",
-        "password of a command",
-        rf"ConvertTo-SecureString(?:[ \t]+-String)?[ \t]+(?P<v>{VALUE})",
-        _answer,
+    command_secret("pass", rf"PASS=(?P<v>{VALUE})", _alone),
+    command_secret("flag", LONG_FLAG, _flagged, trigger=FLAG_TRIGGER),
+    command_secret(
+        "secure-string", rf"ConvertTo-SecureString(?:[ \t]+-String)?[ \t]+(?P<v>{VALUE})", _answer
     ),
-    Family(
+    command_secret(
         "beside-user",
-        "password of a command",
         rf"[ \t](?:(?:-p|-P|-w|-pw|-pass)[ =]|-p(?=['\"])|/p(?:ass)?:)(?P<v>{VALUE})",
         _with_user,
         trigger=r"[ \t](?:(?:-p|-P|-w|-pw|-pass)[ =]|-p['\"\\]|/p(?:ass)?:)[^\x00-\x20-]",
     ),
-    Family(
+    command_secret(
         "pair",
-        "password of a command",
         rf"[ \t](?:-u|-U|-a|-auth|--user|--auth|--proxy-user|--http-user|--creds|--basic)[ =](?P<v>{VALUE})",
         _pair,
         trigger=r"[ \t](?:-u|-U|-a|-auth|--user|--auth|--proxy-user|--http-user|--creds|--basic)[ =][^\x00-\x20:]+:[^\x00-\x20]",
     ),
-    Family(
-        "command",
-        "password of a command",
-        PROGRAM,
-        _command,
-        is_many=True,
-        trigger=rf"\b{PROGRAM}",
-    ),
-    Family(
+    command_secret("command", PROGRAM, _command, is_many=True, trigger=rf"\b{PROGRAM}"),
+    command_secret(
         "command-behind-code",
-        "password of a command",
         rf"(?:\\[nrtbf]|{CODES})(?P<v>{PROGRAM})",
-        _command_behind,
+        # the program stands right after the code of a sign
+        lambda text, match, value: _command(text, value, value),
         is_many=True,
     ),
 )

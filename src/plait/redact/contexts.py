@@ -3,7 +3,6 @@
 import base64
 import binascii
 import re
-from typing import NamedTuple
 
 from plait.redact.command_lines import COMMANDS, INPUTS, line_start
 from plait.redact.likelihood import (
@@ -40,7 +39,7 @@ from plait.redact.likelihood import (
     is_weak,
     is_wordy,
 )
-from plait.redact.model import Family, SecondLook, TextSpan
+from plait.redact.model import Family, SecondLook, TextSpan, command_secret, setting_secret
 from plait.redact.tokens import PRIVATE_KEYS
 
 __all__ = ["CONTEXTS", "NOUNS"]
@@ -78,11 +77,8 @@ def take_assigned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
     if span.end - span.start > MOST_LETTERS:
         return NOTHING
     words = {word.lower() for word in PIECE.findall(key)}
-    is_secret = (
-        _is_password
-        if (bool(PASSWORDS & words) or text[match.start : value.start][0] > 127 or not key)
-        else _is_key
-    )
+    is_of_password = PASSWORDS & words or text[match.start] > 127 or not key
+    is_secret = _is_password if is_of_password else _is_key
     return (span,) if is_secret(text, match, span, is_quoted=is_quoted) else NOTHING
 
 
@@ -317,17 +313,15 @@ ARTICLES = (
     r"|das|mein|dem|der|die|le|la|les|mon|ma|el|mi|a|o|minha|meu|il|mia|het|mijn|jako|som)){0,4}[ ]"
 )
 SENTENCES: tuple[Family, ...] = (
-    Family(
+    setting_secret(
         "said",
-        "secret in a setting",
         rf"(?:[ ](?:as|for|is|als|ist|come|como|comme|som|jako|như){ARTICLES}"
         rf"|(?:,|[ ][-–—]|,?[ ]which)(?:[ ](?:is|that's|this is))?[ ](?:the|this|that|my|our|your){ARTICLES}"
         rf"|[ ]\((?:the|my|our|your|new|old|this){ARTICLES})(?:{SPOKEN}|{NOUNS})",
         _stated_before,
     ),
-    Family(
+    setting_secret(
         "login",
-        "secret in a setting",
         r"(?:creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|identifiants|Identifiants"
         r"|credenciales|Credenciales|credenciais|Credenciais|credenziali|inloggegevens|Login-Daten)(?:[ ](?:are|is|with|as|via|:|using)){0,2}[ ]?[:=]?[ ]?"
         r"[A-Za-z0-9_.@-]{2,40}(?:[ ]?/[ ]?|:[ ]?|[ ](?:and|und|et|y|e|using|with|mit|avec|con)[ ]|,[ ])"
@@ -336,28 +330,24 @@ SENTENCES: tuple[Family, ...] = (
         trigger=r"(?:creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|[iI]dentifiants"
         r"|[cC]redenciales|[cC]redenciais|credenziali|inloggegevens|Login-Daten)[ :=]",
     ),
-    Family(
+    setting_secret(
         "seed",
-        "secret in a setting",
         r"(?:[sS]eed|[rR]ecovery|[mM]nemonic|[bB]ackup)(?:[ _-]?(?:[pP]hrase|[wW]ords))?[^\x00-\x1fa-z0-9]{1,4}(?:is:?[ ])?(?:\\{0,7}[\"'`])?(?P<v>[a-z]{3,8}(?:[ ][a-z]{3,8}){11,23})",
         _row,
         trigger=r"(?:[sS]eed|[rR]ecovery|[mM]nemonic|[bB]ackup)(?:[ _-]?(?:[pP]hrase|[wW]ords))?[^\x00-\x1fa-z0-9]+(?:is:?[ ])?(?:\\{0,7}[\"'`])?[a-z]+[ ][a-z]+[ ][a-z]+[ ][a-z]+[ ][a-z]+[ ][a-z]+[ ]",
     ),
-    Family(
+    setting_secret(
         "pin",
-        "secret in a setting",
         r"(?:PIN|[pP]in code|PIN[- ][cC]ode|[mM]y pin|[tT]he pin|CVV|CVC|[oO]ne-time code|[vV]erification code|OTP)(?:[ ](?:for|of|to)[ ][a-z ]{2,30})?(?:[ ]is|:|=)?[ ]?(?P<v>[0-9]{3,8})",
         _digits,
     ),
-    Family(
+    setting_secret(
         "wifi-key",
-        "secret in a setting",
         rf"[wW][iI]-?[fF][iI][^\x00-\x1f]{{0,40}}[ ,](?:key|pass|code)(?:[ ]is|:)?[ ](?P<v>{QUOTE}{QUOTED}|{BARE})",
         _spoken_login,
     ),
-    Family(
+    setting_secret(
         "set-word",
-        "secret in a setting",
         r"(?:passwd|add-authtoken|authtoken|auth|login|unseal|unlock)[ \t]"
         rf"(?:[-A-Za-z0-9_./:@=]{{1,40}}[ \t]){{0,3}}(?P<v>{QUOTE}{QUOTED}|{BARE})",
         take_spoken,
@@ -392,61 +382,52 @@ ELSE = r"(?:\|\||\?\?|\?:|:-|or|,|:)"
 ENVIRONMENT = r"(?:env|Env|ENV|config|Config|settings|os\.|\$\{)"
 
 
-class Tail(NamedTuple):
-    """What may follow the name of a secret, and a look at the value in it."""
-
-    expression: re.Pattern[bytes]
-    look: SecondLook
-
-
-def _tail(expression: str, look: SecondLook) -> Tail:
-    return Tail(re.compile(expression.encode()), look)
-
-
-TAILS: tuple[Tail, ...] = (
-    _tail(
+# What may follow the name of a secret, and a look at the value in it.
+TAILS: tuple[tuple[str, SecondLook], ...] = (
+    (
         rf"(?:{QUOTE})?(?:,|>|[ \t]\{{|/?>[ \t\r\n]*</?[a-zA-Z]+|</[a-z]+>)?(?:[ \t\r\n+]|\\{{1,7}}[nrt])*"
         rf"(?:[a-zA-Z]+={QUOTE}[A-Za-z]+{QUOTE}>?[ \t]*)?"
         rf"(?:\\{{0,7}}[\"']?[tT]ype\\{{0,7}}[\"']?[ :=\\\"'A-Za-z]{{2,30}},[ \t\\\"']*)?"
         rf"(?:{QUOTE}|<|--?)?(?:[A-Za-z_]{{0,12}}[vV]alue|default|string|content)(?:{QUOTE})?(?:{SPACE}[:=]|>|[ \t]){SPACE}{VALUE}",
         take_assigned,
     ),
-    _tail(rf"{EQUALS}{VALUE}", take_assigned),
-    _tail(rf"{TYPE}[ ]?{STATES}", take_assigned),
-    _tail(
+    (rf"{EQUALS}{VALUE}", take_assigned),
+    (rf"{TYPE}[ ]?{STATES}", take_assigned),
+    (
         rf"(?:{QUOTE})?{SPACE}[:=]{{1,2}}{SPACE}(?:[A-Za-z_.]{{0,30}}{ENVIRONMENT})[^\x00-\x1f;#]{{0,60}}?[ ]?{ELSE}[ ]?{STATES}",
         take_assigned,
     ),
-    _tail(
+    (
         rf"</[a-z]{{1,6}}>:?(?:[ \t\r\n]*<[a-z][^<>\x00-\x1f]{{0,40}}>){{1,3}}[ \t\r\n]*{VALUE}",
         take_assigned,
     ),
-    _tail(rf"{CALLED}{VALUE}", take_assigned),
-    _tail(
+    (rf"{CALLED}{VALUE}", take_assigned),
+    (
         rf"(?:{QUOTE})?{SPACE}:?[ \t]?(?:[|>][-+]?)?{BLOCK}(?:{QUOTE})?(?P<v>{BARE})",
         take_assigned,
     ),
-    _tail(rf"{IS}{VALUE}", take_stated),
-    _tail(rf"{OWN}(?:{IS}|{COLON}){VALUE}", take_stated),
-    _tail(rf"(?:[ ][^\x00-\x20\"'`:=;,.()]{{1,20}}){{1,3}}(?:{IS}|{COLON}){VALUE}", take_stated_of),
-    _tail(
+    (rf"{IS}{VALUE}", take_stated),
+    (rf"{OWN}(?:{IS}|{COLON}){VALUE}", take_stated),
+    (rf"(?:[ ][^\x00-\x20\"'`:=;,.()]{{1,20}}){{1,3}}(?:{IS}|{COLON}){VALUE}", take_stated_of),
+    (
         rf"[ ,][^\x00-\x1f:;=.\"'`]{{1,60}}[ ](?:generated|created|again|below|this|use|used)[ ]?:[ ]{VALUE}",
         take_stated,
     ),
-    _tail(rf"[ \t]{{1,40}}(?:[0-9][ \t])?{VALUE}", take_spoken),
+    (rf"[ \t]{{1,40}}(?:[0-9][ \t])?{VALUE}", take_spoken),
 )
+COMPILED_TAILS = [(re.compile(expression.encode()), look) for expression, look in TAILS]
 
 
 def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the value that the first fitting notation gives the name."""
     if is_in_stand_in(text, match.start):
         return NOTHING
-    for tail in TAILS:
-        found = tail.expression.match(text, match.end)
+    for expression, look in COMPILED_TAILS:
+        found = expression.match(text, match.end)
         if found is None:
             continue
         matched = TextSpan(match.start, found.end())
-        if spans := tail.look(text, matched, TextSpan(*found.span("v"))):
+        if spans := look(text, matched, TextSpan(*found.span("v"))):
             return (*spans, *_more(text, spans[-1].end))
     return NOTHING
 
@@ -479,14 +460,7 @@ LEADS = (
 )
 
 NAMED: tuple[Family, ...] = (
-    Family(
-        "named",
-        "secret in a setting",
-        NOUN,
-        _by_name,
-        trigger=rf"{NOUN}(?:{LEADS})",
-        is_many=True,
-    ),
+    setting_secret("named", NOUN, _by_name, trigger=rf"{NOUN}(?:{LEADS})", is_many=True),
 )
 
 
@@ -514,11 +488,6 @@ def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
             or (len(found) >= 24 and not is_wordy(found))
         )
     return (TextSpan(span.start, span.start + len(found)),) if is_secret else NOTHING
-
-
-def _basic(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a name and a password in base64."""
-    return (value,) if _is_basic(text[value.start : value.end]) else NOTHING
 
 
 def _is_basic(value: bytes) -> bool:
@@ -623,11 +592,6 @@ def _secret_step(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
     return (span,) if is_random(found) or is_chosen(found) else NOTHING
 
 
-def _signed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a signature."""
-    return NOTHING if is_placeholder(text[value.start : value.end]) else (value,)
-
-
 def _paired(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the second of two quoted words that log somebody in."""
     found = text[value.start : value.end]
@@ -647,138 +611,121 @@ BEFORE_AT = r"[^\x00-\x20\"'`\\<>/@:]"
 ADDRESSES: tuple[Family, ...] = (
     Family(
         "authorization",
-        "authorization header",
         rf"(?:[aA]uthorization|AUTHORIZATION|Authentication)(?:{QUOTE})?\]?{SPACE}(?:[:=,]|[ \t]|=>){SPACE}"
         rf"(?:(?:{QUOTE})?[vV]alue(?:{QUOTE})?{SPACE}[:=]{SPACE})?(?:{QUOTE})?"
         rf"(?P<v>(?:[A-Za-z-]{{2,20}}[ \t]{{1,4}}(?:token=\\{{0,7}}\"?)?)?[A-Za-z0-9._~+/=:|!#*^-]{{8,}})",
         _header,
+        label="authorization header",
     ),
     Family(
         "bearer",
-        "bearer token",
         rf"(?:Bearer|bearer|BEARER)(?:[ \t]{{1,4}}|%20|\+|:|,[ \t]?)(?:{QUOTE}[ \t]?[+.][ \t]?{QUOTE})?"
         r"(?P<v>[A-Za-z0-9._~+/=|!#*^-]{12,})",
         _header,
+        label="bearer token",
     ),
     Family(
         "digest",
-        "authorization header",
         r"(?:oauth_token|response|[sS]ignature|oauth_signature|mac|nonce)=\\{0,7}\"?(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{10,})",
         _parameter,
+        label="authorization header",
     ),
     Family(
-        "cookie",
         "cookie",
         rf"(?:[cC]ookie|COOKIE)(?:{QUOTE})?{SPACE}[:=,]{SPACE}(?:{QUOTE})?"
         r"(?P<v>[A-Za-z0-9_.-]+=[A-Za-z0-9._~%+/=:|!#*^-]{4,}[^\x00-\x1f\"'\\]*)",
         _cookies,
+        label="cookie",
     ),
     Family(
         "cookie-flag",
-        "cookie",
         rf"[ \t](?:-b|--cookie)[ \t=](?:{QUOTE})?(?P<v>[A-Za-z0-9_.-]+=[A-Za-z0-9._~%+/=:|!#*^-]{{6,}})",
         _cookies,
+        label="cookie",
     ),
     Family(
         "url-password",
-        "password in an address",
         rf"[a-z0-9]:(?:\\{{0,4}}/){{2}}{BEFORE_AT}*:(?P<v>[^\x00-\x20\"'`\\<>/@]{{3,}})@[A-Za-z0-9\[]",
         _credential,
+        label="password in an address",
     ),
     Family(
         "url-token",
-        "token in an address",
         r"https?:(?:\\{0,4}/){2}(?P<v>[A-Za-z0-9_.!+*~-]{16,})(?::|:x-oauth-basic)?@[A-Za-z0-9]",
         _secret_path,
+        label="token in an address",
     ),
     Family(
-        "place-password",
-        "password in an address",
-        r"@(?:tcp|unix|udp)\(",
-        _login_before_at,
+        "place-password", r"@(?:tcp|unix|udp)\(", _login_before_at, label="password in an address"
     ),
     Family(
         "oracle-password",
-        "password in an address",
         r"@(?://)?[A-Za-z0-9.-]+:[0-9]{4,5}[/:]",
         _oracle,
+        label="password in an address",
     ),
-    Family(
-        "azure-sas",
-        "azure signature",
-        r"[?&]sig=(?P<v>[A-Za-z0-9%+/=]{40,})",
-        _signed,
-    ),
+    Family("azure-sas", r"[?&]sig=(?P<v>[A-Za-z0-9%+/=]{40,})", anywhere, label="azure signature"),
     Family(
         "url-parameter",
-        "token in an address",
         r"(?:[?&#](?:[A-Za-z0-9_.-]*(?:[kK]ey|[aA]uth|[sS]ig|[sS]ignature|[sS]ession(?:[_-]?[iI]d)?|[tT]icket|[jJ]wt"
         r"|[pP]ass|passwd|pwd|otp|sid)|[a-z_]*code|hash|pw|k)|;[a-z]*session[iI]d)=(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{6,})",
         _parameter,
+        label="token in an address",
     ),
     Family(
         "url-path",
-        "token in an address",
         r"[a-z]://[^\x00-\x20\"'`<>]{1,200}/(?:(?:reset-password|password-reset|reset_password|reset|magic-link|magic|verify|confirm|invite|unsubscribe"
         r"|activate|webhooks?|hooks?|services|token|tokens|auth|share|s|key)(?:/[A-Za-z0-9_-]{1,40}){0,3}/[A-Za-z0-9_.!+*~-]{8,}"
         r"|bot[0-9]{5,12}:[A-Za-z0-9_-]{8,}|private-[A-Za-z0-9]{8,}/)",
         _secret_step,
+        label="token in an address",
     ),
     Family(
         "docker-login",
-        "docker login",
         rf"{QUOTE}auth{QUOTE}{SPACE}:{SPACE}{QUOTE}(?P<v>[A-Za-z0-9+/]{{8,}}={{0,2}})",
-        _basic,
+        lambda text, match, value: (
+            (value,) if _is_basic(text[value.start : value.end]) else NOTHING
+        ),
+        label="docker login",
     ),
-    Family(
+    command_secret(
         "auth-pair",
-        "password of a command",
         rf"{LOGINS}{SPACE}=?{SPACE}\({SPACE}(?:{WORD}){SPACE},{SPACE}"
         rf"(?:(?:{WORD}){SPACE},{SPACE})?(?:[A-Za-z:]{{1,16}}\()?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
         _paired,
         trigger=rf"{LOGINS}[ \t]?=?[ \t]?\([ \t]?[\"'\\A-Za-z_]",
     ),
-    Family(
+    command_secret(
         "auth-words",
-        "password of a command",
         rf"(?:basic_auth|http_basic|digest_auth)[ \t]{{1,4}}{QUOTE}[^\x00-\x1f\"'`\\]{{1,60}}{QUOTE},{SPACE}{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
         _paired,
     ),
     Family(
         "signed-header",
-        "authorization header",
         r"[A-Za-z]-(?:[sS]ignature|SIGNATURE|[sS]ign|SIGN|[sS]ession(?:-[iI]d)?|[fF]unctions-[kK]ey|[aA]uth)(?:-[0-9]{1,3})?"
         rf"(?:{QUOTE})?[:,=][ ]?(?:{QUOTE})?(?:(?:sha[0-9]{{1,3}}|t)=(?:[0-9]{{1,12}},)?)?(?:v[01]=)?(?P<v>[A-Za-z0-9+/=_.!#*^~-]{{8,}})",
         _paired,
+        label="authorization header",
     ),
-    Family(
+    command_secret(
         "mail-login",
-        "password of a command",
         r"(?:334 UGFzc3dvcmQ6(?:\r?\n|\\{1,7}n)(?:C:[ ])?|AUTH PLAIN[ ]|AUTH LOGIN[ ])(?P<v>[A-Za-z0-9+/]{6,}={0,2})",
-        _signed,
+        anywhere,
     ),
-    Family(
+    command_secret(
         "mailbox-login",
-        "password of a command",
         rf"[ ]LOGIN[ ](?:{QUOTE})?[A-Za-z0-9_.@+-]{{2,60}}(?:{QUOTE})?[ ](?:{QUOTE})?(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
         _paired,
     ),
-    Family(
-        "wifi",
-        "secret in a setting",
-        r"WIFI:[^\x00-\x20\"]{0,80};P:(?P<v>[^\x00-\x1f;\"]{6,})",
-        _paired,
-    ),
-    Family(
+    setting_secret("wifi", r"WIFI:[^\x00-\x20\"]{0,80};P:(?P<v>[^\x00-\x1f;\"]{6,})", _paired),
+    command_secret(
         "auth-word",
-        "password of a command",
         rf"(?:btoa|Buffer|b64encode|Basic|base64){SPACE}\({SPACE}(?:b|f)?{QUOTE}[A-Za-z0-9_.@-]{{1,40}}:"
         r"(?P<v>[^\x00-\x20\"'`\\]{5,})",
         _paired,
     ),
-    Family(
+    setting_secret(
         "key-argument",
-        "secret in a setting",
         rf"(?:jwt\.(?:sign|encode|verify|decode)|hmac\.new|createHmac|bcrypt(?:\.\w{{2,12}})?|crypt\.crypt|Fernet|set_password|check_password"
         rf"|setPassword|withPassword|setApiKey|setToken|setSecret|api_key|apiKey){SPACE}\((?:[A-Za-z0-9_.$'\" {{}}\[\]:]{{1,40}},{SPACE})?"
         rf"(?:b|f)?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
@@ -906,59 +853,39 @@ SECRET = r"[^\x00-\x20\"'`\\<>]{5,}"
 FILES: tuple[Family, ...] = (
     Family(
         "netrc",
-        "password of netrc",
         rf"(?:login|account|default login|user){GAP}[^\x00-\x20\"'\\]+{GAP}(?:password|passwd){GAP}(?:{QUOTE})?"
         rf"(?P<v>{SECRET})",
         _value,
+        label="password of netrc",
         trigger=rf"(?:login|account|user){GAP}[^\x00-\x20\"'\\]+{GAP}passw",
     ),
-    Family(
+    setting_secret(
         "pgpass",
-        "secret in a setting",
         r":(?:[0-9]{2,5}|\*):[A-Za-z0-9_*-]+:[A-Za-z0-9_.-]+:(?P<v>[^\x00-\x20\"'`\\:]{5,})",
         _value,
     ),
-    Family(
-        "mail-map",
-        "secret in a setting",
-        rf"\]:[0-9]{{2,5}}[ \t]+[A-Za-z0-9_.@-]+:(?P<v>{SECRET})",
-        _value,
+    setting_secret("mail-map", rf"\]:[0-9]{{2,5}}[ \t]+[A-Za-z0-9_.@-]+:(?P<v>{SECRET})", _value),
+    setting_secret(
+        "hash", r":(?P<v>\$(?:1|2[aby]|5|6|7|y|apr1|argon2id?)\$[A-Za-z0-9./$=,+]{20,})", anywhere
     ),
-    Family(
-        "hash",
-        "secret in a setting",
-        r":(?P<v>\$(?:1|2[aby]|5|6|7|y|apr1|argon2id?)\$[A-Za-z0-9./$=,+]{20,})",
-        anywhere,
+    setting_secret("acl", rf"user[ \t]+[A-Za-z0-9_-]+[ \t]+on[ \t]+>(?P<v>{SECRET})", _value),
+    setting_secret(
+        "ppp", rf"[ \t]\*[ \t]+{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{5,}}){QUOTE}[ \t]+\*", _value
     ),
-    Family(
-        "acl",
-        "secret in a setting",
-        rf"user[ \t]+[A-Za-z0-9_-]+[ \t]+on[ \t]+>(?P<v>{SECRET})",
-        _value,
-    ),
-    Family(
-        "ppp",
-        "secret in a setting",
-        rf"[ \t]\*[ \t]+{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{5,}}){QUOTE}[ \t]+\*",
-        _value,
-    ),
-    Family(
+    setting_secret(
         "bundle",
-        "secret in a setting",
         rf"(?:BUNDLE_[A-Z0-9_]+|npmAuthIdent|rpcauth)(?:{QUOTE})?[ \t]*[:=][ \t]*(?:{QUOTE})?[A-Za-z0-9_.-]+:(?P<v>{SECRET})",
         _value,
     ),
-    Family(
+    setting_secret(
         "oauth-map",
-        "secret in a setting",
         rf"(?:github-oauth|gitlab-token|bearer|http-bearer){QUOTE}[ \t]*:[ \t]*\{{[ \t]*{QUOTE}[^\"'\\]+{QUOTE}[ \t]*:[ \t]*"
         rf"{QUOTE}(?P<v>{SECRET})",
         _value,
         trigger=rf"(?:github-oauth|gitlab-token|bearer|http-bearer){QUOTE}[ \t]*:[ \t]*\{{",
     ),
-    Family(
+    setting_secret(
         "column",
-        "secret in a setting",
         r"(?P<v>[,;\t|])[ \"'`*]{0,3}(?:[pP]assword|PASSWORD|[pP]asswd|[sS]ecret|[tT]oken|[aA]pi_?[kK]ey|[pP]asswort|[pP]wd|[pP]ass)"
         r"[ \"'`*]{0,3}(?:[,;\t|][^\x00-\x1f\\]*)?(?:\r?\n|\\{1,7}n)",
         _column,
@@ -966,23 +893,17 @@ FILES: tuple[Family, ...] = (
         trigger=r"[,;\t|][ \"'`*]{0,3}(?:[pP]assword|PASSWORD|[pP]asswd|[sS]ecret|[tT]oken|[aA]pi_?[kK]ey|[pP]asswort|[pP]wd|[pP]ass)"
         r"[ \"'`*]{0,3}(?:[,;\t|]|\r?\n|\\{1,7}n)",
     ),
-    Family(
-        "inserted",
-        "secret in a setting",
-        r"(?:INSERT INTO|insert into|Insert into)[ \t]",
-        _inserted,
-        is_many=True,
+    setting_secret(
+        "inserted", r"(?:INSERT INTO|insert into|Insert into)[ \t]", _inserted, is_many=True
     ),
-    Family(
+    setting_secret(
         "aligned",
-        "secret in a setting",
         r"[ ]{2,}(?P<v>(?:PASSWORD|[pP]assword|[sS]ecret|SECRET|[tT]oken|TOKEN|API KEY|Api key))[ \t]*(?:\r?\n|\\{1,7}n|[ ]{2})",
         _aligned,
         is_many=True,
     ),
-    Family(
+    setting_secret(
         "section",
-        "secret in a setting",
         r"(?:[sS]ecrets?|stringData|SECRETS|[cC]redentials|[vV]ault)(?:\"|')?[ \t]*[:\]](?:[ \t]*\{)?",
         _section,
         is_many=True,

@@ -391,6 +391,11 @@ def _goes_on(text: bytes, spans: list[TextSpan], more: TextSpan) -> bool:
     return is_full and not is_another and is_random(text[more.start : more.end])
 
 
+def any_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Take what the expression found: it says enough."""
+    return (value,)
+
+
 def anywhere(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Take what the expression found, whatever comes before it."""
     return NOTHING if is_placeholder(text[value.start : value.end]) else (value,)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 Group = Literal["secrets", "paths", "hosts", "emails", "accounts", "rules"]
@@ -77,11 +78,12 @@ class Family:
     """One kind of thing to look for: an expression, and a second look at what it finds."""
 
     name: str
-    label: str
     expression: str
     """Without look-around or back-references, so that every engine can run it. What is named
     `v` is the value; without it, all of the match is."""
     look: SecondLook
+    label: str = ""
+    """What a secret is, such as `github token`; empty for other kinds."""
     kind: Kind = "secret"
     head: str = ""
     """The expression of the public beginning of every value: four letters of it are a hint."""
@@ -92,6 +94,14 @@ class Family:
     too much for that. Without it, the expression is."""
     is_many: bool = False
     """Whether each stretch is a value of its own, rather than a part of one."""
+
+
+setting_secret = partial(Family, label="secret in a setting")
+command_secret = partial(Family, label="password of a command")
+user_name = partial(Family, kind="user")
+host_name = partial(Family, kind="host")
+account_number = partial(Family, kind="account")
+phone_number = partial(Family, kind="phone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +163,12 @@ class Report:
     @property
     def looked_for(self) -> dict[str, str]:
         """What was looked for, in plain words, by group."""
-
         words = {str(group): LOOKED_FOR[group] for group in self.groups}
         return words | ({"strict": STRICTLY} if self.is_strict else {})
 
     @property
     def not_recognised(self) -> tuple[str, ...]:
         """What cannot be recognised, whatever is looked for, in plain words."""
-
         return NOT_RECOGNISED
 
     @property

@@ -2,8 +2,8 @@
 
 import re
 
-from plait.redact.likelihood import NOTHING, QUOTE, WORD, is_at_word_start, is_plain_word
-from plait.redact.model import Family, TextSpan
+from plait.redact.likelihood import NOTHING, QUOTE, WORD, any_value, is_at_word_start, is_plain_word
+from plait.redact.model import Family, TextSpan, account_number, host_name, user_name
 
 QUOTE_MARK = r"""\\{0,7}["']"""
 
@@ -135,10 +135,6 @@ def _behind_escape(text: bytes, start: int) -> int:
     return start + (start > 0 and text[start - 1] == 0x5C and text[start] in b"nrt")
 
 
-def _any_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    return (value,)
-
-
 ACCOUNT_NAMES = (
     "ownerAccountUuid",
     "ownerOrganizationUuid",
@@ -162,58 +158,43 @@ DOMAINS = (
 )
 HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
 
-USER_OF_LOGIN = Family("login-user", "", "", _user_of_login, "user")
+USER_OF_LOGIN = user_name("login-user", "", _user_of_login)
 PEOPLE: tuple[Family, ...] = (
-    Family(
+    user_name(
         "home",
-        "",
         r"[/\\]{1,8}(?:home|Users|Benutzer|Usuarios|Utilisateurs|Utenti|Gebruikers|Documents and Settings)[/\\]{1,8}(?:[A-Z][A-Z0-9-]{1,15}[/\\]{1,8})?"
         r"(?P<v>[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})",
         _home,
-        "user",
     ),
-    Family(
-        "slug",
-        "",
-        r"projects[/\\]{1,8}(?:[A-Z]-)?-(?:home|Users)-(?P<v>[A-Za-z0-9]{1,32})",
-        _slug,
-        "user",
+    user_name(
+        "slug", r"projects[/\\]{1,8}(?:[A-Z]-)?-(?:home|Users)-(?P<v>[A-Za-z0-9]{1,32})", _slug
     ),
-    Family(
+    host_name(
         "login",
-        "",
         rf"[A-Za-z0-9_-]@(?P<v>{HOST})(?::[~/]|[ ][^\x00-\x1f\]\"'\\]{{1,60}}\][$#]|[ ][^\x00-\x20\]\"'\\]{{1,40}}[ ][%$#][ ])",
         _login,
-        "host",
     ),
-    Family(
+    host_name(
         "remote",
-        "",
         r"(?:ssh|scp|rsync|sftp|mosh)(?:[ \t]+[A-Za-z0-9_./=\x80-\xff-]+)*"
         rf"[ \t]+[A-Za-z_][A-Za-z0-9_.-]*@(?P<v>{HOST})",
         _login,
-        "host",
     ),
-    Family("uname", "", rf"(?:Linux|Darwin) (?P<v>{HOST}) [0-9]{{1,2}}\.[0-9]", _user_host, "host"),
-    Family("internal", "", rf"[A-Za-z0-9-]\.{DOMAINS}", _internal, "host"),
+    host_name("uname", rf"(?:Linux|Darwin) (?P<v>{HOST}) [0-9]{{1,2}}\.[0-9]", _user_host),
+    host_name("internal", rf"[A-Za-z0-9-]\.{DOMAINS}", _internal),
     Family(
         "email",
-        "",
         r"[A-Za-z0-9_.%+-]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}",
         _email,
-        "email",
+        kind="email",
     ),
-    Family(
+    account_number(
         "account",
-        "",
         rf"(?:{'|'.join(ACCOUNT_NAMES)}){QUOTE_MARK}[ ]?:[ ]?{QUOTE_MARK}"
         r"(?P<v>[A-Za-z0-9@._ -]{6,64})\\{0,7}\"",
-        _any_value,
-        "account",
+        any_value,
     ),
-    Family(
-        "arn", "", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", _any_value, "account"
-    ),
+    account_number("arn", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", any_value),
 )
 ALSO: dict[str, Family] = {"login": USER_OF_LOGIN, "remote": USER_OF_LOGIN}
 """What a match of one family tells besides."""
@@ -235,72 +216,50 @@ def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
 
 
 AUTHORS: tuple[Family, ...] = (
-    Family(
+    user_name(
         "author",
-        "",
         r"(?:(?:Author|Committer|Tagger|Co-[aA]uthored-[bB]y|Signed-off-by|Reviewed-by|From|Commit|To|Cc|Acked-by|Tested-by|Reported-by):|author|committer|tagger)"
         r"[ ]+(?P<v>[^\x00-\x20<\"\\][^\x00-\x1f<\"\\]*)<",
         _people,
-        "user",
         trigger=r"(?:(?:Author|Committer|Tagger|[bB]y|From|Commit|To|Cc):|author|committer|tagger)[ ]+[^\x00-\x20<\"\\][^\x00-\x1f<\"\\]*<",
     ),
-    Family(
+    user_name(
         "addressee",
-        "",
         r"(?P<v>[A-Z][a-z]+(?:[ ][A-Z][A-Za-z.'-]*){1,3}[ ])<[A-Za-z0-9_.+-]+@",
         _people,
-        "user",
     ),
-    Family(
+    user_name(
         "blamed",
-        "",
         r"\((?P<v>[A-Z][a-z]+(?:[ ][A-Z][A-Za-z.'-]*){1,3})[ ]+20[0-9]{2}-[0-9]{2}-[0-9]{2}[ ]",
         _people,
-        "user",
     ),
-    Family(
+    user_name(
         "full-name",
-        "",
         rf"{QUOTE}(?:fullName|full_name|displayName|display_name|realName|real_name|givenName|familyName|firstName|lastName|first_name|last_name){QUOTE}"
         rf"[ ]?:[ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE}",
         _people,
-        "user",
     ),
-    Family(
+    user_name(
         "name-and-mail",
-        "",
         rf"{QUOTE}?name{QUOTE}?[ ]?[:=][ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE},(?:[ \t\r\n]|\\{{1,7}}[nt])*{QUOTE}?e?mail",
         _people,
-        "user",
     ),
-    Family(
+    user_name(
         "gecos",
-        "",
         r":[x*!]:[0-9]{4,6}:[0-9]{1,6}:(?P<v>[A-Z][a-z]+[ ][^\x00-\x1f:,\"\\]{2,40})[,:]",
         _people,
-        "user",
     ),
-    Family(
+    user_name(
         "git-variable",
-        "",
         rf"GIT_(?:AUTHOR|COMMITTER)_NAME=(?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
         _people,
-        "user",
     ),
-    Family(
+    user_name(
         "git-section",
-        "",
         rf"\[user\]{LINE}[ \t\\]*t?name[ ]?=[ ]?(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
         _people,
-        "user",
     ),
-    Family(
-        "git-name",
-        "",
-        rf"user\.name[ =](?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
-        _people,
-        "user",
-    ),
+    user_name("git-name", rf"user\.name[ =](?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})", _people),
 )
 
 
@@ -453,197 +412,146 @@ def _slugged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
 
 
 LOGINS: tuple[Family, ...] = (
-    Family(
+    user_name(
         "listed",
-        "",
         rf"[-dlbcps][r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.+@]?[ \t]+[0-9]+[ \t]+(?P<v>{NAME})[ \t]+{NAME}[ \t]",
         _listed_owner,
-        "user",
         trigger=r"[-dlbcps][r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.+@]?[ \t]+[0-9]+[ \t]+[A-Za-z_]",
         is_many=True,
     ),
-    Family("asked", "", rf"(?:whoami|id -un|logname){LINE}(?P<v>{NAME})", _user, "user"),
-    Family(
+    user_name("asked", rf"(?:whoami|id -un|logname){LINE}(?P<v>{NAME})", _user),
+    user_name(
         "user-setting",
-        "",
         rf"(?:(?:username|user_name|userName|Username|Login|login_name)(?:[ ]?:[ ]?|=)|(?:USER|LOGNAME|USERNAME|SUDO_USER|USERNAME%)(?:=| is ))(?:{QUOTE})?(?P<v>{NAME})",
         _set,
-        "user",
     ),
-    Family(
+    user_name(
         "run-as",
-        "",
         rf"(?:ssh -l|sudo -u|sudo -iu|su -|su -l|runuser -u|--user=|--username[ =])[ \t]*(?P<v>{NAME})",
         _user,
-        "user",
     ),
-    Family("also-uid", "", rf",[0-9]{{4,6}}\((?P<v>{NAME})\)", _user, "user"),
-    Family(
+    user_name("also-uid", rf",[0-9]{{4,6}}\((?P<v>{NAME})\)", _user),
+    user_name(
         "user-field",
-        "",
         rf"{QUOTE}(?:user|username|login|userName|owner|author|assignee|reviewer|actor|createdBy|created_by|updatedBy|uploader){QUOTE}[ ]?:[ ]?{QUOTE}(?P<v>{NAME}){QUOTE}",
         _field,
-        "user",
     ),
-    Family("mailbox", "", rf"/var/(?:spool/)?(?:mail|cron/crontabs)/(?P<v>{NAME})", _user, "user"),
-    Family("folder-slug", "", r"-(?:home|Users)-(?P<v>[A-Za-z0-9]{2,32})-", _slugged, "user"),
-    Family(
+    user_name("mailbox", rf"/var/(?:spool/)?(?:mail|cron/crontabs)/(?P<v>{NAME})", _user),
+    user_name("folder-slug", r"-(?:home|Users)-(?P<v>[A-Za-z0-9]{2,32})-", _slugged),
+    host_name(
         "local-host",
-        "",
         r"(?:[hH]ost(?:[ ]?[:=])?|HOST=|ping|PING|-h|nslookup|dig|server_name|ssh|nameserver|telnet)"
         rf"[ \t]+(?:{QUOTE})?(?P<v>[A-Za-z0-9-]+\.(?:local|lan|home|intra|corp|internal|localdomain))",
         _named_host,
-        "host",
     ),
-    Family("uid", "", rf"(?:uid|gid|groups|euid)=[0-9]+\((?P<v>{NAME})\)", _user, "user"),
-    Family(
-        "owner-pair",
-        "",
-        rf"chown(?: -R)?[ \t]+(?P<v>{NAME}):{NAME}",
-        _pair,
-        "user",
-        is_many=True,
-    ),
-    Family(
+    user_name("uid", rf"(?:uid|gid|groups|euid)=[0-9]+\((?P<v>{NAME})\)", _user),
+    user_name("owner-pair", rf"chown(?: -R)?[ \t]+(?P<v>{NAME}):{NAME}", _pair, is_many=True),
+    user_name(
         "user-command",
-        "",
         r"(?:chown(?: -R)?|useradd(?: -[a-z]+)*|adduser|userdel(?: -r)?|passwd|crontab -u|exec -u"
         r"|usermod -aG [a-z]+|enable-linger|runuser -u|-U|asuser [0-9]+|gpasswd -a|chage -l|deluser)"
         rf"[ \t=]+(?:{QUOTE})?(?P<v>{NAME})",
         _rare,
-        "user",
     ),
-    Family(
+    user_name(
         "user-config",
-        "",
         rf"{LINE}[ \t]+User[ \t]+(?P<v>{NAME})(?:\r?\n|\\n|\Z)",
         _user,
-        "user",
         trigger=rf"{LINE}[ \t]+User[ \t]+[A-Za-z_]",
     ),
-    Family(
+    user_name(
         "user-told",
-        "",
         r"(?:Accepted [a-z]+ for|Failed password for(?: invalid user)?|(?:opened|closed) for user|Invalid user|[lL]ogged in(?: to [a-z.]+)? as"
         r"|[sS]igned in as|[aA]uthenticated as|[rR]un(?:ning)? as user:?|on ttys[0-9]+ as|Switching to user)[ ]"
         rf"(?P<v>{NAME})",
         _rare,
-        "user",
     ),
-    Family(
+    user_name(
         "domain-user",
-        "",
         rf"[A-Z][A-Z0-9]{{2,14}}\\{{1,4}}(?P<v>{NAME})[ \t](?:logged|signed|has)",
         _user,
-        "user",
     ),
-    Family("tilde", "", rf"[ \t\"'=]~(?P<v>{NAME})/", _user, "user"),
-    Family("media", "", rf"/media/(?P<v>{NAME})/", _user, "user"),
-    Family(
+    user_name("tilde", rf"[ \t\"'=]~(?P<v>{NAME})/", _user),
+    user_name("media", rf"/media/(?P<v>{NAME})/", _user),
+    user_name(
         "denied",
-        "",
         rf"(?:for user|denied for user|[uU]ser|role)[ ](?:{QUOTE})(?P<v>{NAME})(?:{QUOTE})(?:@| does not| has| cannot| is not)",
         _user,
-        "user",
     ),
-    Family("iam-user", "", rf"iam::[0-9]*:user/(?:[A-Za-z0-9_-]+/)*(?P<v>{NAME})", _user, "user"),
-    Family("unit-user", "", rf"{LINE}User=(?P<v>{NAME})", _user, "user"),
-    Family("principal", "", rf"(?:principal:?[ ]|kinit[ ])(?P<v>{NAME})@[A-Z]", _user, "user"),
-    Family(
+    user_name("iam-user", rf"iam::[0-9]*:user/(?:[A-Za-z0-9_-]+/)*(?P<v>{NAME})", _user),
+    user_name("unit-user", rf"{LINE}User=(?P<v>{NAME})", _user),
+    user_name("principal", rf"(?:principal:?[ ]|kinit[ ])(?P<v>{NAME})@[A-Z]", _user),
+    user_name(
         "name-told",
-        "",
         rf"(?:[mM]y|[tT]he|[yY]our|[oO]ur|[hH]is|[hH]er)[ ](?:username|user name|user|login|handle|account name)[ ]is[ ](?:{QUOTE})?(?P<v>{NAME})",
         _rare,
-        "user",
     ),
-    Family(
+    user_name(
         "domain-login",
-        "",
         rf"(?:/user:|/u:|[ ]-[uU][ ]|[uU]ser(?:name|[ ]?[iI][dD])?[ ]?[:=][ ]?|whoami{LINE})(?:{QUOTE})?[A-Z][A-Z0-9-]{{1,14}}\\{{1,4}}(?P<v>{NAME})",
         _user,
-        "user",
     ),
-    Family(
+    user_name(
         "user-option",
-        "",
         r"(?:mysql|mysqldump|mariadb|psql|pg_dump|pg_restore|createdb|mongosh|mongodump|docker login|podman login|sqlcmd|cqlsh|ldapsearch|smbclient|xfreerdp)"
         rf"(?:[ \t]+[A-Za-z0-9_./=:-]+){{0,6}}[ \t]+(?:-[uU][ =]?|--user(?:name)?[ =])(?P<v>{NAME})",
         _rare,
-        "user",
     ),
 )
 MACHINES: tuple[Family, ...] = (
-    Family("prompt", "", rf"(?P<v>{NAME})[ ]at[ ]{HOST}[ ]in[ ][~/]", _user, "user"),
-    Family(
+    user_name("prompt", rf"(?P<v>{NAME})[ ]at[ ]{HOST}[ ]in[ ][~/]", _user),
+    user_name(
         "ssh-user",
-        "",
         rf"User[ \t]+(?P<v>{NAME}){LINE}[ \t]*(?:IdentityFile|HostName|Hostname|Port|ProxyJump|ForwardAgent|IdentitiesOnly)",
         _user,
-        "user",
     ),
-    Family("sudoers-file", "", rf"sudoers\.d/(?P<v>{NAME})", _user, "user"),
-    Family(
+    user_name("sudoers-file", rf"sudoers\.d/(?P<v>{NAME})", _user),
+    user_name(
         "user-before",
-        "",
         r"[ \t]+ALL[ \t]*=[ \t]*\(|:[x*!]:[0-9]{4,6}:[0-9]{1,6}:|[ \t]+[0-9]{1,7}[ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]+"
         r"|[ \t]+(?:pts/[0-9]|tty[a-z]?[0-9])[ \t]|[ ]:[ ]TTY=",
         _user_before,
-        "user",
     ),
-    Family(
+    host_name(
         "remote-host",
-        "",
         r"(?:\A|[^A-Za-z0-9_.-])(?:ssh|mosh|telnet|ping|ping6|sftp|nc|ncat|traceroute|dig|nslookup|host|tracepath|curl|wget)[ \t]+(?:-[A-Za-z0-9]+[ \t]+(?:[0-9]+[ \t]+)?)*"
         rf"(?P<v>{HOST})(?:[ \t\n\\\"']|\Z)",
         _login_host,
-        "host",
         trigger=r"(?:\A|[^A-Za-z0-9_.-])(?:ssh|mosh|telnet|ping6?|sftp|nc|ncat|traceroute|dig|nslookup|tracepath)[ \t]+[-A-Za-z0-9]",
     ),
-    Family("copied", "", r"(?:scp|rsync)[ \t]", _copied, "host"),
-    Family(
+    host_name("copied", r"(?:scp|rsync)[ \t]", _copied),
+    host_name(
         "host-variable",
-        "",
         rf"(?:HOSTNAME|COMPUTERNAME|[hH]ostname|nodename|NodeName|Node Name|Machine|[sS]erver)(?:=|:[ ]|{LINE})(?P<v>{HOST})",
         _named_host,
-        "host",
         trigger=rf"(?:HOSTNAME|COMPUTERNAME|[hH]ostname|nodename|NodeName)(?:=|:[ ]|{LINE})[A-Za-z0-9]",
     ),
-    Family(
+    host_name(
         "driver-host",
-        "",
         rf"(?:[sS]erver|SERVER|Data Source|[hH]ost|HOST)=(?:tcp:)?(?P<v>{HOST})(?:\\|,[0-9]|;)",
         _login_host,
-        "host",
     ),
-    Family("instance", "", rf"instance=\\{{0,7}}\"(?P<v>{HOST}):[0-9]", _named_host, "host"),
-    Family("host-flag", "", rf"[ \t](?:-h|--host)[ =](?P<v>{HOST})", _login_host, "host"),
-    Family(
+    host_name("instance", rf"instance=\\{{0,7}}\"(?P<v>{HOST}):[0-9]", _named_host),
+    host_name("host-flag", rf"[ \t](?:-h|--host)[ =](?P<v>{HOST})", _login_host),
+    host_name(
         "syslog",
-        "",
         rf"[JFMASOND][a-z]{{2}} [ 0-9][0-9] [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}} (?P<v>{HOST}) [a-zA-Z0-9_./-]+(?:\[[0-9]+\])?:",
         _named_host,
-        "host",
     ),
-    Family(
+    host_name(
         "share",
-        "",
         rf"(?:\A|[ \t=])(?:\\{{2}}|\\{{4}}|//)(?P<v>{HOST})[\\/]{{1,2}}[A-Za-z]",
         _shared,
-        "host",
         trigger=r"(?:\A|[ \t=])(?:\\{2,4}|//)[A-Za-z0-9]",
     ),
-    Family(
+    host_name(
         "host-told",
-        "",
         rf"(?:Connection to|[rR]esolve hostname|host name \"|connect to(?: host)?|PING|Connected to|connecting to|127\.0\.1\.1|{START}Host|HostName)[ \t]*(?P<v>{HOST})",
         _login_host,
-        "host",
     ),
-    Family(
+    host_name(
         "named-url",
-        "",
         r"[a-z]://(?:[A-Za-z0-9_.-]+@)?(?P<v>[A-Za-z0-9][A-Za-z0-9-]*):[0-9]+",
         _login_host,
-        "host",
     ),
 )

@@ -121,7 +121,8 @@ class KnownValues:
             case "secret":
                 if LEAST_SECRET <= len(hit.value) <= MOST_SECRET and b"\n" not in hit.value:
                     for written in dict.fromkeys(_spellings(hit.value)):
-                        self._add(written, hit, TextSpan(0, len(written)), is_word=False)
+                        part = TextSpan(0, len(written))
+                        self._remember(written, KnownString(hit, part, is_word=False))
                     if len(hit.value) >= LEAST_CUT and is_random(hit.value):
                         known = KnownString(hit, TextSpan(0, HEAD), is_word=False, is_head=True)
                         self._remember(hit.value[:HEAD], known)
@@ -129,32 +130,32 @@ class KnownValues:
                 name = NOT_ALPHANUMERIC.sub(b"-", hit.value)
                 for folder in (b"-home-", b"-Users-"):
                     part = TextSpan(len(folder), len(folder) + len(name))
-                    self._add(folder + name, hit, part, is_word=True)
+                    self._remember(folder + name, KnownString(hit, part, is_word=True))
             case "host" | "email" | "account" | "phone":
                 if is_distinctive(hit.value):
-                    self._add(hit.value, hit, TextSpan(0, len(hit.value)), is_word=True)
+                    part = TextSpan(0, len(hit.value))
+                    self._remember(hit.value, KnownString(hit, part, is_word=True))
 
     def add_word(self, value: bytes, kind: Kind) -> None:
         """Remember a word that replaces itself wherever it occurs alone."""
-        hit = Hit(kind, "", value, (TextSpan(0, len(value)),))
-        self._add(value, hit, TextSpan(0, len(value)), is_word=True)
-
-    def _add(self, string: bytes, hit: Hit, part: TextSpan, *, is_word: bool) -> None:
-        self._remember(string, KnownString(hit, part, is_word))
+        part = TextSpan(0, len(value))
+        self._remember(value, KnownString(Hit(kind, "", value, (part,)), part, is_word=True))
 
     def _remember(self, string: bytes, known: KnownString) -> None:
-        if string not in self.strings:
-            self.strings[string] = known
-            self._letters += len(string)
-            self._finder = None
-            self._has_escapes = self._has_escapes or ESCAPED.search(string) is not None
-            if self._samples is not None:
-                if self._is_shared and self._samples is not None:
-                    self._samples = [
-                        {gram: [*held] for gram, held in grams.items()} for grams in self._samples
-                    ]
-                    self._is_shared = False
-                self._sample(string)
+        if string in self.strings:
+            return
+        self.strings[string] = known
+        self._letters += len(string)
+        self._finder = None
+        self._has_escapes = self._has_escapes or ESCAPED.search(string) is not None
+        if self._samples is not None:
+            if self._is_shared:
+                # Copies share the samples until one of them learns something: they are large.
+                self._samples = [
+                    {gram: [*held] for gram, held in grams.items()} for grams in self._samples
+                ]
+                self._is_shared = False
+            self._sample(string)
 
     def hits(self, text: bytes) -> Iterator[Hit]:
         """Yield the copies in a text."""
@@ -166,7 +167,11 @@ class KnownValues:
             if known.is_word and not _is_alone(text, match.start, match.end):
                 place = match.start + 1
                 continue
-            spans = _cut(text, match, known) if known.is_head else _part(match, known)
+            if known.is_head:
+                spans = _cut(text, match, known)
+            else:
+                part = known.part
+                spans = (TextSpan(match.start + part.start, match.start + part.end),)
             place = max(spans[-1].end, match.start + 1)
             yield known.hit._replace(spans=spans)
 
@@ -181,10 +186,15 @@ class KnownValues:
         return not is_literal or self._next(line, 0) is not None
 
     def _next(self, text: bytes, place: int) -> TextSpan | None:
-        if self._is_large():
-            return next(self._sampled(text, place), None)
-        found = self.finder.search(text, place)
-        return TextSpan(*found.span()) if found else None
+        """Return the first of the strings after a place, the longest of those that begin there."""
+        if not self._is_large():
+            match = self.finder.search(text, place)
+            return TextSpan(*match.span()) if match else None
+        found: list[TextSpan] = []
+        for (_, width, step), grams in zip(SIZES, self._samples or (), strict=True):
+            if grams and (text_span := self._first(text, place, width, step, grams)):
+                found.append(text_span)
+        return min(found, key=lambda span: (span.start, -span.end), default=None)
 
     def _is_large(self) -> bool:
         if self._samples is None:
@@ -204,14 +214,6 @@ class KnownValues:
         for offset in range(first, min(first + step, last + 1)):
             gram = string[offset : offset + width]
             self._samples[size].setdefault(gram, []).append((string, offset))  # type: ignore[index]
-
-    def _sampled(self, text: bytes, place: int) -> Iterator[TextSpan]:
-        """Yield the first of the strings after a place, the longest of those that begin there."""
-        found: list[TextSpan] = []
-        for (_, width, step), grams in zip(SIZES, self._samples or (), strict=True):
-            if grams and (text_span := self._first(text, place, width, step, grams)):
-                found.append(text_span)
-        yield from sorted(found, key=lambda span: (span.start, -span.end))[:1]
 
     def _first(
         self,
@@ -243,10 +245,6 @@ class KnownValues:
             self._finder = compile_expression(b"|".join(map(_escaped, longest)), self.engine)
             self._renewed += 1
         return self._finder
-
-
-def _part(match: TextSpan, known: KnownString) -> tuple[TextSpan, ...]:
-    return (TextSpan(match.start + known.part.start, match.start + known.part.end),)
 
 
 def _cut(text: bytes, match: TextSpan, known: KnownString) -> tuple[TextSpan, ...]:
@@ -367,6 +365,7 @@ def _without_name(raw: bytes, name: bytes, stand_in: bytes) -> tuple[bytes, int]
     last, count = parts[0], 0
     found = [last]
     for part in parts[1:]:
+        # Cheaper than an expression: most lines of a log have the owner's home in them.
         is_step = (last[-1:], part[:1]) in AROUND
         found += (stand_in if is_step else name, part)
         last, count = part, count + is_step
@@ -555,14 +554,9 @@ def separate_hits(hits: Iterable[Hit], claimed: Iterable[tuple[int, int]] = ()) 
             place = kept[-1].end
             length = hit.end - hit.start
             if hit.end <= place or len(hit.spans) > 1 or len(hit.value) != length:
-                rest = None
-            else:
-                rest = hit._replace(
-                    value=hit.value[place - hit.start :], spans=(TextSpan(place, hit.end),)
-                )
-            if rest is None:
                 continue
-            hit = rest
+            rest = hit.value[place - hit.start :]
+            hit = hit._replace(value=rest, spans=(TextSpan(place, hit.end),))
         while places and places[0][1] <= hit.start:
             places.popleft()
         if not places or places[0][0] >= hit.end:
@@ -766,7 +760,9 @@ class Redactor:
         place = Place(file, record.line or None, record.uuid)
         self._learn_owner(record)
         raw, owners = self._without_owners(record.raw)
-        plain = _of_bytes(record, raw) if owners else record
+        plain = record
+        if owners:
+            plain = type(record)(decode_envelope(raw), raw, record.line, record.offset)
         for hit in owners:
             self._count(hit, place)
         is_known = bool(self._quiet_lines) and _mark(record.raw) in self._quiet_lines
@@ -926,10 +922,6 @@ def _mark(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
-def _of_bytes(record: R, raw: bytes) -> R:
-    return type(record)(decode_envelope(raw), raw, record.line, record.offset)
-
-
 def _with_cuts(data: bytes, cuts: list[Cut]) -> bytes:
     parts: list[bytes] = []
     last = 0
@@ -950,7 +942,7 @@ def is_log(text: str) -> bool:
 def redact_log(redactor: Redactor, text: str) -> str:
     """Return a log without what should not be shared; what one line tells is replaced in all."""
     redactor.learn(_record_in(line) or line for line in text.split("\n"))
-    return _each(text, redactor.record, redactor.text)
+    return _map_lines(text, redactor.record, redactor.text)
 
 
 def restore_log(text: str, key: dict[str, str]) -> str:
@@ -962,24 +954,21 @@ def restore_log(text: str, key: dict[str, str]) -> str:
         changed = {n: new for n, new in found.items() if new != tree.leaves[n].text}
         return record.with_fields(tree.replace(changed)) if changed else record
 
-    return _each(text, restore, lambda line: restore_text(line, key))
+    return _map_lines(text, restore, lambda line: restore_text(line, key))
 
 
-def _each(text: str, of_record: Callable[[Record], Record], of_text: Callable[[str], str]) -> str:
-    return "\n".join(_lines(text, of_record, of_text))
-
-
-def _lines(
+def _map_lines(
     text: str, of_record: Callable[[Record], Record], of_text: Callable[[str], str]
-) -> Iterator[str]:
-    for line in text.split("\n"):
+) -> str:
+    def change(line: str) -> str:
         record = _record_in(line)
         if record is None:
-            yield of_text(line)
-            continue
+            return of_text(line)
         changed = of_record(record)
         end = "\r" if line.endswith("\r") else ""
-        yield line if changed is record else changed.raw.decode("utf-8", "surrogateescape") + end
+        return line if changed is record else changed.raw.decode("utf-8", "surrogateescape") + end
+
+    return "\n".join(map(change, text.split("\n")))
 
 
 def _record_in(line: str) -> Record | None:

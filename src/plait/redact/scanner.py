@@ -30,7 +30,23 @@ def scan_with_kingfisher(paths: Sequence[Path], known: frozenset[str]) -> list[d
     found: list[dict[str, object]] = []
     for start in range(0, len(paths), MOST_PATHS):
         files = map(str, paths[start : start + MOST_PATHS])
-        for finding in _run_scanner([scanner, *OFFLINE, *files]):
+        try:
+            done = subprocess.run([scanner, *OFFLINE, *files], capture_output=True, check=False)  # noqa: S603
+        except OSError as error:
+            raise SourceError(
+                f"cannot start '{SCANNER}': {(error.strerror or '').lower()}"
+            ) from error
+        if done.returncode not in EXIT_CODES:
+            raise SourceError(f"'{SCANNER}' exited with {done.returncode}")
+        text = done.stdout.decode("utf-8", "replace").strip()
+        try:
+            report, _ = json.JSONDecoder().raw_decode(
+                text or "{}"
+            )  # a summary may follow the report
+        except ValueError:
+            raise SourceError(f"'{SCANNER}' printed something that is not JSON") from None
+        findings = report.get("findings") if isinstance(report, dict) else None
+        for finding in findings if isinstance(findings, list) else []:
             rule, match = _inner_object(finding, "rule"), _inner_object(finding, "finding")
             secret, line = str(match.get("snippet", "")), match.get("line")
             if any(secret in value or value in secret for value in known if value):
@@ -43,22 +59,6 @@ def scan_with_kingfisher(paths: Sequence[Path], known: frozenset[str]) -> list[d
                 }
             )
     return found
-
-
-def _run_scanner(arguments: list[str]) -> list[Any]:
-    try:
-        done = subprocess.run(arguments, capture_output=True, check=False)  # noqa: S603
-    except OSError as error:
-        raise SourceError(f"cannot start '{SCANNER}': {(error.strerror or '').lower()}") from error
-    if done.returncode not in EXIT_CODES:
-        raise SourceError(f"'{SCANNER}' exited with {done.returncode}")
-    text = done.stdout.decode("utf-8", "replace").strip()
-    try:
-        report, _ = json.JSONDecoder().raw_decode(text or "{}")  # a summary may follow the report
-    except ValueError:
-        raise SourceError(f"'{SCANNER}' printed something that is not JSON") from None
-    findings = report.get("findings") if isinstance(report, dict) else None
-    return findings if isinstance(findings, list) else []
 
 
 def _inner_object(value: Any, key: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from plait.redact.likelihood import (
     is_random,
     is_reference,
 )
-from plait.redact.model import Family, Hit, TextSpan
+from plait.redact.model import Family, Hit, TextSpan, host_name, user_name
 from plait.redact.people import is_somebody
 
 SUSPECTED = "suspected"
@@ -195,51 +195,41 @@ def _user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
 STRICT: tuple[Family, ...] = (
     Family(
         "strict-named",
-        SUSPECTED,
         rf"{NOUN}\\{{0,7}}[\"'`\])]{{0,3}}[ \t]{{0,4}}(?::=|=>|[:=])[ \t]{{0,4}}\\{{0,7}}[\"'`]?(?P<v>{VALUE})",
         _setting_value,
+        label=SUSPECTED,
     ),
-    Family("strict-beside", SUSPECTED, NOUN, _near_name, is_many=True),
+    Family("strict-beside", NOUN, _near_name, label=SUSPECTED, is_many=True),
     Family(
         "strict-weak",
-        SUSPECTED,
         rf"(?:{WEAK})s?\\{{0,7}}[\"'`\])]{{0,3}}[ \t]{{0,4}}(?::=|=>|[:=]|is|was)[ \t]{{0,4}}\\{{0,7}}[\"'`]?(?P<v>{VALUE})",
         _weakly_named,
+        label=SUSPECTED,
     ),
     Family(
         "strict-around",
-        SUSPECTED,
         r"[bB]asic|[oO][aA]uth|[uU]ser|[lL]og(?:in|on)|[aA]uth|[cC]red|[aA]ccount|[aA]dmin|root|sudo|ssh|vpn|VPN|[wW]i-?[fF]i|[uU]nlock",
         _around,
+        label=SUSPECTED,
         is_many=True,
     ),
     Family(
         "strict-flag",
-        SUSPECTED,
         rf"[ \t]-(?:p|P|a|w|k|s|t|x|u|U|b)[ \t=]?[\"']?(?P<v>{VALUE})",
         _any_value,
+        label=SUSPECTED,
     ),
-    Family("strict-long", SUSPECTED, r"[A-Za-z0-9][A-Za-z0-9_+/=.-]{19,}", _long),
-    Family(
-        "strict-host",
-        "",
-        r"://(?:[^\x00-\x20/@\"'<>]{1,80}@)?(?P<v>[A-Za-z0-9.-]{4,})",
-        _host,
-        "host",
-    ),
-    Family(
+    Family("strict-long", r"[A-Za-z0-9][A-Za-z0-9_+/=.-]{19,}", _long, label=SUSPECTED),
+    host_name("strict-host", r"://(?:[^\x00-\x20/@\"'<>]{1,80}@)?(?P<v>[A-Za-z0-9.-]{4,})", _host),
+    host_name(
         "strict-domain",
-        "",
         rf"(?P<v>[A-Za-z0-9][A-Za-z0-9-]{{1,40}}(?:\.[A-Za-z0-9-]{{1,40}}){{0,4}}\.(?:{TOP}))",
         _domain,
-        "host",
     ),
-    Family("strict-address", "", r"(?P<v>(?:[0-9]{1,3}\.){3}[0-9]{1,3})", _address, "host"),
-    Family(
+    host_name("strict-address", r"(?P<v>(?:[0-9]{1,3}\.){3}[0-9]{1,3})", _address),
+    user_name(
         "strict-user",
-        "",
         r"(?:[uU]ser(?:[nN]ame|\.name)?[\"']?[ \t]?[:= ][ \t]?[\"']?|[aA]uthor[ :=]{1,2}|[oO]wner[:=][ ]?|/media/|(?:github|gitlab)\.com[/:]|bitbucket\.org[/:]|(?:[bB]y|cc|CC|[tT]hanks|[fF]rom|[hH]i|[hH]ey|ping)[ ,]+@)(?P<v>[A-Za-z0-9][A-Za-z0-9_-]{2,38})",
         _user,
-        "user",
     ),
 )

@@ -8,12 +8,13 @@ import re
 from plait.redact.likelihood import (
     NOTHING,
     QUOTE,
+    any_value,
     is_at_word_start,
     is_placeholder,
     is_random,
     run_of,
 )
-from plait.redact.model import Family, TextSpan
+from plait.redact.model import Family, TextSpan, account_number, host_name, phone_number
 
 HEX = "a-f0-9"
 ALNUM = "A-Za-z0-9"
@@ -23,6 +24,7 @@ DOTTED = r"A-Za-z0-9._\-"
 B64 = "A-Za-z0-9+/="
 FEWEST = 6
 
+# Name, label, beginning, letters of the rest, least and most length (0: any).
 ROWS: tuple[tuple[str, str, str, str, int, int], ...] = (
     # clouds
     ("aws-key", "aws access key", "A(?:KIA|SIA|BIA|CCA)", "A-Z0-9", 20, 20),
@@ -229,19 +231,6 @@ ROWS: tuple[tuple[str, str, str, str, int, int], ...] = (
 )
 
 
-def _rows_as_families() -> tuple[Family, ...]:
-    return tuple(
-        Family(
-            name,
-            label,
-            f"{head}[{letters}]{{{FEWEST},}}",
-            run_of(letters, least, most or None),
-            head=head,
-        )
-        for name, label, head, letters, least, most in ROWS
-    )
-
-
 def _key_like(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match what chance drew behind words that only keys begin with."""
     rest = text[value.start : value.end].rpartition(b"_")[2]
@@ -255,106 +244,113 @@ MIN_KEY_LIKE = 20
 IRREGULAR = (
     Family(
         "slack-hook",
-        "slack webhook",
         r"hooks\.slack\.com\\{0,4}/(?:services|workflows|triggers)\\{0,4}/(?P<v>[A-Za-z0-9/+_\\-]{8,})",
         run_of(ALNUM + "/", 30),
+        label="slack webhook",
     ),
     Family(
         "discord-hook",
-        "discord webhook",
         r"discord(?:app)?\.com\\{0,4}/api\\{0,4}/webhooks\\{0,4}/(?P<v>[0-9]{17,20}\\{0,4}/[A-Za-z0-9_-]{8,})",
         run_of(URL, 60),
+        label="discord webhook",
     ),
     Family(
         "teams-hook",
-        "teams webhook",
         r"webhook\.office\.com\\{0,4}/webhookb2\\{0,4}/(?P<v>[A-Za-z0-9@/-]{8,})",
         run_of(URL, 60),
+        label="teams webhook",
     ),
     Family(
         "discord",
-        "discord bot token",
         r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{16,}",
         run_of(URL, 50, 80, before=r"[MNO][A-Za-z0-9_-]{22,27}"),
+        label="discord bot token",
     ),
     Family(
         "telegram",
-        "telegram bot token",
         r":AA[A-Za-z0-9_-]{32,}",
         run_of(URL, 43, 50, before=r"[0-9]{8,10}"),
+        label="telegram bot token",
     ),
     Family(
         "sendgrid",
-        "sendgrid key",
         r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,}",
         run_of(URL, 60, 80),
+        label="sendgrid key",
         head=r"SG\.",
     ),
     Family(
         "mailchimp",
-        "mailchimp key",
         r"-us[0-9]{1,2}",
         run_of(HEX, 36, 38, before=r"[a-f0-9]{32}"),
+        label="mailchimp key",
     ),
     Family(
         "newrelic-license",
-        "new relic key",
         r"NRAL",
         run_of(HEX + "NRAL", 40, 40, before=r"[a-f0-9]{36}"),
+        label="new relic key",
     ),
     Family(
         "asana",
-        "asana token",
         r"[12]/[0-9]{13,20}(?:/[0-9]{13,20})?:[a-f0-9]{32}",
         run_of(HEX, 46),
+        label="asana token",
     ),
     Family(
-        "mws",
-        "aws marketplace token",
-        r"amzn\.mws\.[a-f0-9-]{36}",
-        run_of(HEX + "-", 45, 45),
+        "mws", r"amzn\.mws\.[a-f0-9-]{36}", run_of(HEX + "-", 45, 45), label="aws marketplace token"
     ),
     Family(
         "azure-client",
-        "azure client secret",
         r"[0-9]Q~[A-Za-z0-9_~.-]{31,}",
         run_of("A-Za-z0-9_~.-", 37, 42, before=r"[A-Za-z0-9_~.-]{3}"),
+        label="azure client secret",
     ),
     Family(
         "terraform",
-        "terraform token",
         r"\.atlasv1\.[A-Za-z0-9_=-]{8,}",
         run_of(URL, 60, before=r"[A-Za-z0-9]{14}"),
+        label="terraform token",
     ),
     Family(
         "braintree",
-        "braintree token",
         r"access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}",
         run_of(HEX, 60),
+        label="braintree token",
         head="access_token",
     ),
     Family(
         "jwt",
-        "json web token",
         r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{6,}|[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]+)*",
         run_of(DOTTED, 40),
+        label="json web token",
         head="eyJ",
     ),
     Family(
         "mapbox",
-        "mapbox secret token",
         r"[sp]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}",
         run_of(URL, 50),
+        label="mapbox secret token",
         head=r"[sp]k\.eyJ",
     ),
 )
 KEY_LIKE = Family(
     "telling",
-    "key that begins like one",
     r"[a-z][a-z0-9]{1,15}_(?:live|test|prod|production|sandbox|pat|sk|secret|sec|apikey|api|key|token|tkn|oat|sat|aat)_[A-Za-z0-9]{20,}",
     _key_like,
+    label="key that begins like one",
 )
-KEYS: tuple[Family, ...] = (*IRREGULAR[:4], *_rows_as_families(), *IRREGULAR[4:], KEY_LIKE)
+REGULAR = tuple(
+    Family(
+        name,
+        f"{head}[{letters}]{{{FEWEST},}}",
+        run_of(letters, least, most or None),
+        label,
+        head=head,
+    )
+    for name, label, head, letters, least, most in ROWS
+)
+KEYS: tuple[Family, ...] = (*IRREGULAR[:4], *REGULAR, *IRREGULAR[4:], KEY_LIKE)
 
 
 END_LINE = rb"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
@@ -473,52 +469,54 @@ def _letters_of(value: bytes) -> bytes:
     return BREAKS_AND_MARGINS.sub(b"", value)
 
 
-def _wireguard(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    return (value,)
-
-
 PRIVATE_KEYS: tuple[Family, ...] = (
     Family(
         "private-key",
-        "private key",
         r"-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}",
         _block,
+        label="private key",
         canonical=_letters_of,
     ),
-    Family("putty-key", "private key", r"Private-Lines: [0-9]{1,3}", _block, canonical=_letters_of),
+    Family(
+        "putty-key",
+        r"Private-Lines: [0-9]{1,3}",
+        _block,
+        label="private key",
+        canonical=_letters_of,
+    ),
     Family(
         "private-key-tail",
-        "private key",
         r"-{4,5} ?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}",
         _tail,
+        label="private key",
         canonical=_letters_of,
     ),
     Family(
         "private-key-body",
-        "private key",
         r"(?:b3BlbnNzaC1rZXktdjEA|MII[CEJ][A-Za-z0-9+/]{2}IBA[AD]|MHcCAQEE|MIGkAgEBBD|MIGHAgEAMBMG|MC4CAQAwBQYDK2Vw|lQ[OPVdHEI][A-Z][BE])"
         r"[A-Za-z0-9+/]{20,}",
         _body,
+        label="private key",
         canonical=_letters_of,
     ),
     Family(
         "wireguard",
-        "private key",
         r"(?:Private|PreShared|Preshared|private|preshared)[kK]ey[ \t]*[=:][ \t]*(?P<v>[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)",
-        _wireguard,
+        any_value,
+        label="private key",
     ),
     Family(
         "wireguard-generated",
-        "private key",
         r"wg gen(?:key|psk)[^\x00-\x1f\\]{0,60}(?:\r?\n|\\{1,7}n)(?P<v>[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)",
-        _wireguard,
+        any_value,
+        label="private key",
         trigger=r"wg gen(?:key|psk)",
     ),
     Family(
         "web-key",
-        "private key",
         r"\\{0,7}\"d\\{0,7}\"[ \t]*:[ \t]*\\{0,7}\"(?P<v>[A-Za-z0-9_+/-]{40,}={0,2})",
-        _wireguard,
+        any_value,
+        label="private key",
     ),
 )
 
@@ -572,7 +570,11 @@ def _dump(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
 def decode_value(value: bytes) -> bytes | None:
     """Return the text that an encoded value holds, or None where it holds none."""
     if ROW.match(value):
-        return _of_dump(value)
+        rows = [re.sub(rb"\s", b"", row[1]) for row in ROW.finditer(value)]
+        try:
+            return bytes.fromhex(b"".join(rows).decode())
+        except ValueError:
+            return None
     if re.fullmatch(rb"(?:[0-9a-fA-F]{2})+", value):
         return _as_text(bytes.fromhex(value.decode()))
     plain = value.rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
@@ -580,14 +582,6 @@ def decode_value(value: bytes) -> bytes | None:
     try:
         return _as_text(base64.b64decode(plain + b"=" * (-len(plain) % 4)))
     except (binascii.Error, ValueError):
-        return None
-
-
-def _of_dump(value: bytes) -> bytes | None:
-    rows = [re.sub(rb"\s", b"", row[1]) for row in ROW.finditer(value)]
-    try:
-        return bytes.fromhex(b"".join(rows).decode())
-    except ValueError:
         return None
 
 
@@ -600,9 +594,9 @@ def _as_text(data: bytes) -> bytes | None:
 
 EDGE = r"(?:\A|[^A-Za-z0-9+/_-]|\\[nrt])"
 ENCODED: tuple[Family, ...] = (
-    Family("base64", LABEL, rf"{EDGE}(?P<v>(?:{PLAIN}){{5}}|(?:{WIDE}){{3}})", _run),
-    Family("hex-dump", LABEL, r"0{6,8}:? {1,2}(?:[0-9a-f]{2,4} {1,2}){4,}", _dump),
-    Family("hex", LABEL, rf"{EDGE}(?P<v>(?:[2-7][0-9a-fA-F]){{12}})", _hex),
+    Family("base64", rf"{EDGE}(?P<v>(?:{PLAIN}){{5}}|(?:{WIDE}){{3}})", _run, label=LABEL),
+    Family("hex-dump", r"0{6,8}:? {1,2}(?:[0-9a-f]{2,4} {1,2}){4,}", _dump, label=LABEL),
+    Family("hex", rf"{EDGE}(?P<v>(?:[2-7][0-9a-fA-F]){{12}})", _hex, label=LABEL),
 )
 
 
@@ -733,10 +727,6 @@ def _station(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
     return _apart(text, match, value) if len(parts) > 3 else NOTHING
 
 
-def _any_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    return (value,)
-
-
 CALLS = (
     r"(?:[rR]ing me|[tT]ext me|[dD]ial|T(?:é|e)l|[tT]el(?:efon|efono|éfono|éphone|\.)?|TEL|[pP]hone|PHONE|[mM]obile?|[hH]andy|[fF]ax|FAX|[mM]obil(?:e phone|telefon)?|[fF]estnetz|GSM|[hH]otline|[vV]iber|[tT]elefoon|[tT]elefone|[cC]ell|WhatsApp|[sS]ignal"
     r"|SMS|sms|[cC]all(?: me)?|[rR]each me|[cC]ontact|[nN]umber|Rufnummer|Nummer)(?:[_ -]?(?:[nN]umber|[nN]o\.?|[nN]r\.?|nummer))?"
@@ -751,110 +741,65 @@ ACCOUNTS = (
 )
 
 NUMBERS: tuple[Family, ...] = (
-    Family(
-        "mac",
-        "",
-        r"[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){5})",
-        _station,
-        "host",
-    ),
-    Family("dashed-telephone", "", r"[2-9][0-9]{2}-[2-9][0-9]{2}-[0-9]{4}", _apart, "phone"),
-    Family("cpf", "", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _apart, "account"),
-    Family(
-        "queue", "", r"sqs\.[a-z0-9-]+\.amazonaws\.com/(?P<v>[0-9]{12})/", _any_value, "account"
-    ),
-    Family(
-        "ipv4",
-        "",
-        r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}",
-        _internet,
-        "host",
-    ),
-    Family(
+    host_name("mac", r"[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){5})", _station),
+    phone_number("dashed-telephone", r"[2-9][0-9]{2}-[2-9][0-9]{2}-[0-9]{4}", _apart),
+    account_number("cpf", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _apart),
+    account_number("queue", r"sqs\.[a-z0-9-]+\.amazonaws\.com/(?P<v>[0-9]{12})/", any_value),
+    host_name("ipv4", r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}", _internet),
+    host_name(
         "ipv6",
-        "",
         r"[0-9a-fA-F]{2,4}(?::[0-9a-fA-F]{1,4}){1,6}::?(?:[0-9a-fA-F]{1,4}:?){1,6}|fe80::[0-9a-fA-F:]{4,}",
         _internet,
-        "host",
         trigger=r"[0-9a-fA-F]{2,4}:[0-9a-fA-F]{1,4}:[0-9a-fA-F:]*:[0-9a-fA-F]|fe80::[0-9a-fA-F:]{4,}",
     ),
-    Family(
-        "telephone",
-        "",
-        rf"{CALLS}{TO}{DIGITS}",
-        _telephone,
-        "phone",
-        trigger=rf"{CALLS}{TO}[(+0-9][0-9 (]",
+    phone_number(
+        "telephone", rf"{CALLS}{TO}{DIGITS}", _telephone, trigger=rf"{CALLS}{TO}[(+0-9][0-9 (]"
     ),
-    Family(
+    phone_number(
         "international",
-        "",
         r"(?P<v>\+[1-9][0-9]{0,2}[ -]?\(?[0-9][0-9 ()./-]{5,18}[0-9])",
         _international,
-        "phone",
         trigger=r"\+[1-9][0-9 (-]{8}",
     ),
-    Family(
-        "national",
-        "",
-        r"(?P<v>\([2-9][0-9]{2}\) [2-9][0-9]{2}-[0-9]{4})",
-        _telephone,
-        "phone",
-    ),
-    Family(
+    phone_number("national", r"(?P<v>\([2-9][0-9]{2}\) [2-9][0-9]{2}-[0-9]{4})", _telephone),
+    account_number(
         "iban",
-        "",
         r"(?P<v>[A-Z]{2}[0-9]{2}[ ]?(?:[A-Z0-9]{4}[ ]?){2,7}[A-Z0-9]{1,4})",
         _bank,
-        "account",
         trigger=r"[A-Z]{2}[0-9]{2}[ ]?[A-Z0-9]{4}[ ]?[0-9]{4}",
     ),
-    Family(
+    account_number(
         "card",
-        "",
         r"(?P<v>[3-6][0-9]{3}(?:[ -][0-9]{4}){3}|[3-6][0-9]{12,18})",
         _card,
-        "account",
         trigger=r"[3-6][0-9]{3}[ -][0-9]{4}[ -][0-9]{4}[ -]|[3-6][0-9]{12}",
     ),
-    Family(
+    account_number(
         "social",
-        "",
         r"(?:SSN|ssn|[sS]ocial[ _][sS]ecurity)[^\x00-\x1f0-9]{1,20}(?P<v>[0-9]{3}-[0-9]{2}-[0-9]{4})",
-        _any_value,
-        "account",
+        any_value,
     ),
-    Family(
+    account_number(
         "account-number",
-        "",
         rf"{ACCOUNTS}(?:{QUOTE})?[ ]?(?:[:=#]|is|ist)?[ ]?(?:{QUOTE})?(?P<v>[A-Z]{{0,3}}[0-9][0-9A-Z-]{{5,20}})",
         _number,
-        "account",
         trigger=rf"{ACCOUNTS}(?:{QUOTE})?[ ]?(?:[:=#]|is|ist)?[ ]?(?:{QUOTE})?[A-Z]*[0-9]{{3}}",
     ),
-    Family(
+    account_number(
         "tax",
-        "",
         rf"(?:USt-Id(?:-?Nr\.?)?|UID|VAT|NIF|CIF|DNI|NIE|PESEL|BSN|CNPJ|NINO|EIN|SIREN|SIRET|AHV|CURP|Aadhaar|Steuer-?ID|Codice Fiscale|[cC]odice fiscale|[pP]ersonnummer)"
         rf"(?:[ ](?:ID|[nN]o\.?|[nN]umber|[nN]r\.?))?(?:{QUOTE})?[ :=#.]{{1,3}}(?:{QUOTE})?(?P<v>[A-Z]{{0,6}}[0-9][0-9A-Z. -]{{5,20}}[0-9A-Z])",
         _number,
-        "account",
     ),
-    Family(
-        "bucket",
-        "",
-        r"[a-z0-9]-(?P<v>[0-9]{12})-(?:us|eu|ap|sa|ca|me|af)-[a-z]+-[0-9]",
-        _any_value,
-        "account",
+    account_number(
+        "bucket", r"[a-z0-9]-(?P<v>[0-9]{12})-(?:us|eu|ap|sa|ca|me|af)-[a-z]+-[0-9]", any_value
     ),
-    Family("registry", "", r"(?P<v>[0-9]{12})\.dkr\.ecr\.", _any_value, "account"),
-    Family("customer", "", r"(?P<v>(?:cus|acct|sub|pm)_[A-Za-z0-9]{14,24})", _any_value, "account"),
-    Family(
+    account_number("registry", r"(?P<v>[0-9]{12})\.dkr\.ecr\.", any_value),
+    account_number("customer", r"(?P<v>(?:cus|acct|sub|pm)_[A-Za-z0-9]{14,24})", any_value),
+    account_number(
         "tenant",
-        "",
         rf"(?:[sS]ubscriptions?|[tT]enant|TENANT|SUBSCRIPTION)[_-]?(?:ID|[iI]d)?(?:{QUOTE})?[ ]?[:=/ ][ ]?(?:{QUOTE})?"
         r"(?P<v>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})",
-        _any_value,
-        "account",
+        any_value,
     ),
 )
