@@ -10,8 +10,10 @@ from typing import Any
 from plait.chat.client import Client
 from plait.chat.context import LiveContext, RequestBuilder
 from plait.chat.events import Event
+from plait.chat.hooks import HookEffect
 from plait.chat.models import ScriptModel
-from plait.chat.runtime import HookAdvice, Limits, Ruling, Runtime
+from plait.chat.permissions import SessionPermissions
+from plait.chat.runtime import Limits, Ruling, Runtime
 from plait.chat.streaming import Model
 from plait.chat.tools.base import (
     Arguments,
@@ -29,15 +31,16 @@ from plait.write.lines import NEWEST, Version
 Json = dict[str, Any]
 
 
-class Permissive:
+class Permissive(SessionPermissions):
     """Allows everything but the tools it is told not to."""
 
     def __init__(self, *denied: str, stops: bool = False) -> None:
         self.denied = denied
         self.stops = stops
+        self.mode = "default"
 
     async def check(
-        self, proposal: Proposal, call: str, advice: HookAdvice | None = None
+        self, proposal: Proposal, call: str, effect: HookEffect | None = None
     ) -> Ruling:
         """Decides by the name of the tool."""
         if proposal.tool in self.denied:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from plait.chat import Client, ScriptModel
-from plait.chat.engine import ContextFill, Engine
+from plait.chat.model_info import ContextFill
 
 SCRIPT = {"answers": [{"text": "Good."}, {"text": "Better."}]}
 
@@ -17,7 +17,7 @@ def opened(folder: Path) -> Client:
     return Client.new(folder, cwd=work, model=ScriptModel(SCRIPT, name="claude-one"))
 
 
-async def said(engine: Engine, prompt: str) -> list[str]:
+async def said(engine: Client, prompt: str) -> list[str]:
     return [type(event).__name__ async for event in engine.send(prompt)]
 
 
@@ -29,7 +29,7 @@ def logged(path: Path, name: str) -> list[Any]:
 def test_a_console_knows_where_a_session_stands(tmp_path: Path) -> None:
     async def run() -> ContextFill | None:
         async with opened(tmp_path) as client:
-            engine: Engine = client
+            engine = client
             assert (engine.model, engine.mode) == ("claude-one", "default")
             assert "Bash" in engine.tools
             assert engine.total_dollars is None

@@ -27,20 +27,18 @@ from xml.sax.saxutils import escape
 
 from plait.chat.agent_kinds import AGENT_TOOL_NAMES, BUILT_IN_KINDS, DEFAULT_KIND, AgentKind
 from plait.chat.approval import Mode
-from plait.chat.attachments import AgentAttachments, make_agent_attachments
+from plait.chat.attachments import SessionAttachments
 from plait.chat.compaction import SessionCompactor
 from plait.chat.context import LiveContext, RequestBuilder, WorkEnvironment
 from plait.chat.events import AgentEvent, Event, ResponseLogged, TurnEnded
 from plait.chat.instructions import render_instructions
 from plait.chat.model_info import FAMILIES, resolve_agent_model
-from plait.chat.permissions import SessionPermissions
 from plait.chat.prompts import Prompt, PromptQueue
 from plait.chat.responses import ResponseClient, Sleep
 from plait.chat.runtime import (
     Attachments,
     Emit,
     Limits,
-    Permissions,
     Runtime,
     cancel_and_wait,
 )
@@ -623,14 +621,13 @@ def build_agent_runtime(
     kind = assignment.kind
     tools = kind.select_tools(parent.tools, writer.task.depth)
     context = LiveContext(writer)
-    attachments = (
-        Attachments()
-        if kind.is_one_shot
-        else make_agent_attachments(parent.attachments, writer, context)
-    )
+    attachments = Attachments()
     texts = [kind.prompt, pool.environment.text if pool.environment else ""]
-    if isinstance(attachments, AgentAttachments) and attachments.instructions.is_in_system_prompt:
-        texts += [render_instructions(files)] if (files := attachments.instructions.load()) else []
+    if isinstance(parent.attachments, SessionAttachments) and not kind.is_one_shot:
+        instructions = parent.attachments.instructions.for_agent(writer, context)
+        attachments = SessionAttachments(writer, instructions)
+        if instructions.is_in_system_prompt and (files := instructions.load()):
+            texts.append(render_instructions(files))
     requests = RequestBuilder(
         context,
         assignment.model,
@@ -641,8 +638,14 @@ def build_agent_runtime(
         parent.place, file_views={}, todos=[], background={}, is_scratch_own=False, keeps_cwd=False
     )
     hooks = parent.hooks and parent.hooks.for_agent(writer, place, kind.name)
-    permissions = _build_permissions(parent.permissions, assignment)
-    if hooks and isinstance(permissions, SessionPermissions):
+    # the permissions of the sender, never more; in the background nobody is asked, since the user
+    # may be busy with something else
+    permissions = parent.permissions
+    if kind.mode in NARROWING_MODES and permissions.mode != "bypassPermissions":
+        permissions = replace(permissions, mode=kind.mode)
+    if assignment.is_background:
+        permissions = replace(permissions, approver=None)
+    if hooks:
         permissions = replace(permissions, hooks=hooks)
     most = min(kind.max_turns or pool.max_responses, pool.max_responses)
     return replace(
@@ -658,19 +661,6 @@ def build_agent_runtime(
         hooks=hooks,
         restore_tool_state=lambda: None,
     )
-
-
-def _build_permissions(own: Permissions, assignment: Assignment) -> Permissions:
-    """Return the permissions of an agent: its sender's, never more.
-
-    Of one in the background nobody is asked: the person may be at something else.
-    """
-    if not isinstance(own, SessionPermissions):
-        return own
-    mode = assignment.kind.mode
-    if mode in NARROWING_MODES and own.mode != "bypassPermissions":
-        own = replace(own, mode=mode)
-    return replace(own, approver=None) if assignment.is_background else own
 
 
 MAX_CONCURRENT = 20

@@ -1,26 +1,12 @@
-"""Permission modes, and the answers and decisions about a tool call."""
+"""Permission modes, and what a user answers when asked about a tool call."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from plait.chat.tools.base import Arguments, Proposal
 
 Mode: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk"]
 Verdict: TypeAlias = Literal["allow", "ask", "deny"]
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Whether a call may be done."""
-
-    verdict: Verdict
-    reason: str = ""
-    """Why not, as the model is told."""
-    log_fields: Mapping[str, str] = field(default_factory=dict)
-    """What the log says of it: `permissionDecision`."""
-    denial_kind: str = ""
-    """What kind of denial it is, in the log; empty where nobody was there to ask."""
 
 
 @dataclass(frozen=True, slots=True)

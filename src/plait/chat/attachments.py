@@ -28,7 +28,7 @@ from plait.chat.tools.read import IMAGE_SUFFIXES, MAX_FULL_READ_BYTES, Read, rea
 from plait.chat.tools.secrets import hide_secrets
 from plait.graph.client.messages import SERVERS, wrap_reminder
 from plait.record.codec import as_mapping
-from plait.write import AgentWriter, SessionWriter
+from plait.write import SessionWriter
 from plait.write.lines import get_prompt_text
 
 MENTION = re.compile(r"""(?:^|\s)@(?:"([^"\n]+)"|([^\s"]+))""")
@@ -230,16 +230,19 @@ class ServerInstructions:
 
 @dataclass(frozen=True)
 class SessionAttachments(Attachments):
-    """The attachments of a session: mentioned files, instructions, skills and servers."""
+    """The attachments of a session; those of an agent are its instructions only."""
 
     writer: SessionWriter
-    mentions: FileMentions
     instructions: SessionInstructions
-    skills: SkillListing
-    servers: ServerInstructions
+    mentions: FileMentions | None = None
+    skills: SkillListing | None = None
+    servers: ServerInstructions | None = None
 
     def write_for_prompts(self, prompts: Sequence[Prompt]) -> Sequence[str]:
         """Log the attachments of prompts that were just logged; return notices for the user."""
+        if not (self.mentions and self.skills and self.servers):
+            self.instructions.write()
+            return ()  # the session has shown these notices already
         for prompt in prompts:
             if prompt.expansion:
                 self._write_mentions(prompt.expansion.content, is_typed=False)
@@ -260,8 +263,9 @@ class SessionAttachments(Attachments):
         self._write_mentions(content, is_typed=False)
 
     def _write_mentions(self, text: str, *, is_typed: bool) -> None:
-        for path in self.mentions.write(text, is_typed=is_typed):
-            self.instructions.note_file(path)
+        if self.mentions:
+            for path in self.mentions.write(text, is_typed=is_typed):
+                self.instructions.note_file(path)
 
     def note_file(self, path: Path) -> None:
         """Note that a file was read or written."""
@@ -270,32 +274,3 @@ class SessionAttachments(Attachments):
     def write_for_results(self) -> None:
         """Log the instructions of directories that were worked in."""
         self.instructions.write_nested()
-
-
-@dataclass(frozen=True)
-class AgentAttachments(Attachments):
-    """The attachments of an agent: instructions only."""
-
-    instructions: SessionInstructions
-
-    def write_for_prompts(self, prompts: Sequence[Prompt]) -> Sequence[str]:
-        """Log the instructions; the session has shown their notices already."""
-        self.instructions.write()
-        return ()
-
-    def note_file(self, path: Path) -> None:
-        """Note that a file was read or written."""
-        self.instructions.note_file(path)
-
-    def write_for_results(self) -> None:
-        """Log the instructions of directories that were worked in."""
-        self.instructions.write_nested()
-
-
-def make_agent_attachments(
-    parent: Attachments, writer: AgentWriter, context: LiveContext
-) -> Attachments:
-    """Return the attachments of an agent that is started from a session or another agent."""
-    if not isinstance(parent, SessionAttachments | AgentAttachments):
-        return Attachments()
-    return AgentAttachments(parent.instructions.for_agent(writer, context))

@@ -35,7 +35,6 @@ import msgspec
 
 from plait.chat.approval import Approval, Approver, Mode
 from plait.chat.context import load_chain
-from plait.chat.engine import ContextFill
 from plait.chat.events import (
     Compacted,
     Ending,
@@ -51,7 +50,7 @@ from plait.chat.events import (
     ToolStarted,
     TurnEnded,
 )
-from plait.chat.model_info import get_capacity
+from plait.chat.model_info import ContextFill, get_capacity
 from plait.chat.permissions import REJECTED_WITH_FEEDBACK
 from plait.chat.rewind import FileRewindPlan, RewindPoint, list_rewind_points, plan_rewind_from_log
 from plait.chat.tools import Tool, toolbox
@@ -77,14 +76,6 @@ VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 INSTALL_HINT = (
     "https://claude.com/claude-code explains how to install it; `--engine api` needs an API key"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class InstalledClient:
-    """The client, and what it is started with."""
-
-    executable: Path
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def find_claude(environment: Mapping[str, str], named: str | None = None) -> Path | None:

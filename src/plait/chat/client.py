@@ -19,10 +19,8 @@ from typing import Any, Self, TypeAlias
 
 from plait.chat.approval import Mode
 from plait.chat.compaction import describe_failure
-from plait.chat.engine import ContextFill
 from plait.chat.events import Event, Notice
-from plait.chat.model_info import get_capacity
-from plait.chat.permissions import SessionPermissions
+from plait.chat.model_info import ContextFill, get_capacity
 from plait.chat.prompts import Prompt, PromptQueue
 from plait.chat.responses import ResponseClient, Sleep
 from plait.chat.rewind import FileRewindPlan, RewindPoint, list_rewind_points, plan_rewind_from_log
@@ -157,8 +155,7 @@ class Client:
     @property
     def mode(self) -> Mode:
         """The permission mode."""
-        permissions = self.runtime.permissions
-        return permissions.mode if isinstance(permissions, SessionPermissions) else "default"
+        return self.runtime.permissions.mode
 
     @property
     def tools(self) -> Sequence[str]:
@@ -192,8 +189,7 @@ class Client:
     @property
     def rules(self) -> Sequence[str]:
         """The permission mode and rules, one per line."""
-        permissions = self.runtime.permissions
-        return permissions.describe() if isinstance(permissions, SessionPermissions) else ()
+        return self.runtime.permissions.describe()
 
     async def servers(self, approve: str = "") -> list[str]:
         """Return the status of each MCP server, after approving one if named."""
@@ -298,7 +294,7 @@ class Client:
         """Switch to another model or permission mode."""
         if model:
             self.runtime.writer.setting.model = self.runtime.requests.model = model
-        if mode and isinstance(self.runtime.permissions, SessionPermissions):
+        if mode:
             self.runtime.permissions.set_mode(mode)
 
     async def rename(self, title: str) -> str:

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from random import Random
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from plait.chat.context import RequestBuilder, build_api_messages, estimate_tokens
 from plait.chat.events import Compacted
@@ -27,6 +27,7 @@ from plait.chat.responses import (
     describe_error,
     is_too_long,
 )
+from plait.chat.session_hooks import SessionHooks
 from plait.chat.streaming import (
     BlockFinished,
     Message,
@@ -42,10 +43,6 @@ from plait.record.codec import as_mapping
 from plait.record.types import get_content_blocks
 from plait.write import SessionWriter
 from plait.write.writer import CONTINUED
-
-if TYPE_CHECKING:
-    from plait.chat.session_hooks import SessionHooks
-
 
 TASK = """\
 Your task is to create a detailed summary of the conversation so far. It will stand in the place of
@@ -198,7 +195,7 @@ class SessionCompactor:
         threshold: int | None = None,
         sleep: Sleep = asyncio.sleep,
         random: Random | None = None,
-        hooks: "SessionHooks | None" = None,
+        hooks: SessionHooks | None = None,
     ) -> None:
         self._writer = writer
         self._memory = requests

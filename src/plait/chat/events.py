@@ -43,6 +43,16 @@ class ResponseLogged:
     stop_reason: str | None
     usage: Mapping[str, Any]
 
+    @property
+    def tool_calls(self) -> tuple[Block, ...]:
+        """The tool calls in it."""
+        return tuple(block for block in self.content if block.get("type") == "tool_use")
+
+    @property
+    def text(self) -> str:
+        """The text in it."""
+        return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
+
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:

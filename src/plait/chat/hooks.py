@@ -18,6 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from plait.chat.approval import Verdict
 from plait.chat.settings import ClientSettings, SettingsFile
 from plait.record.codec import NotAnObject, decode_object
 
@@ -38,7 +39,6 @@ HookEvent: TypeAlias = Literal[
     "SessionEnd",
 ]
 EVENTS: Final[tuple[HookEvent, ...]] = get_args(HookEvent)
-Verdict: TypeAlias = Literal["allow", "ask", "deny"]
 STOPPED_BY_HOOK: Final = "Execution stopped by hook"
 
 

@@ -25,6 +25,16 @@ class Capacity(NamedTuple):
         return self.window - min(self.max_output, SUMMARY_RESERVE) - COMPACTION_MARGIN
 
 
+class ContextFill(NamedTuple):
+    """How full the context of a session is."""
+
+    tokens: int
+    window: int
+    """Tokens that the model takes at most."""
+    compaction_threshold: int
+    """Tokens from which the conversation is replaced by a summary."""
+
+
 SMALL_WINDOW, LARGE_WINDOW = 200_000, 1_000_000
 CAPACITIES = (
     (re.compile(r"claude-(?:opus|sonnet|haiku)-5-5"), Capacity(LARGE_WINDOW, 128_000)),

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from plait.chat.approval import Approval, Approver, Decision, Mode
+from plait.chat.approval import Approval, Approver, Mode, Verdict
+from plait.chat.hooks import HookEffect
 from plait.chat.rules import (
     READ_TOOLS,
     WRITE_TOOLS,
@@ -34,7 +35,7 @@ from plait.chat.rules import (
     suggest_permissions,
     suggest_rules,
 )
-from plait.chat.runtime import HookAdvice, Ruling
+from plait.chat.runtime import Ruling
 from plait.chat.session_hooks import SessionHooks, make_refusal
 from plait.chat.tools.base import Proposal, Tool, ToolError, Workplace
 from plait.chat.tools.commands import is_safe_command
@@ -91,6 +92,19 @@ MISUSE_KIND = "misuse"
 """Not told in the log: the call was wrong in itself, as the client sees it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a call may be done."""
+
+    verdict: Verdict
+    reason: str = ""
+    """Why not, as the model is told."""
+    log_fields: Mapping[str, str] = field(default_factory=dict)
+    """What the log says of it: `permissionDecision`."""
+    denial_kind: str = ""
+    """What kind of denial it is, in the log; empty where nobody was there to ask."""
+
+
 @dataclass(slots=True)
 class SessionPermissions:
     """Says what may be done in a session, and remembers what a person allowed."""
@@ -126,10 +140,12 @@ class SessionPermissions:
         return [f"mode   {self.mode}", *lines]
 
     async def check(
-        self, proposal: Proposal, call: str, advice: HookAdvice | None = None
+        self, proposal: Proposal, call: str, effect: HookEffect | None = None
     ) -> Ruling:
-        """Decide on a call; it may take as long as a person takes."""
-        decision = self._with_advice(self.decide(proposal), advice, proposal)
+        """Decide on a call, given what hooks say of it; it may take as long as a person takes."""
+        decision = self.decide(proposal)
+        if effect and effect.verdict in ("allow", "ask"):
+            decision = self._with_advice(decision, effect, proposal)
         if decision.verdict == "allow":
             return self._make_allowed(proposal, {"source": "config", **decision.log_fields})
         if decision.verdict == "ask" and (found := await self._ask(proposal, call, decision)):
@@ -143,18 +159,16 @@ class SessionPermissions:
             )
         return self._make_denied(proposal, decision.reason, {"tool_denial_kind": kind}, fields)
 
-    def _with_advice(
-        self, decision: Decision, advice: HookAdvice | None, proposal: Proposal
-    ) -> Decision:
-        """Return a decision as hooks would have it: no rule that forbids or asks gives way."""
+    def _with_advice(self, decision: Decision, effect: HookEffect, proposal: Proposal) -> Decision:
+        """Return a decision as hooks would have it: no rule that denies or asks gives way."""
         is_ruled = decision.verdict == "deny" or "ruleSource" in decision.log_fields
-        if advice is None or (is_ruled and decision.verdict != "allow"):
+        if is_ruled and decision.verdict != "allow":
             return decision
-        if advice.verdict == "allow":
+        if effect.verdict == "allow":
             return Decision("allow", log_fields={"source": "hook", "reasonType": "hook"})
         if self.mode == "dontAsk":
             return _deny_unasked(proposal)
-        reason = advice.reason or _describe_missing_grant(proposal)
+        reason = effect.reason or _describe_missing_grant(proposal)
         return Decision("ask", reason, {"reasonCode": "hook:PreToolUse"})
 
     async def _ask(self, proposal: Proposal, call: str, decision: Decision) -> Ruling | None:

@@ -5,7 +5,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from plait.chat.skills import Expansion
+from plait.chat.tools.base import Expansion
 from plait.write import SessionWriter
 from plait.write.lines import Content, get_prompt_text
 from plait.write.transcript import FROM_SENDER, TaskNotification

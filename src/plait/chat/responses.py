@@ -175,28 +175,6 @@ CACHE_TTL: Final = "5m"
 CONNECTION_DROPPED: Final = "Connection dropped (ECONNRESET)"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelResponse:
-    """A response as it is in the log."""
-
-    message: str
-    request: str
-    model: str
-    content: tuple[Block, ...]
-    stop_reason: str | None
-    usage: Mapping[str, Any]
-
-    @property
-    def tool_calls(self) -> tuple[Block, ...]:
-        """What it wants done."""
-        return tuple(block for block in self.content if block.get("type") == "tool_use")
-
-    @property
-    def text(self) -> str:
-        """Its words."""
-        return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
-
-
 class ResponseClient:
     """Asks the model until it answers, or until it is no use."""
 
@@ -213,7 +191,7 @@ class ResponseClient:
         self._sleep = sleep
         self._random = random or Random()
 
-    async def request(self) -> ModelResponse:
+    async def request(self) -> ResponseLogged:
         """Return the answer to what was said; raises the last ModelFault where there is none."""
         definitions = [tool.definition for tool in self._runtime.tools.values()]
         request = self._runtime.requests.build(definitions)
@@ -227,7 +205,7 @@ class ResponseClient:
                     raise
                 await self._wait_to_retry(fault, attempt)
 
-    async def _request_once(self, request: Request) -> ModelResponse:
+    async def _request_once(self, request: Request) -> ResponseLogged:
         draft = ResponseLog(self._runtime.writer, self._emit, self._runtime.place)
         try:
             async with aclosing(self._runtime.model.stream(request)) as pieces:
@@ -240,16 +218,7 @@ class ResponseClient:
         except asyncio.CancelledError:
             draft.break_off()
             raise
-        self._emit(
-            ResponseLogged(
-                answer.message,
-                answer.request,
-                answer.model,
-                answer.content,
-                answer.stop_reason,
-                answer.usage,
-            )
-        )
+        self._emit(answer)
         return answer
 
     async def _wait_to_retry(self, error: ModelError, attempt: int) -> None:
@@ -331,7 +300,7 @@ class ResponseLog:
                 return {"tool_input_stream_ms": milliseconds}
         return {}
 
-    def finish(self) -> ModelResponse:
+    def finish(self) -> ResponseLogged:
         """Log how it ended; raises ModelFault where it did not."""
         response, ended = self._response, self._finish_event
         if response is None or ended is None:
@@ -350,7 +319,7 @@ class ResponseLog:
             response.break_off(usage=ended.usage)
         else:
             response.end(ended.stop_reason, usage=ended.usage, stop_sequence=ended.stop_sequence)
-        return ModelResponse(
+        return ResponseLogged(
             response.id,
             response.request,
             response.model,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from plait.chat.context import RequestBuilder
 from plait.chat.events import Event
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # these modules import this one
     from plait.chat.agents import AgentPool
     from plait.chat.compaction import SessionCompactor
     from plait.chat.mcp import SessionServers
+    from plait.chat.permissions import SessionPermissions
     from plait.chat.prompts import Prompt
     from plait.chat.session_hooks import SessionHooks
     from plait.chat.skills import SessionSkills
@@ -52,23 +53,6 @@ class Ruling:
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the result's log line, by Python names."""
     ends_turn: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class HookAdvice:
-    """The verdict of hooks about a tool call."""
-
-    verdict: Literal["allow", "ask"]
-    reason: str = ""
-
-
-class Permissions(Protocol):
-    """Decides about tool calls: by rules, by mode, by asking."""
-
-    async def check(
-        self, proposal: Proposal, call: str, advice: HookAdvice | None = None
-    ) -> Ruling:
-        """Decide about a call; this may take as long as the user takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +99,7 @@ class Runtime:
     writer: SessionWriter
     model: Model
     requests: RequestBuilder
-    permissions: Permissions
+    permissions: "SessionPermissions"
     place: Workplace
     tools: Mapping[str, Tool] = field(default_factory=dict)
     compactor: "SessionCompactor | None" = None

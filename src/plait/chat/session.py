@@ -201,8 +201,8 @@ def build_runtime(writer: SessionWriter, options: SessionOptions) -> Runtime:
         limits=options.limits,
         attachments=SessionAttachments(
             writer,
-            FileMentions(writer, place),
             instructions,
+            FileMentions(writer, place),
             SkillListing(writer, context, skills),
             ServerInstructions(writer, context, servers),
         ),

@@ -27,7 +27,7 @@ from plait.chat.hooks import (
     run_hook,
 )
 from plait.chat.rules import find_allow_rule, parse_rule
-from plait.chat.runtime import Emit, HookAdvice, Ruling, Runtime
+from plait.chat.runtime import Emit, Ruling, Runtime
 from plait.chat.tools.base import SECRET_PLACEHOLDER, Outcome, Proposal, Tool, ToolError, Workplace
 from plait.chat.tools.shell import format_preview
 from plait.chat.usage import Meter
@@ -515,13 +515,6 @@ INVALID_REWRITE = (
     "PreToolUse hook for {} returned updatedInput that failed schema validation: {}\nThe tool input"
     " from the model was valid; the hook's rewrite of it was not."
 )
-
-
-def to_advice(effect: HookEffect) -> HookAdvice | None:
-    """Return what is to be thought of a call, None where no hook says anything of it."""
-    if effect.verdict in ("allow", "ask"):
-        return HookAdvice(effect.verdict, effect.reason)
-    return None
 
 
 def find_refusal(effect: HookEffect, proposal: Proposal, *, is_older: bool) -> Ruling | None:

@@ -24,17 +24,18 @@ from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from plait.chat.context import LiveContext
 from plait.chat.front_matter import Document, parse_document
 from plait.chat.instructions import ProjectScope
 from plait.chat.model_info import resolve_alias
 from plait.chat.rules import parse_rule
-from plait.chat.runtime import Runtime
+from plait.chat.runtime import Ruling, Runtime
 from plait.chat.tools.base import (
     BuiltInTool,
     Effect,
+    Expansion,
     Field,
     Outcome,
     ProgressCallback,
@@ -49,13 +50,6 @@ from plait.line import read_regular
 from plait.record.codec import as_mapping
 from plait.write import SessionWriter
 from plait.write.lines import Content
-
-if TYPE_CHECKING:
-    from plait.chat.runtime import Ruling
-
-
-__all__ = ["Expansion", "SessionSkills", "Skill", "SkillTool", "load_skills"]
-
 
 MAX_DESCRIPTION = 100
 """Letters of a description that is taken from the text itself."""
@@ -123,18 +117,6 @@ class Skill:
         """Whether it is words alone: it loosens nothing and has nothing run."""
         loosening = {"allowed-tools", "model", "hooks", "context", "agent"}
         return not loosening & self.document.head.keys()
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """What a command makes of a prompt."""
-
-    name: str
-    arguments: str
-    content: str
-    """What the model is told."""
-    allowed: tuple[str, ...] = ()
-    model: str | None = None
 
 
 class SkillError(Exception):
@@ -318,7 +300,7 @@ class SessionSkills:
             return self.skills[name]
         return next((skill for skill in self.skills.values() if skill.title == name), None)
 
-    async def expand(self, content: Content, runtime: "Runtime") -> Expansion | None:
+    async def expand(self, content: Content, runtime: Runtime) -> Expansion | None:
         """Return what a command makes of a prompt, None where it is none.
 
         Raises Unexpanded where it cannot be followed.
@@ -335,7 +317,7 @@ class SessionSkills:
             raise SkillError(name, arguments, NOT_USER_INVOCABLE.format(name))
         return await self.expand_skill(skill, arguments, runtime)
 
-    async def expand_skill(self, skill: Skill, arguments: str, runtime: "Runtime") -> Expansion:
+    async def expand_skill(self, skill: Skill, arguments: str, runtime: Runtime) -> Expansion:
         """Return what one makes of what it is given."""
 
         async def run(command: str, written: str) -> str:
@@ -346,7 +328,7 @@ class SessionSkills:
 
 
 async def _run_command(
-    command: str, written: str, skill: Skill, arguments: str, runtime: "Runtime"
+    command: str, written: str, skill: Skill, arguments: str, runtime: Runtime
 ) -> str:
     """Return what a command of the shell says, once it is allowed."""
     tool = runtime.tools.get("Bash")
@@ -371,7 +353,7 @@ async def _run_command(
     return words
 
 
-async def _check_permission(proposal: Proposal, skill: Skill, runtime: "Runtime") -> "Ruling":
+async def _check_permission(proposal: Proposal, skill: Skill, runtime: Runtime) -> Ruling:
     """Have a command ruled upon, with what the skill allows."""
     before = runtime.place.granted_rules
     runtime.place.granted_rules = (*before, *select_valid_rules(skill.allowed))

@@ -17,6 +17,7 @@ from plait.chat.events import (
     Ending,
     Notice,
     PromptLogged,
+    ResponseLogged,
     ToolFinished,
     ToolProgress,
     ToolStarted,
@@ -25,7 +26,7 @@ from plait.chat.events import (
 from plait.chat.hooks import HookEffect
 from plait.chat.mcp import ServerTool
 from plait.chat.prompts import Prompt, PromptQueue
-from plait.chat.responses import ModelResponse, ResponseClient, is_too_long, log_model_error
+from plait.chat.responses import ResponseClient, is_too_long, log_model_error
 from plait.chat.runtime import Emit, Ruling, Runtime, SessionTool, cancel_and_wait
 from plait.chat.session_hooks import (
     MAX_STOP_BLOCKS,
@@ -35,7 +36,6 @@ from plait.chat.session_hooks import (
     log_stopped_prompt,
     make_refusal,
     rewrite_call,
-    to_advice,
 )
 from plait.chat.skills import (
     SkillError,
@@ -76,7 +76,7 @@ REFUSAL_ERROR = (
 )
 
 
-def log_final_refusal(writer: SessionWriter, answer: ModelResponse) -> str:
+def log_final_refusal(writer: SessionWriter, answer: ResponseLogged) -> str:
     """Log that there is no answer, and returns what the person is told."""
     answer_unrun_calls(writer, answer)
     name = format_model_name(answer.model)
@@ -103,7 +103,7 @@ def format_model_name(model: str) -> str:
     return f"{found[1].capitalize()} {'.'.join(filter(None, found.groups()[1:]))}"
 
 
-def answer_unrun_calls(writer: SessionWriter, answer: ModelResponse) -> None:
+def answer_unrun_calls(writer: SessionWriter, answer: ResponseLogged) -> None:
     """Log that the calls of an answer were not done."""
     for call in answer.tool_calls:
         if call["id"] in writer.waiting_calls:
@@ -259,7 +259,7 @@ class ToolCallRunner:
         if effect.arguments is not None and call.tool:
             proposal = rewrite_call(proposal, effect.arguments, call.tool, self._runtime.place)
         async with self._runtime.approval_lock:
-            return await self._runtime.permissions.check(proposal, call.id, to_advice(effect))
+            return await self._runtime.permissions.check(proposal, call.id, effect)
 
     async def _log_failure(self, call: ToolCall, error: ToolError) -> None:
         """Log a call that cannot be done; hooks are told, unless it is no call at all."""
@@ -642,7 +642,7 @@ class Turn:
             if ending := self._check_limits():
                 return ending
 
-    async def _request_response(self) -> ModelResponse:
+    async def _request_response(self) -> ResponseLogged:
         """Asks, once there is room; where there is too little after all, makes some."""
         compactor = self._runtime.compactor
         if compactor:
@@ -667,7 +667,7 @@ class Turn:
             self._session_meter.add(compacted.model, compacted.usage, when)
             self._emit(compacted)
 
-    def _continue_after_refusal(self, answer: ModelResponse) -> bool:
+    def _continue_after_refusal(self, answer: ResponseLogged) -> bool:
         """Tell the model once that it was stopped; tells whether that was the first time."""
         writer = self._runtime.writer
         self._refusals += 1
@@ -683,7 +683,7 @@ class Turn:
         self._text = log_final_refusal(writer, answer)
         return False
 
-    def _continue_response(self, answer: ModelResponse) -> bool:
+    def _continue_response(self, answer: ResponseLogged) -> bool:
         """Return whether an answer without calls is not the last, and says what the model needs."""
         if self._continued >= MAX_CONTINUATIONS:
             return False
@@ -698,7 +698,7 @@ class Turn:
             return True
         return False
 
-    async def _run_stop_hooks(self, answer: ModelResponse) -> bool:
+    async def _run_stop_hooks(self, answer: ResponseLogged) -> bool:
         """Return whether the turn is over: hooks may have it go on, but not for ever."""
         hooks = self._runtime.hooks
         if hooks is None:

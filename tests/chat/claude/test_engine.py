@@ -9,7 +9,7 @@ import pytest
 
 from plait.chat.approval import Approval
 from plait.chat.claude_code import ClaudeEngine
-from plait.chat.engine import Engine
+from plait.chat.console.openers import Engine
 from plait.chat.events import (
     Notice,
     PromptLogged,

@@ -18,8 +18,8 @@ from prompt_toolkit.output import DummyOutput
 
 from plait.chat.console import completion
 from plait.chat.console.commands import complete_commands
-from plait.chat.console.completion import ChatCompleter, FileSuggestions, PromptHistory, Suggestion
-from plait.chat.console.keyboard import FullView, LiveState
+from plait.chat.console.completion import ChatCompleter, FileSuggestions, PromptHistory
+from plait.chat.console.keyboard import FullView, LiveState, Suggestion
 from plait.chat.console.terminal import TerminalKeyboard, Viewer, edit_externally
 
 T = TypeVar("T")

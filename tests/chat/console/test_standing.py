@@ -7,8 +7,9 @@ from typing import Any, cast
 import pytest
 
 from plait.chat.console.interactive import StatusLine
-from plait.chat.engine import ContextFill, Engine
+from plait.chat.console.openers import Engine
 from plait.chat.events import Compacted, ResponseLogged, TurnEnded
+from plait.chat.model_info import ContextFill
 from plait.chat.usage import Meter
 from plait.conversation.prices import Prices
 

@@ -4,21 +4,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.archive import Archive, Facts, Session
 from plait.cli.options import Request
 from plait.cli.text import format_counts, now, safe_line, shell_command, short_id
+from plait.conversation.next_prompt import NextPrompt
 from plait.errors import SourceError, UserError
 from plait.line import make_project_slug
+from plait.line.output import OutputFolder
 from plait.record.time import parse_time
 from plait.view.formats import format_age, format_bytes, format_count
 from plait.view.terminal import AnyBlock
 from plait.view.text import count_columns, shorten_to_width
-
-if TYPE_CHECKING:
-    from plait.conversation.next_prompt import NextPrompt
-
 
 TIME_WIDTH = 10
 MIN_TITLE_WIDTH = 16
@@ -180,9 +177,7 @@ class ChatArchive:
         ]
         return [(archive.facts(session), " ".join(best[session.id].split())) for session in named]
 
-    def make_picker(
-        self, is_meant: Callable[[Facts], bool] = lambda facts: True
-    ) -> "SessionPicker":
+    def make_picker(self, is_meant: Callable[[Facts], bool] = lambda facts: True) -> SessionPicker:
         """Return the choice among those sessions that are meant."""
 
         return SessionPicker(
@@ -210,7 +205,7 @@ class ChatArchive:
             )
         return place
 
-    def render_last_turn(self, session: Session) -> "Iterable[AnyBlock]":
+    def render_last_turn(self, session: Session) -> Iterable[AnyBlock]:
         """Return the last turn of a session, unless it takes long to read."""
         if session.path.stat().st_size > MAX_READ_BYTES:
             return ()
@@ -226,7 +221,7 @@ class ChatArchive:
         reading = TerminalRenderer(found, SessionCosts(found), directory=cwd)
         return reading.iter_blocks(shown, shown.turns[-1:])
 
-    def estimate_next_prompt(self, path: Path) -> "NextPrompt | None":
+    def estimate_next_prompt(self, path: Path) -> NextPrompt | None:
         """Return what the next prompt of a session sends, unless it takes long to read."""
         try:
             if path.stat().st_size > MAX_READ_BYTES:
@@ -268,8 +263,6 @@ class ChatArchive:
         )
         found = archive.export(plan, FORMATS[file.suffix.casefold()])
         parts = [(item, data) for item, data in found if item not in (REPORT, MANIFEST)]
-        from plait.line.output import OutputFolder
-
         pages = [data for name, data in parts if name.endswith(".html") and name != "index.html"]
         data = b"".join(pages[:1] or [data for _, data in parts])
         OutputFolder(file.parent).write(file.name, data)

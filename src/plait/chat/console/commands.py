@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from plait.chat.approval import Mode
-from plait.chat.console.keyboard import FullView
-from plait.chat.engine import Engine
+from plait.chat.console.keyboard import FullView, Suggestion
+from plait.chat.console.openers import Engine
 from plait.chat.model_info import resolve_alias
 from plait.chat.rewind import (
     PROBLEM_TEXTS,
@@ -32,7 +32,6 @@ from plait.view.formats import (
 from plait.view.terminal import RemarkBlock, TodoBlock
 
 if TYPE_CHECKING:
-    from plait.chat.console.completion import Suggestion
     from plait.chat.console.interactive import Talk
 
 
@@ -247,10 +246,8 @@ async def open_collapsed(conversation: "Talk", rest: str) -> None:
     await conversation.keyboard.show(views[-number])
 
 
-def complete_sessions(conversation: "Talk", typed: str) -> "Iterator[Suggestion]":
+def complete_sessions(conversation: "Talk", typed: str) -> Iterator[Suggestion]:
     """Yield the sessions of the directory whose id or title begins so."""
-    from plait.chat.console.completion import Suggestion
-
     wanted = typed.casefold()
     found: Sequence[Suggestion] = [
         Suggestion(short_id(facts.session), facts.title or "")
@@ -318,12 +315,8 @@ async def run_command(conversation: "Talk", text: str) -> None:
         await command.run(conversation, rest)
 
 
-def complete_commands(
-    typed: str, others: Mapping[str, str] = NO_COMMANDS
-) -> "Iterator[Suggestion]":
+def complete_commands(typed: str, others: Mapping[str, str] = NO_COMMANDS) -> Iterator[Suggestion]:
     """Yield the commands that begin so, with what each is for; those people wrote down last."""
-    from plait.chat.console.completion import Suggestion
-
     for command in COMMANDS:
         if command.name.startswith(typed.casefold()):
             yield Suggestion(command.name, command.help)

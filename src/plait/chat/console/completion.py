@@ -12,13 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
 
 import msgspec
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
 
+from plait.chat.console.keyboard import Suggestion, SuggestionSource
 from plait.cli.text import safe_line
 from plait.errors import SourceError
 from plait.line.output import OWNER_FILE, OWNER_FOLDER, OutputFolder
@@ -31,17 +31,6 @@ MAX_WALKED = 20_000
 CACHE_SECONDS = 5.0
 """Seconds for which the files of a directory are taken to be the same."""
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "target", "dist", "build"})
-
-
-class Suggestion(NamedTuple):
-    """What can stand there, and what it is."""
-
-    text: str
-    about: str = ""
-
-
-SuggestionSource: TypeAlias = Callable[[str], Iterable[Suggestion]]
-"""Returns what can stand in the place of what is typed so far."""
 
 
 def suggest_nothing(typed: str) -> Iterable[Suggestion]:

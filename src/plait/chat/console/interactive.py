@@ -10,21 +10,28 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from plait.chat.approval import Approval, Mode
 from plait.chat.console.archive import ChatArchive
-from plait.chat.console.commands import complete_commands, complete_sessions
+from plait.chat.console.commands import (
+    BY_NAME,
+    complete_commands,
+    complete_sessions,
+    is_read_only,
+    run_command,
+    split_command,
+)
 from plait.chat.console.keyboard import (
     Keyboard,
     LiveState,
     PlainKeyboard,
+    Suggestion,
     handle_signals,
     stop_on_interrupt,
 )
-from plait.chat.console.openers import SessionOpener
+from plait.chat.console.openers import Engine, SessionOpener
 from plait.chat.console.screen import Activity, EventRenderer, Screen
-from plait.chat.engine import Engine, SessionFactory
 from plait.chat.events import Compacted, Event, PromptLogged, ResponseLogged, TextDelta, TurnEnded
 from plait.chat.rewind import RewindPoint
 from plait.chat.rules import suggest_rules
@@ -53,10 +60,6 @@ from plait.view.terminal import (
     iter_output_blocks,
 )
 from plait.write.lines import get_prompt_text
-
-if TYPE_CHECKING:
-    from plait.chat.console.completion import Suggestion
-
 
 MIN_PRICE_SHOWN = 0.01
 """Dollars from which on a price is told."""
@@ -309,7 +312,7 @@ class Talk:
     client: Engine
     screen: Screen
     keyboard: Keyboard
-    sessions: SessionFactory
+    sessions: SessionOpener
     """Begins sessions in the place of another."""
     status: StatusLine
     archive: ChatArchive
@@ -357,8 +360,6 @@ class Talk:
         await self._report_errors(self._run_line(text))
 
     async def _run_line(self, text: str) -> None:
-        from plait.chat.console.commands import run_command
-
         if text.startswith("/"):
             await self.screen.print([SpeechBlock(voice="command", text=text)])
             await run_command(self, text)
@@ -403,8 +404,6 @@ class Talk:
     def _queue(self, text: str) -> None:
         """Take what is typed while something goes on: a look at once, all else in its turn."""
         if text.startswith("/"):
-            from plait.chat.console.commands import is_read_only
-
             if is_read_only(text):
                 look = asyncio.ensure_future(self.run_input(text))
                 self._side_tasks.add(look)
@@ -420,8 +419,6 @@ class Talk:
 
     async def run_command_at_question(self, text: str) -> bool:
         """Run a command that only shows something, queue others; return whether to exit."""
-        from plait.chat.console.commands import BY_NAME, is_read_only, split_command
-
         name, _ = split_command(text)
         if name in ("exit", "quit"):
             self.leave()
@@ -625,7 +622,7 @@ def make_keyboard(
     from plait.chat.console.completion import ChatCompleter, FileSuggestions, PromptHistory
     from plait.chat.console.terminal import make_output
 
-    def offered(typed: str) -> "Iterator[Suggestion]":
+    def offered(typed: str) -> Iterator[Suggestion]:
         return complete_commands(typed, commands())
 
     return TerminalKeyboard(

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -15,12 +15,10 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-if TYPE_CHECKING:
-    from plait.chat.console.archive import Row, SessionPicker
-    from plait.chat.console.completion import SuggestionSource
-
+from plait.chat.console.archive import Row, SessionPicker
+from plait.cli.text import safe_line
 
 TERMINATION_SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -73,6 +71,17 @@ DEFAULT_WIDTH = 96
 """Columns of a line where nobody knows how many there are."""
 
 
+class Suggestion(NamedTuple):
+    """What can stand there, and what it is."""
+
+    text: str
+    about: str = ""
+
+
+SuggestionSource: TypeAlias = Callable[[str], Iterable[Suggestion]]
+"""Returns what may follow the text typed so far."""
+
+
 class FullView(NamedTuple):
     """Something to look at on a screen of its own."""
 
@@ -103,7 +112,7 @@ class LiveState:
     """What is not shown whole, the newest last."""
     price_warning: Callable[[], str] = str
     """Why one should think before one sends, nothing where one need not."""
-    complete_sessions: "SuggestionSource" = lambda typed: ()
+    complete_sessions: SuggestionSource = lambda typed: ()
     """The sessions whose names begin so."""
 
 
@@ -143,7 +152,7 @@ class Keyboard(Protocol):
     def interrupt(self) -> None:
         """Stop what goes on, or leaves."""
 
-    async def pick(self, picker: "SessionPicker") -> "Row | None":
+    async def pick(self, picker: SessionPicker) -> Row | None:
         """Return the session that is chosen, None where none is."""
 
     async def show(self, view: FullView) -> None:
@@ -191,7 +200,7 @@ class PlainKeyboard:
         sys.stdout.flush()
         text = await self.read_line()
         if not os.isatty(self._descriptor):
-            sys.stdout.write("\n" if text is None else f"{_make_printable(text)}\n")
+            sys.stdout.write("\n" if text is None else f"{safe_line(text)}\n")
         return text
 
     async def edit(self, text: str) -> str | None:
@@ -224,7 +233,7 @@ class PlainKeyboard:
     def interrupt(self) -> None:
         """Leave it to the signal."""
 
-    async def pick(self, picker: "SessionPicker") -> "Row | None":
+    async def pick(self, picker: SessionPicker) -> Row | None:
         """List the newest sessions, and returns the one whose number is given."""
         picker.read()
         rows = picker.rows[:MAX_NUMBERED]
@@ -298,9 +307,3 @@ async def _read_in_thread(read: Callable[[], bytes]) -> bytes:
 def replace_surrogates(text: str) -> str:
     """Return what was typed as text that can be sent: bytes that are none stand as a sign."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _make_printable(text: str) -> str:
-    from plait.cli.text import safe_line
-
-    return safe_line(text)

@@ -2,15 +2,15 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from plait.chat.approval import Approver
+from plait.chat.claude_code import ClaudeEngine, ClaudeOptions
 from plait.chat.client import Client
 from plait.chat.console.archive import ChatArchive
 from plait.chat.console.options import ChatOptions
-from plait.chat.engine import Engine, SessionFactory
 from plait.chat.rewind import RewindPoint, chain_before
 from plait.chat.runtime import Limits
 from plait.chat.session import SessionOptions, keeps_file_history
@@ -18,56 +18,9 @@ from plait.chat.session_commands import branch_session, clear_session
 from plait.chat.settings import ClientSettings
 from plait.chat.streaming import Model
 from plait.conversation.prices import Prices
+from plait.errors import UserError
 from plait.view.terminal import AnyBlock
 from plait.write import SessionWriter
-
-
-class SessionOpener(SessionFactory, Protocol):
-    """Whoever opens sessions of one directory, for somebody at a keyboard."""
-
-    approver: Approver | None
-    """Whoever is asked before something is done."""
-
-    @property
-    def past(self) -> ChatArchive:
-        """What was said before."""
-
-    @property
-    def prices(self) -> Prices:
-        """What tokens cost."""
-
-    @property
-    def chat_options(self) -> ChatOptions:
-        """What was chosen."""
-
-    @property
-    def directory(self) -> Path:
-        """Where the tools work."""
-
-    @property
-    def resumed_path(self) -> Path | None:
-        """The session that goes on; None for a new one."""
-
-    @property
-    def greeting(self) -> tuple[str, ...]:
-        """What is said before all else."""
-
-    @property
-    def farewell(self) -> tuple[str, ...]:
-        """What is said at last, where it is not the usual."""
-
-    def recent(self) -> Iterable[AnyBlock]:
-        """Return the last turn of the session that goes on."""
-
-    @property
-    def model_name(self) -> str:
-        """The name of whoever answers."""
-
-    def open(self) -> Engine:
-        """Return the session that was chosen."""
-
-    def prepare(self, client: Engine) -> None:
-        """Have what takes time begin while the person still thinks."""
 
 
 @dataclass
@@ -152,7 +105,7 @@ class ApiOpener:
             client.runtime.writer.title(self.chat_options.title)
         return client
 
-    def prepare(self, client: Engine) -> None:
+    def prepare(self, client: "Engine") -> None:
         """Have hooks told that a session begins while the person still thinks."""
         if isinstance(client, Client):
             client.lifecycle.start()
@@ -174,13 +127,13 @@ class ApiOpener:
         )
         return self._make_client(writer)
 
-    def clear(self, old: Engine) -> Client:
+    def clear(self, old: "Engine") -> Client:
         """Begin a session in the place of another."""
         assert isinstance(old, Client)
         old.lifecycle.reason = "clear"
         return self._make_client(clear_session(old.runtime.writer))
 
-    async def branch(self, old: Engine, point: RewindPoint | None, title: str) -> Client:
+    async def branch(self, old: "Engine", point: RewindPoint | None, title: str) -> Client:
         """Go on with what was said in a session of its own, as `/branch` does."""
         assert isinstance(old, Client)
         chain = chain_before(old.chain, point) if point else old.chain
@@ -203,3 +156,69 @@ class ApiOpener:
 
     def _make_client(self, writer: SessionWriter) -> Client:
         return Client.from_writer(writer, self.session_options, prices=self.prices)
+
+
+@dataclass
+class ClaudeOpener:
+    """Opens sessions of one directory, all held by the installed client."""
+
+    options: ClaudeOptions
+    chat_options: ChatOptions
+    past: ChatArchive
+    prices: Prices = field(default_factory=Prices)
+    approver: Approver | None = None
+    """Whoever is asked before something is done."""
+    resumed_path: Path | None = None
+    """The session that goes on; None for a new one."""
+    recent: Callable[[], Iterable[AnyBlock]] = tuple
+    greeting: tuple[str, ...] = ()
+    farewell: tuple[str, ...] = ()
+
+    @property
+    def directory(self) -> Path:
+        """Where the client works."""
+        return self.options.directory
+
+    @property
+    def model_name(self) -> str:
+        """Whoever answers, as far as that was said."""
+        return self.chat_options.named_model or "Claude Code"
+
+    def open(self) -> ClaudeEngine:
+        """Return the session that was chosen."""
+        return self._make_engine(self.options)
+
+    def prepare(self, client: "Engine") -> None:
+        """Have the client start while the person still thinks."""
+        if isinstance(client, ClaudeEngine):
+            client.warm_up()
+
+    def clear(self, old: "Engine") -> ClaudeEngine:
+        """Begin a session with nothing in its context."""
+        return self._make_engine(self._new_options(old))
+
+    def resume(self, path: Path) -> ClaudeEngine:
+        """Go on with the session of a file."""
+        fresh = replace(self.options, session=None, title=None, at=None, is_fork=False)
+        return self._make_engine(replace(fresh, resumed=path.stem))
+
+    async def branch(self, old: "Engine", point: RewindPoint | None, title: str) -> ClaudeEngine:
+        """Begin a session with what was said, up to now or to before a prompt."""
+        if not old.rewind_points():
+            raise UserError("there is nothing to branch yet")
+        new = replace(
+            self._new_options(old), title=title or None, resumed=old.session, is_fork=True
+        )
+        return self._make_engine(replace(new, at=point.before if point else None))
+
+    def _new_options(self, old: "Engine") -> ClaudeOptions:
+        fields = {"resumed": None, "is_fork": False, "at": None, "session": None, "title": None}
+        return replace(self.options, **fields, mode=old.mode)  # type: ignore[arg-type]
+
+    def _make_engine(self, start: ClaudeOptions) -> ClaudeEngine:
+        return ClaudeEngine(start, approver=self.approver, prices=self.prices)
+
+
+Engine: TypeAlias = Client | ClaudeEngine
+"""A session as the console uses it: through the API, or through the installed client."""
+SessionOpener: TypeAlias = ApiOpener | ClaudeOpener

@@ -25,6 +25,7 @@ from plait.chat.console.options import parse_mode
 from plait.chat.console.stream_json import (
     InputPrompt,
     LogTranslator,
+    TappedModel,
     build_init_message,
     parse_object,
     parse_prompt,
@@ -356,8 +357,6 @@ class PrintMode:
 
     def emit_deltas(self) -> None:
         """Tell answers piece by piece, too."""
-        from plait.chat.console.stream_json import TappedModel
-
         runtime = self.client.runtime
         runtime.model = TappedModel(runtime.model, self._emit_delta)
 

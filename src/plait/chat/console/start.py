@@ -8,21 +8,21 @@ out.
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from plait.chat.approval import Approver
-from plait.chat.claude_code import ClaudeEngine, ClaudeOptions, check_claude, find_claude
+from plait.archive import Session
+from plait.chat.claude_code import ClaudeOptions, check_claude, find_claude
 from plait.chat.console.archive import ChatArchive
 from plait.chat.console.command import CHOSEN
 from plait.chat.console.keyboard import PlainKeyboard, replace_surrogates, stop_on_interrupt
-from plait.chat.console.openers import ApiOpener
+from plait.chat.console.openers import ApiOpener, ClaudeOpener
 from plait.chat.console.options import (
     MODES,
     REPLAY_PREFIX,
@@ -31,24 +31,16 @@ from plait.chat.console.options import (
     apply_default_mode,
     parse_options,
 )
-from plait.chat.engine import Engine
 from plait.chat.hooks import load_hooks
-from plait.chat.models import ScriptModel
-from plait.chat.rewind import RewindPoint
+from plait.chat.models import MessagesApi, ReplayModel, ScriptModel
 from plait.chat.rules import load_permission_rules
 from plait.chat.settings import ClientSettings, TrustStore, load_settings
+from plait.chat.streaming import Model
 from plait.cli.options import Request
 from plait.cli.output import escape_json, write_bytes
 from plait.cli.text import safe, safe_line
-from plait.conversation.prices import Prices
 from plait.errors import UserError
 from plait.view.formats import format_count
-from plait.view.terminal import AnyBlock
-
-if TYPE_CHECKING:
-    from plait.archive import Session
-    from plait.chat.streaming import Model
-
 
 MAX_SHOWN = 20
 
@@ -138,7 +130,7 @@ def start_chat(request: Request, prompt: str | None, given: Mapping[str, Any]) -
         return INTERRUPTED_EXIT_CODE
 
 
-def find_session(request: Request, given: Mapping[str, Any]) -> "Session | None":
+def find_session(request: Request, given: Mapping[str, Any]) -> Session | None:
     """Return the session that goes on, None for a new one."""
     if given["resume"] == CHOSEN:
         return _pick_session(request, given)
@@ -147,7 +139,7 @@ def find_session(request: Request, given: Mapping[str, Any]) -> "Session | None"
     return request.session(".") if given["is_continued"] else None
 
 
-def _pick_session(request: Request, given: Mapping[str, Any]) -> "Session":
+def _pick_session(request: Request, given: Mapping[str, Any]) -> Session:
     """Return the session that the person chooses, before anything else begins."""
     from plait.chat.console.interactive import make_keyboard
 
@@ -186,7 +178,7 @@ def _make_opener(request: Request, choice: ChatOptions, given: Mapping[str, Any]
     )
 
 
-def find_directory(request: Request, old: "Session | None") -> Path:
+def find_directory(request: Request, old: Session | None) -> Path:
     """Return where the tools work: here, or where a session that goes on worked."""
     here = request.settings.directory
     if old is None:
@@ -207,15 +199,13 @@ def find_directory(request: Request, old: "Session | None") -> Path:
     return place
 
 
-def _make_model(request: Request, choice: ChatOptions) -> "Model":
-    from plait.chat import models
-
+def _make_model(request: Request, choice: ChatOptions) -> Model:
     if choice.model.startswith(SCRIPT_PREFIX):
-        return models.ScriptModel.from_file(Path(choice.model.removeprefix(SCRIPT_PREFIX)))
+        return ScriptModel.from_file(Path(choice.model.removeprefix(SCRIPT_PREFIX)))
     if choice.model.startswith(REPLAY_PREFIX):
         session = request.session(choice.model.removeprefix(REPLAY_PREFIX))
-        return models.ReplayModel(session.path)
-    return models.MessagesApi(choice.model, key=choice.api_key, base_url=choice.base_url)
+        return ReplayModel(session.path)
+    return MessagesApi(choice.model, key=choice.api_key, base_url=choice.base_url)
 
 
 async def _run_print_mode(opener: ApiOpener, prompt: str | None, given: Mapping[str, Any]) -> int:
@@ -241,67 +231,6 @@ async def _run_print_mode(opener: ApiOpener, prompt: str | None, given: Mapping[
 
 
 MAX_LINE_BYTES = 64 << 20
-
-
-@dataclass
-class ClaudeOpener:
-    """Opens sessions of one directory, all held by the installed client."""
-
-    options: ClaudeOptions
-    chat_options: ChatOptions
-    past: ChatArchive
-    prices: Prices = field(default_factory=Prices)
-    approver: Approver | None = None
-    """Whoever is asked before something is done."""
-    resumed_path: Path | None = None
-    """The session that goes on; None for a new one."""
-    recent: Callable[[], Iterable[AnyBlock]] = tuple
-    greeting: tuple[str, ...] = ()
-    farewell: tuple[str, ...] = ()
-
-    @property
-    def directory(self) -> Path:
-        """Where the client works."""
-        return self.options.directory
-
-    @property
-    def model_name(self) -> str:
-        """Whoever answers, as far as that was said."""
-        return self.chat_options.named_model or "Claude Code"
-
-    def open(self) -> ClaudeEngine:
-        """Return the session that was chosen."""
-        return self._make_engine(self.options)
-
-    def prepare(self, client: Engine) -> None:
-        """Have the client start while the person still thinks."""
-        if isinstance(client, ClaudeEngine):
-            client.warm_up()
-
-    def clear(self, old: Engine) -> ClaudeEngine:
-        """Begin a session with nothing in its context."""
-        return self._make_engine(self._new_options(old))
-
-    def resume(self, path: Path) -> ClaudeEngine:
-        """Go on with the session of a file."""
-        fresh = replace(self.options, session=None, title=None, at=None, is_fork=False)
-        return self._make_engine(replace(fresh, resumed=path.stem))
-
-    async def branch(self, old: Engine, point: RewindPoint | None, title: str) -> ClaudeEngine:
-        """Begin a session with what was said, up to now or to before a prompt."""
-        if not old.rewind_points():
-            raise UserError("there is nothing to branch yet")
-        new = replace(
-            self._new_options(old), title=title or None, resumed=old.session, is_fork=True
-        )
-        return self._make_engine(replace(new, at=point.before if point else None))
-
-    def _new_options(self, old: Engine) -> ClaudeOptions:
-        fields = {"resumed": None, "is_fork": False, "at": None, "session": None, "title": None}
-        return replace(self.options, **fields, mode=old.mode)  # type: ignore[arg-type]
-
-    def _make_engine(self, start: ClaudeOptions) -> ClaudeEngine:
-        return ClaudeEngine(start, approver=self.approver, prices=self.prices)
 
 
 def start_claude(

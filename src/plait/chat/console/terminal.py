@@ -25,7 +25,7 @@ from contextlib import (
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, get_app, get_app_or_none
@@ -34,8 +34,9 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition, Filter, emacs_mode, is_searching, vi_navigation_mode
-from prompt_toolkit.formatted_text import ANSI, to_formatted_text
-from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted_text
+from prompt_toolkit.history import History, InMemoryHistory
+from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.layout import FormattedTextControl, HSplit, Layout, Window
@@ -51,12 +52,6 @@ from plait.cli.text import safe, safe_line
 from plait.errors import PlaitError
 from plait.view.formats import format_count
 from plait.view.text import count_columns, shorten_to_width, strip_except_colours, strip_sequences
-
-if TYPE_CHECKING:
-    from prompt_toolkit.formatted_text import StyleAndTextTuples
-    from prompt_toolkit.history import History
-    from prompt_toolkit.input import Input
-
 
 ROWS_BELOW = 1
 
@@ -97,7 +92,7 @@ def make_output() -> Output | None:
     return BufferedOutput.from_pty(sys.stdout, term=get_term_environment_variable())
 
 
-def draw_above(app: "Application[str] | None", text: str) -> None:
+def draw_above(app: Application[str] | None, text: str) -> None:
     """Write lines above what an application draws, and that anew below them."""
     if app is None or not app.is_running:
         sys.stdout.write(text)
@@ -123,12 +118,12 @@ FULL_SCREEN_STYLE = Style.from_dict(
 
 def make_full_screen(
     head: Callable[[], str],
-    body: "Callable[[], StyleAndTextTuples]",
+    body: Callable[[], StyleAndTextTuples],
     foot: Callable[[], str],
-    keys: "KeyBindings",
-    source: "Input | None" = None,
-    output: "Output | None" = None,
-) -> "Application[Any]":
+    keys: KeyBindings,
+    source: Input | None = None,
+    output: Output | None = None,
+) -> Application[Any]:
     """Return what draws a head, a body and a foot, and obeys keys until it is left."""
     windows = [
         Window(FormattedTextControl(lambda: [("class:head", head())]), height=1),
@@ -153,7 +148,7 @@ def body_size() -> tuple[int, int]:
     return size.columns - 1, max(size.lines - FRAME_ROWS, 1)
 
 
-def format_coloured(lines: Iterable[str], style: str = "") -> "StyleAndTextTuples":
+def format_coloured(lines: Iterable[str], style: str = "") -> StyleAndTextTuples:
     """Return lines with no more than their own harmless colours."""
     text = "".join(f"{strip_except_colours(line)}\n" for line in lines)
     return to_formatted_text(ANSI(text), style=style)
@@ -314,7 +309,7 @@ class LiveArea:
         """Whether Ctrl-C was pressed just now."""
         return time.monotonic() - self.warned_at < INTERRUPT_GRACE
 
-    def message(self, mark: str = PROMPT_MARK) -> "StyleAndTextTuples":
+    def message(self, mark: str = PROMPT_MARK) -> StyleAndTextTuples:
         """Return what stands before what is typed."""
         if not self.is_busy:
             return [("bold", mark)]
@@ -410,7 +405,7 @@ class Viewer:
             f"{count}{safe_line(self.views[self.number].title)}", body_size()[0]
         )
 
-    def body(self) -> "StyleAndTextTuples":
+    def body(self) -> StyleAndTextTuples:
         """Return the lines that there is room for."""
         shown: StyleAndTextTuples = []
         for line in self.lines[self.top : self.top + body_size()[1]]:
@@ -483,7 +478,7 @@ class Viewer:
 
 
 async def show_views(
-    views: Sequence[FullView], source: "Input | None" = None, output: "Output | None" = None
+    views: Sequence[FullView], source: Input | None = None, output: Output | None = None
 ) -> None:
     """Show things until the person goes back, the last of them first."""
     viewer = Viewer(views, len(views) - 1)
@@ -510,7 +505,7 @@ PICKER_REFRESH = 0.2
 
 
 async def pick_session(
-    picker: SessionPicker, source: "Input | None" = None, output: "Output | None" = None
+    picker: SessionPicker, source: Input | None = None, output: Output | None = None
 ) -> Row | None:
     """Return the session that the person chose, None where they went back."""
     work: list[asyncio.Future[None]] = []
@@ -550,7 +545,7 @@ def render_head(picker: SessionPicker) -> str:
     return shorten_to_width(f"Resume: {safe_line(picker.query)}▏  {where}", body_size()[0])
 
 
-def render_body(picker: SessionPicker) -> "StyleAndTextTuples":
+def render_body(picker: SessionPicker) -> StyleAndTextTuples:
     """Return the sessions around the one that is meant, and what that one is about."""
     width, rows = body_size()
     found, chosen = picker.found, picker.chosen
@@ -660,7 +655,7 @@ class TerminalKeyboard:
         live: LiveState,
         completer: ChatCompleter | None = None,
         *,
-        history: "History | None" = None,
+        history: History | None = None,
         is_vi: bool = False,
         has_colours: bool = True,
         editor: str = EDITOR,
@@ -687,10 +682,10 @@ class TerminalKeyboard:
     def _make_session(
         self,
         completer: ChatCompleter,
-        history: "History | None",
+        history: History | None,
         is_vi: bool,
         streams: dict[str, Any],
-    ) -> "PromptSession[str]":
+    ) -> PromptSession[str]:
         return PromptSession(
             multiline=True,
             editing_mode=EditingMode.VI if is_vi else EditingMode.EMACS,
@@ -843,7 +838,7 @@ class TerminalKeyboard:
             async with self._screen_lock:
                 await wanted()
 
-    async def pick(self, picker: "SessionPicker") -> "Row | None":
+    async def pick(self, picker: SessionPicker) -> Row | None:
         """Return the session that is chosen on a screen of its own."""
 
         return await self._take_screen(lambda: pick_session(picker, *self._streams))
@@ -870,7 +865,7 @@ class TerminalKeyboard:
         return await done
 
     @property
-    def _streams(self) -> "tuple[Input, Output]":
+    def _streams(self) -> tuple[Input, Output]:
         return self._session.input, self._session.output
 
     def _open_collapsed(self) -> None:
@@ -925,7 +920,7 @@ class TerminalKeyboard:
         self._draft = Document()
         return replace_surrogates(text)
 
-    def _message(self) -> "StyleAndTextTuples":
+    def _message(self) -> StyleAndTextTuples:
         app = self._session.app
         is_moving = (
             app.editing_mode == EditingMode.VI and app.vi_state.input_mode == InputMode.NAVIGATION

@@ -4,11 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
-
-if TYPE_CHECKING:
-    from plait.chat.skills import Expansion
-
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 Arguments: TypeAlias = Mapping[str, Any]
 Effect: TypeAlias = Literal["none", "read", "write", "execute", "network"]
@@ -63,6 +59,18 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class Expansion:
+    """What a command makes of a prompt."""
+
+    name: str
+    arguments: str
+    content: str
+    """What the model is told."""
+    allowed: tuple[str, ...] = ()
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a call."""
 
@@ -71,7 +79,7 @@ class Outcome:
     output: Any = None
     """What is logged in addition: `toolUseResult`."""
     is_error: bool | None = None
-    expansion: "Expansion | None" = None
+    expansion: Expansion | None = None
     """The text of a skill that was called; it is sent after the result."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the result's log line, by Python names; not in the older format."""
