@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from examples.drawing import draw
 from plait.archive import Archive, ExportPlan
 from plait.cli.app import run
-from plait.cli.export import _load_key, _read_earlier, _write_files
 from plait.conversation.prices import Prices
 from plait.export import plan as earlier
+from plait.export.folder import ExportFolder, load_export_key
 from plait.export.plan import STATE_FILE
 from plait.redact import Redactor, Rules
 from plait.view.passages import RenderOptions
@@ -63,7 +63,7 @@ def again(
     archive = Archive([root], jobs=1)
     changes = {"pricing": Prices(), **changes}
     plan = ExportPlan(archive.sessions, **changes)
-    plan.previous = _read_earlier(folder, KEY, is_fresh=is_fresh)
+    plan.previous = ExportFolder(folder).read_previous(KEY, is_fresh=is_fresh)
     folder.mkdir(exist_ok=True)
     written: set[str] = set()
 
@@ -72,7 +72,7 @@ def again(
             written.add(name)
             yield name, data
 
-    _write_files(folder, noted(), plan)
+    ExportFolder(folder).write(noted(), plan)
     return written
 
 
@@ -112,8 +112,8 @@ def test_what_is_told_of_it_is_the_same_when_nothing_is_drawn(root: Path, tmp_pa
         archive = Archive([root], jobs=1)
         plan = ExportPlan(archive.sessions, redactor=Redactor(), pricing=Prices())
         (tmp_path / "out").mkdir(exist_ok=True)
-        plan.previous = _read_earlier(tmp_path / "out", KEY, is_fresh=False)
-        _write_files(tmp_path / "out", archive.export(plan, "html"), plan)
+        plan.previous = ExportFolder(tmp_path / "out").read_previous(KEY, is_fresh=False)
+        ExportFolder(tmp_path / "out").write(archive.export(plan, "html"), plan)
         plans.append(plan)
     assert plans[0].sizes == plans[1].sizes
     assert plans[0].summary == plans[1].summary
@@ -264,13 +264,13 @@ def test_without_the_key_nothing_stays(root: Path, tmp_path: Path) -> None:
 
 
 def test_the_key_is_private_and_made_once(tmp_path: Path) -> None:
-    key = _load_key(tmp_path / "state")
-    assert _load_key(tmp_path / "state") == key and len(key) == 32
+    key = load_export_key(tmp_path / "state")
+    assert load_export_key(tmp_path / "state") == key and len(key) == 32
     assert (tmp_path / "state" / "export.key").stat().st_mode & 0o777 == 0o600
     (tmp_path / "state" / "export.key").write_bytes(b"short")
-    assert len(_load_key(tmp_path / "state")) == 32
+    assert len(load_export_key(tmp_path / "state")) == 32
     (tmp_path / "file").write_text("")
-    assert _load_key(tmp_path / "file") != _load_key(tmp_path / "file")
+    assert load_export_key(tmp_path / "file") != load_export_key(tmp_path / "file")
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_a_command_that_was_cut_short_leaves_no_stale_page(root: Path, tmp_path:
         write_story(root, number, story(number, "Other words"))
     archive = Archive([root], jobs=1)
     plan = ExportPlan(archive.sessions, pricing=Prices())
-    plan.previous = _read_earlier(out, KEY, is_fresh=False)
+    plan.previous = ExportFolder(out).read_previous(KEY, is_fresh=False)
     files = archive.export(plan, "md")
 
     def cut() -> Iterator[tuple[str, bytes]]:
@@ -308,7 +308,7 @@ def test_a_command_that_was_cut_short_leaves_no_stale_page(root: Path, tmp_path:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _write_files(out, cut(), plan)
+        ExportFolder(out).write(cut(), plan)
     write_story(root, 1, story(1))
     again(root, out)
     assert held(out) == fresh(root)
