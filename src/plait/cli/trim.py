@@ -2,42 +2,29 @@
 
 import re
 from datetime import timedelta
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from plait.cli.edit import EditOptions, edit_command, in_place_option, run_plan
 from plait.cli.options import Request, session_argument
+from plait.cli.output import select_fields
 from plait.cli.selection import UNITS
 from plait.cli.text import format_number, safe_line, shell_command, short_id
+from plait.edit.cuts import PRESET_NAMES, TRIM_KINDS, TRIM_LIMITS, TRIM_TARGETS, WAYS
 from plait.edit.report import UNKNOWN, format_saved_share
-from plait.edit.trim import parse_custom_presets
+from plait.edit.trim import find_preset, parse_custom_presets
 from plait.errors import SessionIsLive, UserError
 from plait.view.formats import format_count, format_money_column, format_tokens
 from plait.view.text import count_columns, shorten_to_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from plait.archive import PresetEffect, Session
     from plait.edit.cuts import CustomPreset
     from plait.view.context import FillItem
 
-PRESETS = ("light", "standard", "heavy", "extreme")
-WAYS = ("remove", "cut", "empty")
-KINDS = (
-    ("thinking", "Claude's thinking."),
-    ("images", "Images and documents; a note replaces each."),
-    ("attachments", "What Claude Code attached: files, diagnostics, hook output."),
-    ("progress", "Progress reports of tools; they are never sent."),
-    ("snapshots", "File snapshots; they are never sent."),
-    ("request-logs", "Claude Code's notes about its own requests; they are never sent."),
-    ("rereads", "Reads of a file that was read or changed again later."),
-    ("reminders", "Reminders that are repeated later, except the last."),
-)
-MODIFIERS = ("way", "keep", "except_last")
-"""Options that say how something is removed, not what."""
 AMOUNT = re.compile(r"(\d{1,9})([km]?)", re.IGNORECASE)
 FACTORS = {"": 1, "k": 1000, "m": 1_000_000}
 LABELS = {
@@ -91,7 +78,7 @@ class PresetName(click.Choice[str]):
 @edit_command(
     "trim",
     session_argument,
-    click.argument("preset", required=False, type=PresetName(PRESETS)),
+    click.argument("preset", required=False, type=PresetName(PRESET_NAMES)),
     click.option(
         "--tool", "tools", multiple=True, metavar="NAME", help="Calls of this tool; or `mcp__x__*`."
     ),
@@ -109,7 +96,10 @@ class PresetName(click.Choice[str]):
     click.option(
         "--keep", type=click.IntRange(min=0), metavar="N", help="Characters left of a cut result."
     ),
-    *(click.option(f"--{name}", is_flag=True, help=help_) for name, help_ in KINDS),
+    *(
+        click.option(f"--{kind.replace('_', '-')}", is_flag=True, help=summary)
+        for kind, summary in TRIM_KINDS.items()
+    ),
     in_place_option,
     examples="plait trim latest\n"
     "plait trim latest standard --dry-run\n"
@@ -129,10 +119,10 @@ def trim_command(
     if given is None and default and (in_place or how.is_sure or how.is_proved or how.is_dry):
         given = trim_choices({**choices, "preset": default})
     if given and "preset" in given:
-        given["preset"] = _find_preset(given["preset"], custom)
+        given["preset"] = find_preset(given["preset"], custom)
     source = request.session(session)
     if given is None:
-        if in_place or how.is_sure or how.is_proved or any(choices[name] for name in MODIFIERS):
+        if in_place or how.is_sure or how.is_proved or any(choices[name] for name in TRIM_LIMITS):
             raise UserError(
                 "nothing selected to remove",
                 "use a preset (`plait trim SESSION standard`) or say what: "
@@ -156,25 +146,13 @@ def trim_command(
         ) from None
 
 
-def _find_preset(name: str, custom: "Mapping[str, CustomPreset]") -> "str | CustomPreset":
-    """Return a preset by its name."""
-    if name in PRESETS:
-        return name
-    if name in custom:
-        return custom[name]
-    known = (*PRESETS, *custom)
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
-    raise UserError(f"unknown preset '{name}'", hint)
-
-
 def trim_choices(choices: dict[str, Any]) -> dict[str, Any] | None:
     """Return the arguments for `plan.trim`, or None if nothing to remove was named."""
     way, keep = choices["way"], choices["keep"]
     if keep is not None and way not in (None, "cut"):
         raise UserError("`--keep` is the length of a cut result", "use it with `--way cut`")
     given = {name: value for name, value in choices.items() if value not in (None, (), False)}
-    if not set(given) - set(MODIFIERS):
+    if not given.keys() & set(TRIM_TARGETS):
         return None
     if keep is not None:
         given["way"] = "cut"
@@ -193,16 +171,8 @@ def print_context_fill(
     weighed = weigh_context(archive.open(session), session.id, request.prices)
     effects = list(list_preset_effects(archive, session, custom))
     if as_json:
-        output.json(
-            {
-                "session": session.id,
-                "tokens": weighed.tokens,
-                "window": weighed.window,
-                "estimated": weighed.estimated,
-                "fills": weighed.fills,
-                "presets": effects,
-            }
-        )
+        figures = select_fields(weighed, "tokens", "window", "estimated", "fills")
+        output.json({"session": session.id, **figures, "presets": effects})
         return
     with output.paged():
         output.print_heading(request.archive.facts(session))

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
@@ -108,6 +108,25 @@ class TrimChoice:
     request_logs: bool = False
     rereads: bool = False
     reminders: bool = False
+
+
+PRESET_NAMES: tuple[Preset, ...] = get_args(Preset)
+WAYS: tuple[Way, ...] = get_args(Way)
+TRIM_KINDS = {
+    "thinking": "Claude's thinking.",
+    "images": "Images and documents; a note replaces each.",
+    "attachments": "What Claude Code attached: files, diagnostics, hook output.",
+    "progress": "Progress reports of tools; they are never sent.",
+    "snapshots": "File snapshots; they are never sent.",
+    "request_logs": "Claude Code's notes about its own requests; they are never sent.",
+    "rereads": "Reads of a file that was read or changed again later.",
+    "reminders": "Reminders that are repeated later, except the last.",
+}
+"""The kinds of content that a `TrimChoice` can name, with a description for users."""
+TRIM_TARGETS = ("preset", "calls", "tools", "larger_than", "older_than", *TRIM_KINDS)
+"""The fields of a `TrimChoice` that say what goes."""
+TRIM_LIMITS = ("except_last", "way", "keep")
+"""The fields that say how it goes, and where nothing does."""
 
 
 MORE = r"\d+ (?:images?|documents?|others?)"

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -26,6 +27,7 @@ from plait.edit.cuts import (
     KEPT,
     PLAIN_RESULTS,
     THINKING,
+    TRIM_KINDS,
     CustomPreset,
     Cut,
     Place,
@@ -468,6 +470,19 @@ def parse_custom_presets(tables: Mapping[str, Any]) -> dict[str, CustomPreset]:
     return presets
 
 
+def find_preset(name: str, custom: Mapping[str, CustomPreset]) -> Preset | CustomPreset:
+    """Return a preset by its name, a built-in one or one of the configuration."""
+    for preset in PRESETS:
+        if preset == name:
+            return preset
+    if name in custom:
+        return custom[name]
+    known = (*PRESETS, *custom)
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+    raise UserError(f"unknown preset '{name}'", hint)
+
+
 class _Trimming:
     """Takes cuts, step by step, until little enough is left."""
 
@@ -662,16 +677,8 @@ STEPS: tuple[Callable[[_Trimming], Iterator[Cut]], ...] = (
 SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
 REQUESTS = "api-request"
 """What the types of the client's own log of requests begin with."""
-KINDS = (
-    "thinking",
-    "images",
-    "attachments",
-    "progress",
-    "snapshots",
-    "request_logs",
-    "rereads",
-    "reminders",
-)
+REPEATS = ("rereads", "reminders")
+"""Kinds that are not found record by record."""
 
 
 def select_cuts(records: Sequence[Record], choice: TrimChoice, size: int) -> list[Cut]:
@@ -712,7 +719,7 @@ class _Chosen:
     def records(self) -> Iterator[Cut]:
         """Yield what is removed record by record: thoughts, pictures, notes, what is never sent."""
         choice = self.choice
-        if not any(getattr(choice, kind) for kind in KINDS[:6]):
+        if not any(getattr(choice, kind) for kind in TRIM_KINDS if kind not in REPEATS):
             return
         for record in self.log.records:
             if self.is_open(record):
@@ -767,7 +774,9 @@ class _Chosen:
         is_only_age = (
             is_by_age
             and not choice.calls
-            and not (bool(self.choice.preset) or any(getattr(self.choice, kind) for kind in KINDS))
+            and not (
+                bool(self.choice.preset) or any(getattr(self.choice, kind) for kind in TRIM_KINDS)
+            )
         )
         if not choice.tools and choice.larger_than is None and not is_only_age:
             return asked

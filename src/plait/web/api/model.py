@@ -9,7 +9,7 @@ from plait.archive import PresetEffect
 from plait.conversation.costs import CostSum, ResponseCost, Totals
 from plait.conversation.model import Response, Turn
 from plait.conversation.walk import Depth
-from plait.edit.cuts import Preset, Way
+from plait.edit.cuts import TRIM_LIMITS, TRIM_TARGETS, Preset, Way
 from plait.edit.report import EditEntry, EditReport
 from plait.graph.layout import RowShape
 from plait.graph.model import LineKind
@@ -436,27 +436,9 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     @property
     def trimmed(self) -> dict[str, Any]:
         """The options of a trim, as the library takes them; {} where nothing is to be cut."""
-        options = {name: getattr(self, name) for name in (*CUT_OPTIONS, *CUT_LIMITS)}
+        options = {name: getattr(self, name) for name in (*TRIM_TARGETS, *TRIM_LIMITS)}
         chosen = {name: value for name, value in options.items() if value not in (None, (), False)}
-        return chosen if any(name in chosen for name in CUT_OPTIONS) else {}
-
-
-CUT_OPTIONS = (
-    "preset",
-    "calls",
-    "tools",
-    "larger_than",
-    "older_than",
-    "thinking",
-    "images",
-    "attachments",
-    "progress",
-    "snapshots",
-    "request_logs",
-    "rereads",
-    "reminders",
-)
-CUT_LIMITS = ("except_last", "way", "keep")
+        return chosen if any(name in chosen for name in TRIM_TARGETS) else {}
 
 
 class PresetEffects(Struct, frozen=True):

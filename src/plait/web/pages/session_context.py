@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from plait.edit.cuts import PRESET_NAMES
 from plait.insights.why import CAUSE_NAMES as CAUSES
 from plait.insights.xray import FillKind, XrayColumn
 from plait.view.context import Fill, FillItem, Omitted, Weighed, Weight
@@ -135,7 +136,6 @@ TRIM_OPTIONS = {
 """Kinds that can be trimmed as a whole, by what the request calls them."""
 TICKED = ("results", "reports", "calls")
 """Kinds of which single things can be trimmed."""
-PRESETS = ("light", "standard", "heavy", "extreme")
 RECENT = 3
 """Turns at the end that are not compressed, where nobody says otherwise."""
 BY_CHARACTERS = (
@@ -241,7 +241,7 @@ def _render_presets() -> str:
     buttons = "".join(
         f'<button type="button" data-edit="trim"{attribute("data-preset", name)}>'
         f"<b>{name.capitalize()}</b><span></span></button>"
-        for name in PRESETS
+        for name in PRESET_NAMES
     )
     return f'<div class="presets" role="group" aria-label="Trim by a preset">{buttons}</div>'
 
