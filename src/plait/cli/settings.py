@@ -34,19 +34,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
-from plait.cli.chat_settings import ChatSettings, chosen_chat, one_of
-from plait.cli.lake_settings import LAKE_KEYS, LakeSettings, read_lake_settings
 from plait.errors import ConfigError
 
 if TYPE_CHECKING:
     from plait.conversation.prices import Prices
+    from plait.lake.schema import Profile
     from plait.trace.delivery import Target
 
 
+T = TypeVar("T", bound=str)
 Colour = Literal["auto", "always", "never"]
-COLOURS = ("auto", "always", "never")
+COLOURS: tuple[Colour, ...] = get_args(Colour)
 LOCATION_VARIABLES = (
     *("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_CONFIG", "PLAIT_DATA_DIR", "PLAIT_CACHE_DIR"),
     *("PLAIT_STATE_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
@@ -54,6 +54,12 @@ LOCATION_VARIABLES = (
 CONTENTS = ("redacted", "strict", "all", "none")
 MOST_JOBS = 64
 LANGFUSE = ("public_key", "secret_key", "host")
+EDITING_MODES, EDITOR = ("emacs", "vi"), "vi"
+ENGINES = ("api", "claude")
+SHIPPED_PROFILES: "tuple[Profile, ...]" = ("counts", "redacted")
+"""The profiles that can be a setting; `full` has to be asked for each time."""
+OBJECT_STORES = ("AWS_", "AZURE_", "GOOGLE_")
+"""How variables for object stores begin."""
 KEYS: dict[str, type] = {
     "roots": list,
     "cache_dir": str,
@@ -82,9 +88,15 @@ KEYS: dict[str, type] = {
     "ask_above_usd": float,
     "trim_preset": str,
     "trim_presets": dict,
-    **LAKE_KEYS,
+    "lake": str,
+    "lake_source": str,
+    "lake_person": str,
+    "lake_team": str,
+    "lake_key": str,
+    "ship_to": str,
+    "ship_profile": str,
+    "lake_options": list,
 }
-
 NAMES: dict[type, str] = {
     list: "a list of strings",
     dict: "a table",
@@ -108,32 +120,74 @@ class Collector:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """Settings of `plait chat`. The key and the environment are secret."""
+
+    api_key: str | None = field(default=None, repr=False)
+    key_from: str | None = None
+    """Where the key was set: a variable or a file."""
+    base_url: str | None = None
+    model: str | None = None
+    permission_mode: str | None = None
+    max_turns: int | None = None
+    max_budget_usd: float | None = None
+    let_through: tuple[str, ...] = ()
+    """Variables that tools see although they look like secrets."""
+    engine: str | None = None
+    claude: str | None = None
+    """The path of Claude Code, if set."""
+    editing_mode: str = EDITING_MODES[0]
+    editor: str = EDITOR
+    """The editor for long prompts."""
+    ask_above_usd: float = 0.5
+    """The cost above which a prompt has to be confirmed."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """All variables, from which those for tools are chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class LakeSettings:
+    """The default lake, and the labels of sessions in it. The options are secret."""
+
+    url: str | None = None
+    source: str | None = None
+    person: str = ""
+    team: str = ""
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Addresses and keys of object stores."""
+    key: Path | None = None
+    """The file with the key for pseudonyms, if it is not this machine's own."""
+    ship_to: str | None = None
+    ship_profile: "Profile" = SHIPPED_PROFILES[0]
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """What was asked for, with nothing left to look up."""
+    """The settings of one run, with nothing left to look up."""
 
     roots: tuple[Path, ...]
     is_default_root: bool
-    """Nobody named a root: its absence is no mistake."""
+    """Whether no root was named: then it need not exist."""
     cache: Path
     data: Path
     state: Path
     pager: str | None
     colour: Colour
     directory: Path
-    """Where the user stands."""
+    """The current directory."""
     jobs: int | None = None
     """How many processes read at once; None for as many as there are cores."""
     prices: Path | None = None
     """A file of the user's own prices."""
     claude: str | None = None
-    """The client, where it is another than the one on the path."""
+    """The path of Claude Code, if set."""
     collector: Collector = Collector()
     hook_collector: Collector = Collector()
-    """As the file says: a project's environment has no say in what is sent for all projects."""
+    """From the file alone: a project's environment must not decide for all projects."""
     chat: ChatSettings = field(default_factory=ChatSettings)
     lake: LakeSettings = field(default_factory=LakeSettings)
     trim_preset: str | None = None
-    """The preset of `plait trim` where none is named."""
+    """The default preset of `plait trim`."""
     trim_presets: Mapping[str, Any] = field(default_factory=dict)
     """The user's own presets as written; they are parsed where they are used."""
 
@@ -147,17 +201,17 @@ class Settings:
 
     @property
     def store(self) -> Path:
-        """The folder of what is kept, of all roots."""
+        """The folder of the backup, of all roots."""
         return self.data / "keep"
 
     @property
     def stars(self) -> Path:
-        """The file of what the user has starred and pinned."""
+        """The file of starred sessions and turns."""
         return self.data / "stars.json"
 
     @property
     def unpack_folder(self) -> Path:
-        """The folder in which kept sessions lie while they are read."""
+        """The folder that backed-up sessions are unpacked to."""
         return self.cache / "kept"
 
 
@@ -175,6 +229,8 @@ def load_settings(
     own = env.get("PLAIT_PRICES") or config.get("prices")
     named = env.get("PLAIT_CLAUDE") or config.get("claude")
     client = str(expand_user(named, env)) if named else None
+    shade = colour or ("never" if env.get("NO_COLOR") else None)
+    shade = shade or ("always" if env.get("FORCE_COLOR") else None)
     return Settings(
         roots=tuple(expand_user(root, env) for root in chosen or (claude_folder_setting(env),)),
         is_default_root=not chosen,
@@ -182,15 +238,15 @@ def load_settings(
         data=_folder_for(env, config, "data"),
         state=_folder_for(env, config, "state"),
         pager=_read_pager(env, config) if pager else None,
-        colour=_read_colour(colour, env, config),
+        colour=check_choice("colour", shade or config.get("colour", "auto"), COLOURS),
         directory=Path.cwd(),
         jobs=_read_jobs(jobs, env, config),
         prices=expand_user(own, env) if own else None,
         claude=client,
         collector=_read_collector(env, config),
         hook_collector=_read_collector({}, config),
-        chat=chosen_chat(env, config, client),
-        lake=read_lake_settings(env, config, lambda path: expand_user(path, env)),
+        chat=_read_chat(env, config, client),
+        lake=_read_lake(env, config),
         trim_preset=config.get("trim_preset"),
         trim_presets=config.get("trim_presets", {}),
     )
@@ -208,31 +264,24 @@ def config_file() -> Path:
 
 def _read_config(path: Path) -> dict[str, Any]:
     try:
-        config = _parse_toml(path.read_bytes())
+        data = path.read_bytes()
+        import tomllib
+
+        config = tomllib.loads(data.decode())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"cannot read '{path}': {error}") from error
     for key, value in config.items():
-        _check_setting(path, key, value)
+        if key not in KEYS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(key, KEYS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(KEYS)}"
+            raise ConfigError(f"unknown setting '{key}' in '{path}'", hint)
+        if not _is_of(KEYS[key], value):
+            raise ConfigError(f"setting '{key}' in '{path}' must be {NAMES[KEYS[key]]}")
     return config
-
-
-def _parse_toml(data: bytes) -> dict[str, Any]:
-    import tomllib
-
-    return tomllib.loads(data.decode())
-
-
-def _check_setting(path: Path, key: str, value: object) -> None:
-    if key not in KEYS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(key, KEYS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(KEYS)}"
-        raise ConfigError(f"unknown setting '{key}' in '{path}'", hint)
-    if not _is_of(KEYS[key], value):
-        raise ConfigError(f"setting '{key}' in '{path}' must be {NAMES[KEYS[key]]}")
 
 
 def _is_of(kind: type, value: object) -> bool:
@@ -252,8 +301,71 @@ def _read_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Collec
     host = env.get("LANGFUSE_BASE_URL") or env.get("LANGFUSE_HOST")
     if not (public or secret):
         public, secret, host = (config.get(f"langfuse_{name}") for name in LANGFUSE)
-    content = one_of("trace_content", config.get("trace_content", CONTENTS[0]), CONTENTS)
+    content = config.get("trace_content", CONTENTS[0])
+    check_choice("trace_content", content, CONTENTS)
     return Collector(endpoint, headers, host, public, secret, content)
+
+
+def _read_chat(
+    env: Mapping[str, str], config: Mapping[str, Any], claude: str | None
+) -> ChatSettings:
+    key, key_from = env.get("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
+    base = env.get("ANTHROPIC_BASE_URL") or config.get("base_url")
+    if not key:
+        # A project's environment must not send the key of the file elsewhere.
+        key, key_from = config.get("api_key"), "config.toml"
+        base = config.get("base_url") if key else base
+    engine, mode = config.get("engine"), config.get("editing_mode", EDITING_MODES[0])
+    same = ("permission_mode", "max_turns", "max_budget_usd", "ask_above_usd")
+    return ChatSettings(
+        api_key=key or None,
+        key_from=key_from if key else None,
+        base_url=base or None,
+        model=env.get("ANTHROPIC_MODEL") or config.get("model") or None,
+        let_through=tuple(config.get("let_through", ())),
+        engine=check_choice("engine", engine, ENGINES) if engine else None,
+        claude=claude,
+        editing_mode=check_choice("editing_mode", mode, EDITING_MODES),
+        environment=dict(env),
+        editor=env.get("VISUAL") or env.get("EDITOR") or EDITOR,
+        **{name: config[name] for name in same if name in config},
+    )
+
+
+def _read_lake(env: Mapping[str, str], config: Mapping[str, Any]) -> LakeSettings:
+    key, profile = config.get("lake_key"), config.get("ship_profile", SHIPPED_PROFILES[0])
+    parts = [option.partition("=") for option in config.get("lake_options", ())]
+    for name, sign, _ in parts:
+        if not (sign and name.startswith(OBJECT_STORES)):
+            raise ConfigError(
+                f"'{name}' is not an option of an object store",
+                'write `lake_options = ["AWS_REGION=eu-west-1"]`',
+            )
+    if profile == "full":
+        raise ConfigError(
+            "'full' cannot be a setting: everything would be sent as it is",
+            "`plait lake ship --profile full`, each time",
+        )
+    # Options of the file replace the environment's: it must not send sessions elsewhere.
+    from_file = {name: value for name, _, value in parts}
+    return LakeSettings(
+        env.get("PLAIT_LAKE") or config.get("lake"),
+        config.get("lake_source"),
+        config.get("lake_person", ""),
+        config.get("lake_team", ""),
+        from_file or {name: env[name] for name in env if name.startswith(OBJECT_STORES)},
+        expand_user(key, env) if key else None,
+        config.get("ship_to"),
+        check_choice("ship_profile", profile, SHIPPED_PROFILES),
+    )
+
+
+def check_choice(name: str, chosen: str, choices: Sequence[T]) -> T:
+    """Return the choice that was made; fail if it is none of those that there are."""
+    for choice in choices:
+        if choice == chosen:
+            return choice
+    raise ConfigError(f"unknown {name} '{chosen}'", f"known are {', '.join(choices)}")
 
 
 def plait_command(*, is_anywhere: bool = False) -> str:
@@ -386,15 +498,6 @@ def _read_jobs(option: int | None, env: Mapping[str, str], config: Mapping[str, 
     if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(value) <= MOST_JOBS:
         raise ConfigError(f"'{value}' is not a number of jobs", f"from 1 to {MOST_JOBS}")
     return int(value)
-
-
-def _read_colour(option: str | None, env: Mapping[str, str], config: Mapping[str, Any]) -> Colour:
-    from_env = "never" if env.get("NO_COLOR") else "always" if env.get("FORCE_COLOR") else None
-    chosen = option or from_env or config.get("colour", "auto")
-    for colour in COLOURS:
-        if chosen == colour:
-            return colour  # type: ignore[return-value]
-    raise ConfigError(f"unknown colour '{chosen}'", f"known are {', '.join(COLOURS)}")
 
 
 def load_prices(own: Path | None) -> "Prices":

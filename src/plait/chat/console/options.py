@@ -10,7 +10,7 @@ from uuid import UUID
 from plait.chat.approval import Mode
 from plait.chat.model_info import resolve_alias
 from plait.chat.rules import parse_rules
-from plait.cli.chat_settings import ChatSettings
+from plait.cli.settings import ChatSettings
 from plait.errors import UserError
 from plait.write.lines import NEWEST, Version
 
