@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
-from plait.cli.hook.event import COMMANDS, trace_folder
+from plait.cli.hook.event import COMMANDS, quick_state_folder, trace_folder
 from plait.cli.registry import subcommands
 from plait.cli.settings import config_file, state_folder
-from plait.cli.state_folder import quick_state_folder
 from plait.trace.delivery import Spool
 from plait.trace.hook_event import EVENTS, is_worker_running
 from plait.trace.jobs import list_jobs
@@ -143,7 +142,7 @@ def test_next_to_nothing_is_imported_while_claude_code_waits(folder: Path) -> No
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, input=""
     )
     found = done.stdout.split()
-    ours = ["cli", "cli.hook", "cli.hook.event", "cli.state_folder", "errors"]
+    ours = ["cli", "cli.hook", "cli.hook.event", "errors"]
     ours += ["trace", "trace.hook_event"]
     assert [one for one in found if one.startswith("plait.")] == [f"plait.{one}" for one in ours]
     assert {one for one in found if not one.startswith("plait")} <= {"fcntl", "select", "time"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plait.cli.app import run
-from plait.cli.hook.background import MOST
+from plait.cli.hook.event import MAX_KEEP_LOG
 from plait.store.store import Store
 from plait.write import SessionWriter
 
@@ -169,7 +169,7 @@ def test_a_hook_keeps_what_its_session_left(home: Path) -> None:
 LIGHT = """
 import sys
 before = set(sys.modules)
-import plait.cli, plait.cli.hook.event, plait.cli.hook.background
+import plait.cli, plait.cli.hook.event
 plait.cli.hook.event.find_state_folder()
 print(*sorted(set(sys.modules) - before))
 """
@@ -184,7 +184,7 @@ def test_next_to_nothing_is_imported_while_claude_code_waits(home: Path) -> None
 
 def test_a_long_log_begins_anew(home: Path) -> None:
     log = home / "state" / "plait" / "keep" / "hook.log"
-    for size, is_long in ((MOST, False), (MOST + 1, True)):
+    for size, is_long in ((MAX_KEEP_LOG, False), (MAX_KEEP_LOG + 1, True)):
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text("x" * size, encoding="utf-8")
         command = [sys.executable, "-m", "plait", "keep", "--background"]

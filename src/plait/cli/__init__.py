@@ -16,9 +16,9 @@ def main() -> "NoReturn":
         if is_event(sys.argv[2:]):
             run_event(sys.argv[2:])
     elif sys.argv[1:2] == ["keep"] and "--background" in sys.argv:
-        from plait.cli.hook.background import is_background, keep_in_background
+        from plait.cli.hook.event import is_background_keep, keep_in_background
 
-        if is_background(sys.argv[2:]):
+        if is_background_keep(sys.argv[2:]):
             keep_in_background(sys.argv[2:])
     import gc
 

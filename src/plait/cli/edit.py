@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from plait.archive import Session
     from plait.edit.plan import Plan
     from plait.edit.proof import Proof
+    from plait.edit.transfer import PackPlan
 
 MOST_REFUSED = 5
 MOST_DIFFERENCES = 4
@@ -246,12 +247,11 @@ def _print_outcome(request: Request, outcome: Outcome, how: EditOptions) -> None
         output.print(next(reasons, words))
         _print_remarks(output, report)
         return
-    sizes = [(name, before, after) for name, before, after in list_size_rows(report)]
     output.print_grid(
         [("", Text("before", style="dim"), Text("after", style="dim"))]
         + [
             (Text(name, style="dim"), before, Text(after, "bold" if before != after else ""))
-            for name, before, after in sizes
+            for name, before, after in list_size_rows(report)
         ],
         right=(1, 2),
         gap=3,
@@ -549,16 +549,16 @@ def delete_command(request: Request, names: tuple[str, ...], how: EditOptions) -
     run_for_each(request, sessions, request.archive.plan.delete, how)
 
 
-@command("check", session_argument, json_option, pass_context=True)
-def check_command(ctx: click.Context, session: str, as_json: bool) -> None:
+@command("check", session_argument, json_option)
+def check_command(request: Request, session: str, as_json: bool) -> int:
     """Check SESSION against the rules for valid logs; now `plait repair --check`."""
-    _check_session(ctx, session, as_json=as_json)
+    return _check_session(request, session, as_json=as_json)
 
 
-def _check_session(ctx: click.Context, name: str, *, as_json: bool) -> None:
+def _check_session(request: Request, name: str, *, as_json: bool) -> int:
+    """Print which rules a session breaks, and return the exit code."""
     from plait.archive import build_check_report
 
-    request = ctx.find_object(Request) or Request()
     session, output = request.session(name), request.output
     report = build_check_report(session.id, session.path, request.archive.check(session))
     if as_json:
@@ -568,7 +568,7 @@ def _check_session(ctx: click.Context, name: str, *, as_json: bool) -> None:
         if report.ok:
             output.print("no rule is broken", style="green")
     if report.ok:
-        return
+        return 0
     if not as_json:
         for violation in report.violations[:MOST_VIOLATIONS]:
             output.print(safe(format_problem(violation)))
@@ -584,7 +584,7 @@ def _check_session(ctx: click.Context, name: str, *, as_json: bool) -> None:
         output.print("")
         words = f"`plait repair {shell_command(session.id[:8])} --dry-run`"
         output.print_message(f"{words} shows what can be repaired", style="dim")
-    ctx.exit(Refused.exit_code)
+    return Refused.exit_code
 
 
 @edit_command(
@@ -602,7 +602,7 @@ def repair_command(
     check: bool,
     in_place: bool,
     how: EditOptions,
-) -> None:
+) -> int:
     """Repair each SESSION so that it resumes with its full history.
 
     Writes a new session and does not change the old one. Problems that cannot be repaired are
@@ -612,8 +612,7 @@ def repair_command(
     if check:
         if len(names) != 1:
             raise UserError("`--check` takes one session", "`plait repair SESSION --check`")
-        _check_session(click.get_current_context(), names[0], as_json=how.as_json)
-        return
+        return _check_session(request, names[0], as_json=how.as_json)
     if bool(names) is is_all:
         raise UserError(
             "name sessions or use `--all`", "`plait repair SESSION`, `plait repair --all`"
@@ -625,12 +624,10 @@ def repair_command(
     if not sessions and not how.as_json:
         count = format_count(len(request.archive.sessions), "session")
         request.output.print(f"nothing to repair in {count}")
-        return
-    make_plan = partial(plans.repair, in_place=in_place)
-    if is_all:
-        run_plans(request, sessions, make_plan, how)
-    else:
-        run_for_each(request, sessions, make_plan, how)
+        return 0
+    run = run_plans if is_all else run_for_each
+    run(request, sessions, partial(plans.repair, in_place=in_place), how)
+    return 0
 
 
 @edit_command(
@@ -740,7 +737,13 @@ def port_command(
             "`plait port SESSION -o FILE`, `plait port FILE --into DIR`",
         )
     if output is not None:
-        _pack(request, name, Path(output), how, rules, strict=strict, is_redacted=is_redacted)
+        if how.is_proved:
+            raise UserError("`--prove` works when unpacking, not when packing")
+        from plait.cli.redact import load_redactor
+
+        name = request.session(name).id if name == "." else name
+        redactor = load_redactor(rules, strict=strict) if is_redacted else None
+        _pack(request, request.archive.plan.pack(name, Path(output), redactor=redactor), how)
         return
     if is_redacted:
         raise UserError("redaction happens when packing", "`plait port SESSION -o FILE --redacted`")
@@ -752,25 +755,9 @@ def port_command(
         raise Refused(f"nothing was unpacked: {plan.unmended[0].sentence}")
 
 
-def _pack(
-    request: Request,
-    name: str,
-    file: Path,
-    how: EditOptions,
-    rules: str | None,
-    *,
-    strict: bool,
-    is_redacted: bool,
-) -> None:
+def _pack(request: Request, plan: "PackPlan", how: EditOptions) -> None:
     from plait.archive import build_pack_report
-    from plait.cli.redact import load_redactor
 
-    if how.is_proved:
-        raise UserError("`--prove` works when unpacking, not when packing")
-    if name == ".":
-        name = request.session(name).id
-    redactor = load_redactor(rules, strict=strict) if is_redacted else None
-    plan = request.archive.plan.pack(name, file, redactor=redactor)
     packed = None if how.is_dry else plan.write()
     output, contents = request.output, plan.load
     if how.as_json:
@@ -790,10 +777,10 @@ def _pack(
     if packed is None:
         output.print("nothing was written; leave out `--dry-run` to do it", style="bold")
         return
-    size = format_bytes(file.stat().st_size)
+    size = format_bytes(plan.path.stat().st_size)
     output.print(f"packed {format_count(len(packed.files), 'file')}, {size}", style="bold green")
-    output.print_unwrapped(f"  file    {safe_line(str(file))}")
-    line = shell_command("plait", "port", str(file), "--into", "DIR")
+    output.print_unwrapped(f"  file    {safe_line(str(plan.path))}")
+    line = shell_command("plait", "port", str(plan.path), "--into", "DIR")
     output.print_unwrapped(f"  unpack  {line}")
 
 

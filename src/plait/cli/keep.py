@@ -6,7 +6,8 @@ names sessions to back up.
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from plait.cli.automation import WAYS, change_automation, explicit_roots, instal
 from plait.cli.options import (
     GroupedHelp,
     Request,
+    automation_options,
     command,
     dry_run_option,
     json_option,
@@ -26,6 +28,7 @@ from plait.cli.options import (
     session_argument,
     sessions_argument,
 )
+from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
 from plait.cli.selection import require_sessions, sessions_in_project
 from plait.cli.text import SHORT_ID, format_number, now, safe_line, shell_command
@@ -36,10 +39,9 @@ from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
     from plait.keep import KeepStatus
-    from plait.keep.rescue import LostSession, Rescued
-    from plait.store import KeepPlan, KeptSession, Merged, Restored
+    from plait.store import KeepPlan, KeptSession, Merged
+    from plait.store.model import Report
 
-INSTALL_WAYS = tuple(WAYS)
 SUBCOMMANDS = subcommands("keep")
 MOST_LISTED = 12
 MOST_AT_RISK = 10
@@ -63,15 +65,6 @@ class KeepCommand(GroupedHelp):
         **extra: Any,
     ) -> click.Context:
         """Return the context of the subcommand that is named, else of this command."""
-        place = next(self._iter_words(args), None)
-        if place is None or args[place] not in SUBCOMMANDS:
-            return super().make_context(info_name, args, parent, **extra)
-        name = args.pop(place)
-        subcommand = load_command(SUBCOMMANDS[name])
-        return subcommand.make_context(f"{info_name} {name}", args, parent, **extra)
-
-    def _iter_words(self, args: Sequence[str]) -> Iterator[int]:
-        """Yield the positions of words that are neither options nor their values."""
         with_value = {
             name
             for param in self.params
@@ -81,10 +74,14 @@ class KeepCommand(GroupedHelp):
         is_value = False
         for place, word in enumerate(args):
             if word == "--":
-                return
-            if not is_value and not word.startswith("-"):
-                yield place
+                break
+            if not is_value and not word.startswith("-"):  # the first name
+                if word not in SUBCOMMANDS:
+                    break
+                subcommand = load_command(SUBCOMMANDS[args.pop(place)])
+                return subcommand.make_context(f"{info_name} {word}", args, parent, **extra)
             is_value = word in with_value and not is_value
+        return super().make_context(info_name, args, parent, **extra)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the subcommands and the examples."""
@@ -102,24 +99,10 @@ class KeepCommand(GroupedHelp):
         "--file-history", "backups", is_flag=True, help="Also Claude Code's backups of files."
     ),
     dry_run_option,
-    click.option(
-        "--install",
-        metavar="[hook|systemd|cron]",
-        type=click.Choice(INSTALL_WAYS),
-        is_flag=False,
-        flag_value=INSTALL_WAYS[0],
-        help="Back up automatically: at the end of each session, or every hour.",
-    ),
-    click.option(
-        "--uninstall",
-        metavar="[hook|systemd|cron]",
-        type=click.Choice([*INSTALL_WAYS, "all"]),
-        is_flag=False,
-        flag_value="all",
-        help="Stop automatic backups; the backup stays.",
-    ),
-    click.option(
-        "-y", "--yes", "is_sure", is_flag=True, help="Do not ask for confirmation to install."
+    automation_options(
+        BACKUP_TASK.ways,
+        "Back up automatically: at the end of each session, or every hour.",
+        "Stop automatic backups; the backup stays.",
     ),
     click.option(
         "--background", is_flag=True, help="Run silently in the background; used by the hook."
@@ -163,7 +146,7 @@ def keep_command(
         )
         return
     if background:
-        from plait.cli.hook.background import keep_in_background
+        from plait.cli.hook.event import keep_in_background
 
         keep_in_background(sys.argv[2:])
     if is_all and (names or project):
@@ -176,25 +159,11 @@ def keep_command(
         _print_plan(request, request.archive.keep.plan(sessions, backups=backups), as_json=as_json)
         return
     output = request.output
-    with output.byte_progress("backing up sessions") as watch:
-        report = request.archive.keep.run(
-            sessions,
-            backups=backups,
-            report=(lambda now: watch(now.bytes, now.of_bytes)) if watch else None,
-        )
+    with _progress(output, "backing up sessions") as watch:
+        report = request.archive.keep.run(sessions, backups=backups, report=watch)
     if as_json:
-        output.json(
-            {
-                "dry_run": False,
-                "sessions": report.sessions,
-                "files": report.files,
-                "unchanged": report.unchanged,
-                "bytes": report.bytes,
-                "new_bytes": report.new_bytes,
-                "stored_bytes": report.stored_bytes,
-                "unread": [{"path": file.path, "why": file.why} for file in report.unread],
-            }
-        )
+        figures = ("unchanged", "bytes", "new_bytes", "stored_bytes", "unread")
+        output.json({"dry_run": False, **select_fields(report, "sessions", "files", *figures)})
     elif report.files:
         count = format_count(len(report.sessions), "session")
         output.print(
@@ -208,6 +177,13 @@ def keep_command(
     if report.unread:
         first, files = report.unread[0], format_count(len(report.unread), "file")
         raise SourceError(f"{files} could not be backed up: '{first.path}': {first.why}")
+
+
+@contextmanager
+def _progress(output: Output, label: str) -> "Iterator[Report | None]":
+    """Yield a function that shows how far the store is, for a terminal."""
+    with output.byte_progress(label) as watch:
+        yield (lambda progress: watch(progress.bytes, progress.of_bytes)) if watch else None
 
 
 def _format_unchanged(count: int) -> str:
@@ -232,12 +208,12 @@ def _print_plan(request: Request, plan: "KeepPlan", *, as_json: bool) -> None:
     if not plan.sessions:
         output.print(f"nothing to back up: {_format_unchanged(plan.unchanged)}")
         return
-    for session in plan.sessions[:MOST_LISTED]:
+    lines = []
+    for session in plan.sessions:
         size = format_bytes(sum(file.stamp.size for file in session.files))
         files = format_count(len(session.files), "file")
-        output.print_unwrapped(f"  {safe_line(session.session)}  {files}, {size}")
-    if len(plan.sessions) > MOST_LISTED:
-        output.print(f"  and {len(plan.sessions) - MOST_LISTED} more")
+        lines.append(f"  {safe_line(session.session)}  {files}, {size}")
+    output.print_first(lines, MOST_LISTED)
     files = ", ".join(f"{len(files)} {kind}" for kind, files in kinds.items() if files)
     count = format_count(len(plan.sessions), "session")
     output.print(f"{count} to back up: {files}, {format_bytes(plan.bytes)} to read", style="bold")
@@ -292,8 +268,8 @@ def _print_at_risk(request: Request, status: "KeepStatus") -> None:
     output, today = request.output, now().astimezone().date()
     if not status.at_risk:
         return
-    soon = [session for session in status.at_risk if session.deleted_on - today <= SOON]
     output.print("")
+    soon = [session for session in status.at_risk if session.deleted_on - today <= SOON]
     if soon:
         count = format_count(len(soon), "session")
         output.print(f"{count} will be deleted within a week:", style="bold red")
@@ -319,24 +295,15 @@ def verify_command(ctx: click.Context, as_json: bool) -> None:
     """
     request: Request = ctx.obj
     output = request.output
-    with output.byte_progress("reading the backup") as watch:
-        report = (lambda now: watch(now.bytes, now.of_bytes)) if watch else None
-        damages = request.archive.keep.verify(report=report)
+    with _progress(output, "reading the backup") as watch:
+        damages = request.archive.keep.verify(report=watch)
     if as_json:
-        output.json(
-            {
-                "damaged": [
-                    {
-                        "block": damage.block,
-                        "where": damage.where,
-                        "why": damage.why,
-                        "sessions": list(damage.sessions),
-                        "files": [file.path for file in damage.files],
-                    }
-                    for damage in damages
-                ]
-            }
-        )
+        rows = [
+            select_fields(damage, "block", "where", "why", "sessions")
+            | {"files": [file.path for file in damage.files]}
+            for damage in damages
+        ]
+        output.json({"damaged": rows})
     elif damages:
         for damage in damages:
             block = f"block {damage.block[:BLOCK_ID_LENGTH]} in " if damage.block else ""
@@ -416,12 +383,11 @@ def forget_command(
         output.print("nothing to delete")
         return
     only_here = list(request.archive.inventory.deleted.kept.values())
-    for session in found[:MOST_LISTED]:
+    lines = []
+    for session in found:
         lost = "  only in the backup: gone for good" if session in only_here else ""
-        size = format_bytes(session.size)
-        output.print_unwrapped(f"  {safe_line(session.session)}  {size}{lost}")
-    if len(found) > MOST_LISTED:
-        output.print(f"  and {len(found) - MOST_LISTED} more")
+        lines.append(f"  {safe_line(session.session)}  {format_bytes(session.size)}{lost}")
+    output.print_first(lines, MOST_LISTED)
     count = f"{format_count(len(found), 'session')}, {format_bytes(total)}"
     if freed:
         size = format_bytes(max(0, freed.stored_bytes))
@@ -450,36 +416,23 @@ def rescue_command(request: Request, is_dry: bool, as_json: bool) -> None:
                         "session": session.session,
                         "directory": session.directory,
                         "title": session.title or session.listed.title,
-                        "first_prompt": _first_prompt(session),
-                        "began": session.began,
-                        "ended": session.ended,
+                        **select_fields(session, "first_prompt", "began", "ended"),
                         "prompts": len(session.prompts),
                         "backups": len(session.backups),
-                        "commits": [{"id": made.id, "why": made.why} for made in session.commits],
+                        "commits": [select_fields(made, "id", "why") for made in session.commits],
                         "scripts": len(session.scripts),
                         "is_guess": session.is_guess,
                     }
                     for session in rescued.sessions
                 ],
-                "unchanged": rescued.unchanged,
-                "bare": rescued.bare,
+                **select_fields(rescued, "unchanged", "bare"),
                 "unread_lines": rescued.unread,
             }
         )
-    else:
-        _print_rescued(request, rescued, is_dry=is_dry)
-
-
-def _first_prompt(session: "LostSession") -> str | None:
-    prompts = (prompt.text for prompt in session.prompts if not prompt.is_command)
-    return next(prompts, session.listed.first_prompt)
-
-
-def _print_rescued(request: Request, rescued: "Rescued", *, is_dry: bool) -> None:
-    output = request.output
+        return
     for session in rescued.sessions[-MOST_RESCUED:]:
         day = format_day(session.ended.astimezone()) if session.ended else "(no time)"
-        title = session.title or session.listed.title or _first_prompt(session) or "(no prompt)"
+        title = session.title or session.listed.title or session.first_prompt or "(no prompt)"
         line = f"{day}  {safe_line(session.session[:SHORT_ID])}  {safe_line(title)}"
         output.print_unwrapped(shorten_to_width(line, output.width))
         remains = {
@@ -543,12 +496,7 @@ def unpack_command(request: Request, file: str, as_json: bool) -> None:
 
 
 def _merged_to_json(merged: "Merged") -> dict[str, Any]:
-    return {
-        "sessions": list(merged.sessions),
-        "files": merged.files,
-        "bytes": merged.bytes,
-        "stored_bytes": merged.stored_bytes,
-    }
+    return select_fields(merged, "sessions", "files", "bytes", "stored_bytes")
 
 
 def _format_merged(merged: "Merged") -> str:
@@ -575,23 +523,16 @@ def restore_command(
     With everything that was backed up with it. Files that are already there and equal stay.
     """
     source, output = request.session(session), request.output
-    with output.byte_progress("restoring the session") as watch:
+    with _progress(output, "restoring the session") as watch:
         restored = request.archive.keep.restore(
-            source,
-            to,
-            overwrite=overwrite,
-            is_fresh=touch,
-            report=(lambda now: watch(now.bytes, now.of_bytes)) if watch else None,
+            source, to, overwrite=overwrite, is_fresh=touch, report=watch
         )
     if as_json:
         output.json(
             {
                 "session": source.id,
-                "path": restored.path,
-                "sha256": restored.sha256,
-                "files": [str(path) for path in restored.files],
-                "same": [str(path) for path in restored.same],
-                "damaged": [{"block": part.block, "why": part.why} for part in restored.damaged],
+                **select_fields(restored, "path", "sha256", "files", "same"),
+                "damaged": [select_fields(part, "block", "why") for part in restored.damaged],
             }
         )
     else:
@@ -603,7 +544,7 @@ def restore_command(
             output.print(f"nothing to do: {files} already there")
         output.print_unwrapped(f"  path    {safe_line(str(restored.path))}")
         output.print_unwrapped(f"  sha256  {restored.sha256}")
-        if to is None and not touch and _is_due_for_cleanup(restored):
+        if to is None and not touch and _is_due_for_cleanup(Path(restored.path)):
             line = shell_command("plait", "restore", source.id[:SHORT_ID], "--touch")
             output.note(
                 "its old time was restored: Claude Code's cleanup may delete it again; "
@@ -617,9 +558,9 @@ def restore_command(
         )
 
 
-def _is_due_for_cleanup(restored: "Restored") -> bool:
+def _is_due_for_cleanup(path: Path) -> bool:
     try:
-        written = datetime.fromtimestamp(Path(restored.path).stat().st_mtime, UTC)
+        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except (OSError, OverflowError, ValueError):
         return False
     return now() - written >= CLEANUP

@@ -2,12 +2,10 @@
 
 import importlib.util
 import json
-import os
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +13,7 @@ import click
 from plait.cli.app import LazyGroup
 from plait.cli.options import (
     Request,
+    automation_options,
     combine_options,
     command,
     dry_run_option,
@@ -22,13 +21,13 @@ from plait.cli.options import (
     rules_option,
     strict_option,
 )
+from plait.cli.output import select_fields
 from plait.cli.registry import subcommands
 from plait.cli.settings import home_folder
 from plait.cli.text import format_number, safe_line
 from plait.errors import MissingExtra, UserError
+from plait.lake.identity import load_pseudonym_key, load_source_name
 from plait.lake.schema import PROFILES, TABLES, Labels
-from plait.line.files import make_read_error
-from plait.line.output import make_write_error
 from plait.view.formats import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -39,12 +38,6 @@ if TYPE_CHECKING:
     from plait.lake.shipping import Shipment
     from plait.lake.store import Lake
 
-SOURCE_FILE, KEY_FILE = "lake-source", "lake-key"
-"""Files in the state folder: this machine's name in lakes, and the key for its pseudonyms."""
-SHORTEST_KEY = 16
-NO_MONTH = "none"
-"""The month of sessions without any time."""
-SHIP_WAYS = ("systemd", "cron")
 MOST_LISTED = 12
 MOST_CHARACTERS = 40
 
@@ -115,85 +108,39 @@ def resolve_labels(
 ) -> Labels:
     """Return the labels for sessions: as given, else as in the settings."""
     settings = request.settings.lake
-    # A generated name gives nothing away about the machine.
-    generated = _read_or_create(request, SOURCE_FILE, f"machine-{token_hex(4)}")
+    own = load_source_name(request.settings.state)
     return Labels(
-        source or settings.source or generated,
+        source or settings.source or own,
         settings.person if person is None else person,
         settings.team if team is None else team,
     )
 
 
-def load_pseudonym_key(request: Request, name: str | None) -> bytes:
-    """Return the key for pseudonyms from a file, or the one generated for this machine."""
-    path = Path(name) if name else request.settings.lake.key
-    if path is None:
-        return _read_or_create(request, KEY_FILE, token_hex(32)).encode()
-    try:
-        key = path.read_bytes().strip()
-    except OSError as error:
-        raise make_read_error(path, error) from error
-    if len(key) < SHORTEST_KEY:
-        raise UserError(
-            f"the key in '{path}' is too short: names could be guessed",
-            f"at least {SHORTEST_KEY} bytes, as from `openssl rand -hex 32`",
-        )
-    return key
-
-
-def _read_or_create(request: Request, name: str, generated: str) -> str:
-    path = request.settings.state / name
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(f"{generated}\n")
-    except FileExistsError:
-        return path.read_text(encoding="utf-8").strip() or generated
-    except OSError as error:
-        raise make_write_error(path, error) from error
-    return generated
+def _load_key(request: Request, name: str | None) -> bytes:
+    settings = request.settings
+    return load_pseudonym_key(settings.state, Path(name) if name else settings.lake.key)
 
 
 @command("ls", lake_option, json_option)
 def ls_command(request: Request, url: str | None, as_json: bool) -> None:
     """List the sources in a lake: sessions, size of logs, months."""
     lake, output = open_lake(request, url), request.output
-    columns = ["source", "person", "team", "month", "log_bytes"]
-    by_source: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for row in lake.dataset("sessions").to_table(columns=columns).to_pylist():
-        labels = (row["source"], row["person"] or "", row["team"] or "")
-        by_source.setdefault(labels, []).append(row)
-    sources = []
-    for (source, person, team), rows in sorted(by_source.items()):
-        months = [row["month"] for row in rows if row["month"] != NO_MONTH] or [NO_MONTH]
-        sources.append(
-            {
-                "source": source,
-                "person": person,
-                "team": team,
-                "sessions": len(rows),
-                "log_bytes": sum(row["log_bytes"] or 0 for row in rows),
-                "first": min(months),
-                "last": max(months),
-            }
-        )
+    sources = lake.list_sources()
     if as_json:
         output.json({"lake": lake.url, "profile": lake.profile, "sources": sources})
         return
-    right = ("sessions", "logs")
-    table = output.table("source", "person", "team", "sessions", "logs", "months", right=right)
-    for entry in sources:
-        first, last = entry["first"], entry["last"]
+    headings = ("source", "person", "team", "sessions", "logs", "months")
+    table = output.table(*headings, right=("sessions", "logs"))
+    for item in sources:
         table.add_row(
-            *(safe_line(entry[name]) for name in ("source", "person", "team")),
-            format_number(entry["sessions"]),
-            format_bytes(entry["log_bytes"]),
-            f"{first} – {last}" if first != last else first,
+            *map(safe_line, (item.source, item.person, item.team)),
+            format_number(item.sessions),
+            format_bytes(item.log_bytes),
+            f"{item.first} – {item.last}" if item.first != item.last else item.first,
         )
     if sources:
         output.print(table)
-    count = format_count(sum(entry["sessions"] for entry in sources), "session")
+    count = format_count(sum(item.sessions for item in sources), "session")
     output.print_unwrapped(f"{count}, profile {lake.profile}: {safe_line(lake.url)}", style="dim")
 
 
@@ -314,7 +261,7 @@ def build_command(
             folders=folders,
             engine=engine,
             prune=prune,
-            key=lambda: load_pseudonym_key(request, key),
+            key=lambda: _load_key(request, key),
             rules=add_own_names(None, home_folder()),
             watch=watch,
         )
@@ -361,17 +308,11 @@ def _present_build(
     if as_json:
         output.json(
             ({"profile": profile} if profile else {})
-            | {
-                "lake": to,
-                "sessions": built.seen,
-                "unchanged": built.unchanged,
-                "built": built.built,
-                "bytes": built.bytes,
-                "written_bytes": built.written,
-                "gone": built.gone,
-                "pruned": built.pruned,
-                "failed": [failure._asdict() for failure in built.failed],
-            }
+            | {"lake": to, "sessions": built.seen}
+            | select_fields(built, "unchanged", "built", "bytes")
+            | {"written_bytes": built.written}
+            | select_fields(built, "gone", "pruned")
+            | {"failed": [failure._asdict() for failure in built.failed]}
         )
     else:
         _print_build(request, to, built, action)
@@ -398,10 +339,7 @@ def _print_build(request: Request, to: str, built: "BuildResult", action: str) -
     elif built.gone:
         count = format_count(built.gone, "session")
         output.print(f"{count} gone from the source, still in the lake: `--prune` removes them")
-    for failure in built.failed[:MOST_LISTED]:
-        output.print_unwrapped(f"  {safe_line(failure.session)}: {safe_line(failure.why)}")
-    if len(built.failed) > MOST_LISTED:
-        output.print(f"  and {len(built.failed) - MOST_LISTED} more")
+    output.print_first(_list_failures(built), MOST_LISTED)
     if built.failed:
         count = format_count(len(built.failed), "session")
         output.note(f"{count} failed; what the lake had of them stays")
@@ -423,24 +361,8 @@ def _print_build(request: Request, to: str, built: "BuildResult", action: str) -
     rules_option,
     strict_option,
     dry_run_option,
-    click.option(
-        "--install",
-        metavar="[systemd|cron]",
-        type=click.Choice(SHIP_WAYS),
-        is_flag=False,
-        flag_value=SHIP_WAYS[0],
-        help="Send every hour from now on.",
-    ),
-    click.option(
-        "--uninstall",
-        metavar="[systemd|cron]",
-        type=click.Choice([*SHIP_WAYS, "all"]),
-        is_flag=False,
-        flag_value="all",
-        help="Stop that; what was sent stays.",
-    ),
-    click.option(
-        "-y", "--yes", "is_sure", is_flag=True, help="Do not ask for confirmation to install."
+    automation_options(
+        ("systemd", "cron"), "Send every hour from now on.", "Stop that; what was sent stays."
     ),
     json_option,
     examples="plait lake ship --to s3://team/lake --dry-run\nplait lake ship --install",
@@ -528,7 +450,7 @@ def _build_options(
         resolve_labels(request, source, person, team),
         chosen,
         request.priced_archive.prices,
-        load_pseudonym_key(request, key) if hides_names(chosen) else b"",
+        _load_key(request, key) if hides_names(chosen) else b"",
         load_rules(rules, strict=strict) if is_redacted else None,
     )
 
@@ -619,8 +541,12 @@ def _print_shipment(
             examples = [_format_value(value, MOST_CHARACTERS) for value in values]
             shown.add_row(column, "  ".join(examples) if examples else "—")
         output.print(shown)
-    for failure in built.failed:
-        output.print_unwrapped(f"  {safe_line(failure.session)}: {safe_line(failure.why)}")
+    for line in _list_failures(built):
+        output.print_unwrapped(line)
+
+
+def _list_failures(built: "BuildResult") -> list[str]:
+    return [f"  {safe_line(failed.session)}: {safe_line(failed.why)}" for failed in built.failed]
 
 
 def _format_value(value: object, most: int | None) -> str:

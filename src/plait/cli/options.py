@@ -1,7 +1,7 @@
 """What every command shares: the `Request` with settings, output and archive, and common options."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -307,6 +307,32 @@ strict_option = click.option(
     "--strict", is_flag=True, help="Also replace what is only possibly secret."
 )
 rules_option = click.option("--rules", metavar="FILE", help="A file with your own redaction rules.")
+
+
+def automation_options(ways: Sequence[str], install: str, uninstall: str) -> Callable[[F], F]:
+    """Return a decorator that adds `--install`, `--uninstall` and `--yes`, with these help texts."""
+    metavar = f"[{'|'.join(ways)}]"
+    return combine_options(
+        click.option(
+            "--install",
+            metavar=metavar,
+            type=click.Choice(ways),
+            is_flag=False,
+            flag_value=ways[0],
+            help=install,
+        ),
+        click.option(
+            "--uninstall",
+            metavar=metavar,
+            type=click.Choice([*ways, "all"]),
+            is_flag=False,
+            flag_value="all",
+            help=uninstall,
+        ),
+        click.option(
+            "-y", "--yes", "is_sure", is_flag=True, help="Do not ask for confirmation to install."
+        ),
+    )
 
 
 def _exists(folder: Path) -> bool:

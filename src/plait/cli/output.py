@@ -175,6 +175,13 @@ class Output:
             )
         return table
 
+    def print_first(self, lines: Sequence[str], most: int) -> None:
+        """Print the first lines without wrapping, and how many more there are."""
+        for line in lines[:most]:
+            self.print_unwrapped(line)
+        if len(lines) > most:
+            self.print(f"  and {len(lines) - most} more")
+
     def print_grid(
         self, rows: "Iterable[Sequence[str | Text]]", *, right: Sequence[int] = (), gap: int = 2
     ) -> None:
@@ -255,6 +262,11 @@ class Output:
 
 def _needs_drawing(line: str) -> bool:
     return "\t" in line or count_columns(line) > PIPE_WIDTH
+
+
+def select_fields(value: object, *names: str) -> dict[str, Any]:
+    """Return some attributes of a value by their names, for JSON."""
+    return {name: getattr(value, name) for name in names}
 
 
 def format_json(value: object) -> bytes:

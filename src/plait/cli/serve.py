@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -47,7 +47,6 @@ from plait.web.server import run
 from plait.web.watcher import MUCH, ReadingCallback
 
 if TYPE_CHECKING:
-    from plait.lake.access import PolicyFile
     from plait.redact import Rules
 
 
@@ -55,9 +54,9 @@ HOUR = 3600
 ENDS = ("SIGTERM", "SIGHUP")
 PATIENCE = 60.0
 IDLE_HOURS = 4
-"""After so long without an open page, a server that was started here ends by itself."""
+"""How long a server started by `plait open` waits for a page before it stops."""
 STEP = 0.2
-"""How much more is read when it is said again, where nobody looks at a bar."""
+"""The share read between two lines of progress, where there is no bar."""
 
 
 @command(
@@ -86,85 +85,109 @@ STEP = 0.2
     click.option("--gallery", hidden=True, help="Show this folder if you have no sessions yet."),
     click.option("--background", "is_background", is_flag=True, hidden=True, help="Say nothing."),
 )
-def serve_command(
-    request: Request,
-    port: int | None,
-    host: str,
-    allow_remote: bool,
-    names: tuple[str, ...],
-    is_opened: bool | None,
-    idle: float | None,
-    is_read_only: bool,
-    lake: str | None,
-    policy: str | None,
-    new_key: str | None,
-    is_stopped: bool,
-    gallery: str | None,
-    is_background: bool,
-) -> None:
+def serve_command(request: Request, /, **asked: Any) -> None:
     """Browse your sessions in a web browser, updated live.
 
     Only you can read it: a file that belongs to you lets your browser in. Nothing is loaded
     from elsewhere, and nothing leaves this machine.
     """
-    if not is_local(host) and not allow_remote:
+    host = asked["host"]
+    if not is_local(host) and not asked["allow_remote"]:
         raise UserError(
             f"'{host}' is reachable from other machines",
             "add `--allow-remote` if you want that",
         )
-    if lake or policy or new_key:
-        place = LakeServing(lake, policy, new_key, host, port, names, idle, is_opened, is_stopped)
-        serve_lake(request, place)
+    if asked["new_key"]:
+        _make_key(request, asked["new_key"])
+    elif asked["lake"]:
+        _serve_lake(request, asked)
+    elif asked["policy"]:
+        raise UserError("`--policy` needs a lake", "add `--lake URL`")
+    else:
+        _serve_sessions(_with_gallery(request, asked["gallery"]), asked)
+
+
+def _serve_sessions(request: Request, asked: dict[str, Any]) -> None:
+    file, output = _running_file(request), request.output
+    if asked["is_stopped"]:
+        stop_running_server(request, file)
         return
-    request = _with_gallery(request, gallery)
-    if is_stopped:
-        stop_running_server(request, _running_file(request))
-        return
-    known = find_running_server(_running_file(request))
-    if known is not None:
-        request.output.note(f"Plait is already running at {known.address.url}", no_wrap=True)
-        request.output.note(f"key      `{_print_key_command(request)}` prints it", no_wrap=True)
-        if should_open(is_opened):
+    roots = request.root_options
+    key_command = shell_command("plait", "open", "--print-key", *roots)
+    if known := find_running_server(file):
+        output.note(f"Plait is already running at {known.address.url}", no_wrap=True)
+        output.note(f"key      `{key_command}` prints it", no_wrap=True)
+        if should_open(asked["is_opened"]):
             open_page(request, known)
         return
-    listener = bind_listener(request, host, PORT if port is None else port)
-    place = listener.getsockname()
-    running = RunningServer(place[0], place[1], os.getpid(), new_secret())
-    with listener, announce_server(_running_file(request), running), stop_on_signals():
-        if not is_background:
-            request.output.note(f"Plait is at {running.address.url}", no_wrap=True)
-            is_seen = sys.stderr.isatty()  # a key does not belong into a log
-            key = (
-                Keys(running.secret).key
-                if is_seen
-                else f"`{_print_key_command(request)}` prints it"
-            )
-            request.output.note(f"key      {key}", no_wrap=True)
-            request.output.note("stop with Ctrl-C", no_wrap=True)
-            if should_open(is_opened):
-                open_page(request, running)
-        library = _library(request, is_read_only=is_read_only)
-        known_as = frozenset(name.lower() for name in names)
-        keys, seconds = Keys(running.secret), idle * HOUR if idle else None
-        with report_reading(request, is_silent=is_background) as report:
-            run(library, listener, keys, known_as, seconds, report, _commands(request))
+    with run_server(request, file, asked) as (listener, running):
+        if not asked["is_background"]:
+            output.note(f"Plait is at {running.address.url}", no_wrap=True)
+            hint = f"`{key_command}` prints it"
+            print_key(request, running, hint, is_opened=asked["is_opened"])
+        library = _library(request, is_read_only=asked["is_read_only"])
+        commands = Commands(
+            shell_command("plait", "open", *roots), shell_command("plait", "serve", *roots)
+        )
+        keys, names, seconds = Keys(running.secret), known_names(asked), idle_seconds(asked)
+        with report_reading(request, is_silent=asked["is_background"]) as report:
+            run(library, listener, keys, names, seconds, report, commands)
 
 
-def _own_rules() -> "Rules":
-    """Return what is hidden from whatever is shared: the names of this machine, too."""
-    from plait.redact import add_own_names
+@contextmanager
+def run_server(
+    request: Request, file: Path, asked: dict[str, Any]
+) -> Iterator[tuple[socket.socket, RunningServer]]:
+    """Listen, announce the server in a file, and end quietly when it is stopped."""
+    port = PORT if asked["port"] is None else asked["port"]
+    listener = open_listener(asked["host"], port)
+    address, used = listener.getsockname()[:2]
+    if port not in (0, used):
+        request.output.note(f"port {port} is in use; using another one", no_wrap=True)
+    running = RunningServer(address, used, os.getpid(), new_secret())
+    # Ctrl-C, and what the system sends to end it, are no failures.
+    with suppress(KeyboardInterrupt), listener, announce_server(file, running):
+        for name in ENDS:
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.default_int_handler)
+        yield listener, running
 
-    return add_own_names(None, home_folder())
+
+def print_key(
+    request: Request, running: RunningServer, hint: str, *, is_opened: bool | None
+) -> None:
+    """Print the key, or a hint where it would end up in a log, and open the page."""
+    key = Keys(running.secret).key if sys.stderr.isatty() else hint
+    request.output.note(f"key      {key}", no_wrap=True)
+    request.output.note("stop with Ctrl-C", no_wrap=True)
+    if should_open(is_opened):
+        open_page(request, running)
+
+
+def known_names(asked: dict[str, Any]) -> frozenset[str]:
+    """Return the host names that other machines use for this one."""
+    return frozenset(name.lower() for name in asked["names"])
+
+
+def idle_seconds(asked: dict[str, Any]) -> float | None:
+    """Return after how many seconds without an open page the server stops."""
+    return asked["idle"] * HOUR if asked["idle"] else None
 
 
 def _library(request: Request, *, is_read_only: bool) -> LiveArchive:
     roots, settings = tuple(root.path for root in request.archive.roots), request.settings
-    roots = settings.roots if settings.is_default_root else roots  # which may come yet
+    roots = settings.roots if settings.is_default_root else roots  # some may be created later
+
+    def load_rules() -> "Rules":
+        from plait.redact import add_own_names
+
+        return add_own_names(None, home_folder())
+
     return LiveArchive(
         roots,
         request.settings.index,
         request.prices,
-        _own_rules,
+        load_rules,
         is_read_only,
         request.store,
         expand_user(claude_folder_setting({}), {}),
@@ -173,103 +196,51 @@ def _library(request: Request, *, is_read_only: bool) -> LiveArchive:
     )
 
 
-def bind_listener(request: Request, host: str, port: int) -> socket.socket:
-    """Return what listens; says so where the port is taken and another one is used."""
-    listener = open_listener(host, port)
-    used = listener.getsockname()[1]
-    if port not in (0, used):
-        request.output.note(f"port {port} is in use; using another one", no_wrap=True)
-    return listener
-
-
 @contextmanager
 def report_reading(request: Request, *, is_silent: bool) -> Iterator[ReadingCallback]:
-    """Yield what tells how far a reading has come: by a bar, by words where nobody looks."""
+    """Yield a function that shows how much has been read: a bar on a terminal, else lines."""
     if is_silent:
         yield lambda _: None
         return
+    output, is_terminal = request.output, sys.stderr.isatty()
     with ExitStack() as bars:
-        by = _report_by_bar if sys.stderr.isatty() else _report_by_lines
-        yield by(request, bars)
+        bar: ProgressCallback | None = None
+        share: float | None = None
 
+        def report(progress: ReadingProgress | None) -> None:
+            nonlocal bar, share
+            if progress is None or progress.problem:
+                bars.close()
+                if progress:
+                    output.note(progress.problem, no_wrap=True)
+                elif share is not None:
+                    output.note("all sessions are read", no_wrap=True)
+                bar = share = None
+            elif is_terminal:
+                if progress.total and bar is None:
+                    bar = bars.enter_context(output.byte_progress())
+                if progress.total and bar:
+                    bar(progress.done, progress.total)
+            elif progress.total >= MUCH and (share is None or progress.share >= share + STEP):
+                share = progress.share
+                output.note(progress.description, no_wrap=True)
 
-def _report_by_bar(request: Request, bars: ExitStack) -> ReadingCallback:
-    drawn: list[ProgressCallback] = []
-
-    def report(progress: ReadingProgress | None) -> None:
-        if progress is None or progress.problem:
-            bars.close()
-            drawn.clear()
-            _print_problem(request, progress)
-            return
-        if not progress.total:
-            return
-        if not drawn and (meter := bars.enter_context(request.output.byte_progress())):
-            drawn.append(meter)
-        for meter in drawn:
-            meter(progress.done, progress.total)
-
-    return report
-
-
-def _report_by_lines(request: Request, _: ExitStack) -> ReadingCallback:
-    reported: list[float] = []
-
-    def report(progress: ReadingProgress | None) -> None:
-        if progress is None or progress.problem:
-            if reported and progress is None:
-                request.output.note("all sessions are read", no_wrap=True)
-            reported.clear()
-            _print_problem(request, progress)
-        elif progress.total >= MUCH and (not reported or progress.share >= reported[-1] + STEP):
-            reported.append(progress.share)
-            request.output.note(progress.description, no_wrap=True)
-
-    return report
-
-
-def _print_problem(request: Request, progress: ReadingProgress | None) -> None:
-    if progress:
-        request.output.note(progress.problem, no_wrap=True)
-
-
-@contextmanager
-def stop_on_signals() -> Iterator[None]:
-    """End in good order by Ctrl-C, which is no failure, and by what the system sends."""
-    with suppress(KeyboardInterrupt):
-        for name in ENDS:
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), signal.default_int_handler)
-        yield
-
-
-def _print_key_command(request: Request) -> str:
-    return shell_command("plait", "open", "--print-key", *_root_arguments(request))
-
-
-def _root_arguments(request: Request) -> list[str]:
-    return [part for root in request.roots for part in ("--root", root)]
-
-
-def _commands(request: Request) -> Commands:
-    """Return what is typed to come in, and to start the server again."""
-    roots = _root_arguments(request)
-    return Commands(shell_command("plait", "open", *roots), shell_command("plait", "serve", *roots))
+        yield report
 
 
 def open_page(request: Request, running: RunningServer) -> None:
-    """Open the page in a browser, or says that none could be opened."""
+    """Open the page in a browser, or note that none could be opened."""
     if not open_in_browser(write_opening_file(request.settings.state, running, "/")):
         request.output.note("could not open a browser; use the address and the key", no_wrap=True)
 
 
 def should_open(is_opened: bool | None) -> bool:
-    """Return whether a browser is opened: as was said, else where somebody sits before a screen."""
+    """Return whether to open a browser: as asked, else if there is a terminal and a display."""
     return (sys.stdout.isatty() and has_display()) if is_opened is None else is_opened
 
 
 def stop_running_server(request: Request, file: Path) -> None:
-    """End the server that a file tells of, or says that none runs."""
+    """Stop the server that a file announces, or note that none is running."""
     running = stop_server(file)
     if running is None:
         request.output.note("no server is running for these sessions")
@@ -285,7 +256,7 @@ def _with_gallery(request: Request, gallery: str | None) -> Request:
     found = Request((str(copy),), request.colour, request.has_pager)
     if find_running_server(_running_file(found)) is None:
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(gallery, copy)  # sessions can be edited: those of the checkout stay
+        shutil.copytree(gallery, copy)  # edits must not change the checkout
     return found
 
 
@@ -348,23 +319,27 @@ def _page_path(request: Request, name: str, turn: int | None) -> str:
 
 
 def _start_server(request: Request) -> RunningServer:
-    log = request.settings.state / "serve.log"
+    settings = request.settings
+    # -P: a folder called plait in the current directory is not this program
+    command = [sys.executable, "-P", "-m", "plait", "serve", "--background", "--no-open"]
+    command += ["--port", "0", "--until-idle", str(IDLE_HOURS)]
+    if not settings.is_default_root:
+        command += [part for root in settings.roots for part in ("--root", str(root.absolute()))]
+    log = settings.state / "serve.log"
     log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     request.output.note("starting the server")
     with open(log, "wb", opener=_private) as file:
         process = subprocess.Popen(  # noqa: S603  this very program
-            _command_line(request),
+            command,
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
             start_new_session=True,
         )
-    path = _running_file(request)
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         has_ended = process.poll() is not None
-        running = find_running_server(path)
-        if running:
+        if running := find_running_server(_running_file(request)):
             return running
         if has_ended:
             break
@@ -372,105 +347,57 @@ def _start_server(request: Request) -> RunningServer:
     raise SourceError("the server did not start", f"'{log}' says why")
 
 
-def _command_line(request: Request) -> list[str]:
-    roots = [part for root in request.settings.roots for part in ("--root", str(root.absolute()))]
-    asked = ["--background", "--no-open", "--port", "0", "--until-idle", str(IDLE_HOURS)]
-    # -P: a folder called plait where the user stands is not this program
-    start = [sys.executable, "-P", "-m", "plait", "serve", *asked]
-    return start if request.settings.is_default_root else start + roots
-
-
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-class LakeServing(NamedTuple):
-    """What was asked for."""
-
-    lake: str | None
-    policy: str | None
-    new_key: str | None
-    host: str
-    port: int | None
-    names: tuple[str, ...]
-    idle: float | None
-    is_opened: bool | None
-    is_stopped: bool
-
-
-def serve_lake(request: Request, asked: LakeServing) -> None:
-    """Serve a lake, ends the server that does, or makes a key for somebody."""
-    if asked.new_key:
-        _make_key(request, asked.new_key)
-        return
-    if not asked.lake:
-        raise UserError("`--policy` needs a lake", "add `--lake URL`")
-    lake = asked.lake
-    local = Path(lake).absolute() if "://" not in lake else lake
-    name = sha256(str(local).encode()).hexdigest()[:16]
+def _serve_lake(request: Request, asked: dict[str, Any]) -> None:
+    """Serve a lake, or stop the server that does."""
+    url: str = asked["lake"]
+    place = str(Path(url).absolute()) if "://" not in url else url
+    name = sha256(place.encode()).hexdigest()[:16]
     file = request.settings.state / f"serve-lake-{name}.json"
-    if asked.is_stopped:
+    if asked["is_stopped"]:
         stop_running_server(request, file)
         return
-    if not is_local(asked.host) and not asked.policy:
+    if not is_local(asked["host"]) and not asked["policy"]:
         raise UserError(
             "a lake that other machines can reach needs a policy",
             "add `--policy FILE`: docs/guide/serve.md has an example",
         )
-    if (known := find_running_server(file)) is not None:
+    if known := find_running_server(file):
         _print_lake_address(request, known, asked, "is already served")
         return
-    _run_lake_server(request, asked, file)
-
-
-def _run_lake_server(request: Request, asked: LakeServing, file: Path) -> None:
     from plait.lake.access import PolicyFile, ServedLake
     from plait.lake.saved_queries import FILE_NAME, load_saved_queries
-    from plait.web.lake import LakeState, run_lake
+    from plait.web.lake import LakeState, PeopleKeys, run_lake
 
-    policy = PolicyFile(Path(asked.policy)) if asked.policy else None
-    served = ServedLake(open_lake(request, asked.lake), policy)
+    policy = PolicyFile(Path(asked["policy"])) if asked["policy"] else None
+    served = ServedLake(open_lake(request, url), policy)
     own = config_file().with_name(FILE_NAME)
     state = LakeState(served, lambda: load_saved_queries(own))
-    state.questions()  # what is wrong with the file is said before anybody comes
-    listener = bind_listener(request, asked.host, PORT if asked.port is None else asked.port)
-    host, port = listener.getsockname()[:2]
-    running = RunningServer(host, port, os.getpid(), new_secret())
-    seconds = asked.idle * HOUR if asked.idle else None
-    known_as = frozenset(name.lower() for name in asked.names)
-    commands = Commands("", shell_command("plait", "serve", "--lake", asked.lake or ""))
-    with listener, announce_server(file, running), stop_on_signals():
+    state.questions()  # fails now rather than at the first visit if the file is wrong
+    with run_server(request, file, asked) as (listener, running):
         _print_lake_address(request, running, asked, "is")
-        run_lake(state, listener, _lake_keys(running, policy), known_as, seconds, commands)
-
-
-def _lake_keys(running: RunningServer, policy: "PolicyFile | None") -> Keys:
-    if policy is None:
-        return Keys(running.secret)
-    from plait.web.lake import PeopleKeys
-
-    return PeopleKeys(running.secret, policy)
+        keys = PeopleKeys(running.secret, policy) if policy else Keys(running.secret)
+        commands = Commands("", shell_command("plait", "serve", "--lake", url))
+        run_lake(state, listener, keys, known_names(asked), idle_seconds(asked), commands)
 
 
 def _print_lake_address(
-    request: Request, running: RunningServer, asked: LakeServing, how: str
+    request: Request, running: RunningServer, asked: dict[str, Any], state: str
 ) -> None:
-    output = request.output
-    output.note(f"the lake {how} at {running.address.url}", no_wrap=True)
-    if asked.policy:
-        output.note("key      each person's own, as in the policy", no_wrap=True)
-        output.note("stop with Ctrl-C", no_wrap=True)
-        return
-    is_seen = sys.stderr.isatty()  # a key does not belong into a log
-    key = Keys(running.secret).key if is_seen else "shown if you run this again in a terminal"
-    output.note(f"key      {key}", no_wrap=True)
-    output.note("stop with Ctrl-C", no_wrap=True)
-    if should_open(asked.is_opened):
-        open_page(request, running)
+    request.output.note(f"the lake {state} at {running.address.url}", no_wrap=True)
+    if asked["policy"]:
+        request.output.note("key      each person's own, as in the policy", no_wrap=True)
+        request.output.note("stop with Ctrl-C", no_wrap=True)
+    else:
+        hint = "shown if you run this again in a terminal"
+        print_key(request, running, hint, is_opened=asked["is_opened"])
 
 
 def _make_key(request: Request, name: str) -> None:
-    """Print a key for somebody, and what the policy has to know of it."""
+    """Print a key for a person, and the lines for the policy file."""
     from plait.lake.access import hash_key
 
     key = Keys(new_secret()).key

@@ -165,6 +165,12 @@ class LostSession:
         return max(self._times, default=None)
 
     @property
+    def first_prompt(self) -> str | None:
+        """The first prompt that is not a command, else the one that a list has for it."""
+        prompts = (prompt.text for prompt in self.prompts if not prompt.is_command)
+        return next(prompts, self.listed.first_prompt)
+
+    @property
     def _times(self) -> list[datetime]:
         times = [time for time in (self.listed.began, self.listed.ended) if time]
         times += [prompt.time for prompt in self.prompts]

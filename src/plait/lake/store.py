@@ -56,6 +56,8 @@ MAX_FILE_BYTES = 128_000_000
 """How large joined files become; files of half that size are left alone."""
 WRITE_BATCH_BYTES = 32_000_000
 """How much `tidy` holds in memory of what it writes."""
+NO_MONTH = "none"
+"""The month of sessions without any time."""
 MAX_PAUSE = 2.0
 """The longest pause between two attempts to commit, in seconds."""
 APPEND_RETRIES = 50
@@ -114,6 +116,19 @@ class TidyResult:
             self.rows + other.rows,
             self.deleted + other.deleted,
         )
+
+
+class LakeSource(msgspec.Struct, frozen=True):
+    """What a lake has of one source."""
+
+    source: str
+    person: str
+    team: str
+    sessions: int
+    log_bytes: int
+    first: str
+    """The first month; `none` if no session has a time."""
+    last: str
 
 
 class LakeTable:
@@ -661,6 +676,20 @@ class Lake:
         sessions = {*self.read_builds(source)["session"].to_pylist()}
         sessions |= {*self.read_links(source, ("session",))["session"].to_pylist()}
         self.forget([(source, session) for session in sessions])
+
+    def list_sources(self) -> list[LakeSource]:
+        """List the sources of the sessions, each with its labels."""
+        columns = ["source", "person", "team", "month", "log_bytes"]
+        by_labels: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+        for row in self.dataset(CURRENT).to_table(columns=columns).to_pylist():
+            labels = (row["source"], row["person"] or "", row["team"] or "")
+            by_labels.setdefault(labels, []).append(row)
+        sources = []
+        for labels, rows in sorted(by_labels.items()):
+            months = [row["month"] for row in rows if row["month"] != NO_MONTH] or [NO_MONTH]
+            size = sum(row["log_bytes"] or 0 for row in rows)
+            sources.append(LakeSource(*labels, len(rows), size, min(months), max(months)))
+        return sources
 
     def dataset(self, table: str) -> "Dataset":
         """Open a table with all its rows, current or not; open `sessions` before the others."""

@@ -1,7 +1,7 @@
-"""`plait hook stop` and its like: what Claude Code tells to a job, and Claude Code goes on.
+"""What hooks of Claude Code call, `plait hook stop` and `plait keep --background`: start and exit.
 
-Nothing here may disturb it: the exit code is always 0, a time limit holds, and nothing is
-printed unless asked for. What Claude Code waits for is imported and no more.
+Claude Code waits for this: the exit code is always 0, there is a time limit, nothing is printed
+unless asked for, and next to nothing is imported.
 """
 
 import os
@@ -10,6 +10,7 @@ import sys
 from plait.errors import PlaitError
 from plait.trace.hook_event import (
     EVENTS,
+    WORKER_LOG,
     is_worker_running,
     read_hook_input,
     start_worker,
@@ -23,16 +24,20 @@ if TYPE_CHECKING:
 
 COMMANDS = ("install", "uninstall", "status", "work")
 """What people call, and the worker."""
-FOLDER = "trace"
+FOLDER, KEEP_FOLDER = "trace", "keep"
+"""Folders of the state folder."""
 LIMIT = 2.0
-"""Seconds after which the hook waits no longer for what it is told."""
+"""The longest wait for Claude Code's message on stdin, in seconds."""
+STATE_SETTING = b"state_dir"
+BACKGROUND = "--background"
+MAX_KEEP_LOG = 1 << 18
+"""Bytes of the log of `plait keep`; a longer one is started again."""
 
 
 def is_event(arguments: "Sequence[str]") -> bool:
-    """Return whether Claude Code calls; somebody who wants help is a person.
+    """Return whether Claude Code calls this, and not a person.
 
-    An event that this version does not know is one, too, unless a person has typed it: an exit
-    code of 2 would stop Claude Code.
+    That includes events that this version does not know: an exit code of 2 would stop Claude Code.
     """
     if not arguments or {"-h", "--help"} & set(arguments):
         return False
@@ -42,17 +47,17 @@ def is_event(arguments: "Sequence[str]") -> bool:
 
 
 def run_event(arguments: "Sequence[str]") -> "NoReturn":
-    """Do what a hook has to do, and ends well whatever happens."""
+    """Handle an event of Claude Code, and exit with 0 whatever happens."""
     is_verbose = bool({"-v", "--verbose"} & set(arguments))
     is_waiting = "--wait" in arguments
-    said = ""
+    outcome = ""
     try:
         is_environment = "--from-environment" in arguments
-        said = _handle_event(arguments[0], is_waiting, is_environment)
+        outcome = _handle_event(arguments[0], is_waiting, is_environment)
     except BaseException as error:
-        said = error.message if isinstance(error, PlaitError) else repr(error)
+        outcome = error.message if isinstance(error, PlaitError) else repr(error)
     if is_verbose:
-        sys.stderr.write(f"plait hook {arguments[0]}: {said}\n")
+        sys.stderr.write(f"plait hook {arguments[0]}: {outcome}\n")
         sys.stderr.flush()
     os._exit(0)  # the interpreter would take its time to clean up
 
@@ -86,9 +91,9 @@ def _handle_event(event: str, is_waiting: bool, is_environment: bool) -> str:
 
 
 def _find_environment_folder(folder: str, data: bytes) -> str | None:
-    """Return the folder of the Langfuse project that the environment names.
+    """Return the folder for the Langfuse project that the environment names.
 
-    Without a word of it the usual folder; None where the environment switches tracing off.
+    The usual folder if it names none; None if it switches tracing off.
     """
     from pathlib import Path
 
@@ -103,21 +108,77 @@ def _find_environment_folder(folder: str, data: bytes) -> str | None:
 
 
 def trace_folder() -> str:
-    """Return where traces wait, also where the settings cannot be read."""
+    """Return where traces wait, also if the settings cannot be read."""
     return os.path.join(find_state_folder(), FOLDER)
 
 
 def find_state_folder() -> str:
-    """Return where Plait keeps its state, the quick way where there is one."""
-    from plait.cli.state_folder import quick_state_folder
-
-    return quick_state_folder() or _state_folder()
-
-
-def _state_folder() -> str:
+    """Return where Plait keeps its state, without loading the settings if possible."""
+    folder = quick_state_folder()
+    if folder:
+        return folder
     from plait.cli.settings import platform_folder, state_folder
 
     try:
         return str(state_folder().absolute())
     except PlaitError:
         return str(platform_folder("state"))
+
+
+def quick_state_folder() -> str | None:
+    """Return the state folder from the environment alone; None if only the settings can tell.
+
+    It is the folder that `plait.cli.settings` finds; a test compares both.
+    """
+    env = os.environ
+    home = env.get("HOME")
+    folder = env.get("PLAIT_STATE_DIR")
+    if folder:
+        folder = _expand_user(folder, home)
+        return folder and os.path.join(os.getcwd(), folder)
+    if not sys.platform.startswith("linux") or not home:
+        return None
+    config = env.get("PLAIT_CONFIG")
+    config = _expand_user(config, home) if config else _xdg_path("CONFIG", ".config", "config.toml")
+    if config is None:
+        return None
+    try:
+        with open(config, "rb") as file:
+            if STATE_SETTING in file.read():
+                return None
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    return os.path.join(os.getcwd(), _xdg_path("STATE", ".local/state"))
+
+
+def _xdg_path(kind: str, default: str, *names: str) -> str:
+    base = os.environ.get(f"XDG_{kind}_HOME", "")
+    return os.path.join(
+        base if base.strip() else f"{os.environ['HOME']}/{default}", "plait", *names
+    )
+
+
+def _expand_user(path: str, home: str | None) -> str | None:
+    if home and (path == "~" or path.startswith("~/")):
+        return home + path[1:]
+    return None if path.startswith("~") else path
+
+
+def is_background_keep(arguments: "Sequence[str]") -> bool:
+    """Return whether the hook calls `plait keep`; `--help` is asked for by a person."""
+    return BACKGROUND in arguments and not {"-h", "--help"} & set(arguments)
+
+
+def keep_in_background(arguments: "Sequence[str]") -> "NoReturn":
+    """Start `plait keep` as a process of its own, with its output in a log, and exit with 0."""
+    try:
+        folder = os.path.join(find_state_folder(), KEEP_FOLDER)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        log = os.path.join(folder, WORKER_LOG)
+        if os.path.exists(log) and os.path.getsize(log) > MAX_KEEP_LOG:
+            os.unlink(log)
+        start_worker(folder, ["keep", *(word for word in arguments if word != BACKGROUND)])
+    finally:
+        os._exit(0)
