@@ -16,7 +16,7 @@ The result of a call that starts an agent, as 2.1.325 logs it:
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -48,7 +48,6 @@ from plait.chat.tools.base import (
     BuiltInTool,
     Field,
     Outcome,
-    ProgressCallback,
     Proposal,
     ToolError,
     Workplace,
@@ -61,9 +60,6 @@ from plait.conversation.prices import Prices
 from plait.write import AgentWriter
 from plait.write.lines import IdSource
 from plait.write.transcript import TaskNotification
-
-__all__ = ["AGENT_TOOL_NAMES", "BUILT_IN_KINDS", "AgentKind", "AgentPool"]
-
 
 HAND_BACK_HEADER = (
     "[Subagent hand-back] The text below is the final report of a subagent this session delegated"
@@ -92,6 +88,10 @@ STAT_BY_TOOL = {
     "Write": "editFileCount",
     "NotebookEdit": "editFileCount",
 }
+LINE_STATS = {
+    "linesAdded": ("content", "new_string", "new_source"),
+    "linesRemoved": ("old_string",),
+}
 STAT_NAMES = "readCount searchCount bashCount editFileCount linesAdded linesRemoved otherToolCount"
 
 
@@ -109,22 +109,20 @@ class AgentUsage:
     stats: Counter[str] = field(default_factory=Counter)
 
     def record(self, answer: ResponseLogged) -> None:
-        """Take note of a response."""
+        """Count a response and its calls."""
         self.usage = answer.usage or self.usage
-        for block in answer.content:
-            if block.get("type") == "tool_use":
-                self._record_call(str(block.get("name", "")), block.get("input"))
-
-    def _record_call(self, name: str, given: Any) -> None:
-        self.calls += 1
-        if name in AGENT_TOOL_NAMES or name in self.known:
-            self.used.add(name)
-        if name in AGENT_TOOL_NAMES:
-            return
-        self.stats[STAT_BY_TOOL.get(name, "otherToolCount")] += 1
-        if isinstance(given, Mapping):
-            self.stats["linesAdded"] += _count_lines(given, "content", "new_string", "new_source")
-            self.stats["linesRemoved"] += _count_lines(given, "old_string")
+        for block in answer.tool_calls:
+            name, given = str(block.get("name", "")), block.get("input")
+            self.calls += 1
+            if name in AGENT_TOOL_NAMES or name in self.known:
+                self.used.add(name)
+            if name in AGENT_TOOL_NAMES:
+                continue
+            self.stats[STAT_BY_TOOL.get(name, "otherToolCount")] += 1
+            for stat, arguments in LINE_STATS.items():
+                texts = [given.get(key) for key in arguments] if isinstance(given, Mapping) else ()
+                lines = (text.count("\n") + 1 for text in texts if isinstance(text, str))
+                self.stats[stat] += sum(lines)
 
     @property
     def tokens(self) -> int:
@@ -139,11 +137,6 @@ class AgentUsage:
         if not any(self.stats.values()):
             return None
         return {name: self.stats[name] for name in STAT_NAMES.split()}
-
-
-def _count_lines(given: Mapping[str, Any], *names: str) -> int:
-    texts = (given.get(name) for name in names)
-    return sum(text.count("\n") + 1 for text in texts if isinstance(text, str))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,70 +169,52 @@ class AgentReport:
         return [*self.notes, *(() if self.limit is not None else self.texts)]
 
     def to_outcome(self, *, is_older: bool) -> Outcome:
-        """Return the result of the call that sent it out."""
-        if is_older:
-            texts = [*(self._older_texts or [NO_OUTPUT]), OLDER_CONTINUE_HINT.format(self.agent)]
-            content = [{"type": "text", "text": text} for text in self._older_texts]
-            return Outcome(
-                [{"type": "text", "text": text} for text in texts],
-                {**self._common_fields(), "content": content, **self._usage_fields()},
-            )
-        lines = [{"type": "text", "text": "\n".join(self._result_parts())}]
-        return Outcome(lines, self._output_fields())
-
-    def _result_parts(self) -> Iterator[str]:
-        for note in self.notes:
-            yield indent(note)
-        if self.limit is None:
-            yield HAND_BACK_HEADER
-            yield indent("\n".join(self.texts) or NO_OUTPUT)
-        if not self.is_one_shot:
-            yield CONTINUE_HINT.format(self.agent)
-            yield USAGE_BLOCK.format(self.usage.tokens, self.usage.calls, self.milliseconds)
-
-    @property
-    def _older_texts(self) -> list[str]:
-        """The agent's words; 2.1.29 puts no notes above them."""
-        return [TURN_LIMIT_REACHED.format(self.limit)] if self.limit is not None else [*self.texts]
-
-    def _output_fields(self) -> dict[str, Any]:
-        notes, stats = len(self.notes), self.usage.stats_fields
-        return {
-            **self._common_fields(),
-            "agentType": self.kind,
-            **({"toolsUsed": sorted(self.usage.used)} if self.usage.used else {}),
-            "harnessNoteCount": notes,
-            "harnessTailCount": 0,
-            "harnessSectionHash": compute_section_hash(self.content),
-            "content": [{"type": "text", "text": text} for text in self.content],
-            "resolvedModel": self.model,
-            **self._usage_fields(),
-            **({"toolStats": stats} if stats else {}),
-            "canContinueAgent": True,
-        }
-
-    def _common_fields(self) -> dict[str, Any]:
-        return {"status": "completed", "prompt": self.prompt, "agentId": self.agent}
-
-    def _usage_fields(self) -> dict[str, Any]:
-        return {
+        """Return the result of the call that started the agent."""
+        common = {"status": "completed", "prompt": self.prompt, "agentId": self.agent}
+        usage = {
             "totalDurationMs": self.milliseconds,
             "totalTokens": self.usage.tokens,
             "totalToolUseCount": self.usage.calls,
             "usage": {**self.usage.usage},
         }
+        if is_older:  # 2.1.29 has no notes above the words
+            limit = self.limit
+            texts = [*self.texts] if limit is None else [TURN_LIMIT_REACHED.format(limit)]
+            parts = [*(texts or [NO_OUTPUT]), OLDER_CONTINUE_HINT.format(self.agent)]
+            return Outcome(
+                [{"type": "text", "text": text} for text in parts],
+                {**common, "content": [{"type": "text", "text": text} for text in texts], **usage},
+            )
+        parts = [indent(note) for note in self.notes]
+        if self.limit is None:
+            parts += [HAND_BACK_HEADER, indent("\n".join(self.texts) or NO_OUTPUT)]
+        if not self.is_one_shot:
+            parts.append(CONTINUE_HINT.format(self.agent))
+            tokens, calls = self.usage.tokens, self.usage.calls
+            parts.append(USAGE_BLOCK.format(tokens, calls, self.milliseconds))
+        # the client knows texts again by their count, sizes in UTF-16 units and words
+        sizes = [len(text.encode("utf-16-le", "surrogatepass")) // 2 for text in self.content]
+        pairs = zip(sizes, self.content, strict=True)
+        section = f"{len(sizes)}{''.join(f':{size}:{text}' for size, text in pairs)}"
+        output = {
+            **common,
+            "agentType": self.kind,
+            **({"toolsUsed": sorted(self.usage.used)} if self.usage.used else {}),
+            "harnessNoteCount": len(self.notes),
+            "harnessTailCount": 0,
+            "harnessSectionHash": sha256(section.encode(errors="replace")).hexdigest()[:16],
+            "content": [{"type": "text", "text": text} for text in self.content],
+            "resolvedModel": self.model,
+            **usage,
+            **({"toolStats": stats} if (stats := self.usage.stats_fields) else {}),
+            "canContinueAgent": True,
+        }
+        return Outcome([{"type": "text", "text": "\n".join(parts)}], output)
 
 
 def indent(text: str) -> str:
     """Return a text with every line moved in, so that none of it looks like the client's own."""
     return "\n".join(f"  {line}" for line in text.split("\n"))
-
-
-def compute_section_hash(texts: Sequence[str]) -> str:
-    """Return what the client notes of texts, so that it knows them again: `<count>:<size>:…`."""
-    sizes = (f":{len(text.encode('utf-16-le', 'surrogatepass')) // 2}:{text}" for text in texts)
-    whole = f"{len(texts)}{''.join(sizes)}"
-    return sha256(whole.encode(errors="replace")).hexdigest()[:16]
 
 
 API_ERROR = "Agent terminated early due to an API error: {} ({})"
@@ -330,33 +305,43 @@ class AgentRun:
         self.pool.emit(AgentEvent(self.id, self.assignment.call, event))
 
     def watch_log(self) -> None:
-        """Take note of the lines of its log, and tells of them in the sender's."""
-        known = self.writer.on_line
+        """Watch the lines of its log; the older version repeats them in the sender's."""
+        earlier = self.writer.on_line
         label = f"agent_{self.parent.writer.last_response}"
 
-        def take(line: bytes) -> None:
-            if known:
-                known(line)
+        def on_line(line: bytes) -> None:
+            if earlier:
+                earlier(line)
             entry = json.loads(line)
             if entry.get("isApiErrorMessage"):
                 self.api_error = entry
-            if self.writer.setting.is_older and not self.assignment.is_background:
-                self._log_progress(entry, label)
+            message = entry.get("message")
+            if not self.writer.setting.is_older or self.assignment.is_background:
+                return
+            if not isinstance(message, dict) or entry.get("isMeta"):
+                return
+            content: Any = message.get("content")
+            if isinstance(content, str):
+                content = [{"type": "text", "text": content}]
+            elif not any(block.get("type") in PROGRESS_BLOCKS for block in content):
+                return
+            repeated = {
+                "type": entry["type"],
+                "message": {**message, "content": content},
+                **{name: entry[name] for name in ("requestId",) if name in entry},
+                "uuid": entry["uuid"],
+                "timestamp": entry["timestamp"],
+            }
+            data = {
+                "message": repeated,
+                "normalizedMessages": [],
+                "type": "agent_progress",
+                "prompt": self.assignment.prompt,
+                "agentId": self.id,
+            }
+            self.parent.writer.progress(data, call=self.assignment.call, label=label)
 
-        self.writer.on_line = take
-
-    def _log_progress(self, entry: dict[str, Any], label: str) -> None:
-        message = _build_progress_message(entry)
-        if message is None:
-            return
-        data = {
-            "message": message,
-            "normalizedMessages": [],
-            "type": "agent_progress",
-            "prompt": self.assignment.prompt,
-            "agentId": self.id,
-        }
-        self.parent.writer.progress(data, call=self.assignment.call, label=label)
+        self.writer.on_line = on_line
 
     def report(self, ended: TurnEnded) -> AgentReport:
         """Return what came of it; raises ToolError where nothing did."""
@@ -384,21 +369,6 @@ class AgentRun:
         known += [f"request id {line['requestId']}"] if "requestId" in line else []
         known.append(f"model sent to the API: {self.assignment.model}")
         return API_ERROR.format(text, ", ".join(known))
-
-
-def _build_progress_message(entry: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a message as the sender's log tells of it: the prompt, calls and results."""
-    message = entry.get("message")
-    if not isinstance(message, dict) or entry.get("isMeta"):
-        return None
-    content: Any = message.get("content")
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    elif not any(block.get("type") in PROGRESS_BLOCKS for block in content):
-        return None
-    fields = {"type": entry["type"], "message": {**message, "content": content}}
-    named = {name: entry[name] for name in ("requestId",) if name in entry}
-    return {**fields, **named, "uuid": entry["uuid"], "timestamp": entry["timestamp"]}
 
 
 LAUNCHED = (
@@ -449,6 +419,7 @@ class AgentTask:
     """The call that has it work."""
     is_reported: bool = False
     kind: str = field(default="local_agent", init=False)
+    exit_code: None = field(default=None, init=False)
     stopped_by: Literal["", "Claude", "user"] = ""
     """Who ended it early."""
 
@@ -462,15 +433,7 @@ class AgentTask:
         """Its task in a few words."""
         return self.agent_run.assignment.description
 
-    @property
-    def subject(self) -> str:
-        """What it does: its task."""
-        return self.description
-
-    @property
-    def exit_code(self) -> int | None:
-        """Nothing: agents have no exit code."""
-        return None
+    subject = description
 
     @property
     def status(self) -> Status:
@@ -533,72 +496,43 @@ class AgentTask:
 
     @property
     def notification(self) -> TaskNotification:
-        """What the model is told when it has ended."""
-        tally, is_completed = self.agent_run.usage, self.status == "completed"
-        if self.agent_run.writer.setting.is_older:
-            return TaskNotification(self._older_notification_text())
-        usage = {
-            "totalTokens": tally.tokens,
-            "toolUses": tally.calls,
-            "durationMs": self.agent_run.milliseconds,
-        }
-        used = sorted(tally.used)
-        return TaskNotification(
-            self._notification_text(), self.run_id, used, usage if is_completed else {}
-        )
-
-    def _notification_text(self) -> str:
-        usage, is_completed = self.agent_run.usage, self.status == "completed"
-        took = USAGE_ELEMENT.format(usage.tokens, usage.calls, self.agent_run.milliseconds)
-        call_element = [f"<tool-use-id>{self.call}</tool-use-id>"] if self.call else []
-        return "\n".join(
-            [
-                "<task-notification>",
-                f"<task-id>{self.id}</task-id>",
-                *call_element,
-                f"<output-file>{self.output}</output-file>",
-                f"<status>{self.status}</status>",
-                f"<summary>{escape(self._summary('finished'))}</summary>",
-                MAY_NOTIFY_AGAIN,
-                *([f"<result>{self.text}</result>", took] if is_completed else []),
-                "</task-notification>",
-            ]
-        )
-
-    def _older_notification_text(self) -> str:
-        """What 2.1.29 tells."""
-        is_completed = self.status == "completed"
-        return "\n".join(
-            [
-                "<task-notification>",
-                f"<task-id>{self.id}</task-id>",
-                f"<status>{self.status}</status>",
-                f"<summary>{escape(self._summary('completed'))}</summary>",
-                *([f"<result>{self.text}</result>"] if is_completed else []),
-                "</task-notification>",
-                f"Full transcript available at: {self.output}",
-            ]
-        )
+        """The message to the model about its end."""
+        run, tally = self.agent_run, self.agent_run.usage
+        is_older, is_completed = run.writer.setting.is_older, self.status == "completed"
+        summary = self._summary("completed" if is_older else "finished")
+        lines = ["<task-notification>", f"<task-id>{self.id}</task-id>"]
+        if not is_older:
+            lines += [f"<tool-use-id>{self.call}</tool-use-id>"] if self.call else []
+            lines.append(f"<output-file>{self.output}</output-file>")
+        lines.append(f"<status>{self.status}</status>")
+        lines.append(f"<summary>{escape(summary)}</summary>")
+        lines += [] if is_older else [MAY_NOTIFY_AGAIN]
+        lines += [f"<result>{self.text}</result>"] if is_completed else []
+        if is_older:
+            end = f"Full transcript available at: {self.output}"
+            return TaskNotification("\n".join([*lines, "</task-notification>", end]))
+        usage = {}
+        if is_completed:
+            names = ("totalTokens", "toolUses", "durationMs")
+            counts = (tally.tokens, tally.calls, run.milliseconds)
+            usage = dict(zip(names, counts, strict=True))
+            lines.append(USAGE_ELEMENT.format(*counts))
+        text = "\n".join([*lines, "</task-notification>"])
+        return TaskNotification(text, self.run_id, sorted(tally.used), usage)
 
     def _summary(self, done: str) -> str:
-        text = f'Agent "{self.description}"'
+        text, task = f'Agent "{self.description}"', self.agent_run.task
         match self.status:
             case "completed":
                 return f"{text} {done}"
-            case "failed":
-                return f"{text} failed: {self._describe_failure()}"
+            case "failed" if task and not task.cancelled():
+                error = task.exception()
+                why = str(error) if error else self.agent_run.describe_failure(task.result().text)
+                return f"{text} failed: {why}"
             case "killed":
-                by = f" by {self.stopped_by}" if self.stopped_by else ""
-                return f"{text} was stopped{by}"
+                return f"{text} was stopped{f' by {self.stopped_by}' if self.stopped_by else ''}"
             case _:
                 return f"{text} is running"
-
-    def _describe_failure(self) -> str:
-        task = self.agent_run.task
-        if task is None or task.cancelled():
-            return ""
-        error = task.exception()
-        return str(error) if error else self.agent_run.describe_failure(task.result().text)
 
 
 def make_run_id(ids: IdSource) -> str:
@@ -673,22 +607,18 @@ TOO_MANY_AGENTS = (
 )
 
 
-def _ignore_event(event: Event) -> None:
-    """Show an event to nobody."""
-
-
 @dataclass(slots=True)
 class AgentPool:
     """The agents of a session."""
 
     kinds: Mapping[str, AgentKind] = field(
-        default_factory=lambda: {agent_kind.name: agent_kind for agent_kind in BUILT_IN_KINDS}
+        default_factory=lambda: {kind.name: kind for kind in BUILT_IN_KINDS}
     )
     environment: WorkEnvironment | None = None
     """What agents are told of where they work."""
     max_concurrent: int = MAX_CONCURRENT
     max_responses: int = MAX_RESPONSES
-    emit: Emit = _ignore_event
+    emit: Emit = lambda event: None
     meter: Meter = field(default_factory=lambda: Meter(Prices()))
     """What the session took, agents included."""
     sleep: Sleep = asyncio.sleep
@@ -723,13 +653,9 @@ class AgentPool:
         return sum(task.status == "running" for task in self.tasks.values())
 
     async def wait_for_any(self) -> None:
-        """Wait until one of those in the background has come to its end."""
-        busy = [
-            agent_task.agent_run.task
-            for agent_task in self.tasks.values()
-            if agent_task.agent_run.task and agent_task.agent_run.is_busy
-        ]
-        if busy:
+        """Wait until one of those in the background has ended."""
+        tasks = [task.agent_run.task for task in self.tasks.values() if task.agent_run.is_busy]
+        if busy := [task for task in tasks if task]:
             await asyncio.wait(busy, return_when=asyncio.FIRST_COMPLETED)
 
     async def spawn(self, given: Arguments, call: str, parent: Runtime) -> Outcome:
@@ -747,7 +673,12 @@ class AgentPool:
         work = self._create(Assignment(call, kind, *words, model, is_background), parent)
         if work.assignment.is_background:
             return self.run_in_background(work, call).to_launch_outcome()
-        end = await _wait_or_cancel(work.start())
+        task = work.start()
+        try:
+            end = await asyncio.shield(task)
+        except asyncio.CancelledError:  # where the caller is stopped, the agent is, too
+            await cancel_and_wait([task])
+            raise
         writer = work.parent.writer
         if isinstance(writer, AgentWriter) and writer.id in self.runs:
             self.runs[writer.id].usage.used |= work.usage.used
@@ -809,15 +740,6 @@ class AgentPool:
         await cancel_and_wait([work.task for work in self.runs.values() if work.task])
 
 
-async def _wait_or_cancel(task: "asyncio.Task[TurnEnded]") -> TurnEnded:
-    """Wait for an agent; where whoever waits is stopped, the agent is too."""
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await cancel_and_wait([task])
-        raise
-
-
 SPAWN_DESCRIPTION = """\
 Sends out an agent that does a task by itself, in a conversation of its own, and reports back. It \
 knows nothing of this conversation: the prompt says all that it needs, and what it is to report. \
@@ -841,6 +763,7 @@ class SpawnAgent(BuiltInTool):
     kinds: Mapping[str, AgentKind]
     name: str = "Agent"
     fields = SPAWN_FIELDS
+    title = "{description}"
 
     @property
     def definition(self) -> Mapping[str, Any]:
@@ -850,14 +773,6 @@ class SpawnAgent(BuiltInTool):
             for kind in self.kinds.values()
         )
         return {**super().definition, "description": SPAWN_DESCRIPTION.format("\n".join(lines))}
-
-    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Add the title: the task in a few words."""
-        return replace(proposal, title=str(proposal.arguments["description"]))
-
-    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Do nothing: an agent needs all that a turn has."""
-        raise ToolError("Agents are sent out within a session")
 
     async def run_in_session(self, proposal: Proposal, call: str, runtime: Runtime) -> Outcome:
         """Have an agent do the task."""
@@ -892,41 +807,33 @@ class SendMessage(BuiltInTool):
     name = "SendMessage"
     description = MESSAGE_DESCRIPTION
     fields = MESSAGE_FIELDS
+    title = "to {to}"
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
         """Check the message, without the copies of its arguments that the log has."""
         own = {key: value for key, value in arguments.items() if key not in MESSAGE_COPIES}
         return super().propose(own, place)
 
-    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Add the title: the recipient."""
-        return replace(proposal, title=f"to {proposal.arguments['to']}")
-
-    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Do nothing: agents are those of a session."""
-        raise ToolError("Agents are told something within a session")
-
     async def run_in_session(self, proposal: Proposal, call: str, runtime: Runtime) -> Outcome:
-        """Have the agent get the message."""
-        given = proposal.arguments
-        if runtime.agents is None:
+        """Queue the message, or resume the agent with it."""
+        pool, agent = runtime.agents, proposal.arguments["to"]
+        message = proposal.arguments["message"]
+        if pool is None:
             raise ToolError("Agents are told something within a session")
-        output = _deliver(runtime.agents, given["to"], given["message"], call, runtime)
+        output: dict[str, Any]
+        if (run := pool.runs.get(agent)) is None:
+            output = {"success": False, "message": UNKNOWN_AGENT.format(agent)}
+        else:
+            pin = {"id": agent, "name": agent, "ref": runtime.writer.ids.agent(6)[1:]}
+            if run.is_busy:
+                run.queue.put_message(message)
+                output = {"success": True, "message": MESSAGE_QUEUED.format(agent), "pin": pin}
+            else:
+                prompt = Prompt(message, run.writer.ids.time(), "message")
+                pool.run_in_background(run, call, prompt)
+                named = {"resumedAgentId": agent, "revivedAgentId": agent}
+                text = f"Resuming agent {agent[:7]}"
+                output = {"success": True, "message": text, **named, "pin": pin}
         heard = {name: value for name, value in output.items() if name != "revivedAgentId"}
         words = json.dumps(heard, ensure_ascii=False, separators=(",", ":"))
         return Outcome([{"type": "text", "text": words}], output)
-
-
-def _deliver(
-    pool: AgentPool, agent: str, message: str, call: str, runtime: Runtime
-) -> dict[str, Any]:
-    work = pool.runs.get(agent)
-    if work is None:
-        return {"success": False, "message": UNKNOWN_AGENT.format(agent)}
-    pin = {"id": agent, "name": agent, "ref": runtime.writer.ids.agent(6)[1:]}
-    if work.is_busy:
-        work.queue.put_message(message)
-        return {"success": True, "message": MESSAGE_QUEUED.format(agent), "pin": pin}
-    pool.run_in_background(work, call, Prompt(message, work.writer.ids.time(), "message"))
-    named = {"resumedAgentId": agent, "revivedAgentId": agent}
-    return {"success": True, "message": f"Resuming agent {agent[:7]}", **named, "pin": pin}

@@ -28,12 +28,12 @@ from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from shutil import which
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 from uuid import uuid4
 
 import msgspec
 
-from plait.chat.approval import Approval, Approver, Mode
+from plait.chat.approval import Approver, Mode
 from plait.chat.context import load_chain
 from plait.chat.events import (
     Compacted,
@@ -53,7 +53,7 @@ from plait.chat.events import (
 from plait.chat.model_info import ContextFill, get_capacity
 from plait.chat.permissions import REJECTED_WITH_FEEDBACK
 from plait.chat.rewind import FileRewindPlan, RewindPoint, list_rewind_points, plan_rewind_from_log
-from plait.chat.tools import Tool, toolbox
+from plait.chat.tools import toolbox
 from plait.chat.tools.base import Outcome, Proposal, ToolError, Workplace
 from plait.chat.usage import Meter
 from plait.conversation.prices import Prices
@@ -305,15 +305,20 @@ class ClaudeProcess:
                     request = value.get("request")
                     work = self._send_reply(name, request if isinstance(request, dict) else {})
                     self._replies[name] = task = asyncio.ensure_future(work)
-                    task.add_done_callback(partial(self._forget_reply, name))
+                    task.add_done_callback(partial(self._replies.pop, name))
                 case "control_cancel_request":
-                    self._cancel_reply(str(value.get("request_id")))
+                    if waiting := self._replies.get(str(value.get("request_id"))):
+                        waiting.cancel()
                 case _:
                     yield value
         await self._process.wait()
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._errors), 1)
-        self._fail_pending()
+        for answer in self._pending.values():  # nobody waits for a client that is gone
+            if not answer.done():
+                answer.set_result({"subtype": "error", "error": self.exit_message})
+        for task in self._replies.values():
+            task.cancel()
 
     async def _next_object(self) -> Json | None:
         """Return the next object, None at the end; lines that are none are complaints."""
@@ -333,9 +338,6 @@ class ClaudeProcess:
                     return value
             self._stderr_lines.append(line.decode(errors="replace")[:500])
 
-    def _forget_reply(self, name: str, _: asyncio.Task[None]) -> None:
-        self._replies.pop(name, None)
-
     async def _send_reply(self, name: str, request: Json) -> None:
         try:
             fields: Json = {"subtype": "success", "response": await self._reply(request)}
@@ -343,10 +345,6 @@ class ClaudeProcess:
             fields = {"subtype": "error", "error": str(error)}
         response = {**fields, "request_id": name}
         await self.send({"type": "control_response", "response": response})
-
-    def _cancel_reply(self, name: str) -> None:
-        if task := self._replies.get(name):
-            task.cancel()
 
     async def _read_stderr(self) -> None:
         stderr = self._process.stderr
@@ -360,42 +358,27 @@ class ClaudeProcess:
                 return
             self._stderr_lines.append(line.decode(errors="replace")[:500])
 
-    def _fail_pending(self) -> None:
-        """Have nobody wait for a client that is gone."""
-        for answer in self._pending.values():
-            if not answer.done():
-                answer.set_result({"subtype": "error", "error": self.exit_message})
-        for task in self._replies.values():
-            task.cancel()
-
     async def close(self) -> None:
-        """Let it end in order; ends it, and all that it started, where it does not."""
+        """Let it end by itself; kill it with all that it started if it does not."""
         for task in [*self._replies.values()]:
             task.cancel()
         if self._process.stdin:
             with suppress(OSError):
                 self._process.stdin.close()
+        stdout = self._process.stdout
         for number in (None, signal.SIGTERM, signal.SIGKILL):
             if number is not None:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._process.pid, number)
-            if await self._wait_exit(EXIT_TIMEOUT):
-                break
+            with suppress(TimeoutError):
+                async with asyncio.timeout(EXIT_TIMEOUT):
+                    # a full pipe would keep it from ending; RuntimeError: somebody else reads it
+                    with suppress(RuntimeError):
+                        while stdout and await stdout.read(1 << 16):
+                            pass
+                    await self._process.wait()
+                    break
         self._errors.cancel()
-
-    async def _wait_exit(self, seconds: float) -> bool:
-        """Return whether it ends in time; what it still says is read, so that it can."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._drain(), seconds)
-            return True
-        return False
-
-    async def _drain(self) -> None:
-        stdout = self._process.stdout
-        with suppress(RuntimeError):  # somebody else reads it
-            while stdout and await stdout.read(1 << 16):
-                pass
-        await self._process.wait()
 
 
 LOG_CHECKS, LOG_CHECK_INTERVAL = 60, 0.05
@@ -404,23 +387,15 @@ LOG_TAIL_BYTES = 1 << 20
 """Bytes of the log that are looked at."""
 
 
-async def wait_until_logged(path: Path, uuid: str) -> bool:
-    """Wait until a log says what was told: the client writes it a moment later."""
+async def wait_until_logged(path: Path, uuid: str) -> None:
+    """Wait until a message is in the log: the client reports it a moment before it writes it."""
     mark = f'"{uuid}"'.encode()
     for _ in range(LOG_CHECKS if uuid else 0):
-        if mark in _read_tail(path):
-            return True
-        await asyncio.sleep(LOG_CHECK_INTERVAL)
-    return False
-
-
-def _read_tail(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
+        with suppress(OSError), path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - LOG_TAIL_BYTES))
-            return file.read()
-    except OSError:
-        return b""
+            if mark in file.read():
+                return
+        await asyncio.sleep(LOG_CHECK_INTERVAL)
 
 
 JsonMapping: TypeAlias = Mapping[str, Any]
@@ -435,17 +410,12 @@ TITLE_ARGUMENTS = (
     "description",
 )
 """Arguments that say what a call is about, the best first."""
-SESSION_DESTINATION = "session"
-
-
-@cache
-def _get_tools() -> Mapping[str, Tool]:
-    return toolbox(has_network=True)
+built_in_tools = cache(partial(toolbox, has_network=True))
 
 
 def build_proposal(tool: str, given: JsonMapping, place: Workplace) -> Proposal:
     """Return what a call would do, as far as it can be known here."""
-    if known := _get_tools().get(tool):
+    if known := built_in_tools().get(tool):
         try:
             return known.propose(given, place)
         except ToolError:
@@ -460,30 +430,21 @@ def _get_title(tool: str, given: JsonMapping) -> str:
 async def answer_permission_request(
     asker: Approver | None, request: JsonMapping, place: Workplace
 ) -> dict[str, Any]:
-    """Ask about a call; returns what the client is answered to `can_use_tool`."""
+    """Ask about a call; return the response to the client's `can_use_tool`."""
     given = as_mapping(request.get("input"))
     proposal = build_proposal(str(request.get("tool_name")), given, place)
     if asker is None:
         return {"behavior": "deny", "message": REJECTED, "interrupt": False}
     answer = await asker.ask(proposal, str(request.get("tool_use_id")))
-    return format_approval(answer, request)
-
-
-def format_approval(answer: Approval, request: JsonMapping) -> dict[str, Any]:
-    """Return an answer in the client's words."""
     if not answer.is_allowed:
         words = REJECTED_WITH_FEEDBACK.format(answer.feedback) if answer.feedback else REJECTED
         return {"behavior": "deny", "message": words, "interrupt": answer.ends_turn}
-    given = as_mapping(request.get("input"))
-    meant = dict(answer.arguments) if answer.arguments is not None else dict(given)
-    fields: dict[str, Any] = {"behavior": "allow", "updatedInput": meant}
+    meant = given if answer.arguments is None else answer.arguments
+    fields: dict[str, Any] = {"behavior": "allow", "updatedInput": dict(meant)}
     if answer.is_for_session:
-        suggested = request.get("permission_suggestions")
-        found = [as_mapping(item) for item in suggested] if isinstance(suggested, list) else []
-        rules = [item for item in found if item.get("type") == "addRules"]
-        fields["updatedPermissions"] = [
-            {**rule, "destination": SESSION_DESTINATION} for rule in rules or found
-        ]
+        suggested = _get_blocks(request.get("permission_suggestions"))
+        rules = [item for item in suggested if item.get("type") == "addRules"] or suggested
+        fields["updatedPermissions"] = [{**rule, "destination": "session"} for rule in rules]
     return fields
 
 
@@ -501,7 +462,6 @@ TOKEN_FIELDS = (
 LOGIN = "/login"
 COMMAND_MARKERS = ("<local-command-", "<command-name>")
 """How the client tells of commands in a prompt's place."""
-THOUSAND = 1000
 MAX_HELP_LENGTH = 100
 
 
@@ -530,7 +490,7 @@ class EventTranslator:
     """Turns what a client tells into events, and knows what it said of itself."""
 
     place: Workplace
-    on_prompt_taken: Callable[[str], None] = lambda uuid: None
+    on_prompt_accepted: Callable[[str], None] = lambda uuid: None
     """Told of each prompt that the client has taken up."""
     session: str = ""
     model: str = ""
@@ -558,7 +518,11 @@ class EventTranslator:
                 if value.get("type") == "assistant" and isinstance(words, str):
                     yield ToolProgress(parent, {"type": "agent_progress", "message": words})
             return
-        self.last_uuid = _logged_uuid(value) or self.last_uuid
+        logged = as_mapping(value.get("message"))
+        is_message = value.get("type") in ("assistant", "user") and logged.get("model") != SYNTHETIC
+        text = get_prompt_text(logged.get("content") or "")
+        if is_message and not text.startswith(COMMAND_MARKERS):
+            self.last_uuid = get_text(value, "uuid") or self.last_uuid
         match value.get("type"):
             case "stream_event":
                 event = as_mapping(value.get("event"))
@@ -571,10 +535,10 @@ class EventTranslator:
                         )
                     case "content_block_delta":
                         delta = as_mapping(event.get("delta"))
-                        if text := get_text(delta, "text"):
-                            yield TextDelta(text)
-                        elif text := get_text(delta, "thinking"):
-                            yield ThinkingDelta(text)
+                        if words := get_text(delta, "text"):
+                            yield TextDelta(words)
+                        elif words := get_text(delta, "thinking"):
+                            yield ThinkingDelta(words)
                     case "content_block_start" if self._response:
                         self._response.started_blocks += 1
                     case "message_delta" if self._response:
@@ -583,7 +547,7 @@ class EventTranslator:
                             as_mapping(event.get("delta")), "stop_reason"
                         )
                         self._response.has_ended = True
-                        yield from self._flush_response(is_whole=True)
+                        yield from self._flush_response(only_complete=True)
                     case _:
                         pass
             case "assistant":
@@ -593,17 +557,17 @@ class EventTranslator:
             case "system":
                 yield from self._translate_system(value)
             case "command_lifecycle" if value.get("state") != "queued":
-                self.on_prompt_taken(str(value.get("command_uuid")))
+                self.on_prompt_accepted(str(value.get("command_uuid")))
             case "result":
                 yield from self._flush_response()
                 yield self._translate_turn_end(value)
             case _:
                 pass
 
-    def _flush_response(self, *, is_whole: bool = False) -> Iterator[Event]:
-        """Yield the answer that is being told; if only a whole one is wanted, once it is that."""
+    def _flush_response(self, *, only_complete: bool = False) -> Iterator[Event]:
+        """Yield the response that is streaming in, complete or not."""
         answer = self._response
-        if answer and (answer.is_complete or not is_whole):
+        if answer and (answer.is_complete or not only_complete):
             self._response = None
             yield from self._finish_response(answer)
 
@@ -614,7 +578,7 @@ class EventTranslator:
         if model != SYNTHETIC and self._response and self._response.message == name:
             self._response.content += blocks
             self._response.request = get_text(value, "request_id")
-            yield from self._flush_response(is_whole=True)
+            yield from self._flush_response(only_complete=True)
             return
         usage = dict(as_mapping(message.get("usage")))
         response = PartialResponse(name, model, get_text(value, "request_id"), blocks, usage)
@@ -649,7 +613,7 @@ class EventTranslator:
             return
         uuid, text = get_text(value, "uuid") or "", get_prompt_text(content or "")
         if value.get("isReplay"):
-            self.on_prompt_taken(uuid)
+            self.on_prompt_accepted(uuid)
             if not text.startswith(COMMAND_MARKERS):
                 yield PromptLogged(uuid, text)
 
@@ -678,9 +642,19 @@ class EventTranslator:
             case "permission_denied":
                 self.denied.add(str(value.get("tool_use_id")))
             case "api_retry":
-                yield _parse_retry(value)
+                status, error = value.get("error_status"), get_text(value, "error") or "unknown"
+                yield RetryScheduled(
+                    f"API error {status}" if status else f"API error: {error}",
+                    _get_count(value, "attempt"),
+                    _get_count(value, "max_retries"),
+                    _get_count(value, "retry_delay_ms") / 1000,
+                )
             case "compact_boundary":
-                yield _parse_compaction(as_mapping(value.get("compact_metadata")))
+                metadata = as_mapping(value.get("compact_metadata"))
+                trigger: Literal["auto", "manual"] = "auto"
+                if metadata.get("trigger") == "manual":
+                    trigger = "manual"
+                yield Compacted(trigger, _get_count(metadata, "pre_tokens"), "")
             case "informational" if text := get_text(value, "content"):
                 yield Notice(text, is_error=value.get("level") == "error")
             case "task_notification" if text := get_text(value, "summary"):
@@ -691,57 +665,27 @@ class EventTranslator:
     def _translate_turn_end(self, value: JsonMapping) -> TurnEnded:
         total, before = value.get("total_cost_usd"), self.dollars
         self.dollars = float(total) if isinstance(total, int | float) else before
-        usage = as_mapping(value.get("usage"))
-        ending = _parse_ending(value)
+        usage, errors = as_mapping(value.get("usage")), value.get("errors")
+        ending: Ending = "failed" if value.get("is_error") else "done"
+        if named := ENDINGS.get(str(value.get("subtype"))):
+            ending = named
+        elif str(value.get("terminal_reason", "")).startswith("aborted"):
+            ending = "interrupted"
+        elif value.get("stop_reason") == "refusal":
+            ending = "refused"
+        text = get_text(value, "result") or ""
+        if not text and isinstance(errors, list):
+            text = "\n".join(map(str, errors))
+        elif value.get("is_error") and LOGIN in text:
+            text += " (in `claude`)"
         return TurnEnded(
             ending,
-            "" if ending == "interrupted" else _parse_result_text(value),
+            "" if ending == "interrupted" else text,
             _get_count(value, "duration_ms"),
             _get_count(value, "num_turns"),
             {name: _get_count(usage, name) for name in TOKEN_FIELDS},
             max(0.0, self.dollars - before),
         )
-
-
-def _logged_uuid(value: JsonMapping) -> str | None:
-    """Return the message of the log that an object tells, None where it is none for sure."""
-    model = as_mapping(value.get("message")).get("model")
-    is_message = value.get("type") in ("assistant", "user") and model != SYNTHETIC
-    is_command = get_prompt_text(as_mapping(value.get("message")).get("content") or "").startswith(
-        COMMAND_MARKERS
-    )
-    return get_text(value, "uuid") if is_message and not is_command else None
-
-
-def _parse_ending(value: JsonMapping) -> Ending:
-    if named := ENDINGS.get(str(value.get("subtype"))):
-        return named
-    if str(value.get("terminal_reason", "")).startswith("aborted"):
-        return "interrupted"
-    if value.get("stop_reason") == "refusal":
-        return "refused"
-    return "failed" if value.get("is_error") else "done"
-
-
-def _parse_result_text(value: JsonMapping) -> str:
-    if text := get_text(value, "result"):
-        needs_login = value.get("is_error") and LOGIN in text
-        return f"{text} (in `claude`)" if needs_login else text
-    errors = value.get("errors")
-    return "\n".join(map(str, errors)) if isinstance(errors, list) else ""
-
-
-def _parse_retry(value: JsonMapping) -> RetryScheduled:
-    status, error = value.get("error_status"), get_text(value, "error") or "unknown"
-    text = f"API error {status}" if status else f"API error: {error}"
-    attempt, most = _get_count(value, "attempt"), _get_count(value, "max_retries")
-    return RetryScheduled(text, attempt, most, _get_count(value, "retry_delay_ms") / THOUSAND)
-
-
-def _parse_compaction(told: JsonMapping) -> Compacted:
-    return Compacted(
-        "manual" if told.get("trigger") == "manual" else "auto", _get_count(told, "pre_tokens"), ""
-    )
 
 
 def _get_count(value: JsonMapping, name: str) -> int:
@@ -758,14 +702,14 @@ def _get_blocks(content: object) -> list[JsonMapping]:
     return [item for item in found if isinstance(item, Mapping)]
 
 
-class PromptTaken(NamedTuple):
+class PromptAccepted(NamedTuple):
     """A prompt that the client has taken up; told in order with what happens."""
 
     uuid: str
 
 
 class ClaudeEngine:
-    """A session of the installed client; it is started with the first thing asked of it."""
+    """A session of the installed client, with the methods of `Client`; it starts when needed."""
 
     def __init__(
         self,
@@ -781,12 +725,14 @@ class ClaudeEngine:
         self.place = Workplace(options.directory, cwd=options.directory)
         known = options.session or (None if options.is_fork else options.resumed)
         self._translator = EventTranslator(
-            self.place, self._on_prompt_taken, session=known or str(uuid4())
+            self.place,
+            lambda uuid: self._events.put_nowait(PromptAccepted(uuid)),
+            session=known or str(uuid4()),
         )
         self.options = replace(options, session=self._translator.session)
         self._process: ClaudeProcess | None = None
         self._reader: asyncio.Task[None] | None = None
-        self._events: asyncio.Queue[Event | PromptTaken | None] = asyncio.Queue()
+        self._events: asyncio.Queue[Event | PromptAccepted | None] = asyncio.Queue()
         self._commands: dict[str, str] = {}
         self._starting = asyncio.Lock()
         self._turn_started = asyncio.Event()
@@ -796,12 +742,10 @@ class ClaudeEngine:
 
     @property
     def session(self) -> str:
-        """The id of the session."""
         return self._translator.session
 
     @property
     def path(self) -> Path:
-        """The file of its log; there is none before its first line."""
         return get_session_file(self.options.root, self.options.directory.resolve(), self.session)
 
     @property
@@ -811,7 +755,6 @@ class ClaudeEngine:
 
     @property
     def mode(self) -> Mode:
-        """What may be done without asking."""
         return self._translator.mode or self.options.mode or "default"  # type: ignore[return-value]
 
     @property
@@ -833,7 +776,6 @@ class ClaudeEngine:
 
     @property
     def context_fill(self) -> ContextFill | None:
-        """How full its context is, None where nobody knows."""
         if not self._translator.tokens:
             return None
         capacity = get_capacity(self.model)
@@ -841,12 +783,10 @@ class ClaudeEngine:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a turn goes on."""
         return self._is_busy
 
     @property
     def has_events(self) -> bool:
-        """Whether something has happened that whoever follows has not taken yet."""
         return self._is_busy and not self._events.empty()
 
     def warm_up(self) -> None:
@@ -877,7 +817,6 @@ class ClaudeEngine:
             await self._turn_started.wait()
 
     async def continue_turns(self) -> AsyncGenerator[Event, None]:
-        """Yield what happens in a turn that the client began by itself."""
         self._turn_started.clear()
         self._is_busy = True
         try:
@@ -888,20 +827,17 @@ class ClaudeEngine:
             self._is_busy = False
 
     async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
-        """Have a summary stand for what was said."""
         async with aclosing(self.send(f"/compact {focus}".strip())) as events:
             async for event in events:
                 if not isinstance(event, TurnEnded) or event.ending != "done":
                     yield event
 
     def queue(self, content: Content) -> None:
-        """Have a prompt wait while a turn goes on."""
         if not self.is_busy:
             raise UserError("no turn is running", "send it")
         self._run_detached(self._send_prompt(content))
 
     def take_back(self) -> list[Content]:
-        """Take the prompts back that wait."""
         queued = dict(self._queued)
         self._queued.clear()
         for uuid in queued:
@@ -909,17 +845,14 @@ class ClaudeEngine:
         return [*queued.values()]
 
     def interrupt(self) -> bool:
-        """Stop the turn that goes on; tells whether there was one."""
         if self.is_busy:
             self._run_detached(self._control("interrupt"))
         return self.is_busy
 
     def rewind_points(self) -> list[RewindPoint]:
-        """Return the prompts that one can go back to, the oldest first."""
         return list_rewind_points(self._load_chain())
 
     def plan_file_rewind(self, point: RewindPoint) -> FileRewindPlan | None:
-        """Return what going back to a prompt means for files, None where none were kept then."""
         return plan_rewind_from_log(self.path, point.uuid, self.options.directory.resolve())
 
     async def rewind(self, point: RewindPoint) -> None:
@@ -940,7 +873,6 @@ class ClaudeEngine:
             self.options = replace(self.options, resumed=old, at=point.before, is_fork=False)
 
     async def switch(self, *, model: str | None = None, mode: Mode | None = None) -> None:
-        """Go on with another model, or in another mode."""
         if model:
             await self._control("set_model", model=model)
             self.options, self._translator.model = replace(self.options, model=model), model
@@ -991,37 +923,30 @@ class ClaudeEngine:
         await process.send({**fields, "session_id": self.session})
         return uuid
 
-    def _on_prompt_taken(self, uuid: str) -> None:
-        self._events.put_nowait(PromptTaken(uuid))
-
     async def _get_process(self) -> ClaudeProcess:
-        """Return the client, started where it does not run."""
+        """Return the running client; start it if there is none."""
         async with self._starting:
-            return await self._start_process()
-
-    async def _start_process(self) -> ClaudeProcess:
-        if self._process and not self._process.has_ended:
-            return self._process
-        if self._has_spoken:  # it has died since
-            self.options = replace(self.options, resumed=self.session, at=None, is_fork=False)
-        start = self.options
-        self._process = process = await ClaudeProcess.start(
-            [str(start.executable), *STREAM_OPTIONS, *start._session_options(UNSUPPORTED_TOOL)],
-            directory=start.directory,
-            environment=start.process_environment,
-            reply=self._reply,
-        )
-        self._reader = asyncio.ensure_future(self._read(process))
-        response = await process.control("initialize", hooks=None)
-        found = {}
-        for command in _get_blocks(response.get("commands")):
-            lines = str(command.get("description", "")).splitlines()
-            found[str(command.get("name"))] = lines[0][:MAX_HELP_LENGTH] if lines else ""
-        self._commands = found
-        if start.title:
-            await process.control("rename_session", title=start.title, source="host")
-            self.options = replace(self.options, title=None)
-        return process
+            if self._process and not self._process.has_ended:
+                return self._process
+            if self._has_spoken:  # it has died since
+                self.options = replace(self.options, resumed=self.session, at=None, is_fork=False)
+            start = self.options
+            self._process = process = await ClaudeProcess.start(
+                [str(start.executable), *STREAM_OPTIONS, *start._session_options(UNSUPPORTED_TOOL)],
+                directory=start.directory,
+                environment=start.process_environment,
+                reply=self._reply,
+            )
+            self._reader = asyncio.ensure_future(self._read(process))
+            response = await process.control("initialize", hooks=None)
+            for command in _get_blocks(response.get("commands")):
+                lines = str(command.get("description", "")).splitlines()
+                help_text = lines[0][:MAX_HELP_LENGTH] if lines else ""
+                self._commands[str(command.get("name"))] = help_text
+            if start.title:
+                await process.control("rename_session", title=start.title, source="host")
+                self.options = replace(self.options, title=None)
+            return process
 
     async def _read(self, process: ClaudeProcess) -> None:
         async for value in process.objects():
@@ -1060,7 +985,7 @@ class ClaudeEngine:
         has_ended = False
         try:
             while (event := await self._events.get()) is not None:
-                if isinstance(event, PromptTaken):
+                if isinstance(event, PromptAccepted):
                     self._queued.pop(event.uuid, None)
                     continue
                 yield event
@@ -1077,21 +1002,13 @@ class ClaudeEngine:
             has_ended = True
         finally:
             if not has_ended:
-                await self._stop_turn()
-
-    async def _stop_turn(self) -> None:
-        """Have the client stop the turn, and waits for that."""
-        self._queued.clear()
-        if self._process and not self._process.has_ended:
-            with suppress(UserError):
-                await self._process.control("interrupt")
-                await self._wait_turn_end()
-
-    async def _wait_turn_end(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(5):
-                while not isinstance(await self._events.get(), TurnEnded | None):
-                    pass
+                self._queued.clear()
+            if not has_ended and self._process and not self._process.has_ended:
+                with suppress(UserError, TimeoutError):
+                    await self._process.control("interrupt")
+                    async with asyncio.timeout(5):
+                        while not isinstance(await self._events.get(), TurnEnded | None):
+                            pass
 
     async def _shut_down(self) -> None:
         for task in [*self._tasks]:

@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import replace
 from random import Random
 from time import monotonic
 from typing import Any, Literal, TypeAlias
@@ -113,57 +113,33 @@ def drop_oldest(messages: Sequence[Message]) -> list[Message]:
     return []
 
 
-def _list_tools_called(records: Iterable[Record]) -> Iterator[str]:
-    for record in records:
-        for block in get_content_blocks(record) if record.type == "assistant" else ():
-            if block["type"] == "tool_use" and isinstance(block.get("name"), str):
-                yield block["name"]
-
-
-def _list_tools_summarized(records: Iterable[Record]) -> Iterator[str]:
-    """Yield the tools that a summary before named."""
-    for record in records:
-        if record.is_compact_summary and (
-            found := USED.search(record.message.text if record.message else "")
-        ):
-            yield from found[1].split(", ")
-
-
 BLOCKED_BY_PRE_COMPACT = "Compaction blocked by PreCompact hook: {}"
-
-
-def find_block_reason(effect: HookEffect) -> str | None:
-    """Return why no room is made, None where hooks let it happen."""
-    for hook_output in effect.outputs:
-        if hook_output.blocking:
-            reason = f"[{hook_output.run.hook.command}]: {hook_output.blocking.reason}"
-            return BLOCKED_BY_PRE_COMPACT.format(reason)
-    return None
-
-
-def add_hook_focus(focus: str, effect: HookEffect) -> str:
-    """Return what a summary is to keep, with what hooks add to it."""
-    words = [
-        hook_output.run.stdout.strip()
-        for hook_output in effect.outputs
-        if hook_output.kind == "words"
-    ]
-    return "\n\n".join(filter(None, (focus, *words)))
 
 
 def format_hook_lines(event: str, effect: HookEffect) -> list[str]:
     """Return what is printed of hooks, one line for each."""
     lines = []
-    for hook_output in effect.outputs:
-        words = hook_output.run.stdout.strip() if hook_output.kind == "words" else ""
-        is_fine = hook_output.kind not in ("failed", "late") and not hook_output.blocking
-        trouble = hook_output.run.stderr.strip()
+    for output in effect.outputs:
+        run = output.run
+        is_fine = output.kind not in ("failed", "late") and not output.blocking
+        more = run.stderr.strip()
+        if is_fine:
+            more = run.stdout.strip() if output.kind == "words" else ""
         text = "completed successfully" if is_fine else "failed"
-        more = words if is_fine else trouble
-        lines.append(
-            f"{event} [{hook_output.run.hook.command}] {text}{f': {more}' if more else ''}"
-        )
+        lines.append(f"{event} [{run.hook.command}] {text}{f': {more}' if more else ''}")
     return lines
+
+
+def _list_tools(records: Iterable[Record]) -> Iterator[str]:
+    """Yield the tools that were called, and those that an earlier summary names."""
+    for record in records:
+        for block in get_content_blocks(record) if record.type == "assistant" else ():
+            if block["type"] == "tool_use" and isinstance(block.get("name"), str):
+                yield block["name"]
+        if record.is_compact_summary and (
+            found := USED.search(record.message.text if record.message else "")
+        ):
+            yield from found[1].split(", ")
 
 
 Trigger: TypeAlias = Literal["auto", "manual"]
@@ -231,101 +207,112 @@ class SessionCompactor:
             raise ModelError(words, kind=CONTEXT_FULL, request=fault.request) from fault
 
     async def compact(self, trigger: Trigger, focus: str = "") -> Compacted:
-        """Sum up what was said; raises ModelFault where there is no summary."""
-        told_before = await self._run_pre_hooks(trigger, focus)
+        """Replace the conversation with a summary; raise ModelError if there is none."""
+        writer, hooks = self._writer, self._hooks
+        is_older = writer.setting.is_older
+        before_hooks = after_hooks = HookEffect()
+        if hooks:
+            if trigger == "manual":
+                writer.announce()
+            fields = {"trigger": trigger, "custom_instructions": focus or None}
+            before_hooks = await hooks.fire("PreCompact", trigger, fields)
+            for output in before_hooks.outputs:
+                if output.blocking:
+                    reason = f"[{output.run.hook.command}]: {output.blocking.reason}"
+                    error = ModelError(BLOCKED_BY_PRE_COMPACT.format(reason), kind=NO_SUMMARY)
+                    self._record_failure(trigger, focus, error)
+                    raise error
         began, before = monotonic(), self._memory.context.tokens()
         records = self._memory.context.records
         tail = from_last_response(records)
         has_head = bool(from_last_response(records[: len(records) - len(tail)]))
-        is_kept = has_head and not self._writer.setting.is_older
-        tail = tail if is_kept and estimate_tokens(tail) <= self.threshold // 2 else ()
+        # a tail that fills half of the context would make the next compaction due at once
+        is_kept = has_head and not is_older and estimate_tokens(tail) <= self.threshold // 2
+        tail = tail if is_kept else ()
         head = records[: len(records) - len(tail)]
+        added = [
+            output.run.stdout.strip() for output in before_hooks.outputs if output.kind == "words"
+        ]
         try:
-            draft = await self._request_summary(head, add_hook_focus(focus, told_before))
+            said, compacted = await self._request_summary(
+                head, "\n\n".join(filter(None, (focus, *added)))
+            )
         except ModelError as fault:
             self._record_failure(trigger, focus, fault)
             raise
         self._failures = 0
-        text = draft.summary
-        if not self._writer.setting.is_older:
-            log = self._writer.path.resolve()
-            tools = ", ".join(
-                sorted({*_list_tools_called(head), *_list_tools_summarized(head)} - {""})
-            )
-            used = TOOLS_USED.format(tools)
-            kept = PRESERVED if bool(tail) else ""
-            text = (
-                f"{CONTINUED}{used}Summary:\n{draft.summary}{TRANSCRIPT.format(log)}{GO_ON}{kept}"
-            )
+        compacted = replace(compacted, trigger=trigger, tokens_before=before)
+        text = compacted.summary
+        if not is_older:
+            used = TOOLS_USED.format(", ".join(sorted({*_list_tools(head)} - {""})))
+            transcript = TRANSCRIPT.format(writer.path.resolve())
+            kept = PRESERVED if tail else ""
+            text = f"{CONTINUED}{used}Summary:\n{text}{transcript}{GO_ON}{kept}"
         took = round((monotonic() - began) * 1000)
         after = round(len(text) / PROSE) + estimate_tokens(tail)
-        dropped = max(0, before - after) + _count_dropped_tokens(self._memory.context.records)
+        earlier = as_mapping(records[0].fields.get("compactMetadata")) if records else {}
+        dropped = earlier.get("cumulativeDroppedTokens")
+        dropped = max(0, before - after) + (dropped if isinstance(dropped, int) else 0)
         counted = {"post_tokens": after, "cumulative_dropped_tokens": dropped, "duration_ms": took}
-        is_older = self._writer.setting.is_older
-        self._writer.compact(
+        writer.compact(
             text,
             trigger=trigger,
             pre_tokens=before,
             preserved=[record.uuid for record in tail if record.uuid],
             **({} if is_older else counted),
         )
-        told_behind = await self._run_post_hooks(trigger, draft)
-        if trigger == "manual" and not self._writer.setting.is_older:
-            hook_lines = [
-                *format_hook_lines("PreCompact", told_before),
-                *format_hook_lines("PostCompact", told_behind),
+        if hooks:
+            await hooks.fire_session_start("compact", model=writer.setting.model)
+            fields = {"trigger": trigger, "compact_summary": said}
+            after_hooks = await hooks.fire("PostCompact", trigger, fields)
+        if trigger == "manual" and not is_older:
+            lines = [
+                DONE,
+                *format_hook_lines("PreCompact", before_hooks),
+                *format_hook_lines("PostCompact", after_hooks),
             ]
-            words = "\n".join([DONE, *hook_lines])
-            shown = words if self._writer.is_unseen else f"{DIM}{words}{PLAIN}"
-            self._writer.command("compact", focus, shown, is_asked=True, is_heard=True)
-        return Compacted(trigger, before, draft.summary, draft.model, draft.usage)
+            words = "\n".join(lines)
+            shown = words if writer.is_unseen else f"{DIM}{words}{PLAIN}"
+            writer.command("compact", focus, shown, is_asked=True, is_heard=True)
+        return compacted
 
-    async def _run_pre_hooks(self, trigger: Trigger, focus: str) -> HookEffect:
-        """Have hooks told that room is made; raises ModelFault where one does not let it happen."""
-        if self._hooks is None:
-            return HookEffect()
-        if trigger == "manual":
-            self._writer.announce()
-        effect = await self._hooks.fire_pre_compact(trigger, focus)
-        if blocked := find_block_reason(effect):
-            error = ModelError(blocked, kind=NO_SUMMARY)
-            self._record_failure(trigger, focus, error)
-            raise error
-        return effect
-
-    async def _run_post_hooks(self, trigger: Trigger, draft: "_Summary") -> HookEffect:
-        """Have hooks told that the session goes on behind a summary."""
-        if self._hooks is None:
-            return HookEffect()
-        await self._hooks.fire_session_start("compact", model=self._writer.setting.model)
-        return await self._hooks.fire_post_compact(trigger, draft.text)
-
-    async def _request_summary(self, head: Sequence[Record], focus: str) -> "_Summary":
-        """Ask for a summary; where there is too much to sum up, of the newer part alone."""
+    async def _request_summary(self, head: Sequence[Record], focus: str) -> tuple[str, Compacted]:
+        """Ask for a summary, of the newer part only if all is too long; return its text, too."""
         messages = build_api_messages(head)
         if not messages:
             raise ModelError(NOTHING_TO_COMPACT, kind=NO_SUMMARY)
-        for _ in range(MAX_SHORTENED):
-            try:
-                return await self._request_with_retries(add_summary_request(messages, focus))
-            except ModelError as fault:
-                shorter = drop_oldest(messages)
-                if not is_too_long(fault) or not shorter:
-                    raise
-                messages = shorter
-        return await self._request_with_retries(add_summary_request(messages, focus))
-
-    async def _request_with_retries(self, messages: Sequence[Message]) -> "_Summary":
-        request = self._memory.build_from(messages, self.tools)
-        attempt = 0
+        attempt = shortened = 0
         while True:
+            request = self._memory.build_from(add_summary_request(messages, focus), self.tools)
             try:
-                return await _read_summary(self._model, request)
+                return await self._read_summary(request)
             except ModelError as fault:
-                attempt += 1
-                if not fault.is_retryable or attempt > MAX_RETRIES:
+                shorter = drop_oldest(messages) if is_too_long(fault) else []
+                if fault.is_retryable and attempt < MAX_RETRIES:
+                    attempt += 1
+                    await self._sleep(compute_retry_delay(fault, attempt, self._random))
+                elif shorter and shortened < MAX_SHORTENED:
+                    messages, attempt, shortened = shorter, 0, shortened + 1
+                else:
                     raise
-                await self._sleep(compute_retry_delay(fault, attempt, self._random))
+
+    async def _read_summary(self, request: Request) -> tuple[str, Compacted]:
+        texts: list[str] = []
+        name, ended = request.model, None
+        async with aclosing(self._model.stream(request)) as pieces:
+            async for piece in pieces:
+                match piece:
+                    case ResponseStarted():
+                        name = piece.model
+                    case BlockFinished() if piece.block.get("type") == "text":
+                        texts.append(str(piece.block.get("text", "")))
+                    case ResponseFinished():
+                        ended = piece
+        text = "\n".join(texts)
+        summary = extract_summary(text)
+        if ended is None or not summary:
+            raise ModelError(EMPTY_SUMMARY, kind=NO_SUMMARY)
+        return text, Compacted("auto", 0, summary, name, ended.usage)
 
     def _record_failure(self, trigger: Trigger, focus: str, error: ModelError) -> None:
         if trigger == "auto":
@@ -337,45 +324,15 @@ class SessionCompactor:
         self._writer.command("compact", focus, words, is_failed=True, is_asked=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    """A summary, and what it took."""
-
-    summary: str
-    model: str
-    usage: Mapping[str, Any]
-    text: str
-    """All that was said."""
-
-
-async def _read_summary(model: Model, request: Request) -> _Summary:
-    texts: list[str] = []
-    name, ended = request.model, None
-    async with aclosing(model.stream(request)) as pieces:
-        async for piece in pieces:
-            match piece:
-                case ResponseStarted():
-                    name = piece.model
-                case BlockFinished() if piece.block.get("type") == "text":
-                    texts.append(str(piece.block.get("text", "")))
-                case ResponseFinished():
-                    ended = piece
-    text = "\n".join(texts)
-    summary = extract_summary(text)
-    if ended is None or not summary:
-        raise ModelError(EMPTY_SUMMARY, kind=NO_SUMMARY)
-    return _Summary(summary, name, ended.usage, text)
-
-
 def describe_failure(error: ModelError) -> str:
     """Return what a person is told where no room was made."""
-    is_whole = error.text.startswith(BLOCKED_BY_HOOK)
-    return error.text if is_whole else f"Error during compaction: {describe_reason(error)}"
+    is_blocked = error.text.startswith(BLOCKED_BY_HOOK)
+    return error.text if is_blocked else f"Error during compaction: {describe_reason(error)}"
 
 
 def describe_reason(error: ModelError) -> str:
     """Say why there is no summary."""
-    return error.text if error.kind == NO_SUMMARY else describe_error(error, "").text
+    return error.text if error.kind == NO_SUMMARY else describe_error(error, "")[0]
 
 
 def from_last_response(records: Sequence[Record]) -> Sequence[Record]:
@@ -389,10 +346,3 @@ def from_last_response(records: Sequence[Record]) -> Sequence[Record]:
         if record is last or (is_same and last.message_id):
             return records[place:]
     return ()
-
-
-def _count_dropped_tokens(records: Sequence[Record]) -> int:
-    """Return how many tokens the compactions before took away."""
-    metadata = as_mapping(records[0].fields.get("compactMetadata")) if records else {}
-    dropped = metadata.get("cumulativeDroppedTokens")
-    return dropped if isinstance(dropped, int) else 0

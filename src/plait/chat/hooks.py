@@ -115,47 +115,37 @@ class HookEffect:
 
     @property
     def blocking(self) -> list[HookBlock]:
-        """Why it is not let happen, hook by hook."""
-        return [hook_output.blocking for hook_output in self.outputs if hook_output.blocking]
+        """The reasons why it is blocked, hook by hook."""
+        return [output.blocking for output in self.outputs if output.blocking]
 
     @property
     def stop(self) -> str | None:
-        """Why the turn is to end, as the first says."""
-        return next(
-            (hook_output.stop for hook_output in self.outputs if hook_output.stop is not None), None
-        )
+        """Why the turn is to end, as the first hook says."""
+        return next((output.stop for output in self.outputs if output.stop is not None), None)
 
     @property
     def contexts(self) -> list[str]:
-        """What the model is told besides."""
-        return [hook_output.context for hook_output in self.outputs if hook_output.context]
+        """Further context for the model."""
+        return [output.context for output in self.outputs if output.context]
 
     @property
     def arguments(self) -> Mapping[str, Any] | None:
-        """The arguments of a call as they are to be: those of the last one that says so."""
-        return next(
-            (
-                hook_output.arguments
-                for hook_output in reversed(self.outputs)
-                if hook_output.arguments
-            ),
-            None,
-        )
+        """The changed arguments of a call: those of the last hook that changes them."""
+        changed = (output.arguments for output in reversed(self.outputs) if output.arguments)
+        return next(changed, None)
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether a call may be done: a refusal goes before a question, and that before leave."""
-        given = {hook_output.verdict for hook_output in self.outputs}
+        """Whether a call may be done: deny goes before ask, and ask before allow."""
+        given = {output.verdict for output in self.outputs}
         verdicts: tuple[Verdict, ...] = ("deny", "ask", "allow")
         return next((verdict for verdict in verdicts if verdict in given), None)
 
     @property
     def reason(self) -> str:
-        """Why, as the last refusal says; of questions and leave, as the first says."""
+        """Why, as the last denial says; of other verdicts, as the first says."""
         order = reversed(self.outputs) if self.verdict == "deny" else self.outputs
-        return next(
-            (hook_output.reason for hook_output in order if hook_output.verdict == self.verdict), ""
-        )
+        return next((output.reason for output in order if output.verdict == self.verdict), "")
 
 
 DEFAULT_TIMEOUT, SESSION_END_TIMEOUT, MAX_TIMEOUT = 60.0, 1.5, 3600.0
@@ -254,7 +244,7 @@ NOT_RUN_CODE = 126
 
 
 async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str, str]) -> HookRun:
-    """Run a hook to its end, or ends it with all that it started. Cancelled, it does the same."""
+    """Run a hook to its end; on timeout or cancellation, kill it with all that it started."""
     began = monotonic()
     try:
         process = await asyncio.create_subprocess_exec(
@@ -269,11 +259,19 @@ async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        return HookRun(
-            hook, NOT_RUN_CODE, stderr=str(error), milliseconds=_milliseconds_since(began)
-        )
-    listening = [asyncio.ensure_future(_read_output(process, stream)) for stream in (1, 2)]
-    telling = asyncio.ensure_future(_write_input(process, data))
+        took = _milliseconds_since(began)
+        return HookRun(hook, NOT_RUN_CODE, stderr=str(error), milliseconds=took)
+
+    async def write_input() -> None:
+        assert process.stdin
+        with suppress(BrokenPipeError, ConnectionResetError):  # it need not read its input
+            process.stdin.write(data)
+            await process.stdin.drain()
+        with suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.close()
+
+    readers = [asyncio.ensure_future(_read_output(process, stream)) for stream in (1, 2)]
+    writer = asyncio.ensure_future(write_input())
     is_late = False
     try:
         async with asyncio.timeout(hook.seconds):
@@ -283,24 +281,11 @@ async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str,
     finally:
         if is_late or process.returncode is None:
             _kill(process)
-        telling.cancel()
-        heard = await _collect_output(process, listening)
+        writer.cancel()
+        texts = await _collect_output(process, readers)
     code = process.returncode or 0
-    return HookRun(
-        hook, 128 - code if code < 0 else code, *heard, _milliseconds_since(began), is_late
-    )
-
-
-async def _write_input(process: Process, told: bytes) -> None:
-    """Tell a hook what happened; one that does not listen is told nothing."""
-    stream = process.stdin
-    if stream is None:
-        return
-    with suppress(BrokenPipeError, ConnectionResetError):
-        stream.write(told)
-        await stream.drain()
-    with suppress(BrokenPipeError, ConnectionResetError):
-        stream.close()
+    code = 128 - code if code < 0 else code
+    return HookRun(hook, code, *texts, _milliseconds_since(began), is_late)
 
 
 async def _read_output(process: Process, which: int) -> bytes:
@@ -319,17 +304,17 @@ async def _read_output(process: Process, which: int) -> bytes:
 
 
 async def _collect_output(
-    process: Process, listening: "list[asyncio.Task[bytes]]"
+    process: Process, readers: "list[asyncio.Task[bytes]]"
 ) -> tuple[str, str]:
     """Return what was said, without waiting for what a hook left running."""
     with suppress(asyncio.CancelledError):
         await process.wait()
-    await asyncio.wait(listening, timeout=LINGER_SECONDS)
-    for task in listening:
+    await asyncio.wait(readers, timeout=LINGER_SECONDS)
+    for task in readers:
         task.cancel()
     if transport := getattr(process, "_transport", None):
         transport.close()  # what a hook left running may hold its pipes for ever
-    done = await asyncio.gather(*listening, return_exceptions=True)
+    done = await asyncio.gather(*readers, return_exceptions=True)
     texts = [item.decode("utf-8", "replace") if isinstance(item, bytes) else "" for item in done]
     return texts[0], texts[1]
 
@@ -439,8 +424,11 @@ def _parse_verdict(
 
 
 def _check_type(kind: type, name: str) -> Check:
+    names = {str: "string", bool: "boolean", int: "number", float: "number", list: "array"}
+
     def check(value: object) -> str | None:
-        return None if isinstance(value, kind) else f"expected {name}, received {_type_name(value)}"
+        received = names.get(type(value), "object")
+        return None if isinstance(value, kind) else f"expected {name}, received {received}"
 
     return check
 
@@ -478,11 +466,6 @@ def _find_schema_error(orders: object, forms: Mapping[str, Check], lead: str = "
         if value is not None and (problem := check(value)):
             return f"{lead}{name}: {problem}"
     return None
-
-
-def _type_name(value: object) -> str:
-    names = {str: "string", bool: "boolean", int: "number", float: "number", list: "array"}
-    return names.get(type(value), "object")
 
 
 def _format_json(orders: Mapping[str, Any]) -> str:

@@ -210,7 +210,11 @@ class SessionPermissions:
         """Have hooks told that somebody is waited for, once that takes a while."""
         await asyncio.sleep(REMINDER_DELAY)
         if self.hooks:
-            await self.hooks.fire_notification("Claude needs your permission", "permission_prompt")
+            fields = {
+                "message": "Claude needs your permission",
+                "notification_type": "permission_prompt",
+            }
+            await self.hooks.fire("Notification", "permission_prompt", fields)
 
     async def _run_request_hooks(
         self, proposal: Proposal, call: str, code: Mapping[str, str]

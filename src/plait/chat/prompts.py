@@ -96,28 +96,23 @@ class PromptQueue:
         self.arrived.set()
 
     def take(self) -> list[Prompt]:
-        """Return all that waits, for a turn of its own."""
-        taken_prompts = [*self._waiting]
-        self._waiting.clear()
-        for prompt in taken_prompts:
+        """Return everything queued, for a turn of its own."""
+        prompts = self.take_into_turn()
+        for prompt in prompts:
             if prompt.source != "message":
                 self._writer.queue("dequeue")
-        return taken_prompts
+        return prompts
 
     def take_into_turn(self) -> list[Prompt]:
-        """Return all that waits, for the turn that is going on."""
-        taken_prompts = [*self._waiting]
+        """Return everything queued, for the turn that is running."""
+        prompts = [*self._waiting]
         self._waiting.clear()
-        return taken_prompts
+        return prompts
 
     def take_back(self) -> list[Content]:
-        """Return all prompts to whoever typed them, so that they can be changed."""
-        contents = [prompt.content for prompt in self._take_typed()]
+        """Return the typed prompts to the user, so that they can be changed."""
+        contents = [*self.prompts]
+        self._waiting = deque(prompt for prompt in self._waiting if prompt.source != "queued")
         for content in contents:
             self._writer.queue("popAll", get_prompt_text(content))
         return contents
-
-    def _take_typed(self) -> list[Prompt]:
-        typed = [prompt for prompt in self._waiting if prompt.source == "queued"]
-        self._waiting = deque(prompt for prompt in self._waiting if prompt.source != "queued")
-        return typed

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
 from typing import Any, Final, TypeAlias
@@ -64,60 +63,45 @@ CONTEXT_FULL = "no_room"
 """There is more to read than the model can, and nothing sums it up."""
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorDescription:
-    """What is told of a fault."""
-
-    text: str
-    error: str = "unknown"
-    fields: Mapping[str, Any] = field(default_factory=dict)
-
-
 def is_too_long(error: ModelError) -> bool:
     """Return whether there was more to read than the model can."""
     return error.status == 413 or (error.status == 400 and TOO_LONG in error.text.lower())
 
 
-def describe_error(error: ModelError, model: str) -> ErrorDescription:
-    """Return the words of the client for a fault."""
+def describe_error(error: ModelError, model: str) -> tuple[str, str, Mapping[str, Any]]:
+    """Return the client's text for an error, its kind, and further fields of its log line."""
+    text = f"API Error: {format_error(error)}"
     if error.kind == CONTEXT_FULL:
-        return ErrorDescription(error.text, "invalid_request")
+        return error.text, "invalid_request", {}
     match error.status:
         case None:
             failed = {"api_error": "connection_failed"} if error.kind == CONNECTION else {}
-            return ErrorDescription(f"API Error: {error.text}", "server_error", failed)
-        case 400:
-            return _describe_bad_request(error)
+            return text, "server_error", failed
+        case 400 if is_too_long(error):
+            details = {"error_details": error.body or format_error(error)}
+            fields = {**details, "resend_cannot_cure": True}
+            return "Prompt is too long", "invalid_request", fields
+        case 400 if NO_CREDIT in error.text.lower():
+            fields = {"resend_cannot_cure": True}
+            return "Credit balance is too low", "billing_error", fields
         case 401:
-            return ErrorDescription(
-                "Invalid API key · Fix external API key", "authentication_failed"
-            )
+            return "Invalid API key · Fix external API key", "authentication_failed", {}
         case 403:
-            words = f"Failed to authenticate. API Error: 403 {error.text}"
-            return ErrorDescription(words, "authentication_failed")
+            text = f"Failed to authenticate. API Error: 403 {error.text}"
+            return text, "authentication_failed", {}
         case 404:
-            return ErrorDescription(NO_MODEL.format(model), "model_not_found")
+            return NO_MODEL.format(model), "model_not_found", {}
         case 413:
             details = {"error_details": f"request_too_large: {error.body or error.text}"}
-            return ErrorDescription(TOO_LARGE, "invalid_request", details)
+            return TOO_LARGE, "invalid_request", details
         case 429:
-            words = f"API Error: Request rejected (429) · {error.text}"
-            return ErrorDescription(words, "rate_limit", {"api_error_is_transient": False})
+            text = f"API Error: Request rejected (429) · {error.text}"
+            return text, "rate_limit", {"api_error_is_transient": False}
         case status if status >= 500:
             place = error.gateway or STATUS_PAGE
-            return ErrorDescription(SERVER_SIDE.format(format_error(error), place), "server_error")
+            return SERVER_SIDE.format(format_error(error), place), "server_error", {}
         case _:
-            return ErrorDescription(f"API Error: {format_error(error)}")
-
-
-def _describe_bad_request(error: ModelError) -> ErrorDescription:
-    is_incurable = {"resend_cannot_cure": True}
-    if is_too_long(error):
-        details = {"error_details": error.body or format_error(error)}
-        return ErrorDescription("Prompt is too long", "invalid_request", details | is_incurable)
-    if NO_CREDIT in error.text.lower():
-        return ErrorDescription("Credit balance is too low", "billing_error", is_incurable)
-    return ErrorDescription(f"API Error: {format_error(error)}")
+            return text, "unknown", {}
 
 
 def format_error(error: ModelError) -> str:
@@ -126,47 +110,15 @@ def format_error(error: ModelError) -> str:
 
 
 def log_model_error(writer: SessionWriter, error: ModelError, model: str) -> str:
-    """Log a fault in the place of an answer, and returns its words."""
-    description = describe_error(error, model)
-    if writer.setting.is_older:
-        writer.api_error(description.text, error=description.error, request=error.request)
-        return description.text
-    fields: dict[str, Any] = {"failed_response_had_no_tool_call": True, **description.fields}
-    if error.status:
-        fields |= {"api_error_status": error.status, "api_error_type": error.kind}
-    writer.api_error(description.text, error=description.error, request=error.request, **fields)
-    return description.text
-
-
-def log_retry(
-    writer: SessionWriter, model_error: ModelError, attempt: int, max_attempts: int, seconds: float
-) -> None:
-    """Log a retry, as the client does where nobody sits at the terminal."""
-    if writer.setting.entrypoint == "cli":
-        return
-    named = (
-        {"status": model_error.status, "requestId": model_error.request}
-        if model_error.status
-        else {}
-    )
-    is_cut = model_error.kind == CONNECTION and not model_error.is_network_down
-    error = {
-        "message": model_error.body or format_error(model_error),
-        **named,
-        "formatted": format_error(model_error),
-        "connection": model_error.connection,
-        "isNetworkDown": model_error.is_network_down,
-        "rateLimits": None,
-        "noResponse": None,
-    }
-    writer.system(
-        "api_error",
-        error=error,
-        retry_in_ms=round(seconds * 1000),
-        retry_attempt=attempt,
-        max_retries=max_attempts,
-        source="connection_retry" if is_cut else "request_retry",
-    )
+    """Log an error in place of a response; return its text."""
+    text, kind, more = describe_error(error, model)
+    fields: dict[str, Any] = {}
+    if not writer.setting.is_older:
+        fields = {"failed_response_had_no_tool_call": True, **more}
+        if error.status:
+            fields |= {"api_error_status": error.status, "api_error_type": error.kind}
+    writer.api_error(text, error=kind, request=error.request, **fields)
+    return text
 
 
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
@@ -222,10 +174,28 @@ class ResponseClient:
         return answer
 
     async def _wait_to_retry(self, error: ModelError, attempt: int) -> None:
-        most = self._runtime.limits.retries
+        writer, most = self._runtime.writer, self._runtime.limits.retries
         seconds = compute_retry_delay(error, attempt, self._random)
         self._emit(RetryScheduled(format_error(error), attempt, most, seconds))
-        log_retry(self._runtime.writer, error, attempt, most, seconds)
+        if writer.setting.entrypoint != "cli":  # at a terminal the client logs no retries
+            named = {"status": error.status, "requestId": error.request} if error.status else {}
+            is_cut = error.kind == CONNECTION and not error.is_network_down
+            writer.system(
+                "api_error",
+                error={
+                    "message": error.body or format_error(error),
+                    **named,
+                    "formatted": format_error(error),
+                    "connection": error.connection,
+                    "isNetworkDown": error.is_network_down,
+                    "rateLimits": None,
+                    "noResponse": None,
+                },
+                retry_in_ms=round(seconds * 1000),
+                retry_attempt=attempt,
+                max_retries=most,
+                source="connection_retry" if is_cut else "request_retry",
+            )
         await self._sleep(seconds)
 
 

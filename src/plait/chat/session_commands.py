@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,16 +75,10 @@ def read_title(path: Path) -> str | None:
     title: str | None = None
     for line in iter_lines(path) if read_file_stamp(path) else ():
         if line.data.startswith(TITLE_LINE):
-            title = _parse_title(line.data) or title
+            with suppress(NotAnObject):
+                named = decode_object(line.data).get("customTitle")
+                title = named if isinstance(named, str) and named else title
     return title
-
-
-def _parse_title(data: bytes) -> str | None:
-    try:
-        found = decode_object(data).get("customTitle")
-    except NotAnObject:
-        return None
-    return found if isinstance(found, str) and found else None
 
 
 def _set_title(session: SessionWriter, title: str) -> None:
@@ -123,13 +118,6 @@ def log_unknown_command(writer: SessionWriter, name: str, rest: str) -> None:
         writer.system("informational", content=words, level="warning")
 
 
-# Copies of a conversation into a session of its own, as `/branch` makes them.
-#
-# Each message of the new file names the one it was copied from (`forkedFrom`) and has the one
-# before
-# it as its parent. File backups are copied too, so that the branch can be rewound.
-
-
 MAX_TITLE_LENGTH = 100
 BRANCH_MESSAGE = (
     "Branched conversation{named}. You are now in the new branch (session {new}). Use /resume"
@@ -140,7 +128,11 @@ BRANCH_MESSAGE = (
 def branch_session(
     session: SessionWriter, chain: Sequence[Record], title: str = ""
 ) -> SessionWriter:
-    """Leave a session for a copy of a conversation of it."""
+    """Leave a session for a copy of one of its conversations, as `/branch` does.
+
+    Each message of the new file names the one it was copied from (`forkedFrom`) and has the one
+    before it as its parent. File backups are copied too, so that the branch can be rewound.
+    """
     if not chain:
         raise UserError("there is nothing to branch yet")
     session.close()
@@ -149,8 +141,16 @@ def branch_session(
     records = iter_client_records(read_lines(session.path))
     kept = list(_find_snapshots(records, {record.uuid for record in chain}))
     called = words or _choose_title(path.parent, chain)
-    notes = _title_lines(name, called, is_older=session.setting.is_older)
-    parts = [*_copy_lines(chain, name, session.session), *notes]
+    parts, before = [], None
+    for record in chain:
+        origin = {"sessionId": session.session, "messageUuid": record.uuid}
+        fields = {**record.fields, "parentUuid": before, "sessionId": name, "forkedFrom": origin}
+        parts.append(record.with_fields(fields).raw)
+        before = record.uuid
+    parts.append(lines.make_title_line(name, called))
+    if not session.setting.is_older:
+        parts.append(lines.make_state_line(name, "agent-name", {"agentName": called}))
+        parts.append(lines.make_state_line(name, "mode", {"mode": "normal"}))
     parts += [
         lines.make_snapshot_line(snapshot.prompt or "", snapshot.backups, snapshot.time)
         for snapshot in kept
@@ -171,34 +171,15 @@ def branch_session(
         has_snapshots=session.has_snapshots,
         is_settled=session.is_settled,
     )
-    new.command("branch", title, _describe_branch(session, name, words))
-    return new
-
-
-def _title_lines(session: str, title: str, *, is_older: bool) -> Iterator[bytes]:
-    yield lines.make_title_line(session, title)
-    if not is_older:
-        yield lines.make_state_line(session, "agent-name", {"agentName": title})
-        yield lines.make_state_line(session, "mode", {"mode": "normal"})
-
-
-def _describe_branch(session: SessionWriter, new: str, words: str) -> str:
-    title = read_title(session.path)
-    return BRANCH_MESSAGE.format(
+    old_title = read_title(session.path)
+    message = BRANCH_MESSAGE.format(
         named=f' "{words}"' if words else "",
-        new=new,
+        new=name,
         old=session.session,
-        titled=f' ("{title}")' if title else "",
+        titled=f' ("{old_title}")' if old_title else "",
     )
-
-
-def _copy_lines(chain: Sequence[Record], session: str, source: str) -> Iterator[bytes]:
-    before: str | None = None
-    for record in chain:
-        origin = {"sessionId": source, "messageUuid": record.uuid}
-        fields = {**record.fields, "parentUuid": before, "sessionId": session, "forkedFrom": origin}
-        yield record.with_fields(fields).raw
-        before = record.uuid
+    new.command("branch", title, message)
+    return new
 
 
 def _choose_title(folder: Path, chain: Sequence[Record]) -> str:
@@ -207,18 +188,12 @@ def _choose_title(folder: Path, chain: Sequence[Record]) -> str:
     words = " ".join(points[0].text.split())[:MAX_TITLE_LENGTH].rstrip() if points else ""
     start = words or "Branched conversation"
     form = re.compile(re.escape(start) + r" \(Branch(?: (\d+))?\)")
-    numbers = {match[1] for title in _iter_titles(folder) if (match := form.fullmatch(title))}
+    titles = filter(None, map(read_title, folder.glob("*.jsonl")))
+    numbers = {match[1] for title in titles if (match := form.fullmatch(title))}
     if not numbers:
         return f"{start} (Branch)"
     number = next(number for number in range(2, len(numbers) + 3) if str(number) not in numbers)
     return f"{start} (Branch {number})"
-
-
-def _iter_titles(folder: Path) -> Iterator[str]:
-    """Yield the titles of the sessions of a directory that lie beside them."""
-    for path in folder.glob("*.jsonl"):
-        if title := read_title(path):
-            yield title
 
 
 def _find_snapshots(records: Iterable[Record], known: set[str | None]) -> Iterator[Snapshot]:

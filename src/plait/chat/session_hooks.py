@@ -17,8 +17,8 @@ from typing import Any
 
 from plait.chat.events import Notice, TurnEnded
 from plait.chat.hooks import (
-    EVENTS,
     Hook,
+    HookBlock,
     HookEffect,
     HookEvent,
     HookOutput,
@@ -36,9 +36,6 @@ from plait.errors import SourceError, UserError
 from plait.line.output import OutputFolder, make_file_name
 from plait.record.codec import encode
 from plait.write import SessionWriter
-
-__all__ = ["EVENTS", "Hook", "HookEffect", "HookEvent", "SessionHooks"]
-
 
 MAX_OUTPUT_SHOWN = 10_000
 """Letters of what a hook says that the model is told; more lies in a file."""
@@ -69,6 +66,13 @@ class HookLog:
         data = {"hookEvent": self._event, "hookName": self._name, "command": command}
         self._writer.progress({"type": "hook_progress", **data}, call=self._occasion)
 
+    def log_all(self, started: Sequence[HookOutput], ended: Sequence[HookOutput]) -> None:
+        """Write the starts of hooks that ran before there was a place for them, then outputs."""
+        for output in started:
+            self.log_start(output.run.hook.command)
+        for output in ended:
+            self.log_output(output)
+
     def log_output(self, text: HookOutput) -> None:
         """Write what a hook said that has ended."""
         if text.stop is not None and self._event in ("Stop", "SubagentStop"):
@@ -95,7 +99,7 @@ class HookLog:
         if text.message:
             self._log_note("hook_system_message", {"content": text.message})
         if text.blocking:
-            self._log_block(text)
+            self._log_block(text.blocking, ran.hook.command)
         if text.stop is not None and self._event in POST_TOOL_EVENTS:
             self.log_stop(text.stop)
         if text.context and self._event != "SessionStart":
@@ -112,19 +116,15 @@ class HookLog:
         is_behind = self._event in POST_TOOL_EVENTS and text.stop is not None
         return not (is_order or is_refusal or is_behind)
 
-    def _log_block(self, text: HookOutput) -> None:
-        blocking, command = text.blocking, text.run.hook.command
-        if blocking is None:
-            return
+    def _log_block(self, blocking: HookBlock, command: str) -> None:
         if self._event in UNBLOCKABLE_EVENTS:
             fields = {"stderr": blocking.message, "stdout": "", "exitCode": 2, "command": command}
             self._log_note("hook_non_blocking_error", fields)
-        if self._event in ("Stop", "SubagentStop"):
-            self._writer.note(
-                f"{self._event} hook feedback:\n{blocking.message}", is_companion=False
-            )
-        is_stop = self._event in ("Stop", "SubagentStop") and blocking.is_json
-        if is_stop or self._event in POST_TOOL_EVENTS:
+        is_stop = self._event in ("Stop", "SubagentStop")
+        if is_stop:
+            words = f"{self._event} hook feedback:\n{blocking.message}"
+            self._writer.note(words, is_companion=False)
+        if (is_stop and blocking.is_json) or self._event in POST_TOOL_EVENTS:
             error = {"blockingError": {"blockingError": blocking.message, "command": command}}
             words = (
                 f'{self._name} hook blocking error from command: "{command}": {blocking.message}'
@@ -183,15 +183,15 @@ class HookLog:
         return format_preview(text, len(data), self._place.results_folder / name)
 
     def log_summary(self, effect: HookEffect) -> None:
-        """Write how the hooks that run when a turn ends went, in the order of the settings."""
+        """Write how the hooks at the end of a turn went, in the order of the settings."""
         infos = [
-            {"command": hook_output.run.hook.command}
-            | ({} if hook_output.blocking else {"durationMs": hook_output.run.milliseconds})
-            for hook_output in effect.in_order
+            {"command": output.run.hook.command}
+            | ({} if output.blocking else {"durationMs": output.run.milliseconds})
+            for output in effect.in_order
         ]
         errors = [
-            hook_output.blocking.message if hook_output.blocking else hook_output.error
-            for hook_output in effect.outputs
+            output.blocking.message if output.blocking else output.error
+            for output in effect.outputs
         ]
         self._writer.system(
             "stop_hook_summary",
@@ -201,8 +201,8 @@ class HookLog:
             prevented_continuation=effect.stop is not None,
             stop_reason=effect.stop or "",
             has_output=any(
-                hook_output.kind not in ("nothing", "late") or hook_output.blocking
-                for hook_output in effect.outputs
+                output.kind not in ("nothing", "late") or output.blocking
+                for output in effect.outputs
             ),
             tool_use_id=self._occasion,
         )
@@ -217,10 +217,6 @@ EFFORT_EVENTS: tuple[HookEvent, ...] = (
 MODE_EVENTS: tuple[HookEvent, ...] = ("UserPromptSubmit", *EFFORT_EVENTS)
 
 
-def _ignore(event: Any) -> None:
-    """Show something to nobody."""
-
-
 @dataclass(slots=True)
 class SessionHooks:
     """The hooks of a session, or of an agent that works for it."""
@@ -229,8 +225,8 @@ class SessionHooks:
     writer: SessionWriter
     place: Workplace
     mode: Callable[[], str] = lambda: "default"
-    emit: Emit = _ignore
-    on_warning: Callable[[str], None] = _ignore
+    emit: Emit = lambda event: None
+    on_warning: Callable[[str], None] = lambda text: None
     """Told of trouble when nobody is shown events any more."""
     agent: Mapping[str, str] = field(default_factory=dict)
     """What is said of the agent that works: its id and its kind."""
@@ -243,10 +239,6 @@ class SessionHooks:
         transcript = self.transcript or self.writer.path
         return replace(self, writer=writer, place=place, agent=agent, transcript=transcript)
 
-    def attach(self, emit: Emit) -> None:
-        """Have whoever looks on shown what hooks say to people."""
-        self.emit = emit
-
     def has(self, event: HookEvent) -> bool:
         """Return whether anybody is told of an event at all."""
         return any(hook.event == event for hook in self.settings.hooks)
@@ -254,7 +246,7 @@ class SessionHooks:
     async def fire_session_start(self, source: str, **fields: Any) -> None:
         """Tell that a session begins; what is said of it stands before the next prompt."""
         entry = {"source": source, **fields}
-        effect = await self._fire("SessionStart", source, None, entry)
+        effect = await self.fire("SessionStart", source, entry)
         if source == "compact":
             self._log_session_start(source, effect)
         elif effect.outputs:
@@ -262,25 +254,14 @@ class SessionHooks:
 
     def _log_session_start(self, source: str, effect: HookEffect) -> None:
         log = self._make_log("SessionStart", source)
-        for hook_output in effect.outputs:
-            log.log_start(hook_output.run.hook.command)
-        for hook_output in effect.outputs:
-            log.log_output(hook_output)
+        log.log_all(effect.outputs, effect.outputs)
         if effect.contexts:
             log.log_context(effect.contexts, "SessionStart")
 
-    async def fire_prompt_submit(self, words: str) -> HookEffect:
-        """Tell what a person asks, before it is logged; `log_submitted` logs what was said."""
-        return await self._fire("UserPromptSubmit", None, None, {"prompt": words})
-
     def log_prompt_submit(self, effect: HookEffect) -> None:
-        """Log what hooks said to a prompt, behind it."""
-        log = self._make_log("UserPromptSubmit")
-        for hook_output in effect.outputs:
-            log.log_start(hook_output.run.hook.command)
-        for hook_output in effect.outputs:
-            if not hook_output.stop:
-                log.log_output(hook_output)
+        """Log what hooks said to a prompt, after it."""
+        going_on = [output for output in effect.outputs if not output.stop]
+        self._make_log("UserPromptSubmit").log_all(effect.outputs, going_on)
 
     async def fire_pre_tool_use(
         self, call: str, proposal: Proposal, given: Mapping[str, Any]
@@ -288,7 +269,7 @@ class SessionHooks:
         """Tell of a call before anybody is asked about it."""
         fields = {"tool_name": proposal.tool, "tool_input": given, "tool_use_id": call}
         log = self._make_log("PreToolUse", proposal.tool, call)
-        return await self._fire("PreToolUse", proposal.tool, log, fields, proposal)
+        return await self.fire("PreToolUse", proposal.tool, fields, log, proposal)
 
     async def fire_permission_request(
         self, call: str, proposal: Proposal, suggested: Sequence[Any]
@@ -297,10 +278,8 @@ class SessionHooks:
         given = {"tool_name": proposal.tool, "tool_input": proposal.arguments}
         fields = {**given, "permission_suggestions": [*suggested]}
         log = self._make_log("PermissionRequest", proposal.tool, call)
-        effect = await self._fire("PermissionRequest", proposal.tool, None, fields, proposal)
-        for hook_output in effect.outputs:
-            if hook_output.verdict is None:
-                log.log_output(hook_output)
+        effect = await self.fire("PermissionRequest", proposal.tool, fields, proposal=proposal)
+        log.log_all((), [output for output in effect.outputs if output.verdict is None])
         if effect.verdict in ("allow", "deny") and not self.writer.setting.is_older:
             entry = {"type": "hook_permission_decision", "decision": effect.verdict}
             self.writer.attachment({**entry, "toolUseID": call, "hookEvent": "PermissionRequest"})
@@ -332,7 +311,7 @@ class SessionHooks:
             fields |= {"tool_response": response, "tool_use_id": call}
         log = self._make_log(event, proposal.tool, call)
         fields["duration_ms"] = milliseconds
-        return await self._fire(event, proposal.tool, log, fields, proposal)
+        return await self.fire(event, proposal.tool, fields, log, proposal)
 
     def log_tool_stop(self, call: str, proposal: Proposal, reason: str) -> None:
         """Log that a hook which was told before a call ends the turn."""
@@ -341,7 +320,7 @@ class SessionHooks:
     async def fire_post_tool_batch(self, calls: Sequence[Mapping[str, Any]]) -> HookEffect:
         """Tell what became of all calls of a response."""
         log = self._make_log("PostToolBatch", occasion=f"hook-{self.writer.ids.uuid()}")
-        return await self._fire("PostToolBatch", None, log, {"tool_calls": [*calls]})
+        return await self.fire("PostToolBatch", None, {"tool_calls": [*calls]}, log)
 
     async def fire_stop(self, words: str, *, is_again: bool) -> HookEffect:
         """Tell that the turn ends, unless a hook has it go on; the log says how they went."""
@@ -349,7 +328,11 @@ class SessionHooks:
         subject = self.agent.get("agent_type") if self.agent else None
         log = self._make_log(event)
         own = {"agent_transcript_path": str(self.writer.path)} if self.agent else {}
-        tasks = [{"id": name, "type": "shell"} for name, running_task in self._running_tasks()]
+        tasks = [
+            {"id": name, "type": "shell"}
+            for name, task in self.place.background.items()
+            if task.status == "running"
+        ]
         fields = {
             "stop_hook_active": is_again,
             **own,
@@ -357,43 +340,22 @@ class SessionHooks:
             "background_tasks": tasks,
             "session_crons": [],
         }
-        effect = await self._fire(event, subject, log, fields)
+        effect = await self.fire(event, subject, fields, log)
         if effect.in_order:
             log.log_summary(effect)
         return effect
 
-    def _running_tasks(self) -> list[tuple[str, Any]]:
-        tasks = self.place.background.items()
-        return [(name, task) for name, task in tasks if getattr(task, "status", "") == "running"]
-
-    async def fire_subagent_start(self) -> HookEffect:
-        """Tell that an agent begins to work."""
+    async def fire_subagent_start(self) -> None:
+        """Report that an agent begins to work."""
         kind = self.agent.get("agent_type")
-        return await self._fire("SubagentStart", kind, self._make_log("SubagentStart", kind), {})
-
-    async def fire_pre_compact(self, trigger: str, focus: str) -> HookEffect:
-        """Tell that what was said is to be summed up."""
-        fields = {"trigger": trigger, "custom_instructions": focus or None}
-        return await self._fire("PreCompact", trigger, None, fields)
-
-    async def fire_post_compact(self, trigger: str, summary: str) -> HookEffect:
-        """Tell that a summary stands for what was said."""
-        fields = {"trigger": trigger, "compact_summary": summary}
-        return await self._fire("PostCompact", trigger, None, fields)
-
-    async def fire_notification(self, message: str, kind: str) -> None:
-        """Tell that somebody is waited for."""
-        fields = {"message": message, "notification_type": kind}
-        await self._fire("Notification", kind, None, fields)
+        await self.fire("SubagentStart", kind, {}, self._make_log("SubagentStart", kind))
 
     async def fire_session_end(self, reason: str) -> None:
         """Tell that a session is left; what fails then is told to whoever called us."""
-        effect = await self._fire("SessionEnd", reason, None, {"reason": reason})
-        for hook_output in effect.outputs:
-            if trouble := _describe_error(hook_output):
-                self.on_warning(
-                    f"SessionEnd hook [{hook_output.run.hook.command}] failed: {trouble}"
-                )
+        effect = await self.fire("SessionEnd", reason, {"reason": reason})
+        for output in effect.outputs:
+            if trouble := _describe_error(output):
+                self.on_warning(f"SessionEnd hook [{output.run.hook.command}] failed: {trouble}")
 
     def _make_log(
         self, event: HookEvent, subject: str | None = None, occasion: str | None = None
@@ -401,15 +363,15 @@ class SessionHooks:
         name = f"{event}:{subject}" if subject else event
         return HookLog(self.writer, self.place, event, name, occasion or self.writer.ids.uuid())
 
-    async def _fire(
+    async def fire(
         self,
         event: HookEvent,
         subject: str | None,
-        log: HookLog | None,
         fields: Mapping[str, Any],
+        log: HookLog | None = None,
         proposal: Proposal | None = None,
     ) -> HookEffect:
-        """Run the hooks of an occasion, all at once, and logs what each says as it ends."""
+        """Run the hooks of an event concurrently and log what each says as it ends."""
         hooks = [
             hook for hook in self.settings.select(event, subject) if self._applies(hook, proposal)
         ]
@@ -417,14 +379,14 @@ class SessionHooks:
         if not hooks:
             return effect
         data = encode({**self._common_fields(event), "hook_event_name": event, **fields})
-        own = {
+        environment = {
+            **self.place.environment,
             "CLAUDECODE": "1",
             "CLAUDE_CODE_ENTRYPOINT": self.writer.setting.entrypoint,
             "CLAUDE_CODE_SESSION_ID": self.writer.session,
             "CLAUDE_PROJECT_DIR": str(self.place.root),
+            **({"CLAUDE_EFFORT": EFFORT} if event in EFFORT_EVENTS else {}),
         }
-        effort = {"CLAUDE_EFFORT": EFFORT} if event in EFFORT_EVENTS else {}
-        environment = {**self.place.environment, **own, **effort}
         for hook in hooks:
             if log:
                 log.log_start(hook.command)
@@ -436,24 +398,24 @@ class SessionHooks:
         try:
             while waiting := [task for task in running if running[task] not in found]:
                 done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-                for item in sorted(done, key=lambda task: running[task]):
-                    found[running[item]] = heard = self._hide_secrets(
-                        parse_output(item.result(), event)
-                    )
-                    effect.outputs.append(heard)
+                for task in sorted(done, key=lambda task: running[task]):
+                    run = task.result()
+                    texts = [run.stdout, run.stderr]
+                    for secret in self.place.secrets:
+                        texts = [text.replace(secret, SECRET_PLACEHOLDER) for text in texts]
+                    output = parse_output(replace(run, stdout=texts[0], stderr=texts[1]), event)
+                    found[running[task]] = output
+                    effect.outputs.append(output)
                     if log:
-                        log.log_output(heard)
-                    if heard.message:
-                        self.emit(Notice(f"{event} hook: {heard.message}"))
-                    if event != "SessionEnd" and (trouble := _describe_error(heard)):
-                        self.emit(
-                            Notice(
-                                f"{event} hook [{heard.run.hook.command}]: {trouble}", is_error=True
-                            )
-                        )
+                        log.log_output(output)
+                    if output.message:
+                        self.emit(Notice(f"{event} hook: {output.message}"))
+                    if event != "SessionEnd" and (trouble := _describe_error(output)):
+                        text = f"{event} hook [{run.hook.command}]: {trouble}"
+                        self.emit(Notice(text, is_error=True))
         finally:
-            for item in running:
-                item.cancel()
+            for task in running:
+                task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
         effect.in_order = [found[number] for number in sorted(found)]
         return effect
@@ -485,27 +447,13 @@ class SessionHooks:
             fields["effort"] = {"level": EFFORT}
         return fields
 
-    def _hide_secrets(self, hook_output: HookOutput) -> HookOutput:
-        """Return what a hook says, without secrets of the environment."""
-        if not any(
-            secret in hook_output.run.stdout + hook_output.run.stderr
-            for secret in self.place.secrets
-        ):
-            return hook_output
-        texts = [hook_output.run.stdout, hook_output.run.stderr]
-        for secret in self.place.secrets:
-            texts = [text.replace(secret, SECRET_PLACEHOLDER) for text in texts]
-        return parse_output(
-            replace(hook_output.run, stdout=texts[0], stderr=texts[1]), hook_output.run.hook.event
-        )
 
-
-def _describe_error(hook_output: HookOutput) -> str:
+def _describe_error(output: HookOutput) -> str:
     """Return what went wrong with a hook, nothing where all is well."""
-    if hook_output.kind == "late":
-        return f"timed out after {hook_output.run.hook.seconds:g} seconds"
-    if hook_output.kind == "failed":
-        return hook_output.run.stderr.strip() or hook_output.error.partition("\n")[0]
+    if output.kind == "late":
+        return f"timed out after {output.run.hook.seconds:g} seconds"
+    if output.kind == "failed":
+        return output.run.stderr.strip() or output.error.partition("\n")[0]
     return ""
 
 
@@ -518,10 +466,10 @@ INVALID_REWRITE = (
 
 
 def find_refusal(effect: HookEffect, proposal: Proposal, *, is_older: bool) -> Ruling | None:
-    """Return the refusal of hooks, None where they refuse nothing; the last one is told."""
-    for hook_output in reversed(effect.outputs):
-        reason = hook_output.blocking.message if hook_output.blocking else hook_output.reason
-        if hook_output.blocking or hook_output.verdict == "deny":
+    """Return the refusal of the last hook that refuses, None if none does."""
+    for output in reversed(effect.outputs):
+        if output.blocking or output.verdict == "deny":
+            reason = output.blocking.message if output.blocking else output.reason
             text = f"PreToolUse:{proposal.tool} hook error: {reason}"
             return make_refusal(proposal, text, "PreToolUse", is_older=is_older)
     return None
@@ -575,11 +523,11 @@ def log_stopped_prompt(writer: SessionWriter, reason: str) -> str:
     return text
 
 
-def _log_ending(writer: SessionWriter, told: str, kind: str, reason: str, *, is_kept: bool) -> None:
+def _log_ending(writer: SessionWriter, text: str, kind: str, reason: str, *, is_kept: bool) -> None:
     ending = {"ending": {"kind": kind, "reason": reason}, "promptKept": is_kept}
     newer = {"prevent_continuation": True, "prompt_submit_ending": ending}
     fields = {} if writer.setting.is_older else newer
-    writer.system("informational", content=told, level="warning", **fields)
+    writer.system("informational", content=text, level="warning", **fields)
 
 
 def log_stop_override(writer: SessionWriter, times: int) -> str:
@@ -601,7 +549,7 @@ class SessionLifecycle:
         self._prices = prices
         self._emit = emit
         if runtime.hooks:
-            runtime.hooks.attach(emit)
+            runtime.hooks.emit = emit
         self._start_task: asyncio.Task[None] | None = None
         self.reason = "other" if runtime.writer.is_unseen else "prompt_input_exit"
         """Why it will be left."""
@@ -613,8 +561,12 @@ class SessionLifecycle:
 
     async def _fire_start(self, hooks: "SessionHooks") -> None:
         if hooks.has("SessionStart"):
-            fields = build_start_fields(self._runtime, self._prices)
-            await hooks.fire_session_start(get_session_source(self._runtime), **fields)
+            runtime = self._runtime
+            source = get_session_source(runtime)
+            fields = _build_resume_fields(runtime, self._prices) if source == "resume" else {}
+            if not runtime.writer.is_unseen:
+                fields["model"] = runtime.writer.setting.model
+            await hooks.fire_session_start(source, **fields)
 
     async def wait_started(self) -> bool:
         """Wait until hooks know that it begins; tells whether nobody stopped that."""
@@ -643,16 +595,6 @@ def get_session_source(runtime: Runtime) -> str:
     if runtime.writer.setting.first:
         return "clear"
     return "startup" if runtime.writer.tip is None else "resume"
-
-
-def build_start_fields(runtime: Runtime, prices: Prices) -> dict[str, Any]:
-    """Return what hooks are told of a session that begins, besides how."""
-    fields: dict[str, Any] = {}
-    if get_session_source(runtime) == "resume":
-        fields |= _build_resume_fields(runtime, prices)
-    if not runtime.writer.is_unseen:
-        fields["model"] = runtime.writer.setting.model
-    return fields
 
 
 def _build_resume_fields(runtime: Runtime, prices: Prices) -> dict[str, Any]:

@@ -38,7 +38,6 @@ from plait.chat.tools.base import (
     Expansion,
     Field,
     Outcome,
-    ProgressCallback,
     Proposal,
     ToolError,
     Workplace,
@@ -462,10 +461,6 @@ class SkillTool(BuiltInTool):
         effect: Effect = "none" if skill.is_text_only else "execute"
         arguments = {**proposal.arguments, "skill": name}
         return replace(proposal, arguments=arguments, effect=effect, title=name)
-
-    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Fail: a skill is expanded with the whole session."""
-        raise ToolError("Skills run only in a session")
 
     async def run_in_session(self, proposal: Proposal, call: str, runtime: Runtime) -> Outcome:
         """Expand the skill; its text is sent after the result."""

@@ -6,7 +6,7 @@ second time it ends. 2.1.29 ends the turn at once.
 
 import asyncio
 import re
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -53,7 +53,6 @@ from plait.chat.usage import Meter
 from plait.errors import SourceError
 from plait.graph.client.messages import INTERRUPTED as LOST
 from plait.line.discovery import read_git_branch
-from plait.write import SessionWriter
 from plait.write.lines import get_prompt_text
 from plait.write.transcript import REJECTED
 
@@ -76,38 +75,12 @@ REFUSAL_ERROR = (
 )
 
 
-def log_final_refusal(writer: SessionWriter, answer: ResponseLogged) -> str:
-    """Log that there is no answer, and returns what the person is told."""
-    answer_unrun_calls(writer, answer)
-    name = format_model_name(answer.model)
-    text = REFUSAL_ERROR.format(name=name, request=answer.request, message=answer.message)
-    writer.system(
-        "model_refusal_no_fallback", original_model=answer.model, request_id=answer.request
-    )
-    writer.api_error(
-        text,
-        error="invalid_request",
-        request=answer.request,
-        stop_reason="refusal",
-        refused_message_id=answer.message,
-        refusing_model=answer.model,
-    )
-    return text
-
-
 def format_model_name(model: str) -> str:
     """Return a model's name as people say it."""
     found = FAMILY.search(model)
     if found is None:
         return model
     return f"{found[1].capitalize()} {'.'.join(filter(None, found.groups()[1:]))}"
-
-
-def answer_unrun_calls(writer: SessionWriter, answer: ResponseLogged) -> None:
-    """Log that the calls of an answer were not done."""
-    for call in answer.tool_calls:
-        if call["id"] in writer.waiting_calls:
-            writer.result(call["id"], NOT_RUN, is_error=True)
 
 
 CREATE_COMMAND = re.compile(r"\bgh\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?){0,9}?pr\s+create\b")
@@ -185,18 +158,20 @@ class ToolCallRunner:
         self._runtime.restore_tool_state()
         calls: dict[str, ToolCall] = {}
         for block in blocks:
-            name = str(block.get("name", ""))
-            tools = self._runtime.tools
-            call = ToolCall(
-                block["id"],
-                name,
-                block.get("input"),
-                (tools.get(name) or tools.get(TOOL_ALIASES.get(name, ""))),
-            )
-            calls.setdefault(call.id, call)  # an id that comes twice has one result
+            name, tools = str(block.get("name", "")), self._runtime.tools
+            tool = tools.get(name) or tools.get(TOOL_ALIASES.get(name, ""))
+            # an id that comes twice has one result
+            calls.setdefault(block["id"], ToolCall(block["id"], name, block.get("input"), tool))
         for batch in _group_calls([*calls.values()]):
-            await _run_all([self._run(call) for call in batch])
-        await self._run_batch_hooks()
+            tasks = [asyncio.ensure_future(self._run(call)) for call in batch]
+            try:
+                await asyncio.gather(*tasks)
+            finally:  # where one breaks or the turn is stopped, the others end first
+                await cancel_and_wait(tasks)
+        results, self._hook_results = self._hook_results, []
+        if self._runtime.hooks and results:
+            effect = await self._runtime.hooks.fire_post_tool_batch(results)
+            self.is_ended_by_hook = self.is_ended_by_hook or effect.stop is not None
         return not self._is_stopped
 
     async def _run(self, call: ToolCall) -> None:
@@ -220,7 +195,9 @@ class ToolCallRunner:
         except ToolError as error:
             ruling = make_refusal(proposal, error.text, "PreToolUse", is_older=self._is_older)
         if not ruling.is_allowed:
-            self._log_denial(call, ruling)
+            self._is_stopped = self._is_stopped or ruling.ends_turn
+            outcome = Outcome(ruling.message, ruling.output, is_error=True)
+            self._log_result(call, outcome, ruling.fields, is_denied=True)
             return
         self._emit(ToolStarted(call.id, ruling.proposal))
         began = monotonic()
@@ -233,10 +210,10 @@ class ToolCallRunner:
             for path in ruling.proposal.paths:
                 self._runtime.attachments.note_file(path)
         logged = self._log_pull_request(ruling.proposal, outcome)
-        is_told = call.name == "Bash" and not self._runtime.writer.setting.is_older
-        self._log_result(
-            call, logged, {**ruling.fields, **({"sandboxed": False} if is_told else {})}
-        )
+        fields = dict(ruling.fields)
+        if call.name == "Bash" and not self._is_older:
+            fields["sandboxed"] = False
+        self._log_result(call, logged, fields)
         await self._run_post_hooks(call, ruling.proposal, logged, began, effect)
 
     @property
@@ -246,11 +223,9 @@ class ToolCallRunner:
     async def _run_pre_hooks(self, call: ToolCall, proposal: Proposal) -> HookEffect:
         """Return what hooks say to a call."""
         hooks = self._runtime.hooks
-        return (
-            await hooks.fire_pre_tool_use(call.id, proposal, call.arguments)
-            if hooks
-            else HookEffect()
-        )
+        if hooks is None:
+            return HookEffect()
+        return await hooks.fire_pre_tool_use(call.id, proposal, call.arguments)
 
     async def _decide(self, call: ToolCall, proposal: Proposal, effect: HookEffect) -> Ruling:
         """Decide on a call: hooks may refuse it, change it, or say what they think of it."""
@@ -270,7 +245,8 @@ class ToolCallRunner:
         proposal = Proposal(call.name, call.arguments, call.tool.effect, call.name)
         effect = await self._run_pre_hooks(call, proposal)
         if refusal := find_refusal(effect, proposal, is_older=self._is_older):
-            self._log_denial(call, refusal)
+            outcome = Outcome(refusal.message, refusal.output, is_error=True)
+            self._log_result(call, outcome, refusal.fields, is_denied=True)
             return
         self._log_result(call, error.outcome)
         await self._run_post_hooks(call, proposal, error.outcome, monotonic(), effect)
@@ -289,17 +265,6 @@ class ToolCallRunner:
         self.is_ended_by_hook = (
             self.is_ended_by_hook or before.stop is not None or effect.stop is not None
         )
-
-    async def _run_batch_hooks(self) -> None:
-        results, self._hook_results = self._hook_results, []
-        if self._runtime.hooks and results:
-            effect = await self._runtime.hooks.fire_post_tool_batch(results)
-            self.is_ended_by_hook = self.is_ended_by_hook or effect.stop is not None
-
-    def _log_denial(self, call: ToolCall, ruling: Ruling) -> None:
-        self._is_stopped = self._is_stopped or ruling.ends_turn
-        outcome = Outcome(ruling.message, ruling.output, is_error=True)
-        self._log_result(call, outcome, ruling.fields, is_denied=True)
 
     async def _run_tool(self, call: ToolCall, proposal: Proposal) -> Outcome:
         tool = call.tool
@@ -383,19 +348,12 @@ def _group_calls(calls: Sequence[ToolCall]) -> Iterator[list[ToolCall]]:
         yield batch
 
 
-async def _run_all(work: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Wait for all; where one breaks or the turn is stopped, the others end before it returns."""
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        await cancel_and_wait(tasks)
-
-
 def _propose(call: ToolCall, runtime: Runtime) -> Proposal:
     if call.tool is None:
-        is_agents = runtime.writer.setting.agent is not None
-        raise _make_input_error(_describe_unknown_tool(call.name, is_agents=is_agents))
+        text = f"Error: No such tool available: {call.name}"
+        if runtime.writer.setting.agent is not None:
+            text += f". {call.name} is not among the tools available here. {USE_OTHER_TOOLS}"
+        raise _make_input_error(text)
     arguments = call.arguments
     if isinstance(arguments, Mapping) and UNPARSED in arguments:
         unparsed = arguments[UNPARSED]
@@ -411,14 +369,6 @@ def _propose(call: ToolCall, runtime: Runtime) -> Proposal:
         text = f"InputValidationError: {call.name} was called with no object of JSON"
         raise _make_input_error(text)
     return call.tool.propose(arguments, runtime.place)
-
-
-def _describe_unknown_tool(name: str, *, is_agents: bool) -> str:
-    text = f"Error: No such tool available: {name}"
-    return (
-        f"{text}. {name} is not among the tools available here. {USE_OTHER_TOOLS}" * is_agents
-        or text
-    )
 
 
 def _make_crash_outcome(error: Exception) -> Outcome:
@@ -487,8 +437,15 @@ class Turn:
         try:
             await self._compact_before_prompt()
             clear_grants(self._runtime)
-            await self._start_servers()
-            queued = [await self._expand(prompt) for prompt in prompts]
+            if self._runtime.servers:
+                for notice in await self._runtime.servers.start():
+                    self._emit(Notice(notice))
+            queued = []
+            for prompt in prompts:
+                if (skills := self._runtime.skills) and prompt.is_from_user:
+                    expansion = await skills.expand(prompt.content, self._runtime)
+                    prompt = replace(prompt, expansion=expansion)
+                queued.append(prompt)
             if not await self._log_prompts(queued):
                 return "done"
             models = [prompt.expansion.model for prompt in queued if prompt.expansion]
@@ -522,20 +479,6 @@ class Turn:
             with suppress(ModelError):  # the first answer tries again, and says so
                 self._report_compaction(await self._runtime.compactor.compact_if_needed())
 
-    async def _start_servers(self) -> None:
-        """Have servers started, the first time, and says what became of them."""
-        if self._runtime.servers:
-            for notice in await self._runtime.servers.start():
-                self._emit(Notice(notice))
-
-    async def _expand(self, prompt: Prompt) -> Prompt:
-        """Return what is asked with what a command makes of it."""
-        if not prompt.is_from_user:
-            return prompt
-        skills = self._runtime.skills
-        expansion = await skills.expand(prompt.content, self._runtime) if skills else None
-        return replace(prompt, expansion=expansion)
-
     async def _log_prompts(self, prompts: Sequence[Prompt]) -> bool:
         """Log what is asked; tells whether it is: hooks may keep it from the model."""
         writer = self._runtime.writer
@@ -543,7 +486,7 @@ class Turn:
         if branch := read_git_branch(self._runtime.place.cwd):
             writer.setting.git_branch = branch
         self._tip_before = writer.tip
-        let: list[tuple[Prompt, HookEffect | None]] = []
+        accepted: list[tuple[Prompt, HookEffect | None]] = []
         for prompt in prompts:
             words, is_older = get_prompt_text(prompt.content), writer.setting.is_older
             if prompt.source == "typed" and not (self._is_typed or is_older):
@@ -553,26 +496,31 @@ class Turn:
             if effect and effect.blocking:
                 self._end_with_notice(log_blocked_prompt(writer, effect, words))
                 continue
-            self._prompt_uuid = self._log_prompt(prompt, is_beside=bool(let))
+            if prompt.expansion:
+                self._prompt_uuid = log_command_prompt(prompt.expansion, self._runtime)
+            else:
+                fields = {} if is_older else prompt.fields(is_typed=self._is_typed)
+                self._prompt_uuid = writer.prompt(
+                    prompt.log_content, is_beside=bool(accepted), uuid=prompt.uuid, **fields
+                )
             self._emit(PromptLogged(self._prompt_uuid, words))
-            let.append((prompt, effect))
-        return self._log_attachments(let)
+            accepted.append((prompt, effect))
+        return self._log_attachments(accepted)
 
-    def _log_attachments(self, let: Sequence[tuple[Prompt, HookEffect | None]]) -> bool:
-        """Log what goes along with prompts, and what hooks say to them; tells whether to go on."""
-        if not let:
+    def _log_attachments(self, accepted: Sequence[tuple[Prompt, HookEffect | None]]) -> bool:
+        """Log attachments of prompts and the output of hooks; return whether to go on."""
+        if not accepted:
             return False
-        for notice in self._runtime.attachments.write_for_prompts([prompt for prompt, _ in let]):
+        prompts = [prompt for prompt, _ in accepted]
+        for notice in self._runtime.attachments.write_for_prompts(prompts):
             self._emit(Notice(notice))
-        effects = [effect for _, effect in let if effect]
+        effects = [effect for _, effect in accepted if effect]
         writer, hooks = self._runtime.writer, self._runtime.hooks
         for effect in effects:
             if hooks:
                 hooks.log_prompt_submit(effect)
         self._prompt_tip = writer.tip
-        stop = next(
-            (hook_effect.stop for hook_effect in effects if hook_effect.stop is not None), None
-        )
+        stop = next((effect.stop for effect in effects if effect.stop is not None), None)
         if stop is not None:
             self._end_with_notice(log_stopped_prompt(writer, stop))
         return stop is None
@@ -583,20 +531,12 @@ class Turn:
         if prompt.source != "typed" or hooks is None or not hooks.has("UserPromptSubmit"):
             return None
         self._runtime.writer.announce()
-        return await hooks.fire_prompt_submit(words)
+        return await hooks.fire("UserPromptSubmit", None, {"prompt": words})
 
     def _end_with_notice(self, words: str) -> None:
         """End the turn with words for the person: the model has not heard of it."""
         self._text, self._is_interrupted = words, True
         self._emit(Notice(words, is_error=True))
-
-    def _log_prompt(self, prompt: Prompt, *, is_beside: bool) -> str:
-        """Log what is asked; returns its message."""
-        writer = self._runtime.writer
-        if prompt.expansion:
-            return log_command_prompt(prompt.expansion, self._runtime)
-        fields = {} if writer.setting.is_older else prompt.fields(is_typed=self._is_typed)
-        return writer.prompt(prompt.log_content, is_beside=is_beside, uuid=prompt.uuid, **fields)
 
     def _answer_unfinished_calls(self) -> None:
         """Answer the calls of a turn whose log could not be written to its end."""
@@ -668,19 +608,31 @@ class Turn:
             self._emit(compacted)
 
     def _continue_after_refusal(self, answer: ResponseLogged) -> bool:
-        """Tell the model once that it was stopped; tells whether that was the first time."""
-        writer = self._runtime.writer
+        """Note that a response was stopped; return whether the turn continues: once it does."""
+        writer, name = self._runtime.writer, format_model_name(answer.model)
         self._refusals += 1
+        for call in answer.tool_calls:
+            if call["id"] in writer.waiting_calls:
+                writer.result(call["id"], NOT_RUN, is_error=True)
         if writer.setting.is_older:
-            answer_unrun_calls(writer, answer)
             return False
         if self._refusals == 1:
-            answer_unrun_calls(writer, answer)
-            notice = REFUSAL_NOTICE.format(format_model_name(answer.model))
+            notice = REFUSAL_NOTICE.format(name)
             writer.system("informational", content=notice, level="notice")
             writer.note(REFUSAL_NOTE, refused_message_id=answer.message)
             return True
-        self._text = log_final_refusal(writer, answer)
+        writer.system(
+            "model_refusal_no_fallback", original_model=answer.model, request_id=answer.request
+        )
+        self._text = REFUSAL_ERROR.format(name=name, request=answer.request, message=answer.message)
+        writer.api_error(
+            self._text,
+            error="invalid_request",
+            request=answer.request,
+            stop_reason="refusal",
+            refused_message_id=answer.message,
+            refusing_model=answer.model,
+        )
         return False
 
     def _continue_response(self, answer: ResponseLogged) -> bool:
@@ -691,10 +643,10 @@ class Turn:
         if answer.stop_reason == "pause_turn":
             return True
         if answer.stop_reason in ("max_tokens", "model_context_window_exceeded"):
-            self._log_note(OUTPUT_LIMIT_HIT)
+            self._runtime.writer.note(OUTPUT_LIMIT_HIT)
             return True
         if not answer.content and self._continued == 1:
-            self._log_note(NO_VISIBLE_OUTPUT)
+            self._runtime.writer.note(NO_VISIBLE_OUTPUT)
             return True
         return False
 
@@ -711,10 +663,6 @@ class Turn:
             return False
         self._emit(Notice(log_stop_override(self._runtime.writer, self._stop_blocks)))
         return True
-
-    def _log_note(self, words: str) -> None:
-        """Have the client say something to the model."""
-        self._runtime.writer.note(words)
 
     def _check_limits(self) -> Ending | None:
         limits = self._runtime.limits

@@ -325,13 +325,16 @@ def _make_error(tool: str, issues: list[Issue]) -> ToolError:
 class BuiltInTool:
     """The frame of all built-in tools: name, description and a table of arguments.
 
-    A subclass implements `run`, and `prepare` if a proposal needs more than checked arguments.
+    A subclass implements `run`, and `prepare` if a proposal needs more than checked arguments and
+    the title that its template gives.
     """
 
     name: str
     effect: ClassVar[Effect] = "none"
     description: ClassVar[str] = ""
     fields: ClassVar[tuple[Field, ...]] = ()
+    title: ClassVar[str] = ""
+    """Template of the title, such as `#{taskId}`; the name of the tool where there is none."""
 
     @property
     def definition(self) -> Mapping[str, Any]:
@@ -351,8 +354,13 @@ class BuiltInTool:
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
         """Check the arguments of a call and return what it would do; raise ToolError."""
         checked = check_arguments(self.name, self.fields, arguments)
-        return self.prepare(Proposal(self.name, checked, self.effect, self.name), place)
+        title = self.title.format_map(checked) or self.name
+        return self.prepare(Proposal(self.name, checked, self.effect, title), place)
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Return a proposal with its title, files and their contents; raise ToolError."""
+        """Return a proposal with its files and their contents; raise ToolError."""
         return proposal
+
+    async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
+        """Execute an approved call."""
+        raise ToolError(f"{self.name} works within a session only")

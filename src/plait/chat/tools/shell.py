@@ -391,6 +391,7 @@ class Bash(BuiltInTool):
 
     name = "Bash"
     effect = "execute"
+    title = "{command}"
     description = (
         "Runs a command in bash and returns what it says. Each command starts anew in the working"
         " directory that the last one left; variables are not kept. It has no terminal and nothing"
@@ -405,11 +406,10 @@ class Bash(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Add the title: the command."""
-        command = proposal.arguments["command"]
-        if "\0" in command:
+        """Refuse a command that no shell takes."""
+        if "\0" in proposal.arguments["command"]:
             raise ToolError("A command cannot contain null bytes (\\0).", is_misuse=True)
-        return replace(proposal, title=command)
+        return proposal
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Run the command; when cancelled, stop everything it started."""

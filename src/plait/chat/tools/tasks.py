@@ -107,6 +107,7 @@ class TaskCreate(BuiltInTool):
 
     name = "TaskCreate"
     description = "Puts a task on the list."
+    title = "{subject}"
     fields = (
         Field("subject", "string", "What the task is, in a few words", is_required=True),
         Field("description", "string", "What is to be done", is_required=True),
@@ -120,10 +121,6 @@ class TaskCreate(BuiltInTool):
         if isinstance(subject, str) and subject:
             arguments = {"description": subject, **arguments}
         return super().propose(arguments, place)
-
-    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Add the title: the subject."""
-        return replace(proposal, title=proposal.arguments["subject"])
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Add the task with the next number."""
@@ -156,10 +153,7 @@ class TaskGet(BuiltInTool):
     name = "TaskGet"
     description = "Shows a task of the list by its number."
     fields = (TASK_ID,)
-
-    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Add the title: the number."""
-        return replace(proposal, title=f"#{proposal.arguments['taskId']}")
+    title = "#{taskId}"
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Return the task."""
@@ -183,10 +177,7 @@ class TaskList(BuiltInTool):
 
     name = "TaskList"
     description = "Shows all tasks of the list."
-
-    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Add the title."""
-        return replace(proposal, title="all tasks")
+    title = "all tasks"
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Return all tasks, each with the unfinished tasks it waits for."""
@@ -212,6 +203,7 @@ class TaskUpdate(BuiltInTool):
 
     name = "TaskUpdate"
     description = "Changes a task of the list, or takes it away."
+    title = "#{taskId}"
     fields = (
         TASK_ID,
         Field("subject", "string", "What the task is"),
@@ -225,10 +217,6 @@ class TaskUpdate(BuiltInTool):
             "metadata", "object", "What to keep with it; null takes a key away", extra=ANY_OBJECT
         ),
     )
-
-    def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Add the title: the number."""
-        return replace(proposal, title=f"#{proposal.arguments['taskId']}")
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Change the task and return what changed."""
