@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, MutableMapping
 
-LEADING_ASTRAY = ("PLAIT_", "ANTHROPIC_", "LANGFUSE_", "CLAUDE_CONFIG_DIR")
+LEADING_ASTRAY = ("PLAIT_", "ANTHROPIC_", "LANGFUSE_", "CLAUDE_CONFIG_DIR", "COLUMNS")
 
 
 def shield(environment: MutableMapping[str, str], *, but: Collection[str]) -> None:

@@ -1036,6 +1036,20 @@ CASES = [
         [("U", "prompt U1"), ("A", "answer A1"), ("U", "prompt U2")],
     ),
     Case(
+        "attachment-after-an-api-error",
+        [*TALK[:2], user("U2<A1"), error("E1<U2"), note("H1<E1")],
+        "U1 A1 U2 E1 H1",
+        "U1 A1 U2 E1",
+        [("U", "prompt U1"), ("A", "answer A1"), ("U", "prompt U2"), ("A", NO_RESPONSE)],
+    ),
+    Case(
+        "attachment-after-an-answer-and-an-error",
+        [*TALK[:2], error("E1<A1"), note("H1<E1")],
+        "U1 A1 E1 H1",
+        "U1 A1 E1",
+        [("U", "prompt U1"), ("A", "answer A1")],
+    ),
+    Case(
         "unknown-block-goes-through",
         [user("U1"), says("A1<U1", [{"type": "sketch", "lines": 3}, text("drawn")])],
         "U1 A1",

@@ -368,7 +368,7 @@ def test_one_that_is_refused_does_not_keep_the_others(desk: Desk) -> None:
         (("--at", "1"), "A1", 1),
         (("--at", "Take LIKE"), "A2", 2),
         (("--at", "Take LIKE", "--before"), "A1", 1),
-        (("--at", "2"), "A3", 2),
+        (("--turn", "2"), "A3", 2),
         (("--at", "A2"), "A2", 2),
     ],
 )
@@ -449,7 +449,7 @@ def test_all_are_mended_or_some_and_those_that_are_fine_counted(desk: Desk) -> N
 
 @pytest.mark.parametrize("width", [20, 40, 60])
 def test_plans_fit_any_terminal(desk: Desk, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", width)
+    monkeypatch.setenv("COLUMNS", str(width))
     for command in (
         ("clone", "search box", "--title", "T"),
         ("fork", "search box", "--at", "1"),

@@ -54,7 +54,7 @@ def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives the command a clock without a zone and a narrow page."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 92)
+    monkeypatch.setenv("COLUMNS", "92")
 
 
 @pytest.fixture
@@ -389,7 +389,7 @@ def test_no_line_is_wider_than_the_screen(
     arguments: list[str],
     columns: int,
 ) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", columns)
+    monkeypatch.setenv("COLUMNS", str(columns))
     for folder in ("rewind", "compaction", "sub-agent", "teammates"):
         text = out(capfd, *arguments, "--root", gallery / folder)
         assert max(map(len, text.splitlines())) <= columns

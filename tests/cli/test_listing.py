@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.cli import ls, output
+from plait.cli import ls
 from plait.cli.app import run
 
 TALKED = ("trunk", "branch", "foreign")
@@ -23,8 +23,20 @@ def at_width(
     width: int,
     *words: object,
 ) -> str:
-    monkeypatch.setattr(output, "PIPE_WIDTH", width)
+    monkeypatch.setenv("COLUMNS", str(width))
     return printed(capsys, "ls", *words)
+
+
+def test_output_to_a_pipe_is_as_wide_as_columns_says(
+    gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def widest(columns: str) -> int:
+        monkeypatch.setenv("COLUMNS", columns)
+        return max(map(len, printed(capsys, "ls", "--root", gallery).splitlines()))
+
+    assert 50 < widest("60") <= 60
+    assert 60 < widest("100") == widest("") == widest("wide") == widest("0") <= 100
+    assert 100 < widest("300") < 160, "a title is not stretched over a wide screen"
 
 
 def test_groups_share_one_head(

@@ -2,7 +2,6 @@
 
 import pytest
 
-from plait.cli import output
 from plait.cli.app import run
 from plait.cli.files import net_lines
 from plait.cli.usage import pad as padded
@@ -20,7 +19,7 @@ def test_figures_fit_any_terminal(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(output, "PIPE_WIDTH", width)
+    monkeypatch.setenv("COLUMNS", str(width))
     assert run(["usage", report, "--root", str(gallery), "--no-pager"]) == 0
     assert "$" in capsys.readouterr().out or width < 20
 
@@ -50,7 +49,7 @@ def test_a_heading_breaks_between_its_parts(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(output, "PIPE_WIDTH", width)
+    monkeypatch.setenv("COLUMNS", str(width))
     assert run(["check", "e15389d1", "--root", str(gallery)]) == 0
     shown = capsys.readouterr().out.partition("\n\n")[0].splitlines()[1:]
     assert len(shown) == lines

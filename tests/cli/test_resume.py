@@ -27,7 +27,7 @@ A2< "Done."
 @pytest.fixture(autouse=True)
 def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives the command a narrow page."""
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 80)
+    monkeypatch.setenv("COLUMNS", "80")
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives the command a clock without a zone and a narrow page."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 72)
+    monkeypatch.setenv("COLUMNS", "72")
 
 
 @pytest.fixture
@@ -329,7 +329,7 @@ def test_hostile_words_neither_break_the_page_nor_command_the_terminal(
     width: int,
 ) -> None:
     drawn(tmp_path, HOSTILE)
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", width)
+    monkeypatch.setenv("COLUMNS", str(width))
     printed = out(capfd, "latest", "--root", tmp_path, "--colour", "always", "--depth", depth)
     rest = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", printed)
     assert "\x1b" not in rest
@@ -374,7 +374,7 @@ def test_colours_links_and_markdown_are_for_a_screen(
 def test_no_line_is_wider_than_the_screen(
     work: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", width)
+    monkeypatch.setenv("COLUMNS", str(width))
     printed = out(capfd, "latest", "--root", work, "--colour", "always", "--thinking")
     lines = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", printed).splitlines()
     wide = [line for line in lines if len(line) > width]
@@ -473,7 +473,7 @@ def test_very_long_lines_are_cut_and_their_size_is_said(
 ) -> None:
     for path in draw(LONG).write(tmp_path):
         path.write_bytes(path.read_bytes().replace(b"LINE", b"long" * 25_000))
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 40)
+    monkeypatch.setenv("COLUMNS", "40")
     printed = out(capfd, "latest", "--root", tmp_path, "--colour", colour)
     words = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", printed)
     said = " ".join(re.sub("[│▌]", "", words).split())

@@ -46,7 +46,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Gives the command a clock without a zone and a page of 80 columns."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 80)
+    monkeypatch.setenv("COLUMNS", "80")
     return monkeypatch
 
 
@@ -126,7 +126,7 @@ def test_the_figures_that_matter_come_first(capfd: pytest.CaptureFixture[str], w
 def test_a_wide_page_has_two_columns(
     capfd: pytest.CaptureFixture[str], work: Path, page: pytest.MonkeyPatch
 ) -> None:
-    page.setattr("plait.cli.output.PIPE_WIDTH", 120)
+    page.setenv("COLUMNS", "120")
     lines = out(capfd, "stats", "--root", work).splitlines()
     assert max(map(len, lines)) <= 120
     both = next(line for line in lines if "Prompts by day  " in line)
@@ -137,7 +137,7 @@ def test_a_wide_page_has_two_columns(
 def test_no_line_is_wider_than_the_page(
     capfd: pytest.CaptureFixture[str], work: Path, page: pytest.MonkeyPatch, width: int
 ) -> None:
-    page.setattr("plait.cli.output.PIPE_WIDTH", width)
+    page.setenv("COLUMNS", str(width))
     assert max(map(len, out(capfd, "stats", "--root", work).splitlines())) <= width
 
 

@@ -1,11 +1,12 @@
 """Numbers, times and strings to text."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 from plait.cli.selection import parse_time_option
 from plait.cli.text import format_number, safe
+from plait.errors import UserError
 from plait.view.formats import format_age, format_bytes, format_count, format_days_until
 from plait.view.text import count_columns, shorten_to_width
 
@@ -82,8 +83,46 @@ def test_nothing_commands_the_terminal() -> None:
         ("7d", NOW - timedelta(days=7)),
         ("12h", NOW - timedelta(hours=12)),
         ("2026-11-01T10:00:00Z", datetime(2026, 11, 1, 10, tzinfo=UTC)),
+        ("2 weeks ago", NOW - timedelta(days=14)),
+        ("an hour ago", NOW - timedelta(hours=1)),
         (None, None),
     ],
 )
 def test_points_in_time(text: str | None, moment: datetime | None) -> None:
     assert parse_time_option(text, NOW) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Yesterday", date(2026, 3, 30)),
+        ("monday", date(2026, 3, 30)),
+        ("tue", date(2026, 3, 31)),
+        ("last tuesday", date(2026, 3, 24)),
+        ("this week", date(2026, 3, 30)),
+        ("last week", date(2026, 3, 23)),
+        ("last  month", date(2026, 2, 1)),
+        ("this year", date(2026, 1, 1)),
+        ("last year", date(2025, 1, 1)),
+        ("2026-02", date(2026, 2, 1)),
+        ("march", date(2026, 3, 1)),
+        ("last march", date(2025, 3, 1)),
+        ("april", date(2025, 4, 1)),
+        ("apr 2024", date(2024, 4, 1)),
+    ],
+)
+def test_days_as_people_write_them(text: str, day: date) -> None:
+    tuesday = datetime(2026, 3, 31, 15, 30, tzinfo=UTC)
+    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    assert parse_time_option(text, tuesday, UTC) == midnight
+
+
+def test_a_month_ago_is_a_day_of_that_month() -> None:
+    last = datetime(2026, 3, 31, 15, 30, tzinfo=UTC)
+    assert parse_time_option("1 month ago", last, UTC) == datetime(2026, 2, 28, 15, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "ma", "99999 years ago", "2026-13", "monday 2026"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="is not a time"):
+        parse_time_option(text, NOW)

@@ -62,9 +62,9 @@ def failed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[
 def test_the_waterfall(
     work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 80)
+    monkeypatch.setenv("COLUMNS", "80")
     assert shown(capsys, "trace", "show", "latest", "--root", work) == WIDE
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 40)
+    monkeypatch.setenv("COLUMNS", "40")
     assert shown(capsys, "trace", "show", "latest", "--root", work, "--turn", "1") == NARROW
 
 
@@ -108,7 +108,7 @@ Turn 1  Where is the…     43 s
 def test_no_line_is_wider_than_the_screen(
     gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", width)
+    monkeypatch.setenv("COLUMNS", str(width))
     for folder in ("sub-agent", "workflow", "old-version", "compaction"):
         text = shown(capsys, "trace", "show", "latest", "--root", gallery / folder, "--all")
         assert max(map(len, text.splitlines())) <= width

@@ -103,7 +103,7 @@ def shown(text: str) -> str:
 def test_days_with_whole_numbers(
     capfd: pytest.CaptureFixture[str], shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 120)
+    monkeypatch.setenv("COLUMNS", "120")
     assert out(capfd, "--root", shop).rstrip() == shown("""
     date        models                input  output  cache write  cache read      tokens    cost
     2026-11-02  opus-4-5, sonnet-4-5  3 600  10 200      168 000  23 400 000  23 581 800  $13.87
@@ -120,7 +120,7 @@ def test_days_with_whole_numbers(
 def test_days_on_a_narrow_page_with_their_parts(
     capfd: pytest.CaptureFixture[str], shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 80)
+    monkeypatch.setenv("COLUMNS", "80")
     printed = out(capfd, "--breakdown", "--limit", "1", "--until", "2026-11-03", "--root", shop)
     assert printed.rstrip() == shown("""
     date        models                input  output  write   read  tokens    cost
@@ -149,7 +149,7 @@ def test_no_row_is_wider_than_the_page(
     report: str,
     width: int,
 ) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", width)
+    monkeypatch.setenv("COLUMNS", str(width))
     printed = out(capfd, report, "--breakdown", "--root", shop)
     assert max(map(len, printed.splitlines())) <= width
     assert "total" in printed and "$13.87*" in printed

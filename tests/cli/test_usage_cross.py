@@ -39,7 +39,7 @@ def test_a_cross_table_with_its_sums(capfd: pytest.CaptureFixture[str], shop: Pa
 def test_older_columns_that_find_no_room_are_put_together(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 60)
+    monkeypatch.setenv("COLUMNS", "60")
     printed = out(capfd, "--by", "project,week", "--root", GALLERY, "-z", "UTC")
     assert printed.rstrip() == shown("""
     project            before   2026-10-19   2026-10-26   total
@@ -57,7 +57,7 @@ def test_older_columns_that_find_no_room_are_put_together(
 def test_dear_columns_stay_and_the_rest_is_other(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 60)
+    monkeypatch.setenv("COLUMNS", "60")
     printed = out(capfd, "--by", "project,model", "-n", "1", "--of", "tokens", "--root", GALLERY)
     assert printed.rstrip() == shown("""
     project          opus-5-5   opus-4-8   other   total

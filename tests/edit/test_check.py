@@ -352,6 +352,8 @@ def test_a_line_that_is_made_is_compact_and_has_its_columns(tmp_path: Path) -> N
     assert broken_with(json.dumps(made).encode() + b"\n") == [("compact line", 3)]
     assert broken_with(compact.replace(b"go on", b"go \xff") + b"\n") == [("compact line", 3)]
     assert broken_with(b"\n") == [("compact line", 3)]
+    deep = compact.replace(b'"go on"', b"[" * 100_000 + b"]" * 100_000)
+    assert ("compact line", 3) not in broken_with(deep + b"\n")
     for column in ("timestamp", "sessionId", "isSidechain", "userType", "cwd", "version"):
         less = {key: value for key, value in made.items() if key != column}
         line = json.dumps(less, separators=(",", ":")).encode() + b"\n"

@@ -7,8 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.view.charts import draw_axis, draw_bar, draw_columns, group_counts, justify_ends
+from plait.view.page.charts import render_year_map
 
 DAY = date(2026, 11, 2)
+
+
+@pytest.mark.parametrize("wrong", [date.min, date.max])
+def test_days_of_wrong_clocks_are_not_on_the_map_of_a_year(wrong: date) -> None:
+    assert render_year_map({wrong: 3}) == ""
+    assert render_year_map({wrong: 3, DAY: 1}) == render_year_map({DAY: 1})
 
 
 @pytest.mark.parametrize(

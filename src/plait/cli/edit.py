@@ -439,7 +439,9 @@ def clone_command(
     "fork",
     session_argument,
     click.option(
+        "--turn",
         "--at",
+        "at",
         required=True,
         metavar="TURN|UUID|PROMPT",
         help="Where to continue: a turn's number, a message, or words of a prompt.",

@@ -97,7 +97,9 @@ _form_options = combine_options(
     filter_options,
     _form_options,
     click.option("--output", "-o", metavar="DIR", help="Output folder, or `-` for stdout."),
-    click.option("--turn", metavar="N[-M]", help="Only this turn of one session, or a range."),
+    click.option(
+        "--turn", "--at", "turn", metavar="N[-M]", help="Only this turn of one session, or a range."
+    ),
     click.option("--copy", "is_copied", is_flag=True, help="Copy to the clipboard."),
     click.option("--no-redact", is_flag=True, help="Do not redact secrets, names and paths."),
     strict_option,

@@ -203,7 +203,12 @@ def _print_notes(request: Request, plan: "NotePlan", *, is_sure: bool, as_json: 
     session_argument,
     click.option("-p", "--patch", is_flag=True, help="Print the net change of each file."),
     click.option(
-        "--at", "turn", type=click.IntRange(1), metavar="TURN", help="As they were after this turn."
+        "--turn",
+        "--at",
+        "turn",
+        type=click.IntRange(1),
+        metavar="TURN",
+        help="As they were after this turn.",
     ),
     click.option("-o", "--output", "folder", metavar="DIR", help="Write them into this folder."),
     click.option("--force", is_flag=True, help="Overwrite existing files."),
@@ -323,7 +328,9 @@ def _print_written(
     "history",
     file_argument,
     click.option(
+        "--turn",
         "--at",
+        "at",
         metavar="TURN|TIME",
         help="Print its content after a turn (SESSION:TURN, TURN) or at a time.",
     ),

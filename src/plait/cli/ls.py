@@ -55,6 +55,7 @@ DISPENSABLE = {"size": 32, "agents": 28, "entries": 24, "turns": 12, "ended": 12
 MOST_COUNTED = 100_000_000
 """Bytes of sessions whose turns are counted without an index."""
 COUNTED = ("turns", "cost")
+MOST_TITLE = 80
 SORTS = ("ended", "started", "size", "entries", *COUNTED, "title")
 NEWEST = 8
 JSON_NAMES = {"is_live": "live", "is_kept": "kept", "is_incomplete": "incomplete"}
@@ -133,7 +134,7 @@ def print_sessions(
 
     def title_width() -> int:
         columns = sum(widths.values()) + len(GAP) * len(widths)
-        return max(output.width - margin - columns, 1)
+        return min(max(output.width - margin - columns, 1), MOST_TITLE)
 
     for name, least in DISPENSABLE.items():
         if title_width() < least:

@@ -279,7 +279,9 @@ project_option = click.option(
 filter_options = combine_options(
     project_option,
     click.option(
-        "--since", metavar="TIME", help="Only what ended after this: a day, a time, 7d, 12h, today."
+        "--since",
+        metavar="TIME",
+        help="Only what ended after this: a day, a time, 7d, monday, 'last week'.",
     ),
     click.option("--until", metavar="TIME", help="Only what started before this day or time."),
 )

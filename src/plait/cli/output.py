@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from plait.cli.settings import Settings
+from plait.cli.settings import Settings, pipe_width
 from plait.cli.text import expand_commands, safe, safe_line
 from plait.errors import PlaitError
 from plait.view.formats import format_count
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-PIPE_WIDTH = 100
 
 
 class Output:
@@ -59,7 +58,7 @@ class Output:
             force_terminal=True if colour == "always" else None,
             no_color=colour == "never",
             color_system=None if colour == "never" else "auto",
-            width=None if stream.isatty() else PIPE_WIDTH,
+            width=None if stream.isatty() else pipe_width(),
             highlight=False,
             emoji=False,
             markup=False,
@@ -68,8 +67,8 @@ class Output:
 
     @property
     def width(self) -> int:
-        """The number of columns; fixed in a pipe."""
-        return self.console.width if sys.stdout.isatty() else PIPE_WIDTH
+        """The number of columns of the terminal, in a pipe those of COLUMNS."""
+        return self.console.width if sys.stdout.isatty() else pipe_width()
 
     def json(self, value: object) -> None:
         """Write a value as indented JSON."""
@@ -261,7 +260,7 @@ class Output:
 
 
 def _needs_drawing(line: str) -> bool:
-    return "\t" in line or count_columns(line) > PIPE_WIDTH
+    return "\t" in line or count_columns(line) > pipe_width()
 
 
 def select_fields(value: object, *names: str) -> dict[str, Any]:

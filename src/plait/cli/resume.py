@@ -27,7 +27,11 @@ ROLE_STYLES = {"user": "bold", "assistant": "cyan", "system": "dim"}
     "resume",
     session_argument,
     click.option(
-        "--at", "turn", metavar="TURN", help="Go back to this turn: a number, record or prompt."
+        "--turn",
+        "--at",
+        "turn",
+        metavar="TURN",
+        help="Go back to this turn: a number, record or prompt.",
     ),
     click.option("--run", "is_run", is_flag=True, help="Start Claude Code instead of printing."),
     click.option("--restore", is_flag=True, help="If only the backup has it, restore it first."),

@@ -267,7 +267,9 @@ def _running_file(request: Request) -> Path:
 @command(
     "open",
     click.argument("session", required=False, shell_complete=complete_session),
-    click.option("--turn", type=click.IntRange(1), metavar="N", help="Open this turn."),
+    click.option(
+        "--turn", "--at", "turn", type=click.IntRange(1), metavar="N", help="Open this turn."
+    ),
     click.option("--print", "is_printed", is_flag=True, help="Print the file to open instead."),
     click.option(
         "--print-key",

@@ -53,6 +53,7 @@ LOCATION_VARIABLES = (
 )
 CONTENTS = ("redacted", "strict", "all", "none")
 MOST_JOBS = 64
+PIPE_WIDTH = 100
 LANGFUSE = ("public_key", "secret_key", "host")
 EDITING_MODES, EDITOR = ("emacs", "vi"), "vi"
 ENGINES = ("api", "claude")
@@ -408,6 +409,13 @@ def home_folder() -> Path:
 def claude_config_folder() -> Path:
     """Return where Claude Code keeps its own settings."""
     return expand_user(claude_folder_setting(os.environ), os.environ)
+
+
+def pipe_width() -> int:
+    """Return how wide output to a pipe is: COLUMNS, if it is a usable number, else 100."""
+    columns = os.environ.get("COLUMNS", "")
+    is_number = columns.isascii() and columns.isdigit() and len(columns) < 5
+    return (int(columns) if is_number else 0) or PIPE_WIDTH
 
 
 def langfuse_environment(project: Path | None) -> dict[str, str]:

@@ -43,7 +43,9 @@ MOST_NAMED = 4
         metavar="B",
         help="Show this branch or agent: an id, the beginning of one, or a number.",
     ),
-    click.option("--turn", metavar="N[-M]", help="Only this turn or range; -1 is the last."),
+    click.option(
+        "--turn", "--at", "turn", metavar="N[-M]", help="Only this turn or range; -1 is the last."
+    ),
     click.option(
         "--depth",
         type=click.Choice(DEPTHS),

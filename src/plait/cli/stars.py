@@ -30,7 +30,9 @@ branch_option = click.option(
 @command(
     "star",
     sessions_argument,
-    click.option("--turn", metavar="TURN", help="Star this turn of the session instead."),
+    click.option(
+        "--turn", "--at", "turn", metavar="TURN", help="Star this turn of the session instead."
+    ),
     branch_option,
     click.option("--turns", "lists_turns", is_flag=True, help="List the starred turns."),
     click.option("--remove", is_flag=True, help="Remove the star."),

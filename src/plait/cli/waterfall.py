@@ -46,7 +46,9 @@ PATHS = ("file_path", "path", "notebook_path")
 @command(
     "show",
     session_argument,
-    click.option("--turn", metavar="N[-M]", help="Only this turn or range; -1 is the last."),
+    click.option(
+        "--turn", "--at", "turn", metavar="N[-M]", help="Only this turn or range; -1 is the last."
+    ),
     click.option("--all", "show_all", is_flag=True, help="Also show hooks that took no time."),
     click.option("--thinking", is_flag=True, help="With --json: include thinking."),
     json_option,

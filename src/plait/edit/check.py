@@ -322,6 +322,8 @@ def not_compact(line: Line, entry: Entry) -> str | None:
         return "the line is not valid utf-8"
     except msgspec.MsgspecError:
         return "the line is not json"
+    except RecursionError:
+        return None  # nested too deeply to tell
     return None if is_compact else "there are spaces between the fields of the line"
 
 

@@ -753,6 +753,9 @@ def _awaits_answer(records: list[Record], chain: list[int]) -> bool:
     heard = (record for record in newest_first if not _is_for_the_record(record))
     words = [record for record in heard if record.type != "system"]
     spoken = [record for record in words if record.type != "attachment"]
+    if words and words[0].type == "attachment":
+        # format: an API error ends a turn only where no attachment follows it
+        spoken = [record for record in spoken if not record.is_api_error_message]
     if not spoken or spoken[0].type != "user":
         return bool(words) and not spoken
     # format: a summary with its attachments is a finished compaction

@@ -455,6 +455,7 @@ WEEK = Grid(26, 20, 36, 20, 14)
 
 
 DaySlice = Callable[[date], Slice]
+FIRST_DAY, LAST_DAY = date.min + timedelta(weeks=MOST_WEEKS), date.max - timedelta(days=6)
 
 
 def render_year_map(
@@ -467,6 +468,8 @@ def render_year_map(
 
     It ends today where that is given, else with the last day on which something was done.
     """
+    # days of wrong clocks, around which there is no year of dates
+    prompts = {day: count for day, count in prompts.items() if FIRST_DAY <= day <= LAST_DAY}
     if not prompts and today is None:
         return ""
     last = today or max(prompts)
