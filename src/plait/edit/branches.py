@@ -152,13 +152,10 @@ def _follows(loaded: LoadedEntries, number: int, parts: frozenset[int], end: int
     is_part = False
     for place in reversed(walk_up(loaded, number)):
         is_part = is_part or place in parts
-        if place in way or not _is_within_response(loaded.records[place]):
+        record = loaded.records[place]
+        if place in way or not (record.type == "assistant" or is_result(record) or is_note(record)):
             return is_part and place in way
     return False
-
-
-def _is_within_response(record: Record) -> bool:
-    return record.type == "assistant" or is_result(record) or is_note(record)
 
 
 class _Log:
@@ -272,7 +269,10 @@ class _Log:
     def lines_kept(self) -> Iterator[int]:
         """Yield the numbers of the lines of kept records, and of those that go with them."""
         left = frozenset(self.by_uuid) - self.kept
-        span = self.span()
+        links = [record for record in self.records if record.uuid]
+        kept = [record.line for record in links if record.uuid in self.kept]
+        first, last = min(kept, default=0), max(kept, default=0)
+        span = first, last if any(record.line > last for record in links) else float("inf")
         owner: str | None = None
         for record in self.records:
             if record.uuid and record.type in CHAIN_TYPES | {"progress"}:
@@ -281,13 +281,6 @@ class _Log:
                 if record.uuid:
                     self.kept.add(record.uuid)
                 yield record.line
-
-    def span(self) -> tuple[float, float]:
-        """Return the lines of the first and the last kept record; endless where none follows."""
-        links = [record for record in self.records if record.uuid]
-        kept = [record.line for record in links if record.uuid in self.kept]
-        first, last = min(kept, default=0), max(kept, default=0)
-        return first, last if any(record.line > last for record in links) else float("inf")
 
     def is_kept(
         self, record: Record, owner: str | None, span: tuple[float, float], left: frozenset[str]
@@ -299,20 +292,14 @@ class _Log:
                 and (record.parent_uuid in self.by_uuid and record.parent_uuid not in self.kept)
             )
         if record.uuid:
-            return self.is_side_line(record, span)
+            # None was before anything was said; and the SDK does not list what one begins with.
+            parent = record.parent_uuid
+            is_hanging = parent is None or parent in self.kept or parent not in self.by_uuid
+            return record.is_sidechain and span[0] < record.line < span[1] and is_hanging
         if record.type == POINTER_TYPE:
             return False
         is_own = record.line < span[1] and (owner is None or owner in self.kept)
         return (record.type in SESSION_WIDE or is_own) and not mentions_any(record.raw, left)
-
-    def is_side_line(self, record: Record, span: tuple[float, float]) -> bool:
-        """Return whether a record of an agent within the log was started from what is kept.
-
-        None was before anything was said; and the SDK does not list what one begins with.
-        """
-        parent = record.parent_uuid
-        is_hanging = parent is None or parent in self.kept or parent not in self.by_uuid
-        return record.is_sidechain and span[0] < record.line < span[1] and is_hanging
 
 
 def filter_records(records: Iterable[Record], branch: BranchRecords) -> list[Record]:
@@ -387,14 +374,9 @@ def plan_fork(
     log = load_log(subject.log)
     branch = select_branch_at(log.records, at, is_before=is_before)
     plan = plan_branch_copy(subject, log, branch, "fork", LEFT, title, prices)
-    plan = replace(plan, notes=(*plan.notes, *_iter_fork_notes(log, branch, plan)))
-    return add_break_even(plan, log.records, datetime.now(UTC)) if prices else plan
-
-
-def _iter_fork_notes(log: LoadedLog, branch: BranchRecords, plan: Plan) -> Iterator[str]:
-    """Yield why a fork sends less than it holds, or more than its source."""
+    notes: list[str] = []
     if branch.gap:
-        yield (
+        notes.append(
             f"Claude Code will send only what follows line {branch.gap} of the source: the parent "
             f"of that line is missing (`plait repair {plan.source.id[:8]}` finds one)"
         )
@@ -402,7 +384,11 @@ def _iter_fork_notes(log: LoadedLog, branch: BranchRecords, plan: Plan) -> Itera
         is_boundary(record) and record.line not in branch.lines for record in log.records
     )
     if is_before_compaction and (plan.after.tokens or 0) > (plan.before.tokens or 0):
-        yield "the fork ends before a compaction: it sends what the summary stands for in the source"
+        notes.append(
+            "the fork ends before a compaction: it sends what the summary stands for in the source"
+        )
+    plan = replace(plan, notes=(*plan.notes, *notes))
+    return add_break_even(plan, log.records, datetime.now(UTC)) if prices else plan
 
 
 def plan_active_only(subject: Subject, *, title: str | None = None) -> Plan:
@@ -427,7 +413,12 @@ def plan_branch_copy(
     session = str(uuid4())
     kept = filter_records(log.records, branch)
     side_files = select_referenced(list_side_files(subject, session), kept)
-    ids = collect_branch_ids(subject, session, branch, side_files)
+    ids = IdMap(subject, session)
+    for uuid in branch.uuids:
+        ids.add(uuid)
+    for side_file in side_files:
+        if side_file.is_log:
+            ids.add_all(iter_lines(side_file.source))
     if resumes_at(kept, 0, branch.leaf):
         pointer = None
     else:
@@ -443,19 +434,6 @@ def plan_branch_copy(
     return plan_copy(
         operation, subject, copy, log.stamp, side_files, log.measure_with(prices), after
     )
-
-
-def collect_branch_ids(
-    subject: Subject, session: str, branch: BranchRecords, side_files: Sequence[SideFile]
-) -> IdMap:
-    """Return the ids of the records that are copied; what names another still names that one."""
-    ids = IdMap(subject, session)
-    for uuid in branch.uuids:
-        ids.add(uuid)
-    for side_file in side_files:
-        if side_file.is_log:
-            ids.add_all(iter_lines(side_file.source))
-    return ids
 
 
 GRAFTED = "from the other session"

@@ -81,7 +81,13 @@ class LogFacts:
         """Add what a record says of itself and of others; its line may have moved."""
         place = Place(line or record.line, record.uuid)
         if record.uuid:
-            self._enter(record, record.uuid, place)
+            uuid = record.uuid
+            if uuid in self.first_places:
+                self.repeats.append(place)
+            self.first_places.setdefault(uuid, place.line)
+            self.parents[uuid] = record.parent_uuid or None
+            if speaker := _get_speaker(record, uuid):
+                self.speakers[uuid] = speaker
         self.pointers.extend(Pointer(name, target, place) for name, target in iter_pointers(record))
         heads = record.block_heads
         for head in heads:
@@ -91,14 +97,6 @@ class LogFacts:
                 self.results.setdefault(head.tool_use_id, place)
         if any(head.type in ("thinking", "redacted_thinking") for head in heads):
             self.thoughts.update(dict.fromkeys(_iter_thoughts(record), place))
-
-    def _enter(self, record: Record, uuid: str, place: Place) -> None:
-        if uuid in self.first_places:
-            self.repeats.append(place)
-        self.first_places.setdefault(uuid, place.line)
-        self.parents[uuid] = record.parent_uuid or None
-        if speaker := _get_speaker(record, uuid):
-            self.speakers[uuid] = speaker
 
 
 def collect_facts(lines: Iterable[Line]) -> LogFacts:
@@ -750,7 +748,12 @@ def check_plan(plan: Plan) -> tuple[Violation, ...]:
     before = {path: _check_lines(iter_lines(path)) for path in _sources(plan)}
     before |= {path: _check_lines(split_lines(content())) for path, content in plan.originals}
     after = {step.path: _check_lines(_lines_after(step)) for step in steps}
-    stays = _untouched(plan) & before.keys()
+    # Those of the session that results; of another one its agents': a parent in another file stays a pointer to that
+    # file.
+    own = {log.path for log in plan.source.others}
+    if plan.session == plan.source.id:
+        own.add(plan.source.log.path)
+    stays = (own - {step.path for step in plan.steps}) & before.keys()
     found = _find_new(before, after, [before[path] for path in stays])
     broken = _broken_lines(before.values()) if plan.keeps_line_order else frozenset()
     new = (
@@ -793,18 +796,6 @@ def _sources(plan: Plan) -> Iterator[Path]:
     own = (plan.source.log.path, *(log.path for log in plan.source.others))
     read = (path for path, _ in plan.read if _is_log_name(path))
     yield from dict.fromkeys(path for path in (*own, *read) if path.exists())
-
-
-def _untouched(plan: Plan) -> set[Path]:
-    """Return the logs that the plan leaves alone and that its records may still hang on.
-
-    Those of the session that results; of another one its agents': a parent in another file stays
-    a pointer to that file.
-    """
-    own = {log.path for log in plan.source.others}
-    if plan.session == plan.source.id:
-        own.add(plan.source.log.path)
-    return own - {step.path for step in plan.steps}
 
 
 def _check_lines(source: Iterable[Line]) -> LogCheck:

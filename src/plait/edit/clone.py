@@ -362,7 +362,13 @@ def tally_copy(copy: LogCopy) -> Tally:
             found.lines += line.data.count(b"\n") + 1
             is_open = not line.line.is_ended
         if line.fate != "kept" and found.fates[line.fate, line.reason] <= SHOWN:
-            found.differences.append(_difference(line))
+            # Where only part of a line may be shown, its own bytes are not.
+            was, data = (
+                (None, line.shown) if line.shown is not None else (line.line.data, line.data)
+            )
+            found.differences.append(
+                Difference(line.line.number, line.uuid, was, data, line.reason)
+            )
     for data, why in copy.added:
         found.fates["added", why] += 1
         found.bytes += len(data) + 1 + is_open
@@ -370,13 +376,6 @@ def tally_copy(copy: LogCopy) -> Tally:
         is_open = False
         found.differences.append(Difference(None, None, None, data, why))
     return found
-
-
-def _difference(line: CopiedLine) -> Difference:
-    number, uuid = line.line.number, line.uuid
-    if line.shown is not None:
-        return Difference(number, uuid, None, line.shown, line.reason)
-    return Difference(number, uuid, line.line.data, line.data, line.reason)
 
 
 def select_lines(numbers: Container[int], why: str) -> Choice:
@@ -491,26 +490,18 @@ def collect_ids(subject: Subject, session: str) -> IdMap:
 def build_side_writes(side_files: Iterable[SideFile], ids: IdMap) -> Iterator[Write]:
     """Yield the files next to the log of a copy."""
     for side_file in side_files:
-        mode, times = read_file_mode(side_file.source), read_file_times(side_file.source)
-        yield Write(side_file.target, build_side_content(side_file, ids), mode=mode, times=times)
-
-
-def build_side_content(side_file: SideFile, ids: IdMap) -> Content:
-    """Return what a file next to the log holds in the copy."""
-    if side_file.is_log:
-        return partial(_rewrite_side_log, side_file.source, ids)
-    if side_file.is_named:
-        return partial(_rewrite_side_text, side_file.source, ids)
-    return CopyOf(side_file.source)
+        path = side_file.source
+        content: Content = CopyOf(path)
+        if side_file.is_log:
+            content = partial(_rewrite_side_log, path, ids)
+        elif side_file.is_named:
+            content = partial(_rewrite_side_text, path, ids)
+        mode, times = read_file_mode(path), read_file_times(path)
+        yield Write(side_file.target, content, mode=mode, times=times)
 
 
 def _rewrite_side_log(path: Path, ids: IdMap) -> Iterator[bytes]:
-    return join_pieces(part for line in iter_lines(path) for part in _rewrite_line(line, ids))
-
-
-def _rewrite_line(line: Line, ids: IdMap) -> tuple[bytes, ...]:
-    data = ids.rewrite_line(line)
-    return (data, b"\n") if line.is_ended else (data,)
+    return join_pieces(ids.rewrite_line(line) + b"\n" * line.is_ended for line in iter_lines(path))
 
 
 def _rewrite_side_text(path: Path, ids: IdMap) -> Iterator[bytes]:

@@ -126,12 +126,6 @@ def build_boundary(near: Record, after: str, metadata: Mapping[str, Any]) -> dic
     return _build_line("system", near, None, "boundary", own)
 
 
-def format_opening(before: str | None, *, has_calls: bool) -> str:
-    """Return what Claude is said about the compressed turns, and what it said before the first one."""
-    words = OPENING + (NO_FORM if has_calls else "")
-    return f"{words}\n\n{BEFORE}\n\n{before}" if before else words
-
-
 def build_opening(near: Record, parent: str, words: str) -> dict[str, Any]:
     """Build the message that tells Claude about the compression."""
     own = {
@@ -270,7 +264,11 @@ def select_band(
     places = {record.uuid: place for place, record in enumerate(chain)}
     turns = [turn for turn in active.turns if turn.number and _first_uuid(turn) in places]
     if until:
-        holders = (turn for turn in active.turns if until in _list_uuids(turn))
+        holders = (
+            turn
+            for turn in active.turns
+            if until in {item.uuid for item in _unfold(iter(turn.items)) if item.uuid}
+        )
         holder = next(holders, None)
         if holder is None:
             raise UserError(f"'{until}' is not on the active branch")
@@ -284,7 +282,16 @@ def select_band(
         for turn in turns
         if places[_first_uuid(turn)] < edge and turn.opener and turn.opener.kind != "notice"
     }
-    items = _group_items(active, chain)
+    # Return the conversation's items by record, also of records that only the client sees.
+    items: dict[str, list[Item]] = {}
+    for item in _unfold(active.items()):
+        if item.uuid and not getattr(item, "is_intermediate", False):
+            items.setdefault(item.uuid, []).append(item)
+    responses = Responses()
+    unseen = [record for record in chain if record.uuid not in items]
+    converted = [item for record in unseen for item in build_items(record, responses)]
+    for item in pair_results(converted, lambda _: None, lambda _: True):
+        items.setdefault(item.uuid or "", []).append(item)
     segments: list[Segment] = []
     number, members = 0, list[Record]()
 
@@ -341,24 +348,6 @@ def _load_sent_chain(
 
 def _first_uuid(turn: Turn) -> str | None:
     return turn.opener.uuid if turn.opener else None
-
-
-def _list_uuids(turn: Turn) -> set[str]:
-    return {item.uuid for item in _unfold(iter(turn.items)) if item.uuid}
-
-
-def _group_items(active: Conversation, chain: Sequence[Record]) -> dict[str, list[Item]]:
-    """Return the conversation's items by record, also of records that only the client sees."""
-    found: dict[str, list[Item]] = {}
-    for item in _unfold(active.items()):
-        if item.uuid and not getattr(item, "is_intermediate", False):
-            found.setdefault(item.uuid, []).append(item)
-    responses = Responses()
-    unseen = [record for record in chain if record.uuid not in found]
-    converted = [item for record in unseen for item in build_items(record, responses)]
-    for item in pair_results(converted, lambda _: None, lambda _: True):
-        found.setdefault(item.uuid or "", []).append(item)
-    return found
 
 
 def _unfold(items: Iterator[Item]) -> Iterator[Item]:
@@ -460,7 +449,8 @@ def compress_draft(
     order = CompressedOrder(band.boundary.uuid if band.boundary else None, start, start)
     if not is_compressed_boundary(band.boundary):
         before = next((words(segment) for segment in band.segments if segment.is_head), None)
-        opening = format_opening(before, has_calls=text.has_calls)
+        opening = OPENING + (NO_FORM if text.has_calls else "")
+        opening = f"{opening}\n\n{BEFORE}\n\n{before}" if before else opening
         note = build_note(first, order.tip, text.note)
         boundary = build_boundary(first, note["uuid"], text.metadata)
         for fields in (note, boundary, build_opening(first, boundary["uuid"], opening)):
@@ -661,7 +651,16 @@ def plan_compress(
     band = select_band(records, stamp.size, active, until=until, keep_last=keep_last)
     sent, weights = estimate_request_tokens(now.request), weigh_chain(records, stamp.size)
     metadata = {"trigger": "manual", "preTokens": before.tokens or sent, MARK: band.turns}
-    text = CompactionText(_format_note(band), metadata, calls == "metadata")
+    going = [part for part in band.segments if any(fate != "stays" for fate in decide_fates(part))]
+    numbers = [part.number for part in going if part.number]
+    turns = f"turns {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "a turn"
+    answers, made = _count_answers_and_calls(going)
+    counts = f"{format_count(answers, 'answer')}, {format_count(made, 'tool call')}"
+    text = CompactionText(
+        f"Plait compressed {turns}: {counts} with {'its result' if made == 1 else 'their results'}.",
+        metadata,
+        calls == "metadata",
+    )
     order = compress_draft(
         draft, band, lambda segment: _format_replacement(segment, summariser, calls), text
     )
@@ -722,17 +721,6 @@ def _format_replacement(segment: Segment, summariser: Summariser, calls: Calls) 
     call_lines = turn.calls if calls == "metadata" else ()
     call_list = "\n".join((CALLED, *(f"- {line}" for line in call_lines))) if call_lines else ""
     return "\n\n".join(part for part in (summary, call_list) if part) or ONLY_CALLS
-
-
-def _format_note(band: Band) -> str:
-    going = [part for part in band.segments if any(fate != "stays" for fate in decide_fates(part))]
-    numbers = [part.number for part in going if part.number]
-    turns = f"turns {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "a turn"
-    answers, made = _count_answers_and_calls(going)
-    counts = f"{format_count(answers, 'answer')}, {format_count(made, 'tool call')}"
-    return (
-        f"Plait compressed {turns}: {counts} with {'its result' if made == 1 else 'their results'}."
-    )
 
 
 def _count_answers_and_calls(segments: Sequence[Segment]) -> tuple[int, int]:

@@ -207,25 +207,21 @@ def splice_record(
 
     Fields of the line itself, and those of its message.
     """
-    wanted = _expected_fields(record.fields, blocks, fields, message)
-    data = _spliced(record.raw, blocks, fields, message)
-    return data if data is not None and _reads_as(data, wanted) else encode(wanted)
-
-
-def _expected_fields(
-    fields: Mapping[str, Any],
-    blocks: Mapping[int, object],
-    others: Mapping[str, object],
-    of_message: Mapping[str, object],
-) -> dict[str, Any]:
-    found = {**fields, **others}
-    if blocks or of_message:
-        message = {**fields["message"], **of_message}
+    found = {**record.fields, **fields}
+    if blocks or message:
+        changed = {**record.fields["message"], **message}
         if blocks:
-            placed = (blocks.get(at, item) for at, item in enumerate(message["content"]))
-            message["content"] = [item for item in placed if item is not GONE]
-        found["message"] = message
-    return {name: value for name, value in found.items() if value is not GONE}
+            placed = (blocks.get(at, item) for at, item in enumerate(changed["content"]))
+            changed["content"] = [item for item in placed if item is not GONE]
+        found["message"] = changed
+    wanted = {name: value for name, value in found.items() if value is not GONE}
+    data = _spliced(record.raw, blocks, fields, message)
+    if data is not None:
+        # A field that occurs twice, or invalid UTF-8, reads otherwise than it was spliced.
+        entry = parse_entry(Line(0, 0, data, True))
+        if isinstance(entry, Record) and entry.fields == wanted:
+            return data
+    return encode(wanted)
 
 
 def _spliced(
@@ -306,11 +302,6 @@ def _trimmed(data: bytes, begin: int, end: int) -> Span:
     return begin, end
 
 
-def _reads_as(data: bytes, wanted: dict[str, Any]) -> bool:
-    entry = parse_entry(Line(0, 0, data, True))
-    return isinstance(entry, Record) and entry.fields == wanted
-
-
 CALL, RESULT = "tool_use", "tool_result"
 """How the kinds of blocks end that call a tool and that answer one, whoever runs it."""
 NAMED = re.compile(rb'"(?:parentToolUseID|toolUseID|sourceToolUseID)":"([^"\\]+)"')
@@ -371,18 +362,16 @@ class CallPairs:
         """Calls whose result holds what a person said."""
         for line, record in spoken:
             for at, head in enumerate(list_block_heads(record)):
-                self._take(Place(line.number or 0, at), record, head)
-
-    def _take(self, place: Place, record: Record, head: BlockHead) -> None:
-        if call := get_call_id(head):
-            self.calls.setdefault(call, []).append(place)
-            self.names.setdefault(call, head.name or "")
-        elif call := get_answered_id(head):
-            self.results.setdefault(call, []).append(place)
-            if self._is_of_person(record, place.block, call):
-                self.of_people.add(call)
-        elif record.message_id and is_thinking({"type": head.type}):
-            self.thoughts.setdefault(record.message_id, []).append(place)
+                place = Place(line.number or 0, at)
+                if call := get_call_id(head):
+                    self.calls.setdefault(call, []).append(place)
+                    self.names.setdefault(call, head.name or "")
+                elif call := get_answered_id(head):
+                    self.results.setdefault(call, []).append(place)
+                    if self._is_of_person(record, place.block, call):
+                        self.of_people.add(call)
+                elif record.message_id and is_thinking({"type": head.type}):
+                    self.thoughts.setdefault(record.message_id, []).append(place)
 
     def _is_of_person(self, record: Record, place: int, call: str) -> bool:
         if get_tool(self.names.get(call, "")).is_answered_by_person:
@@ -484,7 +473,16 @@ class SentLog:
 
     def __init__(self, records: Sequence[Record], size: int) -> None:
         self.records = records
-        self.chain = list(_number_turns(list_contributions(records, size)))
+        chain: list[SentRecord] = []
+        turn = answer = 0
+        last: str | None = None
+        for record, blocks in list_contributions(records, size):
+            if is_human_prompt(record):
+                turn += 1
+            elif record.type == "assistant" and (record.message_id or record.uuid) != last:
+                answer, last = answer + 1, record.message_id or record.uuid
+            chain.append(SentRecord(record, blocks, turn, answer))
+        self.chain = chain
         lines = (DraftLine(record, record.raw, number=record.line) for record in records)
         self.pairs = CallPairs(zip(lines, records, strict=True))
         self.turns = self.chain[-1].turn if self.chain else 0
@@ -556,17 +554,6 @@ class SentLog:
         return is_late and sent.turn > self.turns - turns
 
 
-def _number_turns(chain: list[tuple[Record, list[Block]]]) -> Iterator[SentRecord]:
-    turn = answer = 0
-    last: str | None = None
-    for record, blocks in chain:
-        if is_human_prompt(record):
-            turn += 1
-        elif record.type == "assistant" and (record.message_id or record.uuid) != last:
-            answer, last = answer + 1, record.message_id or record.uuid
-        yield SentRecord(record, blocks, turn, answer)
-
-
 def find_inline_agents(
     draft: Draft, records: Mapping[int, Record], pairs: CallPairs, calls: Set[str]
 ) -> Iterator[int]:
@@ -611,7 +598,13 @@ SMALL = "microcompact_boundary"
 def remove_mentions(record: Record, calls: Set[str]) -> bytes | None:
     """Return a line that lists none of some calls, or None where it lists no other."""
     if record.type == REPLACEMENT:
-        return _unlisted(record, "replacements", record.fields.get("replacements"), calls)
+        listed = record.fields.get("replacements")
+        if not isinstance(listed, list):
+            return record.raw
+        left = [item for item in listed if as_mapping(item).get("toolUseId") not in calls]
+        if len(left) == len(listed):
+            return record.raw
+        return replace_field(record, "replacements", left) if left else None
     if record.subtype == SMALL:
         facts = as_mapping(record.fields.get("microcompactMetadata"))
         listed = facts.get("compactedToolIds")
@@ -621,15 +614,6 @@ def remove_mentions(record: Record, calls: Set[str]) -> bytes | None:
                 record, "microcompactMetadata", {**facts, "compactedToolIds": left}
             )
     return record.raw
-
-
-def _unlisted(record: Record, name: str, listed: Any, calls: Set[str]) -> bytes | None:
-    if not isinstance(listed, list):
-        return record.raw
-    left = [item for item in listed if as_mapping(item).get("toolUseId") not in calls]
-    if len(left) == len(listed):
-        return record.raw
-    return replace_field(record, name, left) if left else None
 
 
 USAGE_MOVED = "says what its response cost, since the line that said it goes"
@@ -735,14 +719,11 @@ def shorten_view(view: Any, before: dict[str, Any], now: dict[str, Any]) -> Any:
     """Return the client's own view of a result without what the result no longer says."""
     words = get_result_text(now)
     shrunk = _Shrinking(get_result_text(before), words).value(view)
-    if isinstance(shrunk, dict) and not _names_file(shrunk, words):
-        shrunk = {key: value for key, value in shrunk.items() if key not in SAVED}
+    if isinstance(shrunk, dict):
+        path = shrunk.get(SAVED[0])
+        if not (isinstance(path, str) and path.replace("\\", "/").rpartition("/")[2] in words):
+            shrunk = {key: value for key, value in shrunk.items() if key not in SAVED}
     return shrunk
-
-
-def _names_file(view: dict[str, Any], words: str) -> bool:
-    path = view.get(SAVED[0])
-    return isinstance(path, str) and path.replace("\\", "/").rpartition("/")[2] in words
 
 
 class _Shrinking:
@@ -820,35 +801,25 @@ def _may_change(record: Record, cut: Cut, place: int, pairs: CallPairs) -> bool:
         return False
     head = heads[place]
     kind, call = head.type or "", get_call_id(head) or get_answered_id(head)
+    if call in pairs.of_people:
+        return False
+    if call is not None and kind in PLAIN_RESULTS:
+        content = list_blocks(record)[place].get("content")
+        return cut.inner is None or (isinstance(content, list) and 0 <= cut.inner < len(content))
     if call is not None:
-        return call not in pairs.of_people and _can_be(record, cut, kind)
+        # What only the provider can write cannot be shortened, and an input stays an object.
+        if cut.inner is not None or cut.to is None:
+            return cut.inner is None
+        try:
+            return kind.endswith("tool_use") and isinstance(msgspec.json.decode(cut.to), dict)
+        except msgspec.MsgspecError:
+            return False
     if is_thinking({"type": kind}):
         return cut.to is None
     if record.type != "user" or kind in PICTURES:
         return True
     text = str(list_blocks(record)[place].get("text", "")).strip()
     return record.is_meta or is_machine_text(text)
-
-
-def _can_be(record: Record, cut: Cut, kind: str) -> bool:
-    """Whether a call or a result can be as a cut wants it."""
-    if kind in PLAIN_RESULTS:
-        return cut.inner is None or _has_part(record, cut)
-    if cut.to is None:
-        return cut.inner is None
-    return kind.endswith("tool_use") and cut.inner is None and _is_object(cut.to)
-
-
-def _has_part(record: Record, cut: Cut) -> bool:
-    content = list_blocks(record)[cut.block or 0].get("content")
-    return isinstance(content, list) and 0 <= (cut.inner or 0) < len(content)
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(msgspec.json.decode(text), dict)
-    except msgspec.MsgspecError:
-        return False
 
 
 WITH_CALL = "goes with a call that goes"

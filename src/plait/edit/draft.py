@@ -248,9 +248,6 @@ class DraftedLog:
         """What is added before all other lines."""
         self.changed = [line for line in draft.lines if line.reasons]
         self.kept = sum(not line.reasons for line in draft.lines)
-        self._hold(draft)
-
-    def _hold(self, draft: Draft) -> None:
         last: DraftLine | None = None
         added: list[bytes] = []
         for line in (*draft.lines, None):
@@ -451,7 +448,12 @@ def _losses(
     What went before an answer was read by it: the record above notes it, so that it counts to
     what the request had grown by then. What the answer itself lost was read by the next one.
     """
-    less, gone_answers = _savings_by_line(chain, before), _dropped_responses(draft)
+    gone_answers: dict[str | None, list[int]] = {}
+    for line in draft.lines:
+        entry = line.entry
+        if line.is_dropped and line.number and isinstance(entry, Record) and entry.message_id:
+            gone_answers.setdefault(entry.message_id, []).append(line.number)
+    less, gone_answers = _savings_by_line(chain, before), gone_answers
     found: Counter[int] = Counter()
     noted = above = 0
     for record, blocks in chain:
@@ -488,16 +490,6 @@ def _savings_by_line(
     least: int | None = None
     for line in reversed(found):
         least = found[line] = found[line] if least is None else min(found[line], least)
-    return found
-
-
-def _dropped_responses(draft: Draft) -> dict[str | None, list[int]]:
-    """Return the lines of each response that are gone."""
-    found: dict[str | None, list[int]] = {}
-    for line in draft.lines:
-        entry = line.entry
-        if line.is_dropped and line.number and isinstance(entry, Record) and entry.message_id:
-            found.setdefault(entry.message_id, []).append(line.number)
     return found
 
 

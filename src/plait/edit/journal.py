@@ -189,7 +189,20 @@ class JournalEntry:
         edit = msgspec.structs.replace(self.edit, state=state, steps=steps)
         make_folder(self.folder)
         name = OPEN_FILE if edit.is_cut_off else ENTRY_FILE
-        replace_file(self.folder / name, _encode_edit(self.home, edit))
+
+        def encode_path(path: Any) -> str:
+            if not isinstance(path, Path):
+                raise NotImplementedError(type(path))
+            return (
+                OUTER_STATE
+                if path == _outer_state_path(self.home)
+                else path.relative_to(self.home).as_posix()
+            )
+
+        # Escaped, because names of files need not be Unicode.
+        replace_file(
+            self.folder / name, json.dumps(msgspec.to_builtins(edit, enc_hook=encode_path)).encode()
+        )
         self.edit = edit
         if name == ENTRY_FILE:
             (self.folder / OPEN_FILE).unlink(missing_ok=True)
@@ -257,25 +270,6 @@ def read_entry(home: Path, id_: str) -> JournalEntry:
     except (ValueError, msgspec.ValidationError) as error:
         raise SourceError(f"cannot read what the edit '{id_}' did: {error}") from error
     return JournalEntry(home, edit)
-
-
-def remove_unrecorded(home: Path, id_: str) -> None:
-    """Delete the folder of an edit that was interrupted before it had an entry."""
-    folder = journal_folder(home) / id_
-    if not folder.is_symlink() and not any(
-        (folder / name).exists() for name in (OPEN_FILE, ENTRY_FILE)
-    ):
-        remove_folder(folder)
-
-
-def _encode_edit(home: Path, edit: Edit) -> bytes:
-    def name(path: Any) -> str:
-        if not isinstance(path, Path):
-            raise NotImplementedError(type(path))
-        return OUTER_STATE if path == _outer_state_path(home) else path.relative_to(home).as_posix()
-
-    # Escaped, because names of files need not be Unicode.
-    return json.dumps(msgspec.to_builtins(edit, enc_hook=name)).encode()
 
 
 def resolve_in_home(home: Path, name: str) -> Path:
@@ -729,7 +723,14 @@ def _objection(
             _check_kept(step, kept, is_needed=was_complete)
             return "is there again" if kept and there and not there.is_same_as(kept) else None
         case "move":
-            return _objection_to_move(step, there)
+            moved = read_file_state(step.target) if step.target else None
+            if moved is None:
+                return None if there else "has gone since the edit"
+            if there:
+                return (
+                    None if there.inode == moved.inode else "cannot go back: its old name is taken"
+                )
+            return None if moved.is_same_as(step.before) else "has changed since the edit"
 
 
 def _is_after(step: EditStep, there: FileState) -> bool:
@@ -770,15 +771,6 @@ def _keep_foreign_lines(entry: JournalEntry, number: int, there: FileState) -> b
 def _has_moved(step: EditStep) -> bool:
     there = read_file_state(step.target) if step.target else None
     return there is not None and step.before is not None and there.inode == step.before.inode
-
-
-def _objection_to_move(step: EditStep, here: FileState | None) -> str | None:
-    there = read_file_state(step.target) if step.target else None
-    if there is None:
-        return None if here else "has gone since the edit"
-    if here:
-        return None if here.inode == there.inode else "cannot go back: its old name is taken"
-    return None if there.is_same_as(step.before) else "has changed since the edit"
 
 
 def _undo_move(entry: JournalEntry, number: int, step: EditStep) -> None:
@@ -995,7 +987,12 @@ class Journal:
         """Undo interrupted edits that changed nothing yet; refuse any other."""
         for id_ in list_edit_ids(self.home):
             if id_ != but and is_incomplete(self.home, id_):
-                remove_unrecorded(self.home, id_)
+                # Delete the folder of an edit that was interrupted before it had an entry.
+                folder = journal_folder(self.home) / id_
+                if not folder.is_symlink() and not any(
+                    (folder / name).exists() for name in (OPEN_FILE, ENTRY_FILE)
+                ):
+                    remove_folder(folder)
                 for edit in self._edits([id_]):
                     entry = JournalEntry(self.home, edit)
                     if not has_changed_nothing(entry):

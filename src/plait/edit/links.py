@@ -164,20 +164,20 @@ class Ancestors:
                     self.parents[record.uuid] = record.parent_uuid
                     went.append(record)
         if went:
-            self._responses = _responses_of_calls(draft, pairs)
-            self._gather(draft)
+            named: dict[int, str] = {}
+            for line in draft.lines:
+                if isinstance(line.entry, Record):
+                    named[line.number or 0] = _name_of(line.entry)
+            self._responses = {call: named[places[-1].line] for call, places in pairs.calls.items()}
+            names = frozenset(self._responses.values())
+            for record in draft.records:
+                if record.type == "assistant" and (name := _name_of(record)) in names:
+                    self._groups.setdefault(name, _Group()).answers.append(record)
+                for name in self._answered_responses(record):
+                    self._groups.setdefault(name, _Group()).results.append(record)
             for record in went:
                 if other := self._last_before(record):
                     self._side_parents[str(record.uuid)] = other
-
-    def _gather(self, draft: Draft) -> None:
-        """Gather what stays of each response: its blocks and the results of its calls."""
-        names = frozenset(self._responses.values())
-        for record in draft.records:
-            if record.type == "assistant" and (name := _name_of(record)) in names:
-                self._groups.setdefault(name, _Group()).answers.append(record)
-            for name in self._answered_responses(record):
-                self._groups.setdefault(name, _Group()).results.append(record)
 
     def _answered_responses(self, record: Record) -> set[str]:
         """Return the responses whose calls a record answers."""
@@ -252,15 +252,6 @@ class _Group:
 
 def _name_of(record: Record) -> str:
     return record.message_id or record.uuid or ""
-
-
-def _responses_of_calls(draft: Draft, pairs: CallPairs) -> dict[str, str]:
-    """Return the response that each call is part of, those that were removed among them."""
-    named: dict[int, str] = {}
-    for line in draft.lines:
-        if isinstance(line.entry, Record):
-            named[line.number or 0] = _name_of(line.entry)
-    return {call: named[places[-1].line] for call, places in pairs.calls.items()}
 
 
 POINTED = "where the session goes on: its last record goes, and another branch ends later"

@@ -266,24 +266,40 @@ def plan_move(
         with_texts,
     )
     _refuse_overwriting(found)
-    moved = [_moved(folder, path, directories) for folder in found for path in folder.files]
+    moved = {path: _move_file(item, path, directories) for item in found for path in item.files}
     shared, notes = _shared(config, found, directories)
     subjects = [subject for item in found for subject in item.subjects]
     logs = tuple(log for subject in subjects for log in (subject.log, *subject.others))
-    tally = _tally(subjects, directories)
-    steps = (*(step for file in moved for step in file.steps), *shared)
+    before, after, changes, differences = _tally(subjects, directories)
+    steps = (*(step for steps in moved.values() for step in steps), *shared)
+    said: list[str] = []
+    old = names[0]
+    within = [folder for folder in found if folder.old != old]
+    sessions = sum(len(folder.subjects) for folder in found)
+    said.append(f"{format_count(sessions, 'session')} of '{old}'")
+    if within:
+        listed = ", ".join(f"'{item.old}'" for item in within[:MOST_NAMED])
+        others = f" and {len(within) - MOST_NAMED} more" if len(within) > MOST_NAMED else ""
+        said.append(f"with it move the directories in it: {listed}{others}")
+    said.append("the directory itself is not touched: what is on the disk you move yourself")
+    if not with_texts:
+        said.append(
+            "what was said stays as it was said, old paths in it too: `--texts` changes those"
+        )
+    if any(folder.target != folder.folder and (folder.target / INDEX).exists() for folder in found):
+        said.append(f"the '{INDEX}' of the new folder stays, the client goes on with it")
     return Plan(
         operation="move",
         source=Subject(names[0], logs[0], logs[1:], config),
         session=names[1],
         path=found[0].target,
         steps=steps,
-        before=tally.before,
-        after=tally.after,
-        changes=tally.changes,
-        differences=tuple(tally.differences),
-        read=tuple((file.path, read_stamp(file.path)) for file in moved),
-        notes=(*_build_notes(found, names[0], with_texts), *notes),
+        before=before,
+        after=after,
+        changes=changes,
+        differences=differences,
+        read=tuple((path, read_stamp(path)) for path in moved),
+        notes=(*said, *notes),
     )
 
 
@@ -304,47 +320,32 @@ def _refuse_overwriting(found: Iterable[MovedFolder]) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _MovedFile:
-    path: Path
-    steps: tuple[Step, ...]
-
-
-def _moved(folder: MovedFolder, path: Path, directories: DirectoryMap) -> _MovedFile:
-    """Return how a file comes to where it will lie."""
+def _move_file(folder: MovedFolder, path: Path, directories: DirectoryMap) -> tuple[Step, ...]:
+    """Return the steps that bring a file to its new place."""
     place, was = folder.place(path), read_stamp(path)
-    if OUTPUTS in path.parent.parts[-2:]:
-        content = None
-    elif path.suffix == LOG_SUFFIX:
-        content = (
-            partial(_log, path, directories)
-            if mentions_any(iter_lines(path), directories)
-            else None
-        )
-    elif path.suffix != JSON:
-        content = None
-    else:
+    content = None
+    is_output = OUTPUTS in path.parent.parts[-2:]
+    if path.suffix == LOG_SUFFIX and not is_output:
+        if mentions_any(iter_lines(path), directories):
+            content = partial(_rewrite_log, path, directories)
+    elif path.suffix == JSON and not is_output:
         data = read_small(path) or b""
-        content = (
-            partial(_text, path, directories) if directories.rewrite_json(data) != data else None
-        )
+        if directories.rewrite_json(data) != data:
+            content = partial(_text, path, directories)
     if path.name == INDEX and place != path and place.exists():
-        return _MovedFile(path, (Remove(path, was),))  # that of the other directory goes on
+        return (Remove(path, was),)  # the index of the other directory stays
     if content is None:
-        return _MovedFile(path, () if place == path else (Move(path, place, was),))
+        return () if place == path else (Move(path, place, was),)
     mode, times = read_file_mode(path), read_file_times(path)
     if place == path:
-        return _MovedFile(path, (Write(path, content, was, mode, times),))
-    return _MovedFile(path, (Write(place, content, None, mode, times), Remove(path, was)))
+        return (Write(path, content, was, mode, times),)
+    return (Write(place, content, None, mode, times), Remove(path, was))
 
 
-def _log(path: Path, directories: DirectoryMap) -> Iterator[bytes]:
-    return join_pieces(part for line in iter_lines(path) for part in _parts(line, directories))
-
-
-def _parts(line: Line, directories: DirectoryMap) -> tuple[bytes, ...]:
-    data = directories.rewrite_line(line)
-    return (data, b"\n") if line.is_ended else (data,)
+def _rewrite_log(path: Path, directories: DirectoryMap) -> Iterator[bytes]:
+    return join_pieces(
+        directories.rewrite_line(line) + b"\n" * line.is_ended for line in iter_lines(path)
+    )
 
 
 def _text(path: Path, directories: DirectoryMap) -> Iterator[bytes]:
@@ -361,10 +362,15 @@ def _shared(
     steps, notes = list[Step](), list[str]()
     quiet = DirectoryMap(directories.pairs)
     history = config / PROMPT_HISTORY
-    if history.is_file() and count_prompts(history, quiet):
+    if history.is_file() and sum(
+        quiet.rewrite_json(line.data) != line.data for line in iter_lines(history)
+    ):
         was = read_stamp(history)
         steps.append(Write(history, partial(_prompts, history, quiet), was, is_shared=True))
-    for path in list_state_files(config):
+    places = [config / CLIENT_STATE]
+    if config.name == USUAL_CONFIG:
+        places.append(config.parent / CLIENT_STATE)
+    for path in [path for path in places if path.is_file()]:
         data = read_small(path) or b""
         if quiet.rewrite_json(data) == data:
             continue
@@ -379,14 +385,6 @@ def _shared(
     return steps, notes
 
 
-def list_state_files(config: Path) -> list[Path]:
-    """Return where the client keeps what it knows of projects: in its folder, or beside it."""
-    places = [config / CLIENT_STATE]
-    if config.name == USUAL_CONFIG:
-        places.append(config.parent / CLIENT_STATE)
-    return [path for path in places if path.is_file()]
-
-
 def _knows(data: bytes, directory: str) -> bool:
     try:
         known = json.loads(data)
@@ -396,26 +394,15 @@ def _knows(data: bytes, directory: str) -> bool:
     return isinstance(projects, dict) and directory in projects
 
 
-def count_prompts(history: Path, directories: DirectoryMap) -> int:
-    """Count the prompts that were typed in a directory."""
-    return sum(directories.rewrite_json(line.data) != line.data for line in iter_lines(history))
-
-
 def _prompts(history: Path, directories: DirectoryMap) -> Iterator[bytes]:
     for line in iter_lines(history):
         yield directories.rewrite_json(line.data) + (b"\n" if line.is_ended else b"")
 
 
-@dataclass(slots=True)
-class _Tally:
-    before: Measures
-    after: Measures
-    changes: tuple[Change, ...]
-    differences: list[Difference]
-
-
-def _tally(subjects: Iterable[Subject], directories: DirectoryMap) -> _Tally:
-    """Count what becomes of the lines of sessions, and keep a few differences to show."""
+def _tally(
+    subjects: Iterable[Subject], directories: DirectoryMap
+) -> tuple[Measures, Measures, tuple[Change, ...], tuple[Difference, ...]]:
+    """Return the measures before and after, how lines fare, and a few differences to show."""
     sizes: list[Measures] = []
     differences: list[Difference] = []
     changed = grown = 0
@@ -435,7 +422,8 @@ def _tally(subjects: Iterable[Subject], directories: DirectoryMap) -> _Tally:
     after = Measures(before.lines, before.turns, before.bytes + grown, before.tokens)
     kept = before.lines - changed
     changes = (Change("rewritten", changed, DIRECTORY), Change("kept", kept, OTHERWISE))
-    return _Tally(before, after, tuple(change for change in changes if change.lines), differences)
+    counted = tuple(change for change in changes if change.lines)
+    return before, after, counted, tuple(differences)
 
 
 def sum_measures(sizes: Iterable[Measures]) -> Measures:
@@ -447,18 +435,3 @@ def sum_measures(sizes: Iterable[Measures]) -> Measures:
         sum(measures.bytes for measures in found),
         found[0].tokens if len(found) == 1 else None,
     )
-
-
-def _build_notes(found: tuple[MovedFolder, ...], old: str, with_texts: bool) -> Iterator[str]:
-    within = [folder for folder in found if folder.old != old]
-    sessions = sum(len(folder.subjects) for folder in found)
-    yield f"{format_count(sessions, 'session')} of '{old}'"
-    if within:
-        names = ", ".join(f"'{item.old}'" for item in within[:MOST_NAMED])
-        more = f" and {len(within) - MOST_NAMED} more" if len(within) > MOST_NAMED else ""
-        yield f"with it move the directories in it: {names}{more}"
-    yield "the directory itself is not touched: what is on the disk you move yourself"
-    if not with_texts:
-        yield "what was said stays as it was said, old paths in it too: `--texts` changes those"
-    if any(folder.target != folder.folder and (folder.target / INDEX).exists() for folder in found):
-        yield f"the '{INDEX}' of the new folder stays, the client goes on with it"

@@ -327,23 +327,75 @@ class Plans:
 
         Directories within it move along. What was said keeps its paths, unless texts are meant too.
         """
-
-        return plan_moves(self._archive, project, new, with_texts=texts)
+        known = list(iter_projects(self._archive))
+        old, target = match_directory(known, project), _directory(new)
+        if target == old:
+            raise UserError(f"'{old}' is already there")
+        names = DirectoryMap(((old, target),))
+        clients: dict[Path, list[MovedFolder]] = {}
+        for project_sessions in sorted(known, key=lambda item: len(item.directory)):
+            if is_within(project_sessions.directory, old):
+                subjects = tuple(map(find_subject, project_sessions.sessions))
+                files = _files_of(
+                    project_sessions.folder,
+                    subjects,
+                    is_full_folder=project_sessions.is_full_folder,
+                )
+                folder = MovedFolder(
+                    project_sessions.folder,
+                    project_sessions.directory,
+                    names.rewrite_path(project_sessions.directory),
+                    files,
+                    subjects,
+                )
+                clients.setdefault(project_sessions.config, []).append(folder)
+        return [
+            plan_move(config, folders, (old, target), with_texts=texts)
+            for config, folders in clients.items()
+        ]
 
     def pack(
         self, what: SessionRef, file: Path | str, *, redactor: "Redactor | None" = None
     ) -> PackPlan:
         """Return a session or a project as one file, which `write` writes: for another machine."""
 
-        return plan_pack_of(self._archive, what, Path(file), redactor)
+        file = Path(file)
+        project = _project_meant(self._archive, what)
+        if project is not None:
+            subjects = tuple(map(find_subject, project.sessions))
+            files = _files_of(project.folder, subjects, is_full_folder=project.is_full_folder)
+            return plan_pack(
+                file,
+                PackSource(project.folder, project.directory, subjects, files, is_project=True),
+                redactor,
+            )
+        session = self._archive.session(what)
+        subject = find_subject(session)
+        folder = subject.log.path.parent
+        files = _files_of(folder, (subject,), is_full_folder=False)
+        return plan_pack(
+            file, PackSource(folder, find_directory(session), (subject,), files), redactor
+        )
 
     def port(self, file: Path | str, into: Path | str) -> Plan:
         """Return what brings the sessions of such a file to a directory of this machine.
 
         Paths are those of this machine then. What is here already stays, and is told.
         """
-
-        return plan_unpack_to(self._archive, Path(file), into)
+        if not self._archive.roots:
+            raise UserError(
+                "there is no configuration folder to bring it to", "name it with `--root`"
+            )
+        root = self._archive.roots[0]
+        config = (root.config or root.path).resolve()
+        if not config.is_dir() or (root.config is None and any(self._archive.files)):
+            raise UserError(f"'{root.path}' is no configuration folder", "name one with `--root`")
+        here: dict[str, Path] = {
+            session.id: session.path.resolve()
+            for session in self._archive.sessions
+            if session.file and config in session.path.resolve().parents
+        }
+        return plan_unpack(Path(file), config, _directory(into), here)
 
     def _subject(self, session: SessionRef) -> Subject:
         return find_subject(self._archive.session(session))
@@ -363,36 +415,6 @@ def find_subject(session: Session) -> Subject:
         )
     config = session.config or find_config_folder(session.file.path)
     return Subject(session.id, session.file, session.agents + session.journals, config)
-
-
-def plan_moves(
-    archive: "Archive", project: str, new: Path | str, *, with_texts: bool = False
-) -> list[Plan]:
-    """Return what moves the sessions of a directory, and of those in it, for each client."""
-    known = list(iter_projects(archive))
-    old, target = match_directory(known, project), _directory(new)
-    if target == old:
-        raise UserError(f"'{old}' is already there")
-    names = DirectoryMap(((old, target),))
-    clients: dict[Path, list[MovedFolder]] = {}
-    for project_sessions in sorted(known, key=lambda item: len(item.directory)):
-        if is_within(project_sessions.directory, old):
-            subjects = tuple(map(find_subject, project_sessions.sessions))
-            files = _files_of(
-                project_sessions.folder, subjects, is_full_folder=project_sessions.is_full_folder
-            )
-            folder = MovedFolder(
-                project_sessions.folder,
-                project_sessions.directory,
-                names.rewrite_path(project_sessions.directory),
-                files,
-                subjects,
-            )
-            clients.setdefault(project_sessions.config, []).append(folder)
-    return [
-        plan_move(config, folders, (old, target), with_texts=with_texts)
-        for config, folders in clients.items()
-    ]
 
 
 def _directory(named: Path | str) -> str:
@@ -417,26 +439,6 @@ def _files_of(
     return tuple(path for path in files if path in own)
 
 
-def plan_pack_of(
-    archive: "Archive", what: SessionRef, file: Path, redactor: "Redactor | None" = None
-) -> PackPlan:
-    """Return a session, or all sessions of a directory, as one file that is not written yet."""
-    project = _project_meant(archive, what)
-    if project is not None:
-        return plan_pack(file, _load_of(project), redactor)
-    session = archive.session(what)
-    subject = find_subject(session)
-    folder = subject.log.path.parent
-    files = _files_of(folder, (subject,), is_full_folder=False)
-    return plan_pack(file, PackSource(folder, find_directory(session), (subject,), files), redactor)
-
-
-def _load_of(project: ProjectSessions) -> PackSource:
-    subjects = tuple(map(find_subject, project.sessions))
-    files = _files_of(project.folder, subjects, is_full_folder=project.is_full_folder)
-    return PackSource(project.folder, project.directory, subjects, files, is_project=True)
-
-
 def _project_meant(archive: "Archive", what: SessionRef) -> ProjectSessions | None:
     """Return the project that a name means, or None where it means a session."""
     if not isinstance(what, str) or _is_session_name(archive, what):
@@ -459,19 +461,3 @@ def _project_meant(archive: "Archive", what: SessionRef) -> ProjectSessions | No
 def _is_session_name(archive: "Archive", name: str) -> bool:
     is_word = name in (".", "latest") or name.startswith("latest:") or name.endswith(".jsonl")
     return is_word or any(session.id.startswith(name.lower()) for session in archive.sessions)
-
-
-def plan_unpack_to(archive: "Archive", file: Path, into: Path | str) -> Plan:
-    """Return what brings the sessions of an archive to a directory of this machine."""
-    if not archive.roots:
-        raise UserError("there is no configuration folder to bring it to", "name it with `--root`")
-    root = archive.roots[0]
-    config = (root.config or root.path).resolve()
-    if not config.is_dir() or (root.config is None and any(archive.files)):
-        raise UserError(f"'{root.path}' is no configuration folder", "name one with `--root`")
-    here: dict[str, Path] = {
-        session.id: session.path.resolve()
-        for session in archive.sessions
-        if session.file and config in session.path.resolve().parents
-    }
-    return plan_unpack(file, config, _directory(into), here)

@@ -151,8 +151,8 @@ class SessionRedactor:
 
     def redact_prompt(self, line: Line) -> bytes:
         """Return a prompt as the client's list has it."""
-        fields = _object_of(line.data)
-        if fields is None:
+        fields = _load_json(line.data)
+        if not isinstance(fields, dict):
             return line.data
         found = _with_places(self.redactor.value(fields), self._restore_path)
         return line.data if found == fields else encode(found)
@@ -243,22 +243,16 @@ def _text_of(data: bytes) -> str:
 
 
 def _json_in(path: Path, data: bytes) -> Any:
-    """Return the value that a file holds, or None where it is no JSON."""
-    if path.suffix != ".json":
-        return None
+    """Return the object or list that a file holds, or None where it is no JSON."""
+    return _load_json(data) if path.suffix == ".json" else None
+
+
+def _load_json(data: bytes) -> Any:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict | list) else None
-
-
-def _object_of(data: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def redact_lines(path: Path, cleaner: SessionRedactor) -> Iterator[bytes]:
@@ -358,16 +352,41 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
     cleaner = _learn_session(subject, side_files, redactor, is_in_place=True)
     stamp = read_stamp(subject.log.path)
     before = measure_log(subject.log, stamp.size)
-    tally = _tally(subject, stamp.size, cleaner)
+    changed = grown = 0
+    differences: list[Difference] = []
+    for line in iter_lines(subject.log.path, end=stamp.size):
+        data = cleaner.redact_line(line)
+        if data != line.data:
+            changed += 1
+            grown += len(data) - len(line.data)
+            if changed <= SHOWN:
+                entry = parse_entry(line)
+                uuid = entry.uuid if isinstance(entry, Record) else None
+                differences.append(
+                    Difference(line.number, uuid, None, _excerpt_change(line.data, data), REDACTED)
+                )
     steps = [
-        *([_rewritten(subject.log.path, cleaner)] if tally.changed else ()),
+        *([_rewritten(subject.log.path, cleaner)] if changed else ()),
         *(step for item in side_files for step in _plan_side_changes(item, cleaner)),
         *_shared(subject, cleaner),
     ]
-    kept = before.lines - tally.changed
-    found = (Change("rewritten", tally.changed, REDACTED), Change("kept", kept, NOTHING))
-    notes = [*_notes(cleaner, side_files), *(KEPT if steps else ()), *_kept_before(subject)]
-    if files := len(steps) - bool(tally.changed):
+    kept = before.lines - changed
+    found = (Change("rewritten", changed, REDACTED), Change("kept", kept, NOTHING))
+    notes = [*_notes(cleaner, side_files), *(KEPT if steps else ())]
+    # Earlier edits keep bytes of the session in the journal.
+    earlier = sum(
+        any(
+            step.before is not None and any(subject.id in part for part in step.path.parts)
+            for step in edit.steps
+        )
+        for edit in Journal(find_home(subject.log.path, subject.config)).entries()
+    )
+    if earlier:
+        count = format_count(earlier, "earlier edit")
+        notes.append(
+            f"the journal has bytes of it from {count}, too: `plait undo --list` names them"
+        )
+    if files := len(steps) - bool(changed):
         notes.insert(0, f"{files} {'file' if files == 1 else 'files'} beside its log change too")
     return Plan(
         operation="redact",
@@ -376,9 +395,9 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
         path=subject.log.path,
         steps=tuple(steps),
         before=before,
-        after=replace(before, bytes=before.bytes + tally.grown),
+        after=replace(before, bytes=before.bytes + grown),
         changes=tuple(change for change in found if change.lines),
-        differences=tuple(tally.differences),
+        differences=tuple(differences),
         read=(
             (subject.log.path, stamp),
             *((side_file.source, read_stamp(side_file.source)) for side_file in side_files),
@@ -386,22 +405,6 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
         notes=tuple(notes),
         keeps_line_order=True,
     )
-
-
-def _kept_before(subject: Subject) -> Iterator[str]:
-    """Yield that earlier edits have kept bytes of the session, too."""
-    edits = Journal(find_home(subject.log.path, subject.config)).entries()
-    found = [
-        edit
-        for edit in edits
-        if any(
-            (step.before is not None and any(subject.id in part for part in step.path.parts))
-            for step in edit.steps
-        )
-    ]
-    if found:
-        count = format_count(len(found), "earlier edit")
-        yield f"the journal has bytes of it from {count}, too: `plait undo --list` names them"
 
 
 def _learn_session(
@@ -420,33 +423,11 @@ def _learn_session(
             (cleaner.learn_log if side_file.is_log else cleaner.learn_file)(side_file.source)
         if is_in_place and (history := _history(subject)):
             for line in _own_prompts(history, subject.id):
-                cleaner.redactor.learn(_object_of(line.data) or {})
+                fields = _load_json(line.data)
+                cleaner.redactor.learn(fields if isinstance(fields, dict) else {})
         if redactor.learnt == known:
             break
     return cleaner
-
-
-@dataclass(slots=True)
-class _Tally:
-    changed: int
-    grown: int
-    differences: list[Difference]
-
-
-def _tally(subject: Subject, size: int, cleaner: SessionRedactor) -> _Tally:
-    found = _Tally(0, 0, [])
-    for line in iter_lines(subject.log.path, end=size):
-        data = cleaner.redact_line(line)
-        if data != line.data:
-            found.changed += 1
-            found.grown += len(data) - len(line.data)
-            if found.changed <= SHOWN:
-                entry = parse_entry(line)
-                uuid = entry.uuid if isinstance(entry, Record) else None
-                found.differences.append(
-                    Difference(line.number, uuid, None, _excerpt_change(line.data, data), REDACTED)
-                )
-    return found
 
 
 def _excerpt_change(was: bytes, data: bytes) -> bytes:
@@ -513,10 +494,8 @@ def _index(data: bytes, session: str, cleaner: SessionRedactor) -> bytes:
     for at in own:
         part = json.dumps(entries[at]).encode()
         entries[at] = json.loads(cleaner.redact_json(part, json.loads(part)))
-    return data if value == json.loads(data) else _like(data, value)
-
-
-def _like(data: bytes, value: Any) -> bytes:
+    if value == json.loads(data):
+        return data
     indent = 2 if data[1:2] == b"\n" else None
     marks = None if indent else (",", ":")
     return json.dumps(value, indent=indent, separators=marks, ensure_ascii=False).encode()

@@ -55,7 +55,6 @@ from plait.graph.client import build_context, find_refusal
 from plait.graph.client.context import get_last_message
 from plait.graph.client.entries import (
     NO_CONTENT,
-    Block,
     get_call_ids,
     get_result_ids,
     is_boundary,
@@ -398,7 +397,16 @@ class ParentLinks:
         self.calls = {
             call: str(record.uuid) for _, record in self.lines for call in get_call_ids(record)
         }
-        self.before = dict(_records_before(self.lines))
+        links: list[tuple[str, str | None]] = []
+        # Yield each record with the link before it that is no later: its own side's.
+        last: dict[bool, Record] = {}
+        for _, record in self.lines:
+            previous = last.get(record.is_sidechain)
+            is_later = previous and (previous.timestamp or "") > (record.timestamp or "~")
+            links.append((str(record.uuid), previous.uuid if previous and not is_later else None))
+            if record.type in CHAIN_TYPES:
+                last[record.is_sidechain] = record
+        self.before = dict(links)
         self.first = next(
             (record.uuid for _, record in self.lines if record.type in CHAIN_TYPES), None
         )
@@ -445,17 +453,6 @@ class ParentLinks:
         """Give a record another parent."""
         self.parents[str(record.uuid)] = parent
         self.draft.rewrite(line, replace_field(record, "parentUuid", parent), reason)
-
-
-def _records_before(lines: list[tuple[DraftLine, Record]]) -> Iterator[tuple[str, str | None]]:
-    """Yield each record with the link before it that is no later: its own side's."""
-    last: dict[bool, Record] = {}
-    for _, record in lines:
-        before = last.get(record.is_sidechain)
-        is_later = before and (before.timestamp or "") > (record.timestamp or "~")
-        yield str(record.uuid), before.uuid if before and not is_later else None
-        if record.type in CHAIN_TYPES:
-            last[record.is_sidechain] = record
 
 
 def find_client_choice(draft: Draft) -> dict[str, str]:
@@ -640,19 +637,16 @@ def remove_refused_thoughts(draft: Draft) -> None:
             continue
         blocks = get_content_blocks(record)
         kept = [block for block in blocks if not is_unsigned(block)]
-        fresh = [block for block in kept if _is_new(record, block, seen)]
+        fresh: list[RawBlock] = []
+        for block in kept:
+            thought = (record.message_id or "", str(block.get("signature")))
+            if block["type"] != "thinking" or not record.message_id or thought not in seen:
+                fresh.append(block)
+            if block["type"] == "thinking" and record.message_id:
+                seen.add(thought)
         if len(fresh) < len(blocks) and record.message_id in spoken:
             reason = UNSIGNED if len(kept) < len(blocks) else TWICE
             draft.rewrite(line, _with_blocks(record, fresh), reason)
-
-
-def _is_new(record: Record, block: RawBlock, seen: set[tuple[str, str]]) -> bool:
-    if block["type"] != "thinking" or not record.message_id:
-        return True
-    thought = (record.message_id, str(block.get("signature")))
-    is_new = thought not in seen
-    seen.add(thought)
-    return is_new
 
 
 def _with_blocks(record: Record, blocks: list[RawBlock]) -> bytes:
@@ -753,7 +747,7 @@ def add_leaf_time(draft: Draft) -> None:
     """Give the message that a session goes on from a time."""
     loaded, _ = load_session(draft.records, draft.size)
     record = get_last_message(loaded)
-    if record is None or "time" not in _why_not(draft):
+    if record is None or "time" not in (find_refusal(draft.records, draft.size) or ""):
         return
     for line, record_line in list(draft.record_lines):
         if record_line.uuid == record.uuid:
@@ -764,13 +758,9 @@ def add_leaf_time(draft: Draft) -> None:
             )
 
 
-def _why_not(draft: Draft) -> str:
-    return find_refusal(draft.records, draft.size) or ""
-
-
 def point_to_conversation(draft: Draft) -> None:
     """Point to the end of the conversation where the last pointer led to an agent's record."""
-    if "sidechain" not in _why_not(draft):
+    if "sidechain" not in (find_refusal(draft.records, draft.size) or ""):
         return
     unpointed = [record for record in draft.records if record.type != "last-prompt"]
     found = build_context(unpointed, size=draft.size)
@@ -788,7 +778,7 @@ class RepairRule(NamedTuple):
     description: str
     mend: Callable[[Draft], None]
     is_lossless: bool = True
-    """What the client sent before it sends afterwards too, or the rung is not taken."""
+    """What the client sent before it sends afterwards too, or the rule is reverted."""
 
 
 REPAIR_RULES: tuple[RepairRule, ...] = (
@@ -883,42 +873,33 @@ MOST_ROUNDS = 8
 
 
 def mend_draft(draft: Draft) -> None:
-    """Mend all that can be mended: what one rung did may be what another waited for."""
-    ladder = RepairRun(draft)
+    """Apply all repair rules until none changes anything: one may make room for another.
+
+    A lossless rule after which the client would send less is reverted.
+    """
+    sent: frozenset[bytes] | None = None  # what the client sends of the draft, once computed
     for _ in range(MOST_ROUNDS):
-        count = len(draft.undo_stack)
-        for rung in REPAIR_RULES:
-            ladder.apply(rung)
-        if len(draft.undo_stack) == count:
+        start = len(draft.undo_stack)
+        for rule in REPAIR_RULES:
+            count = len(draft.undo_stack)
+            rule.mend(draft)
+            if len(draft.undo_stack) == count:
+                continue
+            if not rule.is_lossless:
+                sent = None
+                continue
+            after = list_sent_blocks(draft)
+            if sent is None:
+                # Computed only for a rule that changed something: it takes longer than the rule.
+                draft.revert_to(count)
+                sent = list_sent_blocks(draft)
+                rule.mend(draft)
+            if sent <= after:
+                sent = after
+            else:
+                draft.revert_to(count)
+        if len(draft.undo_stack) == start:
             break
-
-
-class RepairRun:
-    """Takes one rung after the other, and none after which the client would send less."""
-
-    def __init__(self, draft: Draft) -> None:
-        self.draft = draft
-        self.sent: frozenset[bytes] | None = None
-        """What the client would send of the draft as it is, where that was asked."""
-
-    def apply(self, rung: RepairRule) -> None:
-        """Apply a rule, or leave the draft as it was."""
-        draft, count = self.draft, len(self.draft.undo_stack)
-        rung.mend(draft)
-        if len(draft.undo_stack) == count:
-            return
-        if not rung.is_lossless:
-            self.sent = None
-            return
-        after = list_sent_blocks(draft)
-        if self.sent is None:
-            draft.revert_to(count)
-            self.sent = list_sent_blocks(draft)
-            rung.mend(draft)
-        if self.sent <= after:
-            self.sent = after
-        else:
-            draft.revert_to(count)
 
 
 CLIENT_FILLERS = frozenset(
@@ -930,18 +911,14 @@ CLIENT_FILLERS = frozenset(
 def list_sent_blocks(draft: Draft) -> frozenset[bytes]:
     """Return what the client would send, block by block, without what it makes up."""
     found = build_context(draft.records, size=draft.size).messages
-    blocks = (block for _, blocks in found for block in blocks)
-    return frozenset(encode(_bare(block)) for block in blocks if not _is_made_up(block))
-
-
-def _bare(block: Block) -> Block:
-    words = block.get("text")
-    return {**block, "text": words.strip()} if isinstance(words, str) else block
-
-
-def _is_made_up(block: Block) -> bool:
-    words = block.get("text", block.get("content"))
-    return isinstance(words, str) and words.strip() in CLIENT_FILLERS
+    sent: set[bytes] = set()
+    for block in (block for _, blocks in found for block in blocks):
+        text = block.get("text")
+        words = text if "text" in block else block.get("content")
+        if isinstance(words, str) and words.strip() in CLIENT_FILLERS:
+            continue
+        sent.add(encode({**block, "text": text.strip()} if isinstance(text, str) else block))
+    return frozenset(sent)
 
 
 FINE = "nothing to repair"
@@ -961,7 +938,8 @@ def plan_repair(
     draft = _open_and_mend(subject, stamp, known_of)
     before = measure_log(subject.log, stamp.size)
     judged = LogCheck(rule for rule in RULES if rule.binds_all)
-    judged.read(split_lines(_bytes_of(draft)))
+    lines = (line for line in draft.lines if not line.is_dropped)
+    judged.read(split_lines(line.data + b"\n" * line.is_ended for line in lines))
     path, why_not = draft.log.path, find_refusal(draft.records, draft.size)
     found = judged.list_breaches(draft.external_uuids, None, why_not)
     numbers = [line.number for line in draft.lines if not line.is_dropped]
@@ -998,9 +976,3 @@ def _open_and_mend(subject: Subject, stamp: FileStamp, known_of: FindKnown | Non
         found.external_uuids = known_of(frozenset({parent}))
     mend_draft(found)
     return found
-
-
-def _bytes_of(draft: Draft) -> Iterator[bytes]:
-    for line in draft.lines:
-        if not line.is_dropped:
-            yield line.data + b"\n" * line.is_ended

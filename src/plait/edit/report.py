@@ -307,6 +307,12 @@ def build_plan_report(
     plan: Plan, violations: Iterable[Violation] = (), edit: "Edit | None" = None
 ) -> EditReport:
     """Return what is said about a plan: with its place in the journal where it was done."""
+    differences: list[DifferentLine] = []
+    for difference in plan.differences[:MOST_DIFFERENCES]:
+        before, after = cut_to_difference(difference.before, difference.after, LONGEST)
+        differences.append(
+            DifferentLine(difference.line, difference.uuid, before, after, difference.reason)
+        )
     return EditReport(
         operation=plan.operation,
         source=plan.source.id,
@@ -322,7 +328,7 @@ def build_plan_report(
         reasons=tuple(
             FateReason(change.fate, change.lines, change.reason) for change in plan.changes
         ),
-        differences=tuple(_differences(plan)),
+        differences=tuple(differences),
         notes=plan.notes,
         unmended=tuple(
             Unmended(finding.code, finding.uuid, finding.line, finding.sentence)
@@ -383,12 +389,6 @@ def build_size(given: Measures) -> Size:
     is_priced = given.warm_usd is not None or given.cold_usd is not None
     cost = NextCost(given.warm_usd, given.cold_usd) if is_priced else None
     return Size(given.lines, given.turns, given.bytes, given.tokens, cost)
-
-
-def _differences(plan: Plan) -> Iterable[DifferentLine]:
-    for difference in plan.differences[:MOST_DIFFERENCES]:
-        before, after = cut_to_difference(difference.before, difference.after, LONGEST)
-        yield DifferentLine(difference.line, difference.uuid, before, after, difference.reason)
 
 
 def _broken(violations: Iterable[Violation], own: Path) -> tuple[BrokenRule, ...]:

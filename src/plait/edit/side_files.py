@@ -12,7 +12,7 @@ from pathlib import Path
 
 from plait.edit.log import measure_log, read_stamp
 from plait.edit.plan import Change, Measures, Plan, Remove, Subject
-from plait.line import LogFile, list_files, read_file_stamp
+from plait.line import list_files, read_file_stamp
 from plait.line.discovery import AGENT_PREFIX, LOG_SUFFIX, SUBAGENTS
 from plait.record import Record
 from plait.record.reader import read_if_exists
@@ -71,14 +71,9 @@ def _outside_folder(subject: Subject, session: str) -> Iterator[SideFile]:
             continue
         home = folder / "workflows" / log.run if log.run else folder
         yield SideFile(log.path, home / log.path.name, is_log=True)
-        meta = meta_path(log)
+        meta = log.path.with_suffix(META)
         if meta.is_file():
             yield SideFile(meta, home / meta.name, is_named=True)
-
-
-def meta_path(log: LogFile) -> Path:
-    """Return where it is said what an agent is."""
-    return log.path.with_suffix(META)
 
 
 def _kept_by_client(subject: Subject, session: str) -> Iterator[SideFile]:

@@ -135,6 +135,13 @@ MOST_CALLS = 40
 def digest_turn(segment: Segment) -> TurnDigest:
     """Return a turn as whoever sums it up reads it."""
     messages = [item for item in segment.items if isinstance(item, UserMessage)]
+    lines: list[str] = []
+    for line, same in groupby(_iter_events(segment.items)):
+        count = sum(1 for _ in same)
+        lines.append(f"{line} ({count} times)" if count > 1 else line)
+    if (more := len(lines) - MOST_CALLS) > 1:
+        half = MOST_CALLS // 2
+        lines[half:-half] = [f"… {more} more …"]
     return TurnDigest(
         segment.number,
         tuple(
@@ -145,7 +152,7 @@ def digest_turn(segment: Segment) -> TurnDigest:
             for item in segment.items
             if isinstance(item, AssistantText) and item.text.strip()
         ),
-        tuple(_few(_count_repeats(_happenings(segment.items)))),
+        tuple(lines),
     )
 
 
@@ -161,47 +168,29 @@ def is_answer_item(item: Item) -> bool:
     )
 
 
-def _happenings(items: Iterable[Item]) -> Iterator[str]:
+def _iter_events(items: Iterable[Item]) -> Iterator[str]:
+    """Yield a line for each call, report and interruption."""
     for item in items:
         if isinstance(item, ToolCall):
             fields = as_mapping(item.input)
             named = (fields.get(name) for name in SUBJECTS)
             texts = (
-                item
-                for item in (*named, *fields.values())
-                if isinstance(item, str) and item.strip()
+                value
+                for value in (*named, *fields.values())
+                if isinstance(value, str) and value.strip()
             )
-            subject = shorten(next(texts, ""))
-            words = f"{item.name} {subject}".strip()
-            yield f"{words}: {'; '.join((OUTCOMES[item.outcome], *_from_people(item)))}"
+            call = f"{item.name} {shorten(next(texts, ''))}".strip()
+            outcome = [OUTCOMES[item.outcome]]
+            # What a person answered or objected stands nowhere else.
+            if item.result and item.result.feedback:
+                outcome.append(f"the user said: {' '.join(item.result.feedback.split())}")
+            if item.result and item.outcome == "ok" and get_tool(item.name).is_answered_by_person:
+                outcome.append(" ".join(item.result.text.split()))
+            yield f"{call}: {'; '.join(outcome)}"
         elif isinstance(item, UserMessage) and item.kind in REPORTS:
             yield f"{REPORTS[item.kind]}: {shorten(item.name or item.text)}"
         elif isinstance(item, UserMessage) and item.kind == "interruption":
             yield INTERRUPTED
-
-
-def _from_people(called: ToolCall) -> Iterator[str]:
-    """Yield what a person answered or objected: no tool says it again."""
-    result = called.result
-    if result and result.feedback:
-        yield f"the user said: {' '.join(result.feedback.split())}"
-    if result and called.outcome == "ok" and get_tool(called.name).is_answered_by_person:
-        yield " ".join(result.text.split())
-
-
-def _count_repeats(lines: Iterable[str]) -> Iterator[str]:
-    for line, same in groupby(lines):
-        count = sum(1 for _ in same)
-        yield f"{line} ({count} times)" if count > 1 else line
-
-
-def _few(lines: Iterator[str]) -> list[str]:
-    found = list(lines)
-    more = len(found) - MOST_CALLS
-    if more <= 1:
-        return found
-    half = MOST_CALLS // 2
-    return [*found[:half], f"… {more} more …", *found[-half:]]
 
 
 def shorten(text: str) -> str:
@@ -230,28 +219,29 @@ def extract_summary(turn: TurnDigest) -> str:
     complete = "\n\n".join(turn.answers)
     if len(complete) <= MAX_EXTRACT:
         return complete
-    sentences = [sentence for text in turn.answers for sentence in _sentences(text)]
-    chosen = sorted(_choose_sentences(sentences))
-    return _join_sentences(sentences, chosen) or f"{complete[: MAX_EXTRACT - 1]}…"
-
-
-def _sentences(text: str) -> Iterator[str]:
-    for part in SENTENCE.split(FENCE.sub("", text)):
+    sentences: list[str] = []
+    for part in (part for text in turn.answers for part in SENTENCE.split(FENCE.sub("", text))):
         words = " ".join(part.split())
         if words.strip("#*-=_|` ") and not words.startswith("|-"):
-            yield words if len(words) <= MAX_EXTRACT // 2 else f"{words[: MAX_EXTRACT // 2 - 1]}…"
-
-
-def _choose_sentences(sentences: list[str]) -> Iterator[int]:
-    """Yield the places of what is told, the weightiest first, as long as there is room."""
+            is_long = len(words) > MAX_EXTRACT // 2
+            sentences.append(f"{words[: MAX_EXTRACT // 2 - 1]}…" if is_long else words)
+    # The weightiest sentences first, as long as there is room.
     last = len(sentences) - 1
-    ranked = sorted(range(len(sentences)), key=lambda n: (-_weight(sentences[n], n, last), -n))
+    chosen: list[int] = []
     room = MAX_EXTRACT
-    for place in ranked:
+    for place in sorted(range(len(sentences)), key=lambda n: (-_weight(sentences[n], n, last), -n)):
         needed = len(sentences[place]) + len(GAP)
         if needed <= room:
             room -= needed
-            yield place
+            chosen.append(place)
+    parts: list[str] = []
+    before: int | None = None
+    for place in sorted(chosen):
+        if before is not None:
+            parts.append(" " if place == before + 1 else GAP)
+        parts.append(sentences[place])
+        before = place
+    return "".join(parts) or f"{complete[: MAX_EXTRACT - 1]}…"
 
 
 def _weight(sentence: str, place: int, last: int) -> float:
@@ -259,17 +249,6 @@ def _weight(sentence: str, place: int, last: int) -> float:
     named = min(len(PATHLIKE.findall(sentence)), 3)
     weighty = min(len(WEIGHTY.findall(sentence)), 3)
     return ends + named + 1.5 * weighty + 0.5 * bool(FIGURE.search(sentence))
-
-
-def _join_sentences(sentences: list[str], places: list[int]) -> str:
-    parts: list[str] = []
-    before: int | None = None
-    for place in places:
-        if before is not None:
-            parts.append(" " if place == before + 1 else GAP)
-        parts.append(sentences[place])
-        before = place
-    return "".join(parts)
 
 
 TIMEOUT = 120.0
@@ -288,7 +267,10 @@ def build_summariser(command: str | Sequence[str] | None, timeout: float = TIMEO
     """Return what sums up a turn: a command as it is typed, else its weightiest sentences."""
     if command is None:
         return extract_summary
-    arguments = _split(command) if isinstance(command, str) else list(command)
+    try:
+        arguments = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as problem:
+        raise UserError(f"'{command}' is not a command: {str(problem).lower()}") from problem
     if not arguments:
         raise UserError("the summariser is not a command")
 
@@ -299,13 +281,6 @@ def build_summariser(command: str | Sequence[str] | None, timeout: float = TIMEO
         return words if len(words) <= MAX_PRINTED else f"{words[: MAX_PRINTED - 1]}…"
 
     return summarise
-
-
-def _split(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError as problem:
-        raise UserError(f"'{command}' is not a command: {str(problem).lower()}") from problem
 
 
 def _output(arguments: list[str], turn: TurnDigest, timeout: float) -> bytes:
@@ -323,7 +298,11 @@ def _output(arguments: list[str], turn: TurnDigest, timeout: float) -> bytes:
         words = (problem.strerror or str(problem)).lower()
         raise Refused(f"the summariser '{name}' cannot be started: {words}") from problem
     until = monotonic() + timeout
-    fed, printed, complaint = _pipes(process, turn.text.encode("utf-8", "replace"))
+    assert process.stdin and process.stdout and process.stderr
+    fed = _Pipe(process.stdin, turn.text.encode("utf-8", "replace"))
+    printed, complaint = _Pipe(process.stdout), _Pipe(process.stderr)
+    for pipe in (fed, printed, complaint):
+        pipe.start()
     try:
         printed.join(timeout)
         if not printed.has_enough:
@@ -365,16 +344,6 @@ class _Pipe(Thread):
                 self.stream.write(self.data)
             else:
                 self.data = self.stream.read(MOST)
-
-
-def _pipes(process: "subprocess.Popen[bytes]", text: bytes) -> tuple[_Pipe, _Pipe, _Pipe]:
-    """Start to tell a command what it is to sum up, and to read what it says."""
-    if not process.stdin or not process.stdout or not process.stderr:
-        raise Refused("the summariser cannot be told anything")
-    pipes = _Pipe(process.stdin, text), _Pipe(process.stdout), _Pipe(process.stderr)
-    for pipe in pipes:
-        pipe.start()
-    return pipes
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -262,7 +262,39 @@ def plan_unpack(file: Path, config: Path, directory: str, known: Mapping[str, Pa
             comes += [session] if session else []
             steps += arrival.writes(names, found)
     steps += arrival.prompts(comes)
-    return _plan(arrival, steps, found)
+    sessions = sorted(arrival.sessions)
+    is_single = arrival.pack.manifest.about.get("kind") == "session" and len(sessions) == 1
+    path = arrival.folder / f"{sessions[0]}{LOG_SUFFIX}" if is_single else arrival.folder
+    name = sessions[0] if is_single else arrival.directory
+    source = str(arrival.pack.path)
+    after = sum_measures(found.brought) if found.brought else NO_MEASURES
+    own = make_log_file(arrival.folder / f"{sessions[0] if sessions else 'none'}{LOG_SUFFIX}")
+    notes: list[str] = []
+    about = arrival.pack.manifest.about
+    notes.append(f"from '{about.get('directory')}' to '{arrival.directory}'")
+    kinds = Counter(isinstance(step, Write) for step in steps)
+    come = "1 file comes" if kinds[True] == 1 else f"{kinds[True]} files come"
+    notes.append(f"{come}, {found.equal} {'is' if found.equal == 1 else 'are'} here already")
+    if any(MEMORY in step.path.parts for step in steps):
+        notes.append(
+            "with it comes what Claude is to remember of the project: read it before you go on"
+        )
+    if about.get("redacted"):
+        notes.append("what should not be shared was taken out before it was packed")
+    return Plan(
+        operation="port",
+        source=Subject(source if steps else name, own, (), arrival.config),
+        session=name,
+        path=path,
+        steps=tuple(steps),
+        before=NO_MEASURES,
+        after=after,
+        changes=(Change("added", after.lines, FROM_FILE),) if after.lines else (),
+        originals=tuple(arrival.logs(steps)),
+        keeps_line_order=True,
+        unmended=tuple(found.conflicts),
+        notes=tuple(notes),
+    )
 
 
 def is_allowed(parts: tuple[str, ...]) -> bool:
@@ -479,39 +511,3 @@ def _measured(place: _Place) -> Measures:
         if isinstance(entry := parse_entry(line), Record):
             records.append(entry)
     return measure_records(make_log_file(place.path), records, lines=count, size=size)
-
-
-def _plan(arrival: _Arrival, steps: list[Step], found: _Found) -> Plan:
-    sessions = sorted(arrival.sessions)
-    is_single = arrival.pack.manifest.about.get("kind") == "session" and len(sessions) == 1
-    path = arrival.folder / f"{sessions[0]}{LOG_SUFFIX}" if is_single else arrival.folder
-    name = sessions[0] if is_single else arrival.directory
-    source = str(arrival.pack.path)
-    after = sum_measures(found.brought) if found.brought else NO_MEASURES
-    own = make_log_file(arrival.folder / f"{sessions[0] if sessions else 'none'}{LOG_SUFFIX}")
-    return Plan(
-        operation="port",
-        source=Subject(source if steps else name, own, (), arrival.config),
-        session=name,
-        path=path,
-        steps=tuple(steps),
-        before=NO_MEASURES,
-        after=after,
-        changes=(Change("added", after.lines, FROM_FILE),) if after.lines else (),
-        originals=tuple(arrival.logs(steps)),
-        keeps_line_order=True,
-        unmended=tuple(found.conflicts),
-        notes=tuple(_unpack_notes(arrival, steps, found)),
-    )
-
-
-def _unpack_notes(arrival: _Arrival, steps: list[Step], found: _Found) -> Iterator[str]:
-    about = arrival.pack.manifest.about
-    yield f"from '{about.get('directory')}' to '{arrival.directory}'"
-    kinds = Counter(isinstance(step, Write) for step in steps)
-    come = "1 file comes" if kinds[True] == 1 else f"{kinds[True]} files come"
-    yield f"{come}, {found.equal} {'is' if found.equal == 1 else 'are'} here already"
-    if any(MEMORY in step.path.parts for step in steps):
-        yield "with it comes what Claude is to remember of the project: read it before you go on"
-    if about.get("redacted"):
-        yield "what should not be shared was taken out before it was packed"

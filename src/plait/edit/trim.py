@@ -20,8 +20,6 @@ from typing import Any
 
 from plait.conversation.prices import Prices
 from plait.conversation.tools import get_tool
-from plait.edit import cuts
-from plait.edit import cuts as marks
 from plait.edit.check import describe_image_fault, parse_image
 from plait.edit.cuts import (
     KEPT,
@@ -40,11 +38,17 @@ from plait.edit.cuts import (
     Way,
     apply_block_cuts,
     apply_cuts,
+    count_original_characters,
+    cut_text,
     filter_allowed,
     find_mentioned_calls,
+    format_removed,
+    format_stale,
     get_result_text,
+    is_mark,
     list_block_heads,
     list_blocks,
+    shorten_input,
 )
 from plait.edit.draft import (
     DraftedLog,
@@ -61,7 +65,6 @@ from plait.edit.plan import Plan, Subject, Write
 from plait.errors import ConfigError, UserError
 from plait.graph.client import Context, build_context, find_refusal
 from plait.graph.client.context import REMINDER
-from plait.graph.client.entries import Block
 from plait.graph.client.messages import normalize_call
 from plait.graph.client.tokens import estimate_block_tokens
 from plait.line import iter_lines
@@ -95,19 +98,17 @@ def shorten_result(
     content = block.get("content")
 
     def shorten(text: str) -> str:
-        return cuts.cut_text(text, keep(text) if callable(keep) else keep or 0)
+        return cut_text(text, keep(text) if callable(keep) else keep or 0)
 
     if loads_tools(block):
         return
     if keep is None:
         parts = content if isinstance(content, list) else []
         kinds = [str(part.get("type")) if isinstance(part, dict) else "other" for part in parts]
-        words, more = (
-            get_result_text(block),
-            Counter(kind if kind in MEDIA else "other" for kind in kinds if kind != "text"),
-        )
-        line = cuts.format_removed(words, more)
-        is_long = len(words) > len(line) and not cuts.is_mark(words)
+        words = get_result_text(block)
+        more = Counter(kind if kind in MEDIA else "other" for kind in kinds if kind != "text")
+        line = format_removed(words, more)
+        is_long = len(words) > len(line) and not is_mark(words)
         if is_long or more:
             yield Cut(place.line, place.block, line, reason)
     elif isinstance(content, str):
@@ -231,16 +232,11 @@ def find_stale_reads(log: SentLog) -> Iterator[tuple[SentBlock, Cut]]:
             continue
         wanted = tuple(f"{name}={given[name]}" for name in RANGE if given.get(name) is not None)
         view = as_mapping(sent_block.owner.record.fields.get("toolUseResult"))
-        if not (
-            get_text(view, "type") != UNCHANGED
-            and not cuts.is_mark(get_result_text(sent_block.block))
-        ):
+        if get_text(view, "type") == UNCHANGED or is_mark(get_result_text(sent_block.block)):
             continue
         if news := known.news_of(wanted):
-            yield (
-                sent_block,
-                Cut(sent_block.line, sent_block.place, cuts.format_stale(path, news), STALE),
-            )
+            words = format_stale(path, news)
+            yield sent_block, Cut(sent_block.line, sent_block.place, words, STALE)
         else:
             known.ranges.add(wanted)
 
@@ -253,32 +249,30 @@ def find_repeated_reminders(log: SentLog) -> Iterator[tuple[SentRecord, Cut]]:
         if record.type == "attachment":
             yield from _attached(sent, seen)
         elif record.type == "user":
-            yield from _in_blocks(sent, seen)
+            content = as_mapping(sent.record.fields.get("message")).get("content")
+            blocks = content if isinstance(content, list) else []
+            for place in reversed(range(len(blocks))):
+                block = as_mapping(blocks[place])
+                if block.get("type") == "text":
+                    text = block.get("text")
+                    if (
+                        isinstance(text, str)
+                        and REMINDER.fullmatch(text.strip()) is not None
+                        and _is_seen(str(block["text"]), seen)
+                    ):
+                        yield sent, Cut(sent.record.line, place, None, REPEATED)
+                elif block.get("type") == "tool_result":
+                    yield from (
+                        (sent, cut) for cut in _in_result(sent.record.line, place, block, seen)
+                    )
 
 
 def _attached(sent: SentRecord, seen: set[str]) -> Iterator[tuple[SentRecord, Cut]]:
     texts = [str(block.get("text")) for block in sent.blocks if block.get("type") == "text"]
-    if not texts or len(texts) != len(sent.blocks) or _is_of_person(sent.record):
+    if not texts or len(texts) != len(sent.blocks) or _is_typed(sent.record):
         return
     if _is_seen("\n".join(texts), seen):
         yield sent, Cut(sent.record.line, None, None, REPEATED)
-
-
-def _is_of_person(record: Record) -> bool:
-    words = get_queued_text(record)
-    return bool(words) and is_typed_in_queue(record.envelope, words or "")
-
-
-def _in_blocks(sent: SentRecord, seen: set[str]) -> Iterator[tuple[SentRecord, Cut]]:
-    content = as_mapping(sent.record.fields.get("message")).get("content")
-    blocks = content if isinstance(content, list) else []
-    for place in reversed(range(len(blocks))):
-        block = as_mapping(blocks[place])
-        if block.get("type") == "text":
-            if _is_reminder(block.get("text")) and _is_seen(str(block["text"]), seen):
-                yield sent, Cut(sent.record.line, place, None, REPEATED)
-        elif block.get("type") == "tool_result":
-            yield from ((sent, cut) for cut in _in_result(sent.record.line, place, block, seen))
 
 
 def _in_result(line: int, place: int, block: Any, seen: set[str]) -> Iterator[Cut]:
@@ -302,10 +296,6 @@ def _remove_seen(text: str, seen: set[str]) -> str:
         if _is_seen(match[0], seen):
             left = left[: match.start()].rstrip("\n") + left[match.end() :]
     return left
-
-
-def _is_reminder(text: object) -> bool:
-    return isinstance(text, str) and REMINDER.fullmatch(text.strip()) is not None
 
 
 def _is_seen(text: str, seen: set[str]) -> bool:
@@ -389,14 +379,14 @@ def _select_tool_turn_cuts(log: SentLog, preset: CustomPreset, except_last: int)
         return
     turns = sorted({sent_block.owner.turn for sent_block, _ in log.calls()})
     start = max(len(turns) - preset.keep_turns_with_tools, 0)
-    whole_from = start + (len(turns) - start) * preset.truncate_percent // 100
-    truncated, older = set(turns[start:whole_from]), set(turns[:start])
+    end = start + (len(turns) - start) * preset.truncate_percent // 100
+    truncated, older = set(turns[start:end]), set(turns[:start])
     spared = find_mentioned_calls(
         sent.record for sent in log.chain if sent.turn not in older and sent.turn not in truncated
     )
 
     def keep_share(text: str) -> int:
-        return cuts.count_original_characters(text) * preset.older_percent // 100
+        return count_original_characters(text) * preset.older_percent // 100
 
     for sent_block, call in log.calls():
         turn, line = sent_block.owner.turn, sent_block.line
@@ -413,7 +403,7 @@ def _select_tool_turn_cuts(log: SentLog, preset: CustomPreset, except_last: int)
             continue
         given: Any = sent_block.block.get("input")
         is_own_tool = sent_block.block.get("type") == "tool_use" and isinstance(given, dict)
-        if is_own_tool and (left := marks.shorten_input(given)) != given:
+        if is_own_tool and (left := shorten_input(given)) != given:
             words = encode_value(left).decode()
             yield Cut(line, sent_block.place, words, f"input of {name}")
         for place in log.pairs.results.get(call, ()):
@@ -500,19 +490,18 @@ class _Trimming:
 
     def cuts(self) -> list[Cut]:
         """Return what is removed."""
-        unsent = [*self._never_sent(), *find_refused_images(self.log)]
+        unsent: list[Cut] = []
+        for record in self.log.records:
+            if record.type == "progress":
+                unsent.append(Cut(record.line, None, None, "progress"))
+            elif (record.type or "").startswith("api-request"):
+                unsent.append(Cut(record.line, None, None, "log of requests"))
+        unsent = [*unsent, *find_refused_images(self.log)]
         self._take(unsent, is_needed=True)
         if self.weight > (self.rule.share + SLACK) * self.full_weight:
             for step in STEPS[: self.rule.steps]:
                 self._take(step(self), is_needed=False)
         return [cut for parts in self.chosen.values() for cut in parts.values()]
-
-    def _never_sent(self) -> Iterator[Cut]:
-        for record in self.log.records:
-            if record.type == "progress":
-                yield Cut(record.line, None, None, "progress")
-            elif (record.type or "").startswith("api-request"):
-                yield Cut(record.line, None, None, "log of requests")
 
     def _take(self, cuts: Iterator[Cut] | list[Cut], *, is_needed: bool) -> None:
         records, pairs = self.log.records_by_line, self.log.pairs
@@ -539,7 +528,7 @@ class _Trimming:
     def _has_mark(self, cut: Cut) -> bool:
         """Return whether a line replaces a block already, and says more than another would."""
         known = self.chosen.get((cut.line, cut.block), {}).get(None)
-        return bool(known and cut.to is not None and known.to and marks.is_mark(known.to))
+        return bool(known and cut.to is not None and known.to and is_mark(known.to))
 
     def _weight(self, key: tuple[int, int | None]) -> int:
         """Return what a block takes, or a whole record; nothing where it is not sent."""
@@ -617,7 +606,7 @@ class _Trimming:
             given: Any = sent_block.block.get("input")
             if sent_block.block.get("type") != "tool_use" or not isinstance(given, dict):
                 continue
-            if self.is_open(sent_block.line) and (left := marks.shorten_input(given)) != given:
+            if self.is_open(sent_block.line) and (left := shorten_input(given)) != given:
                 words = encode_value(left).decode()
                 name = self.log.pairs.names.get(call) or "a tool"
                 yield Cut(sent_block.line, sent_block.place, words, f"input of {name}")
@@ -674,11 +663,30 @@ STEPS: tuple[Callable[[_Trimming], Iterator[Cut]], ...] = (
 """What goes first, and what last."""
 
 
+def _is_typed(record: Record) -> bool:
+    """Return whether a person typed what a record holds, while Claude was at work."""
+    words = get_queued_text(record)
+    return bool(words) and is_typed_in_queue(record.envelope, words or "")
+
+
 SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
 REQUESTS = "api-request"
 """What the types of the client's own log of requests begin with."""
-REPEATS = ("rereads", "reminders")
-"""Kinds that are not found record by record."""
+RECORD_CUTS: tuple[tuple[str, Callable[[Record], bool], str], ...] = (
+    ("progress", lambda record: record.type == "progress", "progress"),
+    ("snapshots", lambda record: record.type in SNAPSHOTS, "snapshot of files"),
+    (
+        "request_logs",
+        lambda record: (record.type or "").startswith(REQUESTS),
+        "log of requests",
+    ),
+    (
+        "attachments",
+        lambda record: record.type == "attachment" and not _is_typed(record),
+        "attachment",
+    ),
+)
+"""Kinds that remove whole records: the field of a choice, what it applies to, the reason."""
 
 
 def select_cuts(records: Sequence[Record], choice: TrimChoice, size: int) -> list[Cut]:
@@ -719,28 +727,21 @@ class _Chosen:
     def records(self) -> Iterator[Cut]:
         """Yield what is removed record by record: thoughts, pictures, notes, what is never sent."""
         choice = self.choice
-        if not any(getattr(choice, kind) for kind in TRIM_KINDS if kind not in REPEATS):
+        wanted = [row for row in RECORD_CUTS if getattr(choice, row[0])]
+        if not (wanted or choice.thinking or choice.images):
             return
         for record in self.log.records:
-            if self.is_open(record):
-                yield from self._in_record(record)
-
-    def _in_record(self, record: Record) -> Iterator[Cut]:
-        choice, kind, line = self.choice, record.type or "", record.line
-        if choice.progress and kind == "progress":
-            yield Cut(line, None, None, "progress")
-        elif choice.snapshots and kind in SNAPSHOTS:
-            yield Cut(line, None, None, "snapshot of files")
-        elif choice.request_logs and kind.startswith(REQUESTS):
-            yield Cut(line, None, None, "log of requests")
-        elif choice.attachments and kind == "attachment" and not _is_typed(record):
-            yield Cut(line, None, None, "attachment")
-        elif choice.thinking and kind == "assistant":
-            for place, head in enumerate(list_block_heads(record)):
-                if head.type in THINKING:
-                    yield Cut(line, place, None, "thinking")
-        if choice.images:
-            yield from (picture.cut("picture") for picture in list_images(record))
+            if not self.is_open(record):
+                continue
+            for _, applies_to, reason in wanted:
+                if applies_to(record):
+                    yield Cut(record.line, None, None, reason)
+            if choice.thinking and record.type == "assistant":
+                for place, head in enumerate(list_block_heads(record)):
+                    if head.type in THINKING:
+                        yield Cut(record.line, place, None, "thinking")
+            if choice.images:
+                yield from (picture.cut("picture") for picture in list_images(record))
 
     def repeats(self) -> Iterator[Cut]:
         """Yield what is said again later."""
@@ -749,8 +750,8 @@ class _Chosen:
                 if self.is_open(sent_block.owner.record):
                     yield cut
         if self.choice.reminders:
-            for everything, cut in find_repeated_reminders(self.log):
-                if self.is_open(everything.record):
+            for sent, cut in find_repeated_reminders(self.log):
+                if self.is_open(sent.record):
                     yield cut
 
     def calls(self) -> Iterator[Cut]:
@@ -771,13 +772,8 @@ class _Chosen:
         choice, pairs = self.choice, self.log.pairs
         asked = [call for name in choice.calls for call in self._meant(name)]
         is_by_age = self.end is not None or choice.except_last > 0
-        is_only_age = (
-            is_by_age
-            and not choice.calls
-            and not (
-                bool(self.choice.preset) or any(getattr(self.choice, kind) for kind in TRIM_KINDS)
-            )
-        )
+        is_other = bool(choice.preset) or any(getattr(choice, kind) for kind in TRIM_KINDS)
+        is_only_age = is_by_age and not choice.calls and not is_other
         if not choice.tools and choice.larger_than is None and not is_only_age:
             return asked
         known = dict.fromkeys((*pairs.calls, *pairs.results))
@@ -811,12 +807,7 @@ class _Chosen:
         block = self.log.block_at(place)
         if "input" in block:
             return len(encode_value(block["input"]))
-        return marks.count_original_characters(get_result_text(block))
-
-
-def _is_typed(record: Record) -> bool:
-    words = get_queued_text(record)
-    return bool(words) and is_typed_in_queue(record.envelope, words or "")
+        return count_original_characters(get_result_text(block))
 
 
 NAMED = 2
@@ -866,31 +857,29 @@ def _known(sent: Context) -> _Known:
     found = _Known()
     for role, blocks in sent.request:
         for block in blocks:
-            _take(found, role, block)
+            kind = str(block.get("type"))
+            if kind.endswith("tool_use"):
+                given = block.get("input")
+                values = given.values() if isinstance(given, Mapping) else ()
+                first = next(
+                    (value for value in values if isinstance(value, str) and value.strip()), ""
+                )
+                words = " ".join(first.split())
+                found.calls[str(block.get("id"))] = (
+                    f"{block.get('name')} {words if len(words) <= LONGEST else f'…{words[-LONGEST:]}'}".strip()
+                )
+            elif kind.endswith("tool_result"):
+                found.results[str(block.get("tool_use_id"))] = estimate_block_tokens(block)
+                inner = block.get("content")
+                parts = inner if isinstance(inner, list) else []
+                found.others["pictures"] += sum(_is_picture(part) for part in parts)
+            elif kind in ("thinking", "redacted_thinking"):
+                found.others["thoughts"] += 1
+            elif _is_picture(block):
+                found.others["pictures"] += 1
+            elif role == "system" or str(block.get("text", "")).lstrip().startswith(REMINDER_TAG):
+                found.others["notes"] += 1
     return found
-
-
-def _take(found: _Known, role: str, block: Block) -> None:
-    kind = str(block.get("type"))
-    if kind.endswith("tool_use"):
-        given = block.get("input")
-        values = given.values() if isinstance(given, Mapping) else ()
-        first = next((value for value in values if isinstance(value, str) and value.strip()), "")
-        words = " ".join(first.split())
-        found.calls[str(block.get("id"))] = (
-            f"{block.get('name')} {words if len(words) <= LONGEST else f'…{words[-LONGEST:]}'}".strip()
-        )
-    elif kind.endswith("tool_result"):
-        found.results[str(block.get("tool_use_id"))] = estimate_block_tokens(block)
-        inner = block.get("content")
-        parts = inner if isinstance(inner, list) else []
-        found.others["pictures"] += sum(_is_picture(part) for part in parts)
-    elif kind in ("thinking", "redacted_thinking"):
-        found.others["thoughts"] += 1
-    elif _is_picture(block):
-        found.others["pictures"] += 1
-    elif role == "system" or str(block.get("text", "")).lstrip().startswith(REMINDER_TAG):
-        found.others["notes"] += 1
 
 
 def _is_picture(part: object) -> bool:
