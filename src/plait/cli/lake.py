@@ -289,7 +289,8 @@ def _open_inputs(request: Request, places: Sequence[str]) -> "tuple[Archive, lis
         name = sha256(str(stores[0].absolute()).encode()).hexdigest()[:16]
         unpacked = settings.cache / "kept-elsewhere" / name
         store = StorePlace(stores[0], unpacked, includes_all=True)
-    return Archive(roots, None, request.prices, settings.jobs, store, settings.stars), remote
+    own = store, settings.stars, settings.translations
+    return Archive(roots, None, request.prices, settings.jobs, *own), remote
 
 
 def _present_build(

@@ -63,7 +63,13 @@ class Request:
             roots = tuple(root for root in roots if root.exists())
         for root in roots:
             check_log(root)
-        archive = Archive(roots, jobs=settings.jobs, store=self.store, stars=settings.stars)
+        archive = Archive(
+            roots,
+            jobs=settings.jobs,
+            store=self.store,
+            stars=settings.stars,
+            translations=settings.translations,
+        )
         archive.is_folding = self.is_folding
         return archive
 
@@ -99,7 +105,8 @@ class Request:
 
         roots = [root.path for root in self.archive.roots]
         settings = self.settings
-        return Archive(roots, None, self.prices, settings.jobs, self.store, settings.stars)
+        places = self.store, settings.stars, settings.translations
+        return Archive(roots, None, self.prices, settings.jobs, *places)
 
     @property
     def indexed_archive(self) -> "Archive":

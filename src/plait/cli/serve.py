@@ -192,6 +192,7 @@ def _library(request: Request, *, is_read_only: bool) -> LiveArchive:
         request.store,
         expand_user(claude_folder_setting({}), {}),
         settings.stars,
+        settings.translations,
         plait_command(is_anywhere=True),
     )
 
@@ -310,7 +311,10 @@ def open_command(
 def _page_path(request: Request, name: str, turn: int | None) -> str:
     session = request.session(name)
     roots = tuple(root.path for root in request.archive.roots)
-    names = LiveArchive(roots, request.settings.index, store=request.store).snapshot.name_of
+    settings = request.settings
+    names = LiveArchive(
+        roots, settings.index, store=request.store, translations=settings.translations
+    ).snapshot.name_of
     known = names.get(str(session.path.absolute()))
     if known is None:
         raise UserError(

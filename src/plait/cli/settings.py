@@ -211,6 +211,11 @@ class Settings:
         return self.data / "stars.json"
 
     @property
+    def translations(self) -> Path:
+        """The folder for translated logs of other agents."""
+        return self.cache / "agents"
+
+    @property
     def unpack_folder(self) -> Path:
         """The folder that backed-up sessions are unpacked to."""
         return self.cache / "kept"
@@ -233,7 +238,7 @@ def load_settings(
     shade = colour or ("never" if env.get("NO_COLOR") else None)
     shade = shade or ("always" if env.get("FORCE_COLOR") else None)
     return Settings(
-        roots=tuple(expand_user(root, env) for root in chosen or (claude_folder_setting(env),)),
+        roots=tuple(expand_user(root, env) for root in chosen) or _find_default_roots(env),
         is_default_root=not chosen,
         cache=_folder_for(env, config, "cache"),
         data=_folder_for(env, config, "data"),
@@ -447,6 +452,18 @@ def scheduled_environment() -> dict[str, str]:
         for name, paths in found.items()
     }
     return {name: os.pathsep.join(paths) for name, paths in absolute.items() if paths}
+
+
+def _find_default_roots(env: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the folders of Claude Code and of the other agents on this machine.
+
+    Claude Code's stands alone where it is the only one, whether it exists or not.
+    """
+    from plait.sources.base import find_default_roots
+
+    claude = expand_user(claude_folder_setting(env), env)
+    others = find_default_roots(env, expand_user("~", env))
+    return (claude, *others) if claude.is_dir() or not others else tuple(others)
 
 
 def claude_folder_setting(env: Mapping[str, str]) -> str:

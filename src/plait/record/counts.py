@@ -41,6 +41,9 @@ COMMON = frozenset(known.encode_name for known in struct_fields(Envelope)) | {
     "slug",
     "userType",
     "toolUseResult",
+    "sourceLine",
+    "sourceOffset",
+    "sourcePart",
     TRIMMED,
 }
 SUBTYPES = frozenset(

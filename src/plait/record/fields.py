@@ -136,6 +136,8 @@ speculation-accept: A guess of the client that the user took up.
 goal-state: The goal of the session.
 artifact-comment-monitor: A watch on comments of an artifact.
 artifact-autoreact-ledger: Reactions to an artifact.
+source-note: A line of another agent's log that is no message.
+    kind record
 started: An agent of a workflow that began, in the run's journal.
     key
 result: What an agent of a workflow answered, in the run's journal.

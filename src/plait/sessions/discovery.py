@@ -23,6 +23,7 @@ from plait.line.files import make_read_error
 from plait.record.reader import read_if_exists
 from plait.record.side_files import list_running_sessions
 from plait.sessions.model import Project, Session, StorePlace
+from plait.sources.cache import FoundSources, find_sources, get_cache, make_temporary_folder
 
 if TYPE_CHECKING:
     from plait.index.freshness import FileStamp
@@ -193,9 +194,12 @@ UNREADABLE_STORE = DeletedSessions((), {}, {}, frozenset())
 class Inventory:
     """The files and sessions under some roots and in a store, each looked up on first use."""
 
-    def __init__(self, roots: tuple[Root, ...], store: StorePlace | None) -> None:
+    def __init__(
+        self, roots: tuple[Root, ...], store: StorePlace | None, translations: Path | None = None
+    ) -> None:
         self._roots = roots
         self._store = store
+        self._translations = translations
 
     @property
     def configs(self) -> tuple[Path, ...]:
@@ -204,7 +208,18 @@ class Inventory:
 
     @cached_property
     def _at_source(self) -> Discovery:
-        return discover(self._roots)
+        """The logs of Claude Code under the roots."""
+        discovery = discover(root for root in self._roots if not self.foreign.holds(root))
+        claimed = self.foreign.claimed
+        if not claimed:
+            return discovery
+        files = tuple(file for file in discovery.files if file.path not in claimed)
+        return Discovery(files, discovery.unread)
+
+    @cached_property
+    def foreign(self) -> FoundSources:
+        """What other agents wrote under the roots."""
+        return find_sources(self._roots, get_cache(self._translations or make_temporary_folder()))
 
     @cached_property
     def discovery(self) -> Discovery:
@@ -234,7 +249,22 @@ class Inventory:
         """Return the stamps by which the index recognises files, by absolute path."""
         from plait.index.freshness import scan_stamps
 
-        return scan_stamps(root.logs.absolute() for root in self._roots) | dict(self.deleted.stamps)
+        stamps = scan_stamps(
+            root.logs.absolute() for root in self._roots if not self.foreign.holds(root)
+        )
+        for path in self.foreign.claimed:
+            stamps.pop(str(path.absolute()), None)
+        return stamps | dict(self.deleted.stamps) | self._foreign_stamps()
+
+    def _foreign_stamps(self) -> "dict[str, FileStamp]":
+        """Return the stamps of translated files; nothing is translated for it."""
+        from plait.index.freshness import FileStamp
+
+        return {
+            str(file.path): FileStamp(log.size, log.modified, log.modified)
+            for session in self.foreign.sessions
+            for file, log in session.files
+        }
 
     @cached_property
     def source_files(self) -> tuple[LogFile, ...]:
@@ -244,13 +274,25 @@ class Inventory:
 
     @cached_property
     def files(self) -> tuple[LogFile, ...]:
-        """All log files: those at their source, then those that only the store has."""
+        """All log files: those at their source, those that only the store has, other agents'."""
         kept = (file for session in self.deleted.sessions for file in session.files)
-        return (*self.source_files, *kept)
+        foreign = (file for session in self.foreign.sessions for file, _ in session.files)
+        return (*self.source_files, *kept, *foreign)
 
     def sessions(self) -> list[Session]:
         """Return all sessions, the newest last."""
-        sessions = [*build_sessions(self.source_files, self._roots), *self.deleted.sessions]
+        foreign = (
+            Session(
+                id=found.log.id,
+                project=found.files[0][0].project,
+                file=found.files[0][0],
+                agents=tuple(file for file, _ in found.files[1:]),
+                origin=found.log,
+            )
+            for found in self.foreign.sessions
+        )
+        own = build_sessions(self.source_files, self._roots)
+        sessions = [*own, *self.deleted.sessions, *foreign]
         return sorted(sessions, key=lambda session: (session.modified, str(session.path)))
 
 

@@ -82,8 +82,8 @@ class _HeldIndex(local):
 class SessionLibrary:
     """All sessions under some roots.
 
-    A root is a configuration folder of Claude Code, a projects folder, any folder with logs
-    somewhere in it, or one file. Nothing is read before it is asked for, and reading never
+    A root is a configuration folder of Claude Code, a projects folder, the folder of another agent,
+    any folder with logs somewhere in it, or one file. Nothing is read before it is asked for, and reading never
     writes. Within a `with` block the index is opened once.
     """
 
@@ -95,6 +95,7 @@ class SessionLibrary:
         jobs: int | None = None,
         store: StorePlace | Path | str | None = None,
         stars: Path | str | None = None,
+        translations: Path | str | None = None,
     ) -> None:
         self.jobs = jobs or default_jobs()
         self.worker_failures: list[str] = []
@@ -109,8 +110,10 @@ class SessionLibrary:
         """Whether worktrees and sub-directories count to their repository's project."""
         self.star_file = Path(stars) if stars is not None else None
         """The file of the user's stars and pins, None where there is none."""
+        self.translations = Path(translations) if translations is not None else None
+        """The folder for translated logs of other agents, None for a temporary one."""
         self._prices = prices
-        self.inventory = Inventory(self.roots, self.store)
+        self.inventory = Inventory(self.roots, self.store, self.translations)
         self._facts: dict[Path, Facts] = {}
         self._has_asked_index = False
         self._cleanup = CleanupRule()
@@ -121,7 +124,8 @@ class SessionLibrary:
     def reopen(self) -> Self:
         """Return the same library as its folders are now."""
         roots = [root.path for root in self.roots]
-        return type(self)(roots, self.index, self._prices, self.jobs, self.store, self.star_file)
+        places = self.store, self.star_file, self.translations
+        return type(self)(roots, self.index, self._prices, self.jobs, *places)
 
     # ------------------------------------------------------------------ what there is
 

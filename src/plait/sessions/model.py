@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from plait.line import LogFile
 from plait.record.prompts import TitleKind
+from plait.sources.base import SourceLog
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from plait.sessions.library import SessionLibrary
 
 T = TypeVar("T")
+CLAUDE = "claude"
+"""The name of Claude Code among the agents."""
 JOURNAL = "journal.jsonl"
 """What says what a store holds."""
 
@@ -40,6 +43,18 @@ class Session:
     """It is no longer at its source: only the store has it."""
     is_incomplete: bool = False
     """It was put together from what was left of it."""
+    origin: SourceLog | None = None
+    """The log of another agent that its files are translated from."""
+
+    @property
+    def agent(self) -> str:
+        """The name of the coding agent that wrote it, such as `claude` or `codex`."""
+        return self.origin.source if self.origin else CLAUDE
+
+    @property
+    def source_path(self) -> Path:
+        """The file that the agent itself wrote."""
+        return Path(self.origin.path) if self.origin else self.path
 
     @property
     def files(self) -> tuple[LogFile, ...]:

@@ -315,6 +315,8 @@ class LiveArchive:
     """The client's own folder, which a line that resumes a session need not name."""
     star_file: Path | None = None
     """The file of what the user has starred and pinned."""
+    translations: Path | None = None
+    """The folder for translated logs of other agents."""
     program: str = "plait"
     """What starts this program in any folder, as it is typed."""
     cache: Cache = field(default_factory=lambda: Cache(MAX_VALUES))
@@ -365,7 +367,14 @@ class LiveArchive:
         there = [path for path in self.roots if self._is_there(path)]
         self.missing_roots = tuple(path for path in self.roots if path not in there)
         index = None if self.missing_roots else self.index
-        return Archive(there, index, self.prices, store=self.store, stars=self.star_file)
+        return Archive(
+            there,
+            index,
+            self.prices,
+            store=self.store,
+            stars=self.star_file,
+            translations=self.translations,
+        )
 
     def _is_there(self, path: Path) -> bool:
         """Return whether a root is; one that was a configuration folder has projects in it."""

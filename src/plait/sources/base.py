@@ -1,0 +1,188 @@
+"""What a reader of another agent's logs provides, and which readers there are."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
+
+from msgspec import Struct, json
+
+if TYPE_CHECKING:
+    from plait.sources.translation import Translation
+
+GROUP = "plait.sources"
+"""The entry point group in which packages register their readers."""
+BUILT_IN = {
+    "codex": "plait.sources.codex:Codex",
+    "copilot": "plait.sources.copilot:Copilot",
+    "gemini": "plait.sources.gemini:Gemini",
+    "opencode": "plait.sources.opencode:OpenCode",
+    "pi": "plait.sources.pi:Pi",
+    "qwen": "plait.sources.qwen:Qwen",
+}
+"""The entry points of this package. Reading them from its metadata takes as long as Python's start."""
+ROOTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "codex": (("CODEX_HOME", ""), ("", ".codex")),
+    "copilot": (("COPILOT_HOME", ""), ("", ".copilot")),
+    "gemini": (("GEMINI_CLI_HOME", ".gemini"), ("", ".gemini")),
+    "opencode": (("XDG_DATA_HOME", "opencode"), ("", ".local/share/opencode")),
+    "pi": (
+        ("PI_CODING_AGENT_SESSION_DIR", ""),
+        ("PI_CODING_AGENT_DIR", "sessions"),
+        ("", ".pi/agent/sessions"),
+    ),
+    "qwen": (("QWEN_HOME", ""), ("", ".qwen")),
+}
+"""Where the agents keep their logs: an environment variable and what is below it, the first that is
+set; the empty one is the home folder."""
+HEAD_BYTES = 1 << 16
+
+
+class SourceLog(Struct, frozen=True):
+    """One session in a file or database of another agent; its content has not been read."""
+
+    source: str
+    id: str
+    """The session's id, as the agent's own resume command takes it."""
+    path: str
+    """The file or database it lies in."""
+    size: int = 0
+    modified: int = 0
+    """In nanoseconds since 1970."""
+    cwd: str | None = None
+    parent: str | None = None
+    """The session that it is a sub-agent of."""
+    key: str = ""
+    """Tells the sessions of one file apart, such as the id of a database row."""
+    extra: tuple[str, ...] = ()
+    """More files that belong to it."""
+
+
+class Source:
+    """A reader of one agent's logs. Subclasses set the names and implement `find` and `translate`."""
+
+    name: ClassVar[str]
+    """What `--agent` takes, such as `codex`."""
+    title: ClassVar[str]
+    """What people call the agent, such as `Codex`."""
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    """The endings of its log files."""
+    verified: ClassVar[str] = ""
+    """The last version of the agent whose logs were checked."""
+
+    roots: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Where it keeps its logs by default: an environment variable and what is below it, the first
+    that is set counts; the empty one is the home folder."""
+
+    def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
+        """Return the sessions in a file, none if it is not a log of this agent.
+
+        `head` is the beginning of the file. `size` and `modified` are filled in by the caller
+        where they are 0.
+        """
+        raise NotImplementedError
+
+    def is_side_file(self, path: Path) -> bool:
+        """Return whether a file belongs to the agent, but holds no session."""
+        return False
+
+    def translate(self, log: SourceLog, out: "Translation") -> None:
+        """Write a session as lines of the neutral form."""
+        raise NotImplementedError
+
+    def resume_command(self, log: SourceLog) -> list[str]:
+        """Return the command that resumes a session in the agent."""
+        raise NotImplementedError
+
+
+def load_sources() -> Mapping[str, Source]:
+    """Return all readers by name, those of installed packages too."""
+    return {name: load_source(name) for name in list_source_names()}
+
+
+def find_default_roots(env: Mapping[str, str], home: Path) -> list[Path]:
+    """Return the folders of other agents that exist on this machine.
+
+    No reader of this package is loaded for it.
+    """
+    places = ROOTS | {
+        name: load_source(name).roots for name in list_source_names()[len(BUILT_IN) :]
+    }
+    roots = []
+    for rows in places.values():
+        chosen = ((env.get(name) if name else str(home), below) for name, below in rows)
+        base, below = next(((base, below) for base, below in chosen if base), ("", ""))
+        if base and (folder := Path(base, below)).is_dir():
+            roots.append(folder)
+    return roots
+
+
+@cache
+def list_source_names() -> tuple[str, ...]:
+    """Return the names of all readers."""
+    return (*BUILT_IN, *(name for name in _find_plugins() if name not in BUILT_IN))
+
+
+@cache
+def load_source(name: str) -> Source:
+    """Return a reader by its name."""
+    target = BUILT_IN.get(name)
+    if target is None:
+        loaded = _find_plugins()[name].load()
+    else:
+        module, _, attribute = target.partition(":")
+        loaded = getattr(import_module(module), attribute)
+    source: Source = loaded()
+    return source
+
+
+@cache
+def _find_plugins() -> dict[str, Any]:
+    """Return the entry points of other packages; looked for only where one may be installed."""
+    if not any(_may_hold_plugins(Path(place)) for place in sys.path):
+        return {}
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _may_hold_plugins(place: Path) -> bool:
+    # To import importlib.metadata takes 30 ms; most users have no reader of their own.
+    return any(
+        f"[{GROUP}]".encode() in file.read_bytes() for file in place.glob("*-info/entry_points.txt")
+    )
+
+
+def open_zstd(file: BinaryIO) -> BinaryIO:
+    """Return what unpacks a file that is packed with zstd."""
+    if sys.version_info >= (3, 14):
+        from compression.zstd import ZstdFile
+
+        return cast(BinaryIO, ZstdFile(file))
+    import zstandard
+
+    unpacked = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+    return cast(BinaryIO, unpacked)
+
+
+def parse_object(data: bytes) -> dict[str, Any]:
+    """Return a JSON object, an empty one for anything else."""
+    try:
+        value = json.decode(data)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def first_object(head: bytes) -> dict[str, Any]:
+    """Return the JSON object on the first line of a file, an empty one for anything else."""
+    return parse_object(head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0])
+
+
+def iter_objects(head: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects on the complete lines at the beginning of a file."""
+    for line in head.split(b"\n"):
+        if value := parse_object(line):
+            yield value

@@ -1,0 +1,339 @@
+"""The sessions of other agents below some roots, and where their translations can be read.
+
+Translations lie in a cache and are made when they are first opened, as sessions of a backup are
+unpacked:
+
+    <cache>/1/<digest>/<project>/<session>.jsonl
+    <cache>/1/<digest>/<project>/<session>/subagents/agent-<id>.jsonl
+
+A file there has the time of its source, so that one that has grown is translated anew. Workers
+find what to translate in `logs.json`. All of it can be deleted at any time.
+"""
+
+import atexit
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import NamedTuple
+
+from msgspec import DecodeError, json
+from msgspec.structs import replace
+
+from plait.errors import SourceError
+from plait.line import LogFile, Root
+from plait.line.discovery import (
+    AGENT_PREFIX,
+    LOG_SUFFIX,
+    PLAIT_FOLDER,
+    SUBAGENTS,
+    make_log_file,
+    make_project_slug,
+)
+from plait.line.files import register_source
+from plait.line.output import make_file_name, replace_file
+from plait.sources.base import (
+    HEAD_BYTES,
+    Source,
+    SourceLog,
+    load_source,
+    load_sources,
+    open_zstd,
+)
+from plait.sources.translation import Translation
+
+VERSION = "1"
+"""Counts the forms that translations have had: another one is made anew."""
+LOGS = "logs.json"
+FOLDERS = frozenset({".codex", ".copilot", ".gemini", ".qwen"})
+"""Names of folders in which only other agents keep logs."""
+MOST_BYTES = 1 << 31
+"""Of all translations: the oldest are deleted beyond it."""
+CLAUDE_FIELD, QWEN_FIELD = b'"parentUuid":', b'"parts":'
+"""Told apart by these, most files need no reader to be asked."""
+CHATS = "chats"
+"""The folder of Qwen Code's sessions in a folder of projects like Claude Code's."""
+
+
+class SourceSession(NamedTuple):
+    """A session of another agent, with the files that it is read from, its own first."""
+
+    log: SourceLog
+    files: tuple[tuple[LogFile, SourceLog], ...]
+
+
+@dataclass(slots=True)
+class FoundSources:
+    """What lies under some roots of other agents."""
+
+    sessions: list[SourceSession] = field(default_factory=list)
+    claimed: set[Path] = field(default_factory=set)
+    """Files of other agents, which are no logs of Claude Code."""
+    unread: list[Path] = field(default_factory=list)
+    roots: set[Path] = field(default_factory=set)
+    """The roots that hold nothing else."""
+
+    def holds(self, root: Root) -> bool:
+        """Return whether a root is the folder of another agent."""
+        return root.path in self.roots
+
+
+class TranslationCache:
+    """Where translations lie; all archives of a process that name its folder share one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute() / VERSION
+        self._logs: dict[str, SourceLog] = {}
+        self._lock = Lock()
+        register_source(self.folder, self.fetch, (f"{__name__}:offer_translations", (str(folder),)))
+
+    def place(self, log: SourceLog, session: SourceLog | None = None) -> Path:
+        """Return where a translation is read: that of a sub-agent lies below its session's."""
+        owner = session or log
+        key = f"{owner.source}\0{owner.path}\0{owner.key}".encode("utf-8", "surrogatepass")
+        slug = make_project_slug(owner.cwd) if owner.cwd else owner.source
+        folder = self.folder / blake2b(key, digest_size=10).hexdigest() / slug
+        path = folder / f"{make_file_name(owner.id)}{LOG_SUFFIX}"
+        if session is not None:
+            name = f"{AGENT_PREFIX}{make_file_name(log.id)}{LOG_SUFFIX}"
+            path = path.with_suffix("") / SUBAGENTS / name
+        self._logs[str(path)] = log
+        return path
+
+    def log_at(self, path: Path) -> SourceLog | None:
+        """Return the log that a translation is made from."""
+        return self._logs.get(str(path.absolute()))
+
+    def drop_stale(self, paths: Iterable[Path]) -> None:
+        """Delete translations that are older or newer than their source."""
+        for path in paths:
+            log = self.log_at(path)
+            try:
+                is_stale = log is not None and path.stat().st_mtime_ns != log.modified
+            except OSError:
+                continue
+            if is_stale:
+                path.unlink(missing_ok=True)
+
+    def save_logs(self) -> None:
+        """Write down what can be translated, for worker processes and the next run."""
+        data = json.encode(self._logs)
+        path = self.folder / LOGS
+        try:
+            if path.read_bytes() == data:
+                return
+        except OSError:
+            pass
+        try:
+            replace_file(path, data)
+        except OSError as error:
+            raise SourceError(
+                f"cannot write '{path}': {(error.strerror or str(error)).lower()}"
+            ) from error
+
+    def load_logs(self) -> None:
+        """Take what an earlier run found."""
+        try:
+            known = json.decode((self.folder / LOGS).read_bytes(), type=dict[str, SourceLog])
+        except (OSError, DecodeError):
+            return
+        self._logs = known | self._logs
+
+    def fetch(self, path: Path) -> bool:
+        """Translate the log whose translation is missing; return whether it is there then."""
+        log = self.log_at(path)
+        if log is None:
+            return False
+        with self._lock:
+            if not path.exists():
+                self._translate(log, path)
+        return path.exists()
+
+    def _translate(self, log: SourceLog, path: Path) -> None:
+        draft = path.with_name(f".{path.name}.{token_hex(4)}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with draft.open("xb") as file:
+                os.chmod(draft, 0o600)  # noqa: PTH101
+                out = Translation(log, file)
+                load_source(log.source).translate(log, out)
+            os.utime(draft, ns=(log.modified, log.modified))
+            draft.replace(path)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise SourceError(f"cannot translate '{log.path}': {reason}") from error
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def prune(self, most: int = MOST_BYTES) -> None:
+        """Delete the translations that were not read for longest while there are too many."""
+        folders = []
+        for folder in self.folder.glob("*/"):
+            sizes = [file.stat().st_size for file in folder.rglob(f"*{LOG_SUFFIX}")]
+            folders.append((folder.stat().st_mtime, sum(sizes), folder))
+        total = sum(size for _, size, _ in folders)
+        for _, size, folder in sorted(folders):
+            if total <= most:
+                break
+            shutil.rmtree(folder, ignore_errors=True)
+            total -= size
+
+
+@cache
+def make_temporary_folder() -> Path:
+    """Return a folder for translations that is deleted when this process ends."""
+    folder = TemporaryDirectory(prefix="plait-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+@lru_cache(maxsize=8)
+def get_cache(folder: Path) -> TranslationCache:
+    """Return the cache in a folder, the same one for everybody."""
+    return TranslationCache(folder)
+
+
+def offer_translations(folder: tuple[str]) -> bytes:
+    """Let translations be read in this process."""
+    get_cache(Path(folder[0])).load_logs()
+    return b""
+
+
+def find_sources(roots: Sequence[Root], translations: TranslationCache) -> FoundSources:
+    """Return the sessions of other agents under some roots."""
+    found = FoundSources()
+    logs: dict[tuple[str, str, str], SourceLog] = {}
+    for root in roots:
+        if root.path.name in FOLDERS:
+            found.roots.add(root.path)
+        for path in _iter_candidates(root, found.unread):
+            claim = find_logs(path)
+            if claim is None:
+                continue
+            found.claimed.add(path)
+            for log in claim:
+                logs.setdefault((log.source, log.path, log.key), log)
+    chosen = [*_choose(logs.values())]
+    known = {(log.source, log.id) for log in chosen}
+    agents: dict[tuple[str, str], list[SourceLog]] = {}
+    own: list[SourceLog] = []
+    for log in chosen:
+        if log.parent and (log.source, log.parent) in known:
+            agents.setdefault((log.source, log.parent), []).append(log)
+        else:
+            own.append(log)
+    for log in own:
+        members = [(translations.place(log), log)]
+        members += [
+            (translations.place(agent, log), agent) for agent in _collect_agents(log, agents)
+        ]
+        files = tuple((_make_file(path, member), member) for path, member in members)
+        found.sessions.append(SourceSession(log, files))
+    if found.sessions:
+        translations.drop_stale(
+            file.path for session in found.sessions for file, _ in session.files
+        )
+        translations.save_logs()
+    return found
+
+
+def _choose(logs: Iterable[SourceLog]) -> Iterator[SourceLog]:
+    """Yield each session once: of two files of one session the one that was written last."""
+    chosen: dict[tuple[str, str], SourceLog] = {}
+    for log in sorted(logs, key=lambda log: (log.modified, log.path)):
+        chosen[log.source, log.id] = log
+    yield from chosen.values()
+
+
+def _collect_agents(
+    log: SourceLog, agents: dict[tuple[str, str], list[SourceLog]]
+) -> list[SourceLog]:
+    """Return the sub-agents of a session, and theirs."""
+    found: list[SourceLog] = []
+    waiting = [log.id]
+    while waiting:
+        for agent in agents.pop((log.source, waiting.pop()), []):
+            found.append(agent)
+            waiting.append(agent.id)
+    return found
+
+
+def _make_file(path: Path, log: SourceLog) -> LogFile:
+    return make_log_file(path, log.size, log.modified / 1e9)
+
+
+def find_logs(path: Path) -> list[SourceLog] | None:
+    """Return the sessions of other agents in a file, None where it is no file of theirs."""
+    readers = [reader for reader in load_sources().values() if path.name.endswith(reader.suffixes)]
+    try:
+        status = path.stat()
+        head = read_head(path)
+    except OSError:
+        return None
+    if not readers or (CLAUDE_FIELD in head and QWEN_FIELD not in head):
+        return None
+    for reader in readers:
+        logs = [
+            replace(
+                log,
+                size=log.size or status.st_size,
+                modified=log.modified or status.st_mtime_ns,
+            )
+            for log in reader.find(path, head)
+        ]
+        if logs or reader.is_side_file(path):
+            return logs
+    return None
+
+
+def read_head(path: Path) -> bytes:
+    """Return the beginning of a file, unpacked, with all of its first line where that is long."""
+    with path.open("rb") as file:
+        if path.suffix == ".zst":
+            with open_zstd(file) as unpacked:
+                return unpacked.read(HEAD_BYTES)
+        head = file.read(HEAD_BYTES)
+        if b"\n" not in head and len(head) == HEAD_BYTES:
+            head += file.readline()
+        return head
+
+
+def _iter_candidates(root: Root, unread: list[Path]) -> Iterator[Path]:
+    """Yield the files under a root that may be logs of another agent."""
+    suffixes = tuple({suffix for reader in load_sources().values() for suffix in reader.suffixes})
+    if root.logs.is_file():
+        yield root.logs
+        return
+    folders = [root.logs]
+    if root.path.name in FOLDERS:
+        folders = [root.path]
+    elif root.config is not None:  # only Qwen Code keeps its sessions in such a folder
+        folders = [chats for chats in root.logs.glob(f"*/{CHATS}") if chats.is_dir()]
+    seen: set[str] = set()
+    while folders:
+        folder = folders.pop()
+        real = os.path.realpath(folder)
+        if real in seen:
+            continue
+        seen.add(real)
+        try:
+            with os.scandir(folder) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    if entry.is_dir():
+                        if entry.name != PLAIT_FOLDER:
+                            folders.append(Path(entry.path))
+                    elif entry.name.endswith(suffixes) and entry.is_file():
+                        yield Path(entry.path)
+        except OSError:
+            unread.append(folder)
+
+
+def get_reader(log: SourceLog) -> Source:
+    """Return the reader of a log."""
+    return load_source(log.source)

@@ -1,0 +1,221 @@
+"""Pi: one JSON line per entry, each naming its parent.
+
+    ~/.pi/agent/sessions/--<directory>--/<time>_<id>.jsonl
+
+Entries of a fork keep ids and times, so that what was copied is counted once. Entries without a
+message (a change of model, a label) are notes, and what hangs on one hangs on its parent.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from plait.sources.base import ROOTS, Source, SourceLog, first_object
+from plait.sources.translation import (
+    Fields,
+    SourceLine,
+    Translation,
+    call_block,
+    dicts,
+    image_block,
+    text_block,
+    text_of,
+    thinking_block,
+)
+
+NOTES = frozenset(
+    "session model_change thinking_level_change label session_info custom context_edit".split()
+)
+STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "toolUse": "tool_use"}
+
+
+class Pi(Source):
+    """The logs of Pi."""
+
+    name = "pi"
+    title = "Pi"
+    roots = ROOTS["pi"]
+    verified = "1.5.2"
+
+    def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
+        """Return the session of a file whose first line is Pi's header."""
+        header = first_object(head)
+        is_header = header.get("type") == "session" and {"timestamp", "cwd"} <= header.keys()
+        if not is_header or not isinstance(header.get("id"), str):
+            return []
+        return [SourceLog("pi", header["id"], str(path), cwd=text_of(header["cwd"]))]
+
+    def translate(self, log: SourceLog, out: Translation) -> None:
+        """Write the entries of a session."""
+        reading = _Reading(out)
+        for line in out.lines():
+            reading.read(line)
+
+    def resume_command(self, log: SourceLog) -> list[str]:
+        """Return the command that resumes a session in Pi."""
+        return ["pi", "--session", log.path]
+
+
+class _Reading:
+    """Translates the entries of one file."""
+
+    def __init__(self, out: Translation) -> None:
+        self.out = out
+        self.uuids: dict[str, str | None] = {}
+        """The uuid that stands for each entry; a note is stood for by its parent's."""
+
+    def read(self, line: SourceLine) -> None:
+        out, entry = self.out, line.fields
+        kind = entry.get("type")
+        if "parentId" in entry:
+            out.parent = self.uuids.get(text_of(entry["parentId"]))
+        out.timestamp = text_of(entry.get("timestamp")) or out.timestamp
+        match kind:
+            case "session":
+                out.version = text_of(entry.get("version")) or None
+                out.note("session")
+            case "message" if isinstance(entry.get("message"), dict):
+                self._message(entry, entry["message"])
+            case "compaction":
+                self._compaction(entry)
+            case "branch_summary":
+                out.user(text_of(entry.get("summary")), uuid=self._uuid(entry), isMeta=True)
+                self._service(entry, entry.get("usage"))
+            case "custom_message":
+                out.user(_blocks(entry.get("content")), uuid=self._uuid(entry), isMeta=True)
+            case "usage":
+                out.note("usage")
+                self._service(entry, entry.get("usage"))
+            case _ if kind in NOTES:
+                out.note(text_of(kind))
+                if kind == "session_info" and isinstance(entry.get("name"), str):
+                    out.title(entry["name"])
+        if isinstance(entry.get("id"), str):
+            self.uuids[entry["id"]] = out.parent
+
+    def _uuid(self, entry: Fields) -> str | None:
+        if not isinstance(entry.get("id"), str):
+            return None  # version 1 has none: made from the line
+        return self.out.make_uuid(entry["id"], entry.get("timestamp"))
+
+    def _message(self, entry: Fields, message: Fields) -> None:
+        out, uuid = self.out, self._uuid(entry)
+        match message.get("role"):
+            case "user":
+                out.user(_blocks(message.get("content")), uuid=uuid)
+            case "assistant":
+                usage = message.get("usage")
+                is_error = message.get("stopReason") == "error"
+                content = [*_answer_blocks(message.get("content"))]
+                if is_error and isinstance(message.get("errorMessage"), str):
+                    content.append(text_block(message["errorMessage"]))
+                out.assistant(
+                    content,
+                    id=text_of(message.get("responseId")) or uuid or out.make_uuid(entry),
+                    uuid=uuid,
+                    model=text_of(message.get("model")) or None,
+                    usage=_usage(usage),
+                    stop_reason=STOP_REASONS.get(text_of(message.get("stopReason"))),
+                    costUSD=_cost(usage),
+                    isApiErrorMessage=is_error or None,
+                )
+            case "toolResult":
+                out.result(
+                    text_of(message.get("toolCallId")),
+                    _blocks(message.get("content")),
+                    is_error=message.get("isError") is True,
+                    detail=message.get("details"),
+                    uuid=uuid,
+                )
+                self._service(entry, message.get("usage"))
+            case "bashExecution":
+                out.user(f"<bash-input>{text_of(message.get('command'))}</bash-input>", uuid=uuid)
+                output = text_of(message.get("output"))
+                code = message.get("exitCode")
+                error = f"exit code {code}" if code else ""
+                out.user(f"<bash-stdout>{output}</bash-stdout><bash-stderr>{error}</bash-stderr>")
+            case "system":
+                sections = message.get("sections")
+                texts = sections.values() if isinstance(sections, dict) else ()
+                out.system("\n\n".join(filter(None, map(text_of, texts))), uuid=uuid)
+            case "branchSummary" | "compactionSummary":
+                out.user(text_of(message.get("summary")), uuid=uuid, isMeta=True)
+            case "custom" | "hookMessage":
+                out.user(_blocks(message.get("content")), uuid=uuid, isMeta=True)
+            case _:
+                pass  # kept as an unknown line
+
+    def _compaction(self, entry: Fields) -> None:
+        out = self.out
+        metadata: dict[str, Any] = {"preTokens": entry.get("tokensBefore")}
+        first = self.uuids.get(text_of(entry.get("firstKeptEntryId")))
+        if first and out.parent:
+            anchor = out.make_uuid(entry.get("id"), "summary")
+            metadata["preservedSegment"] = {
+                "headUuid": first,
+                "tailUuid": out.parent,
+                "anchorUuid": anchor,
+            }
+        out.compaction(text_of(entry.get("summary")), **metadata)
+        self._service(entry, entry.get("usage"))
+
+    def _service(self, entry: Fields, usage: object) -> None:
+        """Write a request that is billed, but whose answer is no part of the conversation."""
+        out = self.out
+        if (tokens := _usage(usage)) is None:
+            return
+        parent, out.parent = out.parent, None
+        out.agent = f"aside_question-{text_of(entry.get('id'))}"
+        id_ = out.make_uuid(entry.get("id"), entry.get("timestamp"), "usage")
+        model = text_of(entry.get("model")) or None
+        out.assistant([], id=id_, uuid=id_, model=model, usage=tokens, costUSD=_cost(usage))
+        out.agent, out.parent = None, parent
+
+
+def _blocks(content: object) -> str | list[Fields]:
+    """Return the content of a prompt or a result."""
+    if not isinstance(content, list):
+        return text_of(content)
+    return [
+        image_block(text_of(block.get("data")), text_of(block.get("mimeType")))
+        if block.get("type") == "image"
+        else text_block(text_of(block.get("text", block)))
+        for block in dicts(content)
+    ]
+
+
+def _answer_blocks(content: object) -> Iterable[Fields]:
+    if isinstance(content, str):
+        yield text_block(content)
+    for block in dicts(content):
+        match block.get("type"):
+            case "thinking":
+                yield thinking_block(text_of(block.get("thinking")))
+            case "toolCall":
+                name = text_of(block.get("name"))
+                yield call_block(text_of(block.get("id")), name, block.get("arguments"))
+            case _:
+                yield text_block(text_of(block.get("text", block)))
+
+
+def _usage(usage: object) -> dict[str, int] | None:
+    if not isinstance(usage, dict):
+        return None
+    names = {
+        "input_tokens": "input",
+        "cache_creation_input_tokens": "cacheWrite",
+        "cache_read_input_tokens": "cacheRead",
+        "output_tokens": "output",
+    }
+    return {name: count_of(usage.get(key)) for name, key in names.items()}
+
+
+def _cost(usage: object) -> float | None:
+    cost = usage.get("cost") if isinstance(usage, dict) else None
+    total = cost.get("total") if isinstance(cost, dict) else None
+    return float(total) if isinstance(total, int | float) else None
+
+
+def count_of(value: object) -> int:
+    """Return a count of tokens, 0 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

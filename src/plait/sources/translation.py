@@ -1,0 +1,270 @@
+"""The neutral form: lines of a session as Claude Code writes them, made from another agent's.
+
+Every line of the source becomes at least one line here, so that nothing is lost and every line can
+be accounted for: what is no message is kept whole as a note, what cannot be decoded is passed on as
+it is. `sourceLine` and `sourceOffset` name the place in the source; `sourcePart` counts further
+lines made from the same one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from msgspec import json
+
+from plait.line import Line, iter_lines
+from plait.record.codec import NotAnObject, decode_object, encode_value
+from plait.sources.base import SourceLog
+
+NOTE = "source-note"
+"""The type of a line whose kind is known to a reader and carries no message."""
+Fields = dict[str, Any]
+
+
+class SourceLine(NamedTuple):
+    """A line, or a database row, of the source."""
+
+    number: int
+    offset: int
+    fields: Fields
+    """Empty where the line is blank or cannot be decoded."""
+    data: bytes = b""
+
+
+class Translation:
+    """Writes the lines of one session; a reader calls it in the order of the source.
+
+    A line whose parent is not given hangs on the last one that was written.
+    """
+
+    def __init__(self, log: SourceLog, file: BinaryIO) -> None:
+        self.log = log
+        self.cwd = log.cwd
+        self.version: str | None = None
+        self.git_branch: str | None = None
+        self.timestamp: str | None = None
+        """Of lines that have none of their own."""
+        self.parent: str | None = None
+        """The uuid of the line that the next one hangs on."""
+        self.agent: str | None = None
+        """The sub-agent that the next lines belong to, where its lines stand in the same file."""
+        self._file = file
+        self._line: SourceLine | None = None
+        self._parts = 0
+        self._is_torn = False
+        """The last line was passed on without a newline."""
+
+    # ------------------------------------------------------------------ reading the source
+
+    def lines(self, path: Path | str | None = None, end: int | None = None) -> Iterator[SourceLine]:
+        """Yield the lines of the source; blank and broken ones are passed on by themselves.
+
+        A line for which nothing was written until the next one is asked for is kept as a note.
+        """
+        for line in iter_lines(Path(path or self.log.path), end=end):
+            if fields := self._decode(line):
+                self.start(SourceLine(line.number, line.offset, fields, line.data))
+                assert self._line is not None
+                yield self._line
+                self.finish_line()
+
+    def _decode(self, line: Line) -> Fields:
+        try:
+            return decode_object(line.data)
+        except NotAnObject:
+            # A reader of the neutral form accounts for it as for a broken line of its own.
+            self._file.write(line.data + b"\n" * line.is_ended)
+            self._is_torn = not line.is_ended
+            return {}
+
+    def start(self, line: SourceLine) -> None:
+        """Begin a line of the source: what is written from now on was made from it."""
+        self._line, self._parts = line, 0
+
+    def finish_line(self) -> None:
+        """Keep the line of the source as it is where nothing was made from it."""
+        if self._line is not None and not self._parts:
+            self.unknown(str(self._line.fields.get("type") or "untyped"))
+
+    # ------------------------------------------------------------------ messages
+
+    def user(self, content: str | Sequence[Fields], **fields: Any) -> str:
+        """Write a message of the user: a prompt, or what the agent put in the user's place.
+
+        Pass `isMeta=True` for what nobody typed.
+        """
+        return self.write("user", message={"role": "user", "content": content}, **fields)
+
+    def assistant(
+        self,
+        content: Sequence[Fields],
+        *,
+        id: str,  # noqa: A002
+        model: str | None = None,
+        usage: Mapping[str, int] | None = None,
+        stop_reason: str | None = None,
+        **fields: Any,
+    ) -> str:
+        """Write blocks of a response; all lines of one response share its id.
+
+        `usage` has the names of the Messages API: `input_tokens` without those read from the
+        cache, `cache_read_input_tokens`, `cache_creation_input_tokens`, `output_tokens`.
+        """
+        message: Fields = {"id": id, "type": "message", "role": "assistant", "model": model}
+        message |= {"content": content, "stop_reason": stop_reason}
+        if usage is not None:
+            message["usage"] = usage
+        return self.write("assistant", message=message, **fields)
+
+    def result(
+        self,
+        call: str,
+        content: str | Sequence[Fields],
+        *,
+        is_error: bool = False,
+        detail: object = None,
+        **fields: Any,
+    ) -> str:
+        """Write the result of a tool call; `detail` is the agent's own view of it."""
+        block: Fields = {"type": "tool_result", "tool_use_id": call, "content": content}
+        if is_error:
+            block["is_error"] = True
+        if detail is not None:
+            fields["toolUseResult"] = detail
+        return self.user([block], **fields)
+
+    def system(self, content: str, subtype: str = "informational", **fields: Any) -> str:
+        """Write a message of the agent itself: a system prompt, an error, news."""
+        return self.write("system", subtype=subtype, content=content, **fields)
+
+    def compaction(self, summary: str | None = None, **metadata: Any) -> str:
+        """Write that the conversation was compacted, and the summary that replaces it.
+
+        `metadata` has Claude Code's names, such as `trigger` and `preTokens`.
+        """
+        last, self.parent = self.parent, None
+        metadata = {"trigger": "auto"} | metadata
+        uuid = self.write(
+            "system",
+            subtype="compact_boundary",
+            content="Conversation compacted",
+            logicalParentUuid=last,
+            compactMetadata=metadata,
+        )
+        if summary is not None:
+            uuid = self.user(summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+        return uuid
+
+    # ------------------------------------------------------------------ everything else
+
+    def title(self, title: str) -> None:
+        """Write the session's title."""
+        self._emit({"type": "custom-title", "customTitle": title, "sessionId": self.log.id})
+
+    def leaf(self, uuid: str) -> None:
+        """Write that the agent now stands on an earlier line: what follows it was left."""
+        self.parent = uuid
+        self._emit({"type": "last-prompt", "leafUuid": uuid, "sessionId": self.log.id})
+
+    def note(self, kind: str) -> None:
+        """Keep a line of the source that carries no message."""
+        assert self._line is not None
+        self._emit(
+            {"type": NOTE, "kind": kind, "sessionId": self.log.id, "record": self._line.fields}
+        )
+
+    def unknown(self, kind: str) -> None:
+        """Keep a line of the source whose kind the reader does not know; it is counted as such."""
+        assert self._line is not None
+        self._emit(
+            {
+                "type": f"{self.log.source}:{kind}",
+                "sessionId": self.log.id,
+                "record": self._line.fields,
+            }
+        )
+
+    def write(self, type: str, *, uuid: str | None = None, **fields: Any) -> str:  # noqa: A002
+        """Write a line that other lines can hang on, and return its uuid.
+
+        `parentUuid` and `timestamp` are taken from what was written last where they are not given.
+        """
+        line = self._line
+        uuid = uuid or self.make_uuid(line.data if line else b"", self._parts)
+        parent = fields.pop("parentUuid", self.parent)
+        self.timestamp = fields.pop("timestamp", None) or self.timestamp
+        record: Fields = {"parentUuid": parent, "isSidechain": self.agent is not None}
+        record["agentId"] = self.agent
+        record |= {"type": type, "uuid": uuid, "timestamp": self.timestamp, "userType": "external"}
+        record |= {"cwd": self.cwd, "sessionId": self.log.id, "version": self.version}
+        record |= {"gitBranch": self.git_branch} | fields
+        self._emit({name: value for name, value in record.items() if value is not None})
+        self.parent = uuid
+        return uuid
+
+    def make_uuid(self, *parts: object) -> str:
+        """Return the same uuid for the same parts in any session: copied lines are recognised."""
+        text = repr((self.log.source, *parts)).encode("utf-8", "surrogatepass")
+        digest = blake2b(text, digest_size=16).hexdigest()
+        return "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:]))
+
+    def _emit(self, fields: Fields) -> None:
+        if "parentUuid" not in fields and "uuid" in fields:
+            fields = {"parentUuid": None} | fields
+        if self._line is not None:
+            fields |= {"sourceLine": self._line.number, "sourceOffset": self._line.offset}
+            if self._parts:
+                fields["sourcePart"] = self._parts
+        self._parts += 1
+        self._file.write(b"\n" * self._is_torn + encode_value(fields) + b"\n")
+        self._is_torn = False
+
+
+def text_block(text: str) -> Fields:
+    """Return a text block."""
+    return {"type": "text", "text": text}
+
+
+def thinking_block(text: str, signature: str | None = None) -> Fields:
+    """Return a thinking block."""
+    block: Fields = {"type": "thinking", "thinking": text}
+    return block | {"signature": signature} if signature else block
+
+
+def call_block(id: str, name: str, arguments: object) -> Fields:  # noqa: A002
+    """Return a tool call; arguments that are no object become its only one."""
+    inputs = arguments if isinstance(arguments, dict) else {"input": arguments}
+    return {"type": "tool_use", "id": id, "name": name, "input": inputs}
+
+
+def image_block(data: str, media_type: str) -> Fields:
+    """Return an image block."""
+    return {
+        "type": "image",
+        "source": {"type": "base64", "media_type": media_type, "data": data},
+    }
+
+
+def parse_json(text: object) -> Any:
+    """Return the value of a JSON text, the text itself where it is none."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return json.decode(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def dicts(values: object) -> Iterable[Fields]:
+    """Yield the objects of a list; nothing where it is no list."""
+    return (
+        (value for value in values if isinstance(value, dict)) if isinstance(values, list) else ()
+    )
+
+
+def text_of(value: object) -> str:
+    """Return a value as text: a string as it is, nothing for None, anything else as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.encode(value).decode()
