@@ -16,6 +16,7 @@ from plait.sources.translation import (
     SourceLine,
     Translation,
     call_block,
+    count_of,
     dicts,
     image_block,
     text_block,
@@ -214,8 +215,3 @@ def _cost(usage: object) -> float | None:
     cost = usage.get("cost") if isinstance(usage, dict) else None
     total = cost.get("total") if isinstance(cost, dict) else None
     return float(total) if isinstance(total, int | float) else None
-
-
-def count_of(value: object) -> int:
-    """Return a count of tokens, 0 for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -50,7 +50,8 @@ class Translation:
         self.agent: str | None = None
         """The sub-agent that the next lines belong to, where its lines stand in the same file."""
         self._file = file
-        self._line: SourceLine | None = None
+        self.line: SourceLine | None = None
+        """The line of the source that is being translated."""
         self._parts = 0
         self._is_torn = False
         """The last line was passed on without a newline."""
@@ -65,8 +66,8 @@ class Translation:
         for line in iter_lines(Path(path or self.log.path), end=end):
             if fields := self._decode(line):
                 self.start(SourceLine(line.number, line.offset, fields, line.data))
-                assert self._line is not None
-                yield self._line
+                assert self.line is not None
+                yield self.line
                 self.finish_line()
 
     def _decode(self, line: Line) -> Fields:
@@ -80,12 +81,12 @@ class Translation:
 
     def start(self, line: SourceLine) -> None:
         """Begin a line of the source: what is written from now on was made from it."""
-        self._line, self._parts = line, 0
+        self.line, self._parts = line, 0
 
     def finish_line(self) -> None:
         """Keep the line of the source as it is where nothing was made from it."""
-        if self._line is not None and not self._parts:
-            self.unknown(str(self._line.fields.get("type") or "untyped"))
+        if self.line is not None and not self._parts:
+            self.unknown(str(self.line.fields.get("type") or "untyped"))
 
     # ------------------------------------------------------------------ messages
 
@@ -165,23 +166,25 @@ class Translation:
     def leaf(self, uuid: str) -> None:
         """Write that the agent now stands on an earlier line: what follows it was left."""
         self.parent = uuid
-        self._emit({"type": "last-prompt", "leafUuid": uuid, "sessionId": self.log.id})
+        self._emit(
+            {"type": "last-prompt", "leafUuid": uuid, "explicit": True, "sessionId": self.log.id}
+        )
 
     def note(self, kind: str) -> None:
         """Keep a line of the source that carries no message."""
-        assert self._line is not None
+        assert self.line is not None
         self._emit(
-            {"type": NOTE, "kind": kind, "sessionId": self.log.id, "record": self._line.fields}
+            {"type": NOTE, "kind": kind, "sessionId": self.log.id, "record": self.line.fields}
         )
 
     def unknown(self, kind: str) -> None:
         """Keep a line of the source whose kind the reader does not know; it is counted as such."""
-        assert self._line is not None
+        assert self.line is not None
         self._emit(
             {
                 "type": f"{self.log.source}:{kind}",
                 "sessionId": self.log.id,
-                "record": self._line.fields,
+                "record": self.line.fields,
             }
         )
 
@@ -190,7 +193,7 @@ class Translation:
 
         `parentUuid` and `timestamp` are taken from what was written last where they are not given.
         """
-        line = self._line
+        line = self.line
         uuid = uuid or self.make_uuid(line.data if line else b"", self._parts)
         parent = fields.pop("parentUuid", self.parent)
         self.timestamp = fields.pop("timestamp", None) or self.timestamp
@@ -212,8 +215,8 @@ class Translation:
     def _emit(self, fields: Fields) -> None:
         if "parentUuid" not in fields and "uuid" in fields:
             fields = {"parentUuid": None} | fields
-        if self._line is not None:
-            fields |= {"sourceLine": self._line.number, "sourceOffset": self._line.offset}
+        if self.line is not None:
+            fields |= {"sourceLine": self.line.number, "sourceOffset": self.line.offset}
             if self._parts:
                 fields["sourcePart"] = self._parts
         self._parts += 1
@@ -254,6 +257,11 @@ def parse_json(text: object) -> Any:
         return json.decode(text)
     except (ValueError, RecursionError):
         return text
+
+
+def count_of(value: object) -> int:
+    """Return a count of tokens, 0 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def dicts(values: object) -> Iterable[Fields]:
