@@ -459,7 +459,7 @@ def _find_default_roots(env: Mapping[str, str]) -> tuple[Path, ...]:
 
     Claude Code's stands alone where it is the only one, whether it exists or not.
     """
-    from plait.sources.base import find_default_roots
+    from plait.sources.places import find_default_roots
 
     claude = expand_user(claude_folder_setting(env), env)
     others = find_default_roots(env, expand_user("~", env))

@@ -23,7 +23,7 @@ from plait.line.files import make_read_error
 from plait.record.reader import read_if_exists
 from plait.record.side_files import list_running_sessions
 from plait.sessions.model import Project, Session, StorePlace
-from plait.sources.cache import FoundSources, find_sources, get_cache, make_temporary_folder
+from plait.sources.places import FoundSources, find_candidates
 
 if TYPE_CHECKING:
     from plait.index.freshness import FileStamp
@@ -219,7 +219,14 @@ class Inventory:
     @cached_property
     def foreign(self) -> FoundSources:
         """What other agents wrote under the roots."""
-        return find_sources(self._roots, get_cache(self._translations or make_temporary_folder()))
+        unread: list[Path] = []
+        candidates = find_candidates(self._roots, unread)
+        if not candidates:
+            return FoundSources()
+        from plait.sources.cache import find_sources, get_cache, make_temporary_folder
+
+        folder = self._translations or make_temporary_folder()
+        return find_sources(candidates, get_cache(folder))
 
     @cached_property
     def discovery(self) -> Discovery:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from plait.line import LogFile
 from plait.record.prompts import TitleKind
-from plait.sources.base import SourceLog
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.sessions.conversations import SessionConversations, SessionTurn
     from plait.sessions.library import SessionLibrary
+    from plait.sources.base import SourceLog
 
 T = TypeVar("T")
 CLAUDE = "claude"
@@ -43,7 +43,7 @@ class Session:
     """It is no longer at its source: only the store has it."""
     is_incomplete: bool = False
     """It was put together from what was left of it."""
-    origin: SourceLog | None = None
+    origin: "SourceLog | None" = None
     """The log of another agent that its files are translated from."""
 
     @property

@@ -6,7 +6,20 @@ Code writes them. Everything above reads these lines and knows no other agent's 
     bytes of another agent ── Source.find ──► SourceLog ── Source.translate ──► lines of a session
 """
 
-from plait.sources.base import Source, SourceLog, load_source, load_sources
-from plait.sources.translation import Translation
+from typing import TYPE_CHECKING
 
-__all__ = ["Source", "SourceLog", "Translation", "load_source", "load_sources"]
+if TYPE_CHECKING:
+    from plait.sources.base import Source, SourceLog
+    from plait.sources.translation import SourceLine, Translation
+
+__all__ = ["Source", "SourceLine", "SourceLog", "Translation"]
+HOMES = {"Source": "base", "SourceLog": "base"}
+
+
+def __getattr__(name: str) -> object:
+    # Most users have no other agent, and nothing of this package is loaded then.
+    from importlib import import_module
+
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.{HOMES.get(name, 'translation')}"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -9,34 +9,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
 
 from msgspec import Struct, json
 
+from plait.sources.places import BUILT_IN, find_plugins, list_source_names
+
 if TYPE_CHECKING:
     from plait.sources.translation import Translation
 
-GROUP = "plait.sources"
-"""The entry point group in which packages register their readers."""
-BUILT_IN = {
-    "codex": "plait.sources.codex:Codex",
-    "copilot": "plait.sources.copilot:Copilot",
-    "gemini": "plait.sources.gemini:Gemini",
-    "opencode": "plait.sources.opencode:OpenCode",
-    "pi": "plait.sources.pi:Pi",
-    "qwen": "plait.sources.qwen:Qwen",
-}
-"""The entry points of this package. Reading them from its metadata takes as long as Python's start."""
-ROOTS: dict[str, tuple[tuple[str, str], ...]] = {
-    "codex": (("CODEX_HOME", ""), ("", ".codex")),
-    "copilot": (("COPILOT_HOME", ""), ("", ".copilot")),
-    "gemini": (("GEMINI_CLI_HOME", ".gemini"), ("", ".gemini")),
-    "opencode": (("XDG_DATA_HOME", "opencode"), ("", ".local/share/opencode")),
-    "pi": (
-        ("PI_CODING_AGENT_SESSION_DIR", ""),
-        ("PI_CODING_AGENT_DIR", "sessions"),
-        ("", ".pi/agent/sessions"),
-    ),
-    "qwen": (("QWEN_HOME", ""), ("", ".qwen")),
-}
-"""Where the agents keep their logs: an environment variable and what is below it, the first that is
-set; the empty one is the home folder."""
 HEAD_BYTES = 1 << 16
 
 
@@ -102,57 +79,17 @@ def load_sources() -> Mapping[str, Source]:
     return {name: load_source(name) for name in list_source_names()}
 
 
-def find_default_roots(env: Mapping[str, str], home: Path) -> list[Path]:
-    """Return the folders of other agents that exist on this machine.
-
-    No reader of this package is loaded for it.
-    """
-    places = ROOTS | {
-        name: load_source(name).roots for name in list_source_names()[len(BUILT_IN) :]
-    }
-    roots = []
-    for rows in places.values():
-        chosen = ((env.get(name) if name else str(home), below) for name, below in rows)
-        base, below = next(((base, below) for base, below in chosen if base), ("", ""))
-        if base and (folder := Path(base, below)).is_dir():
-            roots.append(folder)
-    return roots
-
-
-@cache
-def list_source_names() -> tuple[str, ...]:
-    """Return the names of all readers."""
-    return (*BUILT_IN, *(name for name in _find_plugins() if name not in BUILT_IN))
-
-
 @cache
 def load_source(name: str) -> Source:
     """Return a reader by its name."""
     target = BUILT_IN.get(name)
     if target is None:
-        loaded = _find_plugins()[name].load()
+        loaded = find_plugins()[name].load()
     else:
         module, _, attribute = target.partition(":")
         loaded = getattr(import_module(module), attribute)
     source: Source = loaded()
     return source
-
-
-@cache
-def _find_plugins() -> dict[str, Any]:
-    """Return the entry points of other packages; looked for only where one may be installed."""
-    if not any(_may_hold_plugins(Path(place)) for place in sys.path):
-        return {}
-    from importlib.metadata import entry_points
-
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
-def _may_hold_plugins(place: Path) -> bool:
-    # To import importlib.metadata takes 30 ms; most users have no reader of their own.
-    return any(
-        f"[{GROUP}]".encode() in file.read_bytes() for file in place.glob("*-info/entry_points.txt")
-    )
 
 
 def open_zstd(file: BinaryIO) -> BinaryIO:

@@ -13,25 +13,22 @@ find what to translate in `logs.json`. All of it can be deleted at any time.
 import atexit
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import NamedTuple
 
 from msgspec import DecodeError, json
 from msgspec.structs import replace
 
 from plait.errors import SourceError
-from plait.line import LogFile, Root
+from plait.line import LogFile
 from plait.line.discovery import (
     AGENT_PREFIX,
     LOG_SUFFIX,
-    PLAIT_FOLDER,
     SUBAGENTS,
     make_log_file,
     make_project_slug,
@@ -40,48 +37,21 @@ from plait.line.files import register_source
 from plait.line.output import make_file_name, replace_file
 from plait.sources.base import (
     HEAD_BYTES,
-    Source,
     SourceLog,
     load_source,
     load_sources,
     open_zstd,
 )
+from plait.sources.places import FoundSources, SourceSession
 from plait.sources.translation import Translation
 
 VERSION = "1"
 """Counts the forms that translations have had: another one is made anew."""
 LOGS = "logs.json"
-FOLDERS = frozenset({".codex", ".copilot", ".gemini", ".qwen"})
-"""Names of folders in which only other agents keep logs."""
 MOST_BYTES = 1 << 31
 """Of all translations: the oldest are deleted beyond it."""
 CLAUDE_FIELD, QWEN_FIELD = b'"parentUuid":', b'"parts":'
 """Told apart by these, most files need no reader to be asked."""
-CHATS = "chats"
-"""The folder of Qwen Code's sessions in a folder of projects like Claude Code's."""
-
-
-class SourceSession(NamedTuple):
-    """A session of another agent, with the files that it is read from, its own first."""
-
-    log: SourceLog
-    files: tuple[tuple[LogFile, SourceLog], ...]
-
-
-@dataclass(slots=True)
-class FoundSources:
-    """What lies under some roots of other agents."""
-
-    sessions: list[SourceSession] = field(default_factory=list)
-    claimed: set[Path] = field(default_factory=set)
-    """Files of other agents, which are no logs of Claude Code."""
-    unread: list[Path] = field(default_factory=list)
-    roots: set[Path] = field(default_factory=set)
-    """The roots that hold nothing else."""
-
-    def holds(self, root: Root) -> bool:
-        """Return whether a root is the folder of another agent."""
-        return root.path in self.roots
 
 
 class TranslationCache:
@@ -205,17 +175,13 @@ def offer_translations(folder: tuple[str]) -> bytes:
     return b""
 
 
-def find_sources(roots: Sequence[Root], translations: TranslationCache) -> FoundSources:
-    """Return the sessions of other agents under some roots."""
+def find_sources(candidates: Iterable[Path], translations: TranslationCache) -> FoundSources:
+    """Return the sessions of other agents in some files."""
     found = FoundSources()
     logs: dict[tuple[str, str, str], SourceLog] = {}
-    for root in roots:
-        if root.path.name in FOLDERS:
-            found.roots.add(root.path)
-        for path in _iter_candidates(root, found.unread):
-            claim = find_logs(path)
-            if claim is None:
-                continue
+    for path in candidates:
+        claim = find_logs(path)
+        if claim is not None:
             found.claimed.add(path)
             for log in claim:
                 logs.setdefault((log.source, log.path, log.key), log)
@@ -302,38 +268,3 @@ def read_head(path: Path) -> bytes:
         if b"\n" not in head and len(head) == HEAD_BYTES:
             head += file.readline()
         return head
-
-
-def _iter_candidates(root: Root, unread: list[Path]) -> Iterator[Path]:
-    """Yield the files under a root that may be logs of another agent."""
-    suffixes = tuple({suffix for reader in load_sources().values() for suffix in reader.suffixes})
-    if root.logs.is_file():
-        yield root.logs
-        return
-    folders = [root.logs]
-    if root.path.name in FOLDERS:
-        folders = [root.path]
-    elif root.config is not None:  # only Qwen Code keeps its sessions in such a folder
-        folders = [chats for chats in root.logs.glob(f"*/{CHATS}") if chats.is_dir()]
-    seen: set[str] = set()
-    while folders:
-        folder = folders.pop()
-        real = os.path.realpath(folder)
-        if real in seen:
-            continue
-        seen.add(real)
-        try:
-            with os.scandir(folder) as entries:
-                for entry in sorted(entries, key=lambda entry: entry.name):
-                    if entry.is_dir():
-                        if entry.name != PLAIT_FOLDER:
-                            folders.append(Path(entry.path))
-                    elif entry.name.endswith(suffixes) and entry.is_file():
-                        yield Path(entry.path)
-        except OSError:
-            unread.append(folder)
-
-
-def get_reader(log: SourceLog) -> Source:
-    """Return the reader of a log."""
-    return load_source(log.source)

@@ -22,7 +22,6 @@ from typing import Any
 from plait.errors import SourceError
 from plait.line import iter_lines
 from plait.sources.base import (
-    ROOTS,
     Source,
     SourceLog,
     first_object,
@@ -30,6 +29,7 @@ from plait.sources.base import (
     open_zstd,
     parse_object,
 )
+from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
     SourceLine,

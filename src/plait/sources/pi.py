@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from plait.sources.base import ROOTS, Source, SourceLog, first_object
+from plait.sources.base import Source, SourceLog, first_object
+from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
     SourceLine,

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from plait.sources.base import ROOTS, Source, SourceLog
+from plait.sources.base import Source, SourceLog
+from plait.sources.places import ROOTS
 from plait.sources.translation import Translation
 
 

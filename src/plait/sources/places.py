@@ -1,0 +1,165 @@
+"""Where other agents keep their logs, and which readers there are.
+
+Every command looks here, so little is loaded: the readers themselves only where there are logs.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from plait.line import LogFile, Root
+from plait.line.discovery import PLAIT_FOLDER, PROJECTS, SUBAGENTS
+
+if TYPE_CHECKING:
+    from plait.sources.base import SourceLog
+
+GROUP = "plait.sources"
+"""The entry point group in which packages register their readers."""
+BUILT_IN = {
+    "codex": "plait.sources.codex:Codex",
+    "copilot": "plait.sources.copilot:Copilot",
+    "gemini": "plait.sources.gemini:Gemini",
+    "opencode": "plait.sources.opencode:OpenCode",
+    "pi": "plait.sources.pi:Pi",
+    "qwen": "plait.sources.qwen:Qwen",
+}
+"""The entry points of this package. Reading them from its metadata takes as long as Python's start."""
+ROOTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "codex": (("CODEX_HOME", ""), ("", ".codex")),
+    "copilot": (("COPILOT_HOME", ""), ("", ".copilot")),
+    "gemini": (("GEMINI_CLI_HOME", ".gemini"), ("", ".gemini")),
+    "opencode": (("XDG_DATA_HOME", "opencode"), ("", ".local/share/opencode")),
+    "pi": (
+        ("PI_CODING_AGENT_SESSION_DIR", ""),
+        ("PI_CODING_AGENT_DIR", "sessions"),
+        ("", ".pi/agent/sessions"),
+    ),
+    "qwen": (("QWEN_HOME", ""), ("", ".qwen")),
+}
+"""Where the agents keep their logs: an environment variable and what is below it, the first that is
+set; the empty one is the home folder."""
+FOLDERS = frozenset({".codex", ".copilot", ".gemini", ".qwen"})
+"""Names of folders in which only other agents keep logs."""
+CANDIDATE = re.compile(r".*\.jsonl\.zst|session-.*\.json|ses_.*\.json|opencode.*\.db")
+"""Names of logs that are no JSON lines."""
+CHATS = "chats"
+"""The folder of Qwen Code's sessions in a folder of projects like Claude Code's."""
+
+
+class SourceSession(NamedTuple):
+    """A session of another agent, with the files that it is read from, its own first."""
+
+    log: "SourceLog"
+    files: "tuple[tuple[LogFile, SourceLog], ...]"
+
+
+@dataclass(slots=True)
+class FoundSources:
+    """What lies under some roots of other agents."""
+
+    sessions: list[SourceSession] = field(default_factory=list)
+    claimed: set[Path] = field(default_factory=set)
+    """Files of other agents, which are no logs of Claude Code."""
+    unread: list[Path] = field(default_factory=list)
+
+    def holds(self, root: Root) -> bool:
+        """Return whether a root is the folder of another agent, which holds nothing else."""
+        return root.path.name in FOLDERS
+
+
+def find_candidates(roots: Iterable[Root], unread: list[Path]) -> list[Path]:
+    """Return the files under some roots that may be logs of other agents, by their names."""
+    plugins = (point.load() for point in find_plugins().values())
+    suffixes = tuple(suffix for reader in plugins for suffix in reader.suffixes)
+    found: list[Path] = []
+    for root in roots:
+        if root.logs.is_file():
+            found.append(root.logs)
+            continue
+        folders = [root.logs]
+        if root.path.name in FOLDERS:
+            folders = [root.path]
+        elif root.config is not None:
+            folders = _find_chats(root.logs)
+        seen: set[str] = set()
+        while folders:
+            folder = folders.pop()
+            real = os.path.realpath(folder)
+            if real in seen:  # a link that leads back
+                continue
+            seen.add(real)
+            for entry in _scan(folder, unread):
+                if entry.is_dir():
+                    if entry.name != PLAIT_FOLDER:
+                        folders.append(Path(entry.path))
+                elif _is_candidate(Path(entry.path)) or entry.name.endswith(suffixes):
+                    found.append(Path(entry.path))
+    return found
+
+
+def _scan(folder: Path, unread: list[Path]) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        unread.append(folder)
+        return []
+
+
+def _is_candidate(path: Path) -> bool:
+    """Return whether a file may be a log of another agent, by its name and its folder."""
+    if path.name.endswith(".jsonl"):
+        folders = path.parts[-8:-1]
+        return folders[-1] == CHATS or not {PROJECTS, SUBAGENTS} & {*folders}
+    return CANDIDATE.fullmatch(path.name) is not None
+
+
+def _find_chats(projects: Path) -> list[Path]:
+    """Return the folders of Qwen Code's sessions; only they lie in such a folder as Claude Code's."""
+    try:
+        return [chats for project in projects.iterdir() if (chats := project / CHATS).is_dir()]
+    except OSError:
+        return []
+
+
+def find_default_roots(env: Mapping[str, str], home: Path) -> list[Path]:
+    """Return the folders of other agents that exist on this machine.
+
+    No reader of this package is loaded for it.
+    """
+    places = ROOTS | {name: point.load().roots for name, point in find_plugins().items()}
+    roots = []
+    for rows in places.values():
+        chosen = ((env.get(name) if name else str(home), below) for name, below in rows)
+        base, below = next(((base, below) for base, below in chosen if base), ("", ""))
+        if base and (folder := Path(base, below)).is_dir():
+            roots.append(folder)
+    return roots
+
+
+@cache
+def list_source_names() -> tuple[str, ...]:
+    """Return the names of all readers."""
+    return (*BUILT_IN, *(name for name in find_plugins() if name not in BUILT_IN))
+
+
+@cache
+def find_plugins() -> dict[str, Any]:
+    """Return the entry points of other packages; looked for only where one may be installed."""
+    if not any(_may_hold_plugins(Path(place)) for place in sys.path):
+        return {}
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _may_hold_plugins(place: Path) -> bool:
+    # To import importlib.metadata takes 30 ms; most users have no reader of their own.
+    return any(
+        f"[{GROUP}]".encode() in file.read_bytes() for file in place.glob("*-info/entry_points.txt")
+    )
