@@ -15,7 +15,7 @@ from plait.conversation.prices import Prices
 from plait.redact import Redactor
 from plait.sessions.open_session import open_session
 from plait.trace.model import Convention, Span
-from plait.trace.otlp import build_request, load_sdk, request_to_json
+from plait.trace.otlp import build_request, request_to_json, sdk_spans
 from plait.trace.spans import build_traces, build_waterfall
 from plait.trace.traces import batch_traces, traces
 
@@ -42,7 +42,7 @@ def main() -> None:
         backfill("real logs", SHARED / "corpus")
     print()
     loaded = python(IMPORT).cpu - python("pass").cpu
-    sending = python(f"{IMPORT}; plait.trace.otlp.load_sdk()").cpu - python(IMPORT).cpu
+    sending = python(f"{IMPORT}; plait.trace.otlp.sdk_spans([])").cpu - python(IMPORT).cpu
     print(f"import: spans and wire {loaded:.2f} s, the SDK when sending {sending:.2f} s more")
 
 
@@ -51,7 +51,7 @@ def measure(name: str, root: Path) -> None:
     sessions = Archive([root]).sessions
     size = sum(file.size for session in sessions for file in session.files) / 1e6
     result = [open_session(item).conversations.by_line for item in sessions]
-    load_sdk()
+    sdk_spans([])
     found = [spans for by_line in result for spans in build_traces(by_line, Prices())]
     count = sum(map(len, found))
     for what, work in (
@@ -118,5 +118,5 @@ def receiving() -> Iterator[tuple[str, dict[str, int]]]:
 
 
 if __name__ == "__main__":
-    print(f"warming up: {cpu_seconds(load_sdk):.2f} s")
+    print(f"warming up: {cpu_seconds(lambda: sdk_spans([])):.2f} s")
     main()

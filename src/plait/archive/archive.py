@@ -385,27 +385,22 @@ class Archive(SessionLibrary):
         self, sessions: Sequence[Session], prices: "Prices"
     ) -> "list[SessionWaste]":
         """Return the avoidable spending of each session."""
-        from plait.insights.waste import find_session_waste
+        from plait.insights.waste import find_session_waste, read_indexed_waste
 
-        def from_index(index: "FreshIndex") -> "list[SessionWaste]":
-            from plait.insights.index_rows import read_indexed_waste
-
-            return read_indexed_waste(index, self, sessions, prices)
-
-        return self.answer(from_index, lambda: find_session_waste(self, sessions, prices))
+        return self.answer(
+            lambda index: read_indexed_waste(index, self, sessions, prices),
+            lambda: find_session_waste(self, sessions, prices),
+        )
 
     def losses_by_file(self, sessions: Sequence[Session]) -> "list[FileLosses]":
         """Return the avoidable requests in each file of some sessions, not priced yet."""
-        from plait.insights.waste import make_loss_reader, read_losses
+        from plait.insights.waste import make_loss_reader, read_indexed_losses, read_losses
 
         read = make_loss_reader(self.jobs, self.worker_failures)
-
-        def from_index(index: "FreshIndex") -> "list[FileLosses]":
-            from plait.insights.index_rows import read_indexed_losses
-
-            return list(read_indexed_losses(index, sessions, read))
-
-        return self.answer(from_index, lambda: list(read_losses(sessions, read)))
+        return self.answer(
+            lambda index: list(read_indexed_losses(index, sessions, read)),
+            lambda: list(read_losses(sessions, read)),
+        )
 
     def insights(
         self,

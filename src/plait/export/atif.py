@@ -74,34 +74,29 @@ def build_trajectory(
     transcript: Transcript, manner: RenderOptions, cost_of: CostFunction, folder: str | None = None
 ) -> Trajectory:
     """Return a transcript as a trajectory; pictures are kept where a folder for them is named."""
-    own, agents = transcript.conversation, _embedded(transcript, manner)
+    own, agents = transcript.conversation, list_agents(transcript, manner)
+    if manner.agents == "files" and manner.has_tools:  # only those without a file of their own
+        unnamed = (transcript.by_line[name] for name in transcript.unnamed)
+        agents = [agent for agent in unnamed if agent.kind in SPOKEN]
     writing = _TrajectoryWriter(transcript, manner, cost_of, Pictures(folder))
     writing.count([own, *agents])
-    told = writing.trajectory(own)
+    root = writing.trajectory(own)
     below = [writing.trajectory(agent) for agent in agents]
     if transcript.unnamed and manner.has_tools:
-        told["steps"].append(writing.unnamed_step(len(told["steps"]) + 1))
+        root["steps"].append(writing.unnamed_step(len(root["steps"]) + 1))
     if not manner.has_tools:
         writing.left_out["agents"] += len(list_agents(transcript, RenderOptions()))
-    told["final_metrics"]["total_cost_usd"] = transcript.heading.totals.cost_usd
-    for one in (told, *below):
-        # Give a conversation of which nothing is told the one step that every trajectory has.
-        if not one["steps"]:
+    root["final_metrics"]["total_cost_usd"] = transcript.heading.totals.cost_usd
+    for trajectory in (root, *below):
+        # Every trajectory has at least one step, even that of an empty conversation.
+        if not trajectory["steps"]:
             empty = {"step_id": 1, "source": "system", "message": "", "extra": {"kind": "empty"}}
-            one["steps"].append(empty)
-        figures = {**one["final_metrics"], "total_steps": len(one["steps"])}
-        one["final_metrics"] = drop_none(figures)
-        one["extra"] = drop_empty(one["extra"])
-    document = drop_empty({**writing.headed(told), "subagent_trajectories": below})
+            trajectory["steps"].append(empty)
+        figures = {**trajectory["final_metrics"], "total_steps": len(trajectory["steps"])}
+        trajectory["final_metrics"] = drop_none(figures)
+        trajectory["extra"] = drop_empty(trajectory["extra"])
+    document = drop_empty({**writing.headed(root), "subagent_trajectories": below})
     return Trajectory(document, writing.pictures, +writing.left_out)
-
-
-def _embedded(transcript: Transcript, manner: RenderOptions) -> list[Conversation]:
-    """Return the conversations that have no file of their own."""
-    if manner.agents != "files" or not manner.has_tools:
-        return list_agents(transcript, manner)
-    rest = (transcript.by_line[name] for name in transcript.unnamed)
-    return [one for one in rest if one.kind in SPOKEN]
 
 
 @dataclass
@@ -118,8 +113,8 @@ class _TrajectoryWriter:
         """Choose where the figures of each answer are told: a response counts once."""
         path, *agents = conversations
         own = keep_responses_on_path(path)
-        kept = {id(one) for one in own.responses}
-        numbers = [place for place, one in enumerate(path.responses) if id(one) in kept]
+        kept = {id(response) for response in own.responses}
+        numbers = [place for place, response in enumerate(path.responses) if id(response) in kept]
         for conversation, number, response in unique_responses([own, *agents]):
             place = numbers[number] if conversation is own else number
             self.counted.setdefault(conversation.id, {})[place] = response
@@ -146,8 +141,8 @@ class _TrajectoryWriter:
                 **{name: getattr(conversation, name) for name in ("kind", "label", "agent")},
                 "account": count_items(made),
                 "branches": [
-                    drop_empty({"to": one.to, "label": one.label, "after_step": at})
-                    for one, at in leaving
+                    drop_empty({"to": branch.to, "label": branch.label, "after_step": at})
+                    for branch, at in leaving
                 ],
             },
         }
@@ -160,15 +155,15 @@ class _TrajectoryWriter:
         step = {"step_id": number, "source": "system", "message": "", "extra": extra}
         return {**step, "observation": {"results": results}} if results else step
 
-    def headed(self, told: dict[str, Any]) -> dict[str, Any]:
+    def headed(self, trajectory: dict[str, Any]) -> dict[str, Any]:
         """Return a trajectory with what its transcript says of itself."""
         head = self.transcript.heading
         self.left_out.update(self.pictures.lost)
         facts = {name: getattr(head, name) for name in OF_HEADING}
         counts = {name: count for name, count in self.left_out.items() if count}
-        extra = {**facts, **told["extra"], "left_out": counts}
+        extra = {**facts, **trajectory["extra"], "left_out": counts}
         return {
-            **told,
+            **trajectory,
             "notes": format_left_out_note("ATIF", self.left_out),
             "extra": drop_empty(extra),
         }
@@ -190,10 +185,10 @@ class _TrajectoryWriter:
     def _totals(self, made: Steps) -> dict[str, Any]:
         """Return the sums over the steps, and what answers took that no step tells of."""
         line = made.conversation.id
-        told = {step.response for step in made.steps}
+        in_steps = {step.response for step in made.steps}
         own = self.counted.get(line, {})
-        inside = _sum(one for number, one in own.items() if number in told)
-        outside = [one for number, one in own.items() if number not in told]
+        inside = _sum(response for number, response in own.items() if number in in_steps)
+        outside = [response for number, response in own.items() if number not in in_steps]
         missing = {"responses": len(outside), **tokens_to_json(_sum(outside))} if outside else None
         below = iter_agents_launched(made.conversation.items(), self.transcript.by_line)
         lines = dict.fromkeys((line, *below))
@@ -216,35 +211,33 @@ class _TrajectoryWriter:
         extra = {"turn": step.turn, "records": made.records(step)}
         if first.time and not time:
             extra["time"] = first.time
+        values: dict[str, Any]
         match first:
             case UserMessage():
-                told = self._build_user_step(first)
+                values = {
+                    "source": "user" if first.kind in BY_PEOPLE else "system",
+                    "message": self._content(get_typed_words(first), first.enclosures),
+                    "extra": {
+                        **{name: getattr(first, name) for name in PROMPT_FIELDS},
+                        "enclosures": describe_enclosures(first.enclosures),
+                    },
+                }
             case LateResult():
-                told = self._alone(first)
+                values = self._alone(first)
             case CompactionItem():
                 facts = {name: getattr(first, name) for name in OF_COMPACTION}
                 words = step.summary.text if step.summary else first.text
-                told = {
+                values = {
                     "source": "system",
                     "message": words,
                     "extra": {"kind": "compaction", **facts},
                 }
             case ClientNote():
-                told = _note(first)
+                values = _note(first)
             case _:
-                told = self._answer(made.conversation, step)
-        found = {"step_id": number, "timestamp": time, **told}
-        return drop_none({**found, "extra": drop_empty(extra | told["extra"])})
-
-    def _build_user_step(self, message: UserMessage) -> dict[str, Any]:
-        return {
-            "source": "user" if message.kind in BY_PEOPLE else "system",
-            "message": self._content(get_typed_words(message), message.enclosures),
-            "extra": {
-                **{name: getattr(message, name) for name in PROMPT_FIELDS},
-                "enclosures": describe_enclosures(message.enclosures),
-            },
-        }
+                values = self._answer(made.conversation, step)
+        found = {"step_id": number, "timestamp": time, **values}
+        return drop_none({**found, "extra": drop_empty(extra | values["extra"])})
 
     def _alone(self, answer: LateResult) -> dict[str, Any]:
         """Return a result whose call is not in the conversation, or was answered before."""
@@ -265,7 +258,11 @@ class _TrajectoryWriter:
             isinstance(item, AssistantThinking) and not item.text for item in step.items
         )
         shown = [item.enclosure for item in step.items if isinstance(item, OtherBlock)]
-        results = [one for one in map(self._own_result, step.calls) if one]
+        results = []
+        for call in step.calls:
+            refs = self._refs(call.agents)
+            if call.result is not None or refs:
+                results.append(self._result(call.result, call.call, refs))
         is_model = not response.is_synthetic
         metrics = self._metrics(conversation.id, number) if is_model else None
         return {
@@ -300,12 +297,6 @@ class _TrajectoryWriter:
         }
         return drop_none(figures)
 
-    def _own_result(self, called: ToolCall) -> dict[str, Any] | None:
-        refs = self._refs(called.agents)
-        if called.result is None and not refs:
-            return None
-        return self._result(called.result, called.call, refs)
-
     def _result(
         self, result: Result | None, call: str | None, refs: Sequence[dict[str, Any]]
     ) -> dict[str, Any]:
@@ -326,22 +317,23 @@ class _TrajectoryWriter:
 
     def _refs(self, names: Iterable[str]) -> list[dict[str, Any]]:
         """Return where the agents of a call are told, those that are there."""
-        known = (self.transcript.by_line.get(name) for name in names)
-        return [self._ref(one) for one in known if one is not None]
-
-    def _ref(self, agent: Conversation) -> dict[str, Any]:
-        ref = {"trajectory_id": agent.id, "session_id": agent.session}
-        name = self.transcript.names.get(agent.id)
-        if self.manner.agents == "files" and name:
-            ref["trajectory_path"] = f"{name}.{INTERCHANGE_ENDINGS['atif']}"
-        return ref
+        refs = []
+        for agent in map(self.transcript.by_line.get, names):
+            if agent is None:
+                continue
+            ref = {"trajectory_id": agent.id, "session_id": agent.session}
+            file = self.transcript.names.get(agent.id)
+            if self.manner.agents == "files" and file:
+                ref["trajectory_path"] = f"{file}.{INTERCHANGE_ENDINGS['atif']}"
+            refs.append(ref)
+        return refs
 
     def _content(self, words: str, enclosures: Sequence[Enclosure]) -> str | list[dict[str, Any]]:
         """Return words, with the pictures among them where they are kept."""
         places = [(enclosure, self.pictures.place(enclosure)) for enclosure in enclosures]
         kept = [
-            {"type": "image", "source": {"media_type": one.media_type, "path": place}}
-            for one, place in places
+            {"type": "image", "source": {"media_type": enclosure.media_type, "path": place}}
+            for enclosure, place in places
             if place
         ]
         text = [{"type": "text", "text": words}] if words else []

@@ -144,14 +144,14 @@ def iter_record_files(
 def _path_lines(family: Family, path: GraphPath) -> Iterator[bytes]:
     graph = family.graph
     way = set(family.lines_of_path(path))
-    beside: dict[str | None, list[Place]] = {}
+    loose_places: dict[str | None, list[Place]] = {}
     for loose in graph.loose:
         if loose.line in way or (loose.line is None and loose.after is None):
-            beside.setdefault(loose.after, []).append(loose.place)
+            loose_places.setdefault(loose.after, []).append(loose.place)
     nodes = list_path_uuids(graph, path) if path.leaf else ()
-    yield from _lines_at(family, beside.get(None, ()))
+    yield from _lines_at(family, loose_places.get(None, ()))
     for uuid in nodes:
-        yield from _lines_at(family, (graph.nodes[uuid].place, *beside.get(uuid, ())))
+        yield from _lines_at(family, (graph.nodes[uuid].place, *loose_places.get(uuid, ())))
 
 
 def _lines_at(family: Family, places: Iterable[Place]) -> Iterator[bytes]:
@@ -223,9 +223,20 @@ def build_family_graph(
 
     lines = family.list_wanted_lines(has_agents=manner.has_tools)
     agents = frozenset(family.agents)
+    facts = {}
+    for session_id, session in family.graph.sessions.items():
+        place = family.places[session_id]
+        facts[session_id] = toolpath.SessionFacts(
+            session.lines,
+            session.leaf,
+            session.title,
+            place.directory,
+            place.branch,
+            place.versions,
+        )
     woven = toolpath.GraphInput(
         {line: family.by_line[line] for line in lines},
-        {session: _session_facts(family, session) for session in family.graph.sessions},
+        facts,
         family.find_parent,
         Counter(
             "agents" if line in agents else "branches"
@@ -236,14 +247,6 @@ def build_family_graph(
     made = toolpath.build_graph(woven, manner, make_cost_function(pricing), name, taken)
     summary.left_out.update(made.left_out)
     return made
-
-
-def _session_facts(family: Family, name: str) -> "toolpath.SessionFacts":
-    from plait.export import toolpath
-
-    one, place = family.graph.sessions[name], family.places[name]
-    around = place.directory, place.branch, place.versions
-    return toolpath.SessionFacts(one.lines, one.leaf, one.title, *around)
 
 
 Exporter: TypeAlias = Callable[[ExportForm, Family, ExportSummary], Iterator[File]]

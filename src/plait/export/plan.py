@@ -273,16 +273,14 @@ def render_family_in_worker(
 ) -> bytes:
     """Render a family in a worker process."""
     _, form, members, known, lesson = item
-    twin = _twin(known, lesson) if known else None
+    twin = None
+    if known:
+        from plait.sessions.redaction import load_twin
+
+        twin = load_twin(known, lesson)
     rendered = RenderedFamily()
     files = list(render_family(form, members, rendered, set(), twin))
     return pickle.dumps((rendered, files), pickle.HIGHEST_PROTOCOL)
-
-
-def _twin(known: bytes, lesson: "Lesson | None") -> "Redactor":
-    from plait.sessions.redaction import load_twin
-
-    return load_twin(known, lesson)
 
 
 STATE_FILE = ".plait-drawn"
@@ -358,7 +356,14 @@ class PreviousExport:
     ) -> None:
         """Look at the sources before anything is read of them."""
         now = time.time_ns()
-        self._form = repr((_describe_form(form), redactor.rules if redactor else None)).encode()
+        prices = form.pricing
+        rates = ("listed", prices.own) if isinstance(prices, Prices) else repr(prices)
+        self._form = repr(
+            (
+                (form._replace(pricing=None), rates, time.tzname, time.timezone, _describe_plait()),
+                redactor.rules if redactor else None,
+            )
+        ).encode()
         self._sources = {session.path: _fingerprint_session(session, now) for session in sessions}
         self.whole = self._mark(sessions, b"") if sessions else ""
         self._state = None if self.is_fresh or not self.data else _decode_state(self.data)
@@ -376,7 +381,7 @@ class PreviousExport:
         self._drawn = [
             _MarkedFamily(family.mark, _decode_family(family)) for family in state.families
         ]
-        return [one.rendered for one in self._drawn]
+        return [family.rendered for family in self._drawn]
 
     def size(self, name: str) -> int:
         """Return the size of a file that is of no family."""
@@ -400,7 +405,7 @@ class PreviousExport:
     def encode_state(self) -> bytes | None:
         """Return what is noted of this export; None where that cannot be written."""
         stamps = {name: self.stamp_of(name) for name in self.rest}
-        families = [_encode_family(one, self.stamp_of) for one in self._drawn]
+        families = [_encode_family(family, self.stamp_of) for family in self._drawn]
         if None in stamps.values() or None in families:
             return None
         state = {"form": STATE_VERSION, "whole": self.whole, "families": families, "rest": stamps}
@@ -425,25 +430,18 @@ class PreviousExport:
 
 def _fingerprint_session(session: Session, now: int) -> bytes | None:
     """Return what is known of the files of a session; None where that does not tell enough."""
-    told: list[Any] = [session.id, session.project, session.is_kept, session.is_incomplete]
+    state: list[Any] = [session.id, session.project, session.is_kept, session.is_incomplete]
     for file in session.files:
         stamp = read_file_stamp(file.path)
-        beside = file.path.with_suffix(".meta.json")
+        side_file = file.path.with_suffix(".meta.json")
         if file.kind == "session":
-            beside = file.folder / "custom-title.json"
-        stamps = stamp, read_file_stamp(beside)
+            side_file = file.folder / "custom-title.json"
+        stamps = stamp, read_file_stamp(side_file)
         if any(one and one.changed > now - SETTLED_NS for one in stamps):
             return None
-        told.append((str(file.path), file.kind, file.project, file.session, file.agent, file.run))
-        told.append([one and tuple(one) for one in stamps])
-    return repr(told).encode()
-
-
-def _describe_form(form: ExportForm) -> tuple[Any, ...]:
-    """Return all that decides how everything is told: prices, zone and Plait itself with it."""
-    prices = form.pricing
-    rates = ("listed", prices.own) if isinstance(prices, Prices) else repr(prices)
-    return form._replace(pricing=None), rates, time.tzname, time.timezone, _describe_plait()
+        state.append((str(file.path), file.kind, file.project, file.session, file.agent, file.run))
+        state.append([entry and tuple(entry) for entry in stamps])
+    return repr(state).encode()
 
 
 def _describe_plait() -> tuple[Any, ...]:
@@ -469,7 +467,7 @@ def _decode_state(data: bytes) -> _State | None:
 
 
 def _encode_family(drawn: _MarkedFamily, stamp: StampOf) -> dict[str, Any] | list[Any] | None:
-    rendered, told = drawn.rendered, drawn.rendered.summary
+    rendered, summary = drawn.rendered, drawn.rendered.summary
     stamps = {name: stamp(name) for name in rendered.sizes}
     if None in stamps.values():
         return None
@@ -477,49 +475,40 @@ def _encode_family(drawn: _MarkedFamily, stamp: StampOf) -> dict[str, Any] | lis
     return [
         drawn.mark,
         stamps,
-        told.entries,
-        told.pages,
-        told.copies,
-        told.unspoken,
-        told.coverage,
+        summary.entries,
+        summary.pages,
+        summary.copies,
+        summary.unspoken,
+        summary.coverage,
         rendered.names,
         rendered.changed,
         found,
-        told.left_out,
+        summary.left_out,
     ]
 
 
 def _decode_family(family: _Family) -> RenderedFamily:
-    left_out = Counter(family.left_out)
-    told = ExportSummary(
+    pages: list[Any] = []
+    if bytes(family.pages) != b"[]":
+        from plait.view.page.session_rows import SiteEntry
+
+        pages = msgspec.json.decode(family.pages, type=list[SiteEntry])
+    summary = ExportSummary(
         family.entries,
-        _decode_pages(family.pages),
+        pages,
         family.copies,
         family.unspoken,
         family.coverage,
-        left_out,
+        Counter(family.left_out),
     )
     sizes = {name: stamp.size for name, stamp in family.files.items()}
-    return RenderedFamily(
-        told, sizes, family.names, family.changed, _decode_outcome(family.found), bool(family.mark)
-    )
+    outcome = None
+    if bytes(family.found) != b"[]":
+        from plait.redact.model import Found
+        from plait.redact.stand_ins import CheckOutcome
 
-
-def _decode_pages(data: msgspec.Raw) -> list[Any]:
-    if bytes(data) == b"[]":
-        return []
-    from plait.view.page.session_rows import SiteEntry
-
-    return msgspec.json.decode(data, type=list[SiteEntry])
-
-
-def _decode_outcome(data: msgspec.Raw) -> Any:
-    if bytes(data) == b"[]":
-        return None
-    from plait.redact.model import Found
-    from plait.redact.stand_ins import CheckOutcome
-
-    return CheckOutcome(msgspec.json.decode(data, type=tuple[Found, ...]), ())
+        outcome = CheckOutcome(msgspec.json.decode(family.found, type=tuple[Found, ...]), ())
+    return RenderedFamily(summary, sizes, family.names, family.changed, outcome, bool(family.mark))
 
 
 MANIFEST, REPORT, COMBINED = "manifest.json", "redaction-report.json", "transcripts"
@@ -651,7 +640,7 @@ def export(
     Several processes draw where there is much to draw; what is said of those that died is added
     to the losses.
     """
-    if format_ not in EXPORTERS:
+    if format_ not in EXPORTERS:  # checked at once, not with the first file
         raise UserError(f"unknown format '{format_}'", f"there are {', '.join(EXPORTERS)}")
     return _files(plan, format_, jobs, [] if losses is None else losses)
 
@@ -666,7 +655,9 @@ def _files(plan: ExportPlan, format_: str, jobs: int, losses: list[str]) -> Iter
             return
     if plan.is_combined and format_ != "html":
         plan.learn()
-        yield from _counted(plan, _combined_file(plan, form))
+        join = COMBINERS.get(form.format, _join_text)
+        name = f"{COMBINED}.{get_file_ending(form.format)}"
+        yield from _count(plan, [(name, join(plan, form.manner))])
     else:
         drawer = plan.drawer(form.format, [*group_families(plan.sessions)])
         drawer.jobs, drawer.failures = jobs, losses
@@ -674,7 +665,9 @@ def _files(plan: ExportPlan, format_: str, jobs: int, losses: list[str]) -> Iter
             drawer.learn()
             marks = [_mark(plan, drawer, members) for members in drawer.families]
             stay = [plan.previous.find_unchanged(mark) if plan.previous else None for mark in marks]
-            to_draw = drawer.render([number for number, one in enumerate(stay) if one is None])
+            to_draw = drawer.render(
+                [number for number, rendered in enumerate(stay) if rendered is None]
+            )
             for number, mark in enumerate(marks):
                 rendered, is_there = stay[number] or RenderedFamily(), stay[number] is not None
                 if not is_there:
@@ -686,15 +679,15 @@ def _files(plan: ExportPlan, format_: str, jobs: int, losses: list[str]) -> Iter
                 if plan.previous:
                     plan.previous.add_family(mark, rendered)
         lists = render_listing_files(form, plan.summary, is_redacted=plan.redactor is not None)
-        yield from _counted(plan, lists)
+        yield from _count(plan, lists)
     if plan.redactor:
-        yield from _counted(plan, [(REPORT, _as_json(_format_report(plan)))])
+        yield from _count(plan, [(REPORT, _as_json(_format_report(plan)))])
     yield MANIFEST, _as_json(build_manifest(plan, format_, plan.sizes))
     if plan.previous:
         plan.previous.rest.append(MANIFEST)
 
 
-def _counted(plan: ExportPlan, files: Iterable[File]) -> Iterator[File]:
+def _count(plan: ExportPlan, files: Iterable[File]) -> Iterator[File]:
     for name, data in files:
         plan.sizes[name] = len(data)
         if plan.previous:
@@ -705,19 +698,6 @@ def _counted(plan: ExportPlan, files: Iterable[File]) -> Iterator[File]:
 def _mark(plan: ExportPlan, drawer: FamilyRenderer, members: SessionFamily) -> str:
     """Return what a family is known by, "" where nothing can stay."""
     return plan.previous.mark(members, drawer.learnt_digest) if plan.previous else ""
-
-
-def _combined_file(plan: ExportPlan, form: ExportForm) -> Iterator[File]:
-    """Yield the one file that holds everything."""
-    data = {
-        "md": _join_markdown,
-        "json": _join_json,
-        "jsonl": _join_records,
-        "atif": _join_trajectories,
-        "toolpath": _join_graphs,
-    }
-    text = data.get(form.format, _join_text)(plan, form.manner)
-    yield f"{COMBINED}.{get_file_ending(form.format)}", text
 
 
 def _join_markdown(plan: ExportPlan, manner: RenderOptions) -> bytes:
@@ -770,6 +750,16 @@ def _join_records(plan: ExportPlan, manner: RenderOptions) -> bytes:
     return b"".join(data for files in found for _, data in files)
 
 
+COMBINERS: dict[str, Callable[[ExportPlan, RenderOptions], bytes]] = {
+    "md": _join_markdown,
+    "json": _join_json,
+    "jsonl": _join_records,
+    "atif": _join_trajectories,
+    "toolpath": _join_graphs,
+}
+"""How each format puts everything into one file; plain text is the default."""
+
+
 def build_manifest(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[str, Any]:
     """Return what an export holds."""
     sessions: dict[tuple[str | None, str], dict[str, Any]] = {}
@@ -779,8 +769,8 @@ def build_manifest(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dic
         if entry.status == "ACTIVE":  # an abandoned branch may have a summary of its own
             known["title"] = entry.title
         file = f"{COMBINED if plan.is_combined else entry.name}.{get_file_ending(format_)}"
-        told = {name: getattr(entry, name) for name in REPORT_TITLE}
-        known["transcripts"].append({"file": file, "bytes": sizes.get(file), **told})
+        facts = {name: getattr(entry, name) for name in REPORT_TITLE}
+        known["transcripts"].append({"file": file, "bytes": sizes.get(file), **facts})
     return {
         "format": EXPORT_FORMAT,
         "plait": __version__,
@@ -818,12 +808,12 @@ def _format_report(plan: ExportPlan) -> dict[str, Any]:
     report = plan.redactor.report if plan.redactor else None
     found = list(report.found.values()) if report else []
     return {
-        "count": sum(one.count for one in found),
+        "count": sum(secret.count for secret in found),
         "kinds": report.kinds if report else {},
         "records_changed": plan.changed + (plan.redaction.changed if plan.redaction else 0),
         "looked_for": {} if report is None else report.looked_for,
         "not_recognised": () if report is None else report.not_recognised,
-        "found": [msgspec.to_builtins(one) for one in found],
+        "found": [msgspec.to_builtins(secret) for secret in found],
     }
 
 

@@ -54,24 +54,26 @@ class Site:
 
     def session_files(self, family: Family, session: GraphSession) -> Iterator[Output]:
         """Yield the page of a session and what it fetches; the first page will list it."""
-        told = find_session_conversations(family, session, is_active_only=self.is_active_only)
-        if told is None:
+        conversations = find_session_conversations(
+            family, session, is_active_only=self.is_active_only
+        )
+        if conversations is None:
             return
         shapes = list_graph_rows(family.graph, session.id)
         lines = [piece for file in session.files for piece in _packed(family, file)]
-        setting = self.setting(family, session, told)
-        heading = self.heading(family, session, told)
+        setting = self.setting(family, session, conversations)
+        heading = self.heading(family, session, conversations)
         home = None if self.is_single else "../index.html"
-        drawn = render_session_page(told, shapes, heading, setting, lines, home=home)
+        drawn = render_session_page(conversations, shapes, heading, setting, lines, home=home)
         name = f"{FOLDER}/{family.pages[session.id]}"
-        self.entries.append(_entry_of(told, heading, family, f"{name}.html"))
+        self.entries.append(_entry_of(conversations, heading, family, f"{name}.html"))
         yield from self.written(name, heading.title, drawn, lines)
 
     def setting(
         self, family: Family, session: GraphSession, conversations: Conversations
     ) -> PageOptions:
         """Return what all items of a page share."""
-        pages = {one: f"{name}.html" for one, name in family.pages.items()}
+        pages = {session_id: f"{name}.html" for session_id, name in family.pages.items()}
         return PageOptions(
             conversations.by_line,
             family.places[session.id].directory,
@@ -136,7 +138,8 @@ class Site:
         body = render_site_page(self.entries, self.title, sessions)
         table = encode_search_table(self.entries)
         if self.is_single:
-            body += f'<script type="application/json" class="index">{_inert(table)}</script>'
+            inert = table.replace("<", "\\u003c")
+            body += f'<script type="application/json" class="index">{inert}</script>'
             yield "index.html", _document(self.title, body, root="", inlined=_assets())
             return
         yield "index.html", _document(self.title, body, root="")
@@ -152,9 +155,9 @@ def find_session_conversations(
 ) -> Conversations | None:
     """Return the conversations of one session of a family, None where it has none."""
     found = {
-        name: one
-        for name, one in family.by_line.items()
-        if one.session == session.id and (one.is_active or not is_active_only)
+        name: conversation
+        for name, conversation in family.by_line.items()
+        if conversation.session == session.id and (conversation.is_active or not is_active_only)
     }
     main = session.trunk if session.trunk in found else next(iter(found), None)
     return Conversations(session.id, main, found) if main else None
@@ -191,9 +194,14 @@ def _turns_of(conversations: Conversations) -> Iterator[SmallTurn]:
     """Yield the turns of a session as time went, as the index has them."""
     begun = [
         (turn.opener.time or "", number, turn.number, side)
-        for number, one in enumerate(conversations.by_line.values())
-        for side in (get_side(one.kind, is_abandoned=one.kind in SPOKEN and not one.is_active),)
-        for turn in one.turns
+        for number, conversation in enumerate(conversations.by_line.values())
+        for side in (
+            get_side(
+                conversation.kind,
+                is_abandoned=conversation.kind in SPOKEN and not conversation.is_active,
+            ),
+        )
+        for turn in conversation.turns
         if side and turn.opener
     ]
     for _, number, _, side in sorted(begun):
@@ -207,10 +215,6 @@ def _embedded_parts(drawn: SessionPage, lines: Iterable[PackedLines]) -> Iterato
     for part in drawn.parts:
         turns = "".join(part.turns)
         yield f'<template class="parts" data-n="{part.number}">{turns}</template>'
-
-
-def _inert(text: str) -> str:
-    return text.replace("<", "\\u003c")
 
 
 def _document(title: str, body: str, *, root: str, inlined: Assets | None = None) -> bytes:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any
 
 from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
@@ -56,7 +56,7 @@ class Pictures:
         source = as_mapping(enclosure.value)
         address, data = source.get("url"), source.get("data")
         if enclosure.kind == "image" and enclosure.media_type in PICTURES and isinstance(data, str):
-            found = self._kept(data, PICTURES[enclosure.media_type])
+            found = self._keep(data, PICTURES[enclosure.media_type])
             if found:
                 return found
         elif (
@@ -69,7 +69,7 @@ class Pictures:
             self.lost[SOURCED[enclosure.kind]] += 1
         return None
 
-    def _kept(self, data: str, ending: str) -> str | None:
+    def _keep(self, data: str, ending: str) -> str | None:
         if self.folder is None:
             return None
         try:
@@ -89,7 +89,7 @@ def describe_enclosures(enclosures: Iterable[Enclosure]) -> list[dict[str, Any]]
             **{
                 name: getattr(enclosure, name)
                 for name in ("kind", "media_type", "title")
-                if get_enclosure_value(enclosure, name)
+                if getattr(enclosure, name)
             },
             **({"bytes": enclosure.size} if enclosure.size else {}),
             **({} if enclosure.kind in SOURCED else {"value": enclosure.value}),
@@ -98,19 +98,12 @@ def describe_enclosures(enclosures: Iterable[Enclosure]) -> list[dict[str, Any]]
     ]
 
 
-def get_enclosure_value(enclosure: Enclosure, name: str) -> str | None:
-    """Return what an enclosure says of itself under a name."""
-    found: str | None = getattr(enclosure, name)
-    return found
-
-
 OF_MODEL = (AssistantText, AssistantThinking, ToolCall, OtherBlock)
 AGAIN, FOLDED = "again", "folded"
 CLIENT = "claude-code"
 BY_PEOPLE: frozenset[UserMessageKind] = TYPED | {"teammate", "peer"}
 """What somebody said in the user's place; all else there is the client's."""
 PROMPT_FIELDS = "kind name arguments output errors status context is_only_queued".split()
-Block: TypeAlias = AssistantText | AssistantThinking | ToolCall | OtherBlock
 
 
 @dataclass
@@ -232,11 +225,11 @@ def parse_known_time(stamp: str | None) -> str | None:
 
 def drop_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return those values that say something."""
-    return {name: value for name, value in values.items() if value or _is_zero(value)}
-
-
-def _is_zero(value: object) -> bool:
-    return value == 0 and value is not False
+    return {
+        name: value
+        for name, value in values.items()
+        if value or (value == 0 and value is not False)
+    }
 
 
 def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,7 +251,11 @@ class _StepBuilder:
 
     def take_summaries(self) -> None:
         found = compactions_of(self.made.conversation)
-        self.summaries = {one.uuid: one.summary_uuid for one in found if one.summary_uuid}
+        self.summaries = {
+            compaction.uuid: compaction.summary_uuid
+            for compaction in found
+            if compaction.summary_uuid
+        }
 
     def take(self, turn: int, items: Sequence[Item]) -> None:
         stack: list[tuple[Iterator[tuple[Item, bool]], FoldedItems | None]] = [
@@ -293,7 +290,15 @@ class _StepBuilder:
 
     def _step(self, turn: int, item: Item, fold: FoldedItems | None) -> Step:
         if isinstance(item, OF_MODEL):
-            return self._of_model(turn, item, fold)
+            key = item.response, id(fold) if fold else 0
+            step = self.answers.get(key)
+            if step is None:
+                step = self.answers[key] = self._new(turn, item, fold)
+            else:
+                step.items.append(item)
+            if isinstance(item, ToolCall):
+                self.calls.setdefault(get_call_key(item), step)
+            return step
         if (
             isinstance(item, LateResult)
             and item.standing == "own"
@@ -305,17 +310,6 @@ class _StepBuilder:
         step = self._new(turn, item, fold)
         if isinstance(item, CompactionItem) and item.uuid in self.summaries:
             self.wanted[self.summaries[item.uuid]] = step
-        return step
-
-    def _of_model(self, turn: int, item: Block, fold: FoldedItems | None) -> Step:
-        key = item.response, id(fold) if fold else 0
-        step = self.answers.get(key)
-        if step is None:
-            step = self.answers[key] = self._new(turn, item, fold)
-        else:
-            step.items.append(item)
-        if isinstance(item, ToolCall):
-            self.calls.setdefault(get_call_key(item), step)
         return step
 
     def _new(self, turn: int, item: Item, fold: FoldedItems | None) -> Step:
@@ -356,9 +350,9 @@ def count_items(steps: Steps) -> dict[str, Any]:
 def format_left_out(counts: Mapping[str, int]) -> str:
     """Return what is left out in a line, "" where that is nothing."""
     return ", ".join(
-        format_count(counts[one], *words)
-        for one, words in LEFT_OUT_WORDS.items()
-        if counts.get(one)
+        format_count(counts[kind], *words)
+        for kind, words in LEFT_OUT_WORDS.items()
+        if counts.get(kind)
     )
 
 

@@ -81,11 +81,17 @@ class StepChanges:
     def describe(self, conversation: Conversation, step: Step, directory: str | None) -> Change:
         """Return all that a step changed, by what was changed."""
         match step.first:
-            case UserMessage() as told:
-                role = "user" if told.kind in BY_PEOPLE else "system"
-                facts = {name: getattr(told, name) for name in PROMPT_FIELDS}
-                found = {"type": "conversation.append", "role": role, "text": get_typed_words(told)}
-                found = found | drop_empty({**facts, "enclosures": self._enclosed(told.enclosures)})
+            case UserMessage() as message:
+                role = "user" if message.kind in BY_PEOPLE else "system"
+                facts = {name: getattr(message, name) for name in PROMPT_FIELDS}
+                found = {
+                    "type": "conversation.append",
+                    "role": role,
+                    "text": get_typed_words(message),
+                }
+                found = found | drop_empty(
+                    {**facts, "enclosures": self._enclosed(message.enclosures)}
+                )
             case LateResult() as answer:
                 found = self._describe_result(answer)
             case CompactionItem() as point:
@@ -116,7 +122,7 @@ class StepChanges:
         facts = {
             "thinking": step.words(AssistantThinking),
             "group_id": response.id,
-            "tool_uses": [self._describe_call(one) for one in step.calls],
+            "tool_uses": [self._describe_call(call) for call in step.calls],
             "stop_reason": response.stop_reason,
             "delegations": [
                 delegation for call in step.calls for delegation in self._delegations(call)
@@ -162,8 +168,8 @@ class StepChanges:
         if result is None:
             return found
         is_error = result.outcome in ERRORS
-        told = {"content": result.text, "is_error": is_error, **self._facts(result)}
-        return {**found, "result": told}
+        described = {"content": result.text, "is_error": is_error, **self._facts(result)}
+        return {**found, "result": described}
 
     def _facts(self, result: Result) -> Change:
         return drop_empty(
@@ -196,20 +202,17 @@ class StepChanges:
 def move_figures_to_last_step(steps: Sequence[Mapping[str, Any]]) -> None:
     """Move the figures of each answer to its last step in a path, where readers look for them."""
     last: dict[str, Change] = {}
-    for told in (one for step in reversed(steps) for one in _turns_in(step)):
-        kept = last.setdefault(told["group_id"], told)
-        if kept is not told and "token_usage" in told:
-            usage, sums = told.pop("token_usage"), kept.setdefault("token_usage", {})
+    changes = (change for step in reversed(steps) for change in step["change"].values())
+    for change in changes:
+        turn = change.get("structural", {})
+        if "group_id" not in turn:
+            continue
+        kept = last.setdefault(turn["group_id"], turn)
+        if kept is not turn and "token_usage" in turn:
+            usage, sums = turn.pop("token_usage"), kept.setdefault("token_usage", {})
             sums.update({name: sums.get(name, 0) + count for name, count in usage.items()})
-            if "cost_usd" in told:
-                kept["cost_usd"] = kept.get("cost_usd", 0) + told.pop("cost_usd")
-
-
-def _turns_in(step: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield what a step says of an answer that has a name."""
-    for change in step["change"].values():
-        if "group_id" in change.get("structural", {}):
-            yield change["structural"]
+            if "cost_usd" in turn:
+                kept["cost_usd"] = kept.get("cost_usd", 0) + turn.pop("cost_usd")
 
 
 def get_actor(conversation: Conversation, step: Step, *, is_agent: bool) -> str:
@@ -223,7 +226,7 @@ def get_actor(conversation: Conversation, step: Step, *, is_agent: bool) -> str:
     if response.is_synthetic:
         return TOOL
     maker, _, name = (response.model or "unknown").rpartition("/")
-    parts = (UNNAMEABLE.sub("-", one).strip("-") for one in (maker, name))
+    parts = (UNNAMEABLE.sub("-", part).strip("-") for part in (maker, name))
     return f"agent:{'/'.join(filter(None, parts)) or 'unknown'}"
 
 
@@ -291,6 +294,7 @@ def make_file_address(path: str) -> str:
 
 
 KIND = "https://toolpath.net/kinds/agent-coding-session/v1.2.0"
+LINE_FIELDS = "id kind label is_active parent attachment agent call started ended".split()
 NEVER = "1970-01-01T00:00:00.000Z"
 """Every step has a time; this one where nothing near it says any."""
 
@@ -380,10 +384,11 @@ class _GraphWriter:
 
     def name_all(self) -> None:
         """Make all steps, and gives paths and steps their names."""
-        told = self.woven.conversations
-        self.steps = {name: build_steps(one, self.manner) for name, one in told.items()}
+        conversations = self.woven.conversations
+        self.steps = {name: build_steps(line, self.manner) for name, line in conversations.items()}
         self.counted = {
-            (one.id, number): response for one, number, response in unique_responses(told.values())
+            (line.id, number): response
+            for line, number, response in unique_responses(conversations.values())
         }
         for group in self._grouped():
             self.groups.append(group)
@@ -396,22 +401,22 @@ class _GraphWriter:
         self.changes = StepChanges(self.manner, self.cost_of, self.counted, self.path_ids)
 
     def _grouped(self) -> Iterator[_Group]:
-        told = self.woven.conversations
+        conversations = self.woven.conversations
         ways: dict[str, list[Conversation]] = {}
         for session, facts in self.woven.sessions.items():
-            lines = (told[name] for name in facts.lines if name in told)
+            lines = (conversations[name] for name in facts.lines if name in conversations)
             ways[session] = [line for line in lines if line.kind in SPOKEN]
             if ways[session]:
                 yield _Group(_free(session, self.taken), session, ways[session], is_agent=False)
         known = {line.id for lines in ways.values() for line in lines}
-        for one in told.values():
-            if one.id not in known:
-                is_agent = one.kind not in SPOKEN
-                yield _Group(_free(one.id, self.taken), one.session, [one], is_agent)
+        for line in conversations.values():
+            if line.id not in known:
+                is_agent = line.kind not in SPOKEN
+                yield _Group(_free(line.id, self.taken), line.session, [line], is_agent)
 
     def path(self, group: _Group) -> Iterator[dict[str, Any]]:
         """Yield the path of a session or an agent; none where nothing of it is told."""
-        account = _summed([count_items(self.steps[one.id]) for one in group.lines])
+        account = _summed([count_items(self.steps[line.id]) for line in group.lines])
         self.accounts.append(account)
         facts = self.woven.sessions.get(group.session, SessionFacts())
         actors: dict[str, dict[str, str]] = {}
@@ -420,8 +425,13 @@ class _GraphWriter:
         ]
         move_figures_to_last_step(steps)
         if steps:
-            identity = {"id": group.id, "base": self._base(group, facts)}
-            identity["head"] = self._head(group, facts)
+            base = None
+            if address := self._beginning(group, group.lines[0]):
+                base = {"uri": address}
+            elif facts.directory:
+                address = make_file_address(facts.directory)
+                base = drop_empty({"uri": address, "branch": facts.branch})
+            identity = {"id": group.id, "base": base, "head": self._head(group, facts)}
             meta = self._meta(group, facts, steps, actors)
             yield {
                 "path": drop_empty(identity),
@@ -435,8 +445,10 @@ class _GraphWriter:
         for step in self.steps.values():
             left_out.update(step.left_out)
         left_out["times"] += self.times
-        missing = [one for key, one in self.counted.items() if key not in self.changes.reported]
-        tokens = tokens_to_json(sum((one.tokens for one in missing), NO_TOKENS))
+        missing = [
+            response for key, response in self.counted.items() if key not in self.changes.reported
+        ]
+        tokens = tokens_to_json(sum((response.tokens for response in missing), NO_TOKENS))
         rest = {"not_in_steps": {"responses": len(missing), **tokens}} if missing else {}
         account = _summed(self.accounts)
         return Graph(_document(name, paths, title, account, left_out, rest), +left_out)
@@ -451,7 +463,11 @@ class _GraphWriter:
         """Yield the steps of one conversation, each hung on the one that it follows."""
         made = self.steps[line.id]
         unseen = {uuid for turn in line.turns for uuid in turn.unseen}
-        last, time = self._left_at(group, line), parse_known_time(line.started)
+        # A branch goes on from a step of the same path.
+        above, last = line.parent if line.kind in SPOKEN else None, None
+        if above is not None and self.path_ids.get(above) == group.id and above != line.id:
+            last = self.steps[above].at.get(line.attachment or "")
+        time = parse_known_time(line.started)
         made_so_far: dict[int, None] = {}
         for step in made.steps:
             parent = last if step.fold is None else self._folded_at(made, step, made_so_far, last)
@@ -467,29 +483,18 @@ class _GraphWriter:
             if parent is not None:
                 identity["parents"] = [self.ids[id(parent)]]
             refs = self._refs(group, line) if parent is None else None
+            change = self.changes.describe(line, step, facts.directory)
+            if isinstance(step.first, CompactionItem) and step.first.preserved:
+                kept = map(made.at.get, step.first.preserved)
+                ids = dict.fromkeys(self.ids[id(kept_step)] for kept_step in kept if kept_step)
+                next(iter(change.values()))["structural"]["kept"] = list(ids)
             yield {
                 "step": identity,
-                "change": self._change(line, step, facts.directory),
+                "change": change,
                 "meta": _step_meta(made, step, unseen) | drop_empty({"refs": refs}),
             }
             made_so_far[id(step)] = None
             last = step if step.fold is None else last
-
-    def _change(self, line: Conversation, step: Step, directory: str | None) -> dict[str, Any]:
-        found = self.changes.describe(line, step, directory)
-        if isinstance(step.first, CompactionItem) and step.first.preserved:
-            at = self.steps[line.id].at
-            kept = (at.get(uuid) for uuid in step.first.preserved)
-            ids = dict.fromkeys(self.ids[id(one)] for one in kept if one is not None)
-            next(iter(found.values()))["structural"]["kept"] = list(ids)
-        return found
-
-    def _left_at(self, group: _Group, line: Conversation) -> Step | None:
-        """Return the step of the same path that a conversation goes on from."""
-        above = line.parent if line.kind in SPOKEN else None
-        if above is None or self.path_ids.get(above) != group.id or above == line.id:
-            return None
-        return self.steps[above].at.get(line.attachment or "")
 
     def _folded_at(
         self, made: Steps, step: Step, before: Mapping[int, None], last: Step | None
@@ -512,16 +517,8 @@ class _GraphWriter:
         step = self.steps[above].at.get(line.attachment or "")
         if step is None:
             return None
-        parts = (quote(one, safe=":@#~") for one in (self.path_ids[above], self.ids[id(step)]))
+        parts = (quote(part, safe=":@#~") for part in (self.path_ids[above], self.ids[id(step)]))
         return f"toolpath:{'/'.join(parts)}"
-
-    def _base(self, group: _Group, facts: SessionFacts) -> dict[str, str] | None:
-        address = self._beginning(group, group.lines[0])
-        if address:
-            return {"uri": address}
-        if not facts.directory:
-            return None
-        return drop_empty({"uri": make_file_address(facts.directory), "branch": facts.branch})
 
     def _head(self, group: _Group, facts: SessionFacts) -> str:
         """Return the step that the client would go on from, else the last that is read."""
@@ -530,9 +527,9 @@ class _GraphWriter:
                 step = self.steps[line.id].at.get(facts.leaf)
                 if step is not None:
                     return self.ids[id(step)]
-        lines = sorted(group.lines, key=lambda one: one.is_active)
-        found = [step for one in lines for step in self.steps[one.id].inline]
-        rest = [step for one in lines for step in self.steps[one.id].steps]
+        lines = sorted(group.lines, key=lambda line: line.is_active)
+        found = [step for line in lines for step in self.steps[line.id].inline]
+        rest = [step for line in lines for step in self.steps[line.id].steps]
         return self.ids[id((found or rest)[-1])]
 
     def _meta(
@@ -552,13 +549,11 @@ class _GraphWriter:
             **drop_empty({"title": title or first.label, "session": group.session}),
             "files_changed": list(dict.fromkeys(files)),
             "producer": {"name": CLIENT, **version},
-            "lines": [_line_facts(line) for line in group.lines],
+            "lines": [
+                drop_empty({name: getattr(line, name) for name in LINE_FIELDS})
+                for line in group.lines
+            ],
         }
-
-
-def _line_facts(line: Conversation) -> dict[str, Any]:
-    names = "id kind label is_active parent attachment agent call started ended".split()
-    return drop_empty({name: getattr(line, name) for name in names})
 
 
 def _step_meta(made: Steps, step: Step, unseen: set[str]) -> dict[str, Any]:
@@ -583,9 +578,9 @@ def _document(
     left_out: Counter[str],
     rest: Mapping[str, Any],
 ) -> dict[str, Any]:
-    counts = {one: count for one, count in left_out.items() if count}
-    told = drop_empty({"title": title, "description": format_left_out_note("Toolpath", left_out)})
-    meta = {**told, "account": account, "left_out": counts, **rest}
+    counts = {kind: count for kind, count in left_out.items() if count}
+    facts = drop_empty({"title": title, "description": format_left_out_note("Toolpath", left_out)})
+    meta = {**facts, "account": account, "left_out": counts, **rest}
     return {"graph": {"id": name}, "paths": paths, "meta": meta}
 
 

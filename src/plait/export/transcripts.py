@@ -103,8 +103,11 @@ class Family:
     @cached_property
     def by_line(self) -> dict[str, Conversation]:
         """All conversations, their files by their names alone."""
-        told = {**self.opened.by_line, **self.recovered}
-        return {name: replace(one, files=self._files) for name, one in told.items()}
+        conversations = {**self.opened.by_line, **self.recovered}
+        return {
+            name: replace(conversation, files=self._files)
+            for name, conversation in conversations.items()
+        }
 
     @cached_property
     def recovered(self) -> dict[str, Conversation]:
@@ -115,7 +118,7 @@ class Family:
             if session:
                 records.setdefault(session, []).append((number, record))
         found = (build_recovered(held, session) for session, held in records.items())
-        return {one.id: one for one in found if one}
+        return {conversation.id: conversation for conversation in found if conversation}
 
     @cached_property
     def session_of(self) -> dict[int, str]:
@@ -127,36 +130,42 @@ class Family:
     def paths(self) -> tuple[Path, ...]:
         """One for each ending; what else is left of a session stands in the place of one."""
         found = list_paths(self.graph)
-        told = {path.session for path in found} | {
+        covered = {path.session for path in found} | {
             self.by_line[line].session for path in found for line in self.lines_of_path(path)
         }
         rest = [
             session
             for session in self.graph.sessions.values()
-            if session.id not in told and self._holds(session)
+            if session.id not in covered and self._holds(session)
         ]
         return (
             *found,
-            *(Path(one.id, 0, 0, "ACTIVE", None, "", one.id, one.title) for one in rest),
+            *(
+                Path(session.id, 0, 0, "ACTIVE", None, "", session.id, session.title)
+                for session in rest
+            ),
         )
 
     @cached_property
     def coverage(self) -> Coverage:
         """How its sessions are told."""
         sessions = self.graph.sessions.values()
-        told = {path.session for path in self.paths if path.of}
+        main_sessions = {path.session for path in self.paths if path.of}
         alone = sum(not path.of for path in self.paths)
         silent = sum(bool(session.files) and not session.lines for session in sessions)
         inside = sum(not session.files for session in sessions)
-        own = sum(bool(session.files) and session.id in told for session in sessions)
+        own = sum(bool(session.files) and session.id in main_sessions for session in sessions)
         carried = len(self.opened.sessions) - own - alone - silent
         return Coverage(own, alone, carried, silent, inside)
 
     @cached_property
     def chosen_paths(self) -> list[tuple[int, Path]]:
         """The paths that are wanted, with their places among all."""
-        numbered = enumerate(self.paths)
-        return [one for one in numbered if not self.is_active_only or one[1].status == "ACTIVE"]
+        return [
+            (number, path)
+            for number, path in enumerate(self.paths)
+            if not self.is_active_only or path.status == "ACTIVE"
+        ]
 
     def _holds(self, session: GraphSession) -> bool:
         """Return whether a session has records that no other has."""
@@ -166,13 +175,13 @@ class Family:
     def unspoken(self) -> list[str]:
         """What files without a conversation are called, those that hold summaries alone."""
         bare = (session for session in self.graph.sessions.values() if not session.lines)
-        return [f"{one.title} ({one.id})" for one in bare if one.title]
+        return [f"{session.title} ({session.id})" for session in bare if session.title]
 
     @cached_property
     def copied_sessions(self) -> list[str]:
         """Sessions that hold nothing but what another holds as well."""
-        told = (session for session in self.graph.sessions.values() if session.lines)
-        return [one.id for one in told if not self._holds(one)]
+        spoken = (session for session in self.graph.sessions.values() if session.lines)
+        return [session.id for session in spoken if not self._holds(session)]
 
     def lines_of_path(self, path: Path) -> list[str]:
         """Return the DAG-lines that a path goes along, its end first."""
@@ -186,7 +195,7 @@ class Family:
     def list_wanted_lines(self, *, has_agents: bool) -> dict[str, None]:
         """Return the conversations that are wanted: on chosen paths, and the agents of those."""
         ways = {line for _, path in self.chosen_paths for line in self.lines_of_path(path)}
-        found = {line: None for line, one in self.by_line.items() if line in ways}
+        found = {line: None for line, conversation in self.by_line.items() if line in ways}
         waiting = [
             line for number, _ in self.chosen_paths for line in self.unnamed_agents.get(number, ())
         ]
@@ -236,7 +245,9 @@ class Family:
     @cached_property
     def agents(self) -> list[str]:
         """The agents there are, service agents too."""
-        return [name for name, one in self.by_line.items() if one.kind not in SPOKEN]
+        return [
+            name for name, conversation in self.by_line.items() if conversation.kind not in SPOKEN
+        ]
 
     @cached_property
     def unnamed_agents(self) -> dict[int, list[str]]:
@@ -369,7 +380,7 @@ class Family:
     @cached_property
     def places(self) -> dict[str, Surroundings]:
         """Where each session took place."""
-        return {name: self._place(one) for name, one in self.graph.sessions.items()}
+        return {name: self._place(session) for name, session in self.graph.sessions.items()}
 
     def _place(self, session: GraphSession) -> Surroundings:
         files = [self.graph.files[number] for number in session.files]
@@ -389,10 +400,12 @@ def render_session_markdown(opened: OpenSession, line: str, prices: Pricing) -> 
 def render_turn_markdown(opened: OpenSession, uuid: str) -> str | None:
     """Return the turn that a record opens, as an export of this turn alone has it."""
     for transcript in _transcripts(Family(opened, str, Names())):
-        told = transcript.conversation
-        turns = tuple(turn for turn in told.turns if turn.opener and turn.opener.uuid == uuid)
+        conversation = transcript.conversation
+        turns = tuple(
+            turn for turn in conversation.turns if turn.opener and turn.opener.uuid == uuid
+        )
         if turns:
-            part = replace(transcript, conversation=replace(told, turns=turns), unnamed=())
+            part = replace(transcript, conversation=replace(conversation, turns=turns), unnamed=())
             return join_blocks(iter_turns_markdown(part, RenderOptions()))
     return None
 
@@ -401,7 +414,10 @@ def _transcripts(family: Family) -> list[Transcript]:
     """Return all transcripts, that of the line that goes on first, those of agents last."""
     found = list(family.transcripts())
     main = family.targets.get(family.opened.conversations.main)
-    return [*sorted(found, key=lambda one: one.name != main), *family.agent_transcripts()]
+    return [
+        *sorted(found, key=lambda transcript: transcript.name != main),
+        *family.agent_transcripts(),
+    ]
 
 
 def read_full_output(opened: OpenSession, call: str) -> str | None:

@@ -209,20 +209,17 @@ def parse_note(text: str) -> Note | None:
     for line in above.split("\n"):
         if line.startswith("  ") and path:
             key, _, ranges = line.strip().partition(" ")
-            note.files[path].setdefault(key, []).extend(_parse_ranges(ranges))
+            numbers = note.files[path].setdefault(key, [])
+            for part in ranges.split(","):
+                first, dash, last = part.strip().partition("-")
+                if first.isdigit() and (not dash or last.isdigit()):
+                    start, end = int(first), int(last) if dash else int(first)
+                    if end - start < MOST_LINES:
+                        numbers.extend(range(start, end + 1))
         elif line.strip():
             path = line.strip('"') if line.startswith('"') else line
             note.files.setdefault(path, {})
     return note
-
-
-def _parse_ranges(text: str) -> Iterator[int]:
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if first.isdigit() and (not dash or last.isdigit()):
-            start, end = int(first), int(last) if dash else int(first)
-            if end - start < MOST_LINES:
-                yield from range(start, end + 1)
 
 
 def format_note(note: Note) -> str:
@@ -341,8 +338,16 @@ def compute_blame(history: FileHistory, *, has_notes: bool = True) -> Blame:
         git = history.names.git
     else:
         known = story.last_there
+        if known is None and history.events:
+            raise UserError(
+                f"'{history.path}' does not exist, and its content is not in any session",
+                "`plait show` shows the turns that touched it, with their patches",
+            )
         if known is None:
-            raise _unknown_content(history)
+            raise UserError(
+                f"'{history.path}' does not exist, and no session knows it",
+                "--as gives the path that sessions know; `plait files SESSION` lists their paths",
+            )
         version, as_of = known, known.time
     assert version.text is not None
     committed = git.blame() if git else []
@@ -362,18 +367,6 @@ def compute_blame(history: FileHistory, *, has_notes: bool = True) -> Blame:
         known_as=history.known_as,
         as_of=as_of,
         has_git=bool(committed),
-    )
-
-
-def _unknown_content(history: FileHistory) -> UserError:
-    if history.events:
-        return UserError(
-            f"'{history.path}' does not exist, and its content is not in any session",
-            "`plait show` shows the turns that touched it, with their patches",
-        )
-    return UserError(
-        f"'{history.path}' does not exist, and no session knows it",
-        "--as gives the path that sessions know; `plait files SESSION` lists their paths",
     )
 
 

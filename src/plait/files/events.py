@@ -211,13 +211,14 @@ def apply_event(event: FileEvent, before: FileText) -> ChangedText | None:
     after = event.after or (patched or replaced or ChangedText(before, ())).text
     if event.after is None and not (patched or replaced):
         return None
-    if _is_elsewhere(event, before) and not patched:
-        return None
+    is_logged = event.before is not None or event.after is not None
+    if event.hunks and not (is_logged or patched or _is_near(event.hunks, before)):
+        return None  # the patch says that the file held something else
     for found in (replaced, patched):
         if found and found.text.lines == after.lines:
             return ChangedText(_with_end(after, before), found.regions)
-    whole = Region((0, len(before.lines)), (0, len(after.lines)))
-    return ChangedText(_with_end(after, before), (whole,))
+    region = Region((0, len(before.lines)), (0, len(after.lines)))
+    return ChangedText(_with_end(after, before), (region,))
 
 
 def widen_regions(changed: ChangedText, before: FileText) -> Iterator[Region]:
@@ -256,12 +257,6 @@ def _slides(
     while o2 + down < high and old[o2 + down] == block[down % len(block)]:
         down += 1
     return max(up - (o1 - first), 0), max(down - (last - o2), 0)
-
-
-def _is_elsewhere(event: FileEvent, before: FileText) -> bool:
-    """Return whether a patch says that the file held something else than this."""
-    is_told = event.before is not None or event.after is not None
-    return not is_told and bool(event.hunks) and not _is_near(event.hunks, before)
 
 
 def _with_end(after: FileText, before: FileText) -> FileText:
@@ -342,8 +337,8 @@ def fits_partial_text(known: FileText, seen: FileText) -> bool:
     if known.is_whole or len(seen.lines) < len(known.lines):
         return False
     return all(
-        one.startswith(UNSEEN_LINE) or one.strip() == other.strip()
-        for one, other in zip(known.lines, seen.lines, strict=False)
+        line.startswith(UNSEEN_LINE) or line.strip() == other.strip()
+        for line, other in zip(known.lines, seen.lines, strict=False)
     )
 
 
@@ -397,8 +392,8 @@ def _replaced(replacements: Sequence[Replacement], before: FileText) -> ChangedT
         text = text.replace(old, new)
     after = parse_text(text)
     if spans is None:
-        whole = Region((0, len(before.lines)), (0, len(after.lines)))
-        return ChangedText(after, (whole,))
+        region = Region((0, len(before.lines)), (0, len(after.lines)))
+        return ChangedText(after, (region,))
     return ChangedText(after, tuple(_regions(before, after, spans)))
 
 
@@ -478,14 +473,16 @@ def map_agent_launches(conversations: Conversations) -> dict[str, tuple[str, int
         for conversation in conversations.by_line.values()
         if conversation.kind in SPOKEN
     ]
-    waiting: list[tuple[Conversation, tuple[str, int] | None]] = [(one, None) for one in spoken]
+    waiting: list[tuple[Conversation, tuple[str, int] | None]] = [
+        (conversation, None) for conversation in spoken
+    ]
     while waiting:
-        one, above = waiting.pop()
-        for turn in one.turns:
+        conversation, above = waiting.pop()
+        for turn in conversation.turns:
             for item in turn.items:
                 for name in item.agents if isinstance(item, ToolCall) else ():
                     if name in conversations.by_line and name not in found:
-                        found[name] = above or (one.id, turn.number)
+                        found[name] = above or (conversation.id, turn.number)
                         waiting.append((conversations.by_line[name], found[name]))
     return found
 
@@ -499,7 +496,7 @@ class _Prompts:
         conversation: Conversation,
         turns: Mapping[str, tuple[str, int]],
     ) -> None:
-        self._session, self._one = conversations.session, conversation
+        self._session, self._conversation = conversations.session, conversation
         self._agent = (
             None
             if conversation.kind in SPOKEN
@@ -517,9 +514,12 @@ class _Prompts:
     def origin(self, turn: Turn, item: ToolCall | ClientNote) -> EventOrigin:
         """Return where something was done."""
         number, prompt = self._sent or (turn.number, turn.prompt)
+        model = None
+        if isinstance(item, ToolCall):
+            model = self._conversation.responses[item.response].model
         return EventOrigin(
             session=self._session,
-            line=self._one.id,
+            line=self._conversation.id,
             turn=number,
             branch=self._branch,
             uuid=item.uuid,
@@ -527,12 +527,9 @@ class _Prompts:
             call=item.call if isinstance(item, ToolCall) else None,
             prompt=prompt,
             agent=self._agent,
-            model=self._model(item),
-            is_active=self._one.is_active,
+            model=model,
+            is_active=self._conversation.is_active,
         )
-
-    def _model(self, item: ToolCall | ClientNote) -> str | None:
-        return self._one.responses[item.response].model if isinstance(item, ToolCall) else None
 
 
 def _events_in(
@@ -555,13 +552,17 @@ def _events_in(
                 is_prompt = bool(snapshot) and value.get("isSnapshotUpdate") is not True
                 if isinstance(path := value.get("trackingPath"), str):
                     tracked = {path: value.get("backup")}
-                taken = format_sortable(get_text(snapshot, "timestamp")) if is_prompt else None
+                snapshot_time = (
+                    format_sortable(get_text(snapshot, "timestamp")) if is_prompt else None
+                )
                 for name, backup in tracked.items():
                     kept = load(backup)
                     fields = as_mapping(backup)
                     parent = get_text(fields, "realParentDir")
                     where = posixpath.join(parent, posixpath.basename(name)) if parent else name
-                    moments = {format_sortable(get_text(fields, "backupTime")), taken} - {None}
+                    moments = {format_sortable(get_text(fields, "backupTime")), snapshot_time} - {
+                        None
+                    }
                     for moment in sorted(moments or {last}, key=str) if kept else ():
                         assert kept is not None
                         yield FileEvent(
@@ -610,13 +611,13 @@ def _of_call(
 
 
 def _kind_of(called: ToolCall, action: EventKind, patch: Patch | None) -> EventKind:
-    is_told = called.result is not None and CREATED.search(called.result.text) is not None
+    has_created = called.result is not None and CREATED.search(called.result.text) is not None
     view = as_mapping(called.result.detail if called.result else None)
     if view.get("type") == "update":
         return "written"
     if action == "created" or (patch and patch.is_new):
         return "created"
-    return "created" if called.name == "Write" and not view and is_told else action
+    return "created" if called.name == "Write" and not view and has_created else action
 
 
 def _before(view: Mapping[str, Any]) -> FileText | None:
@@ -640,8 +641,8 @@ def _replacements(
 ) -> Iterator[Replacement]:
     if name == "MultiEdit":
         edits = view.get("edits") or given.get("edits")
-        for one in edits if isinstance(edits, list) else ():
-            edit = as_mapping(one)
+        for fields in edits if isinstance(edits, list) else ():
+            edit = as_mapping(fields)
             old, new = get_text(edit, "old_string"), get_text(edit, "new_string")
             if old is not None and new is not None:
                 yield Replacement(old, new, edit.get("replace_all") is True)
@@ -662,8 +663,8 @@ def _read_text(view: Mapping[str, Any]) -> FileText | None:
         return None
     count = as_count(file.get("totalLines"))
     lines = content.split("\n")
-    is_whole = count == as_count(file.get("numLines")) and len(lines) in (count, count + 1)
-    if not is_whole or any(len(line) >= LONGEST_LINE for line in lines):
+    is_all = count == as_count(file.get("numLines")) and len(lines) in (count, count + 1)
+    if not is_all or any(len(line) >= LONGEST_LINE for line in lines):
         return None
     return parse_text(content)
 

@@ -9,6 +9,7 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.conversation.model import Conversations, Turn
+from plait.conversation.model import Conversations
 from plait.errors import SourceError, UserError
 from plait.files.events import (
     BackupCopy,
@@ -77,7 +78,9 @@ def make_backup_loader(session: Session) -> LoadBackup:
         copy = fields.get("backupFileName")
         if copy is None:
             return BackupCopy(None, is_there=False) if "backupFileName" in fields else None
-        if not isinstance(copy, str) or folder is None or not _is_copy_name(copy):
+        if not isinstance(copy, str) or folder is None:
+            return None
+        if "/" in copy or "\\" in copy or not is_plain_name(copy):  # it may lead elsewhere
             return None
         if copy not in read:
             data = read_small(folder / copy)
@@ -88,18 +91,18 @@ def make_backup_loader(session: Session) -> LoadBackup:
     return load
 
 
-def _is_copy_name(name: str) -> bool:
-    return "/" not in name and "\\" not in name and is_plain_name(name)
-
-
 def read_file_events(
     sessions: Iterable[Session], endings: Iterable[str], is_named: IsNamed
 ) -> list[FileEvent]:
     """Return what happened to a file in some sessions, once where a session was copied."""
     found: dict[tuple[object, ...], FileEvent] = {}
-    needles = tuple(needle for name in endings for needle in _needles(name))
-    for session in sorted(sessions, key=lambda one: (one.modified, one.id)):
-        if _mentions(session, needles):
+    needles = tuple(  # the forms in which the end of a path can stand in a log
+        json.dumps(name, ensure_ascii=is_ascii)[1:-1].encode("utf-8", "surrogatepass")
+        for name in endings
+        for is_ascii in (True, False)
+    )
+    for session in sorted(sessions, key=lambda session: (session.modified, session.id)):
+        if any(file_contains(file.path, needles) for file in session.files):
             for event in read_session_events(open_session(session)):
                 if is_named(event.path):
                     # Keep an event; of copies the one that Claude would go on from the oldest of.
@@ -108,17 +111,6 @@ def read_file_events(
                     if known is None or (event.origin.is_active and not known.origin.is_active):
                         found[key] = event
     return sorted(found.values(), key=lambda event: event.time)
-
-
-def _needles(name: str) -> Iterator[bytes]:
-    """Yield how the end of a path can stand in a log."""
-    for is_ascii in (True, False):
-        text = json.dumps(name, ensure_ascii=is_ascii)[1:-1]
-        yield text.encode("utf-8", "surrogatepass")
-
-
-def _mentions(session: Session, needles: tuple[bytes, ...]) -> bool:
-    return any(file_contains(file.path, needles) for file in session.files)
 
 
 NOBODY = re.compile(r"0+")
@@ -162,42 +154,45 @@ class FileInGit:
     def names(self) -> tuple[str, ...]:
         """What it is and was called, from the top of the repository on."""
         question = ("log", "--follow", "--format=", "--name-status", "-z", "-M", "--no-ext-diff")
-        told = run_git(self.top, *question, "--no-textconv", "--", self.name) or ""
-        return tuple(dict.fromkeys((self.name, *_renames(told), *self._staged())))[:MOST_NAMES]
-
-    def _staged(self) -> Iterator[str]:
-        """Yield what it was called in the last commit, where it was renamed since."""
+        log = run_git(self.top, *question, "--no-textconv", "--", self.name) or ""
+        names = [self.name]
+        words = log.split("\0")
+        for place, word in enumerate(words):
+            if re.fullmatch(r"\n?[RC]\d+", word) and place + 1 < len(words):
+                names.append(words[place + 1])
+        # What it was called in the last commit, if it was renamed since.
         question = ("diff", "HEAD", "--name-status", "-z", "-M", "--no-ext-diff", "--no-textconv")
-        told = (run_git(self.top, *question) or "").split("\0")
-        for place, word in enumerate(told):
-            if re.fullmatch(r"R\d+", word) and told[place + 2 : place + 3] == [self.name]:
-                yield told[place + 1]
+        words = (run_git(self.top, *question) or "").split("\0")
+        for place, word in enumerate(words):
+            if re.fullmatch(r"R\d+", word) and words[place + 2 : place + 3] == [self.name]:
+                names.append(words[place + 1])
+        return tuple(dict.fromkeys(names))[:MOST_NAMES]
 
     @cached_property
     def worktrees(self) -> tuple[str, ...]:
         """The tops of all worktrees of the repository, its own first."""
-        told = run_git(self.top, "worktree", "list", "--porcelain") or ""
-        found = (line[9:] for line in told.split("\n") if line.startswith("worktree "))
+        listing = run_git(self.top, "worktree", "list", "--porcelain") or ""
+        found = (line[9:] for line in listing.split("\n") if line.startswith("worktree "))
         return tuple(dict.fromkeys((self.top, *found)))
 
     @cached_property
     def roots(self) -> frozenset[str]:
         """The first commits of the repository, which its clones have, too."""
-        told = run_git(self.top, "rev-list", "--max-parents=0", "HEAD") or ""
-        return frozenset(told.split())
+        listing = run_git(self.top, "rev-list", "--max-parents=0", "HEAD") or ""
+        return frozenset(listing.split())
 
     def blame(self) -> list[CommittedLine]:
         """Return where each line of the file on the disk comes from; none where Git has it not."""
         question = ("-c", "blame.ignoreRevsFile=", "blame", "--porcelain", "--no-textconv")
-        told = run_git(self.top, *question, "--", self.name)
-        return list(self._blamed(told)) if told else []
+        porcelain = run_git(self.top, *question, "--", self.name)
+        return list(self._blamed(porcelain)) if porcelain else []
 
-    def _blamed(self, told: str) -> Iterator[CommittedLine]:
+    def _blamed(self, porcelain: str) -> Iterator[CommittedLine]:
         """Yield what the porcelain form of blame says: facts of a commit come once, first."""
         names: dict[str, str] = {}
         facts: dict[str, dict[str, str]] = {}
         here, number = "", 0
-        for line in told.split("\n"):
+        for line in porcelain.split("\n"):
             if line.startswith("\t"):
                 yield CommittedLine(self._commit(here, facts[here]), number, names[here])
             elif head := HEADER.fullmatch(line):
@@ -222,14 +217,6 @@ class FileInGit:
         return self._known[id_]
 
 
-def _renames(told: str) -> Iterator[str]:
-    """Yield the earlier names in a log of one file."""
-    words = told.split("\0")
-    for place, word in enumerate(words):
-        if re.fullmatch(r"\n?[RC]\d+", word) and place + 1 < len(words):
-            yield words[place + 1]
-
-
 def find_file_in_git(path: Path) -> FileInGit | None:
     """Return a file as its repository knows it, None where it lies in none."""
     folder = next((parent for parent in path.parents if parent.is_dir()), None)
@@ -237,10 +224,10 @@ def find_file_in_git(path: Path) -> FileInGit | None:
         (run_git(str(folder), "rev-parse", "--show-toplevel") or "").rstrip("\n") if folder else ""
     )
     real = os.path.realpath(path.parent)
-    whole = Path(real) / path.name
-    if not top or not whole.is_relative_to(top):
+    location = Path(real) / path.name
+    if not top or not location.is_relative_to(top):
         return None
-    return FileInGit(top, whole.relative_to(top).as_posix())
+    return FileInGit(top, location.relative_to(top).as_posix())
 
 
 GONE = r"/\.(?:claude/)?worktrees/[^/]+/"
@@ -330,8 +317,8 @@ class FileHistory:
             return own
         top = self.names.git.top
         earlier = (self.stories.by_path.get(f"{top}/{name}") for name in self.names.git.names)
-        found = [one for one in earlier if one and _is_known(one, moment)]
-        return max(found, key=lambda one: one.versions[-1].time, default=own)
+        found = [story for story in earlier if story and _is_known(story, moment)]
+        return max(found, key=lambda story: story.versions[-1].time, default=own)
 
     def _look_at_disk(self, story: FileStory) -> None:
         """Take what the file holds now: since it was written, where that was after the logs."""
@@ -383,21 +370,20 @@ def read_history(
     endings = names.endings
     chosen = archive.sessions if sessions is None else sessions
     every = read_file_events(chosen, endings, lambda path: get_file_name(path) in endings)
-    events = [_at_home(event, names) for event in every if names.is_named(event.path)]
+    events = [event for event in every if names.is_named(event.path)]
+    if names.git:  # the path that the user has, where links give it another
+        home = f"{names.git.top}/{names.git.name}"
+        events = [
+            replace(event, path=str(names.path)) if event.path == home else event
+            for event in events
+        ]
     if not events and not known_as:
         meant = _find_other_copies(given, names, every)
-        events = [replace(one, path=str(names.path)) for one in every if one.path == meant]
+        events = [replace(event, path=str(names.path)) for event in every if event.path == meant]
         known_as = (meant,) if meant else ()
     stories = FileStories().add_events(events)
     paths = dict.fromkeys([*known_as, *(event.path for event in events)])
     return FileHistory(names, events, stories, tuple(paths))
-
-
-def _at_home(event: FileEvent, names: FileNames) -> FileEvent:
-    """Return an event with the path that the user has, where links give it another."""
-    if names.git is None or event.path != f"{names.git.top}/{names.git.name}":
-        return event
-    return replace(event, path=str(names.path))
 
 
 def _find_other_copies(given: str, names: FileNames, events: Iterable[FileEvent]) -> str | None:
@@ -406,7 +392,7 @@ def _find_other_copies(given: str, names: FileNames, events: Iterable[FileEvent]
     alike = [event for event in events if _ends_with(event.path, end)]
     found = {event.path for event in _of_this_file(names, alike)}
     if len(found) > 1:
-        shown = ", ".join(f"'{one}'" for one in sorted(found)[:MOST_LISTED])
+        shown = ", ".join(f"'{path}'" for path in sorted(found)[:MOST_LISTED])
         raise UserError(
             f"sessions know {len(found)} files that end in '{end}'",
             f"choose one with --as: {shown}",
@@ -431,23 +417,22 @@ def _of_this_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEve
     for event in events:
         by_path.setdefault(event.path, []).append(event)
     here = _find_distinctive_lines(decode_text(read_small(names.path) or b""))
+
+    def is_this_file(path: Path, found: Iterable[FileEvent]) -> bool:
+        exists = path.is_absolute() and path.exists()
+        git = None
+        if path.is_absolute() and (names.git or not exists):
+            git = find_file_in_git(path)
+        if names.git and git and names.git.roots & git.roots:
+            return True
+        return not exists and git is None and _resembles(here, found)
+
     return [
         event
         for path, found in by_path.items()
-        if _is_clone(names, Path(path)) or (not _is_on_disk(path) and _resembles(here, found))
+        if is_this_file(Path(path), found)
         for event in found
     ]
-
-
-def _is_clone(names: FileNames, path: Path) -> bool:
-    there = find_file_in_git(path) if names.git and path.is_absolute() else None
-    return bool(names.git and there and names.git.roots & there.roots)
-
-
-def _is_on_disk(path: str) -> bool:
-    """Return whether a path lies here, or in a repository that does."""
-    found = Path(path)
-    return found.is_absolute() and (found.exists() or find_file_in_git(found) is not None)
 
 
 def _resembles(here: frozenset[str], events: Iterable[FileEvent]) -> bool:
@@ -482,22 +467,20 @@ def find_end_of_turn(
     Turns are those of the conversation that goes on.
     """
     turns = [turn for turn in conversations.active.turns if turn.number]
-    turn = next((one for one in turns if one.number == number), None)
+    turn = next((turn for turn in turns if turn.number == number), None)
     if turn is None:
         last = turns[-1].number if turns else 0
         raise UserError(
             f"there is no turn {number} in this session",
             f"`plait show {conversations.session[:8]} --depth prompts` lists turns 1 to {last}",
         )
-    following = next((one for one in turns if one.number == number + 1), None)
-    if following and (begun := _get_start(following)):
-        return just_before(begun)
+    following = next((turn for turn in turns if turn.number == number + 1), None)
+    if following:
+        begun = format_sortable(following.opener.time if following.opener else following.started)
+        if begun:
+            return f"{begun[:-1]}!"  # sorts right before this time, after all earlier ones
     own = [event.time for event in events if event.origin.turn == number]
     return max([format_sortable(turn.ended) or "", *own], default="") or END
-
-
-def _get_start(turn: Turn) -> str | None:
-    return format_sortable(turn.opener.time if turn.opener else turn.started)
 
 
 def parse_moment(
@@ -517,7 +500,15 @@ def parse_moment(
             )
         return found
     name, number = named
-    session = archive.session(name) if name else find_last_changing_session(archive, events)
+    if name:
+        session = archive.session(name)
+    else:
+        changed = [event for event in events if event.is_change]
+        if not changed:
+            raise UserError(
+                "no session changed this file", "name the session too: --at SESSION:TURN"
+            )
+        session = archive.session(changed[-1].origin.session)
     own = [event for event in events if event.origin.session == session.id]
     return find_end_of_turn(archive.open(session).conversations, number, own)
 
@@ -526,24 +517,14 @@ def find_first_start(archive: "Archive", events: Sequence[FileEvent]) -> str:
     """Return when the session began that is the first to tell of a file."""
     if not events:
         return ""
-    told = archive.open(archive.session(events[0].origin.session)).conversations
+    conversations = archive.open(archive.session(events[0].origin.session)).conversations
     return min(
-        (format_sortable(conversation.started) or "" for conversation in told.by_line.values()),
+        (
+            format_sortable(conversation.started) or ""
+            for conversation in conversations.by_line.values()
+        ),
         default="",
     )
-
-
-def just_before(time: str) -> str:
-    """Return what sorts right before a time and after all earlier ones."""
-    return f"{time[:-1]}!" if time else time
-
-
-def find_last_changing_session(archive: "Archive", events: Sequence[FileEvent]) -> Session:
-    """Return the session that changed a file last."""
-    changed = [event for event in events if event.is_change]
-    if not changed:
-        raise UserError("no session changed this file", "name the session too: --at SESSION:TURN")
-    return archive.session(changed[-1].origin.session)
 
 
 OUTSIDE = "outside"
@@ -579,8 +560,15 @@ def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
         return _describe_before_first_version(story, is_begun=begun <= moment)
     text = story.text_of(version)
     if text is None or not text.is_whole:
-        return FileAt(path=story.path, since=version.time, why=_explain_unknown(text))
-    why = _doubt(story, version, moment)
+        why = "only parts of it are logged, as patches"
+        if text is None:
+            why = "a change to it is logged, and not what it held"
+        return FileAt(path=story.path, since=version.time, why=why)
+    after, why = story.after(version), ""
+    if after is not None and after.is_foreign and version.time < moment:
+        why = f"somebody else changed it before {after.time}"
+    elif version.completed or not (version.text and version.text.is_whole):
+        why = "lines that no patch shows are as they were seen later"
     return FileAt(
         path=story.path,
         text=text if version.is_there else None,
@@ -591,27 +579,11 @@ def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
     )
 
 
-def _doubt(story: FileStory, version: Version, moment: str) -> str:
-    """Return why a file may have held something else than a version of it."""
-    after = story.after(version)
-    if after is not None and after.is_foreign and version.time < moment:
-        return f"somebody else changed it before {after.time}"
-    if version.completed or not (version.text and version.text.is_whole):
-        return "lines that no patch shows are as they were seen later"
-    return ""
-
-
-def _explain_unknown(text: FileText | None) -> str:
-    if text is None:
-        return "a change to it is logged, and not what it held"
-    return "only parts of it are logged, as patches"
-
-
 def _describe_before_first_version(story: FileStory, *, is_begun: bool) -> FileAt:
     first: Version | None = story.versions[0] if story.versions else None
     text = story.text_of(first) if first and first.is_foreign else None
-    is_told = text is not None and text.is_whole
-    if first is None or not is_told or (first.is_there and not is_begun):
+    is_known = text is not None and text.is_whole
+    if first is None or not is_known or (first.is_there and not is_begun):
         return FileAt(path=story.path, why="no session tells of it so early")
     return FileAt(
         path=story.path,
@@ -649,36 +621,31 @@ def write_files(
 ) -> list[WrittenFile]:
     """Write files as they stood into a folder, all of them or none."""
     out = OutputFolder(folder)
-    names = {one.path: _name_of(one.path, directory) for one in found if one.text is not None}
-    places = {path: _place(out, name) for path, name in names.items()}
-    there = [place for place in places.values() if place and place.exists()]
+    names = {file.path: _name_of(file.path, directory) for file in found if file.text is not None}
+    places: dict[str, Path] = {}
+    for path, name in names.items():
+        with suppress(SourceError):  # a name that leads out of the folder has no place
+            places[path] = out.place(name)
+    there = [place for place in places.values() if place.exists()]
     if there and not is_forced:
-        shown = ", ".join(f"'{one}'" for one in there[:MOST_LISTED])
+        shown = ", ".join(f"'{path}'" for path in there[:MOST_LISTED])
         raise UserError(
             f"refusing to overwrite {format_count(len(there), 'file')}: {shown}",
             "choose an empty folder, or add --force",
         )
     out.make()
-    return [_write_file(out, one, names.get(one.path), places.get(one.path)) for one in found]
-
-
-def _write_file(
-    out: OutputFolder, one: FileAt, name: str | None, place: Path | None
-) -> WrittenFile:
-    if one.text is None or name is None:
-        why = one.why if one.is_there else "there was no such file then"
-        return WrittenFile(path=one.path, name=None, why=why)
-    if place is None:
-        return WrittenFile(path=one.path, name=None, why="its name leads out of the folder")
-    out.write(name, one.data)
-    return WrittenFile(path=one.path, name=name, why=one.why)
-
-
-def _place(out: OutputFolder, name: str) -> Path | None:
-    try:
-        return out.place(name)
-    except SourceError:
-        return None
+    written = []
+    for file in found:
+        named, why = None, file.why
+        if file.text is None:
+            why = why if file.is_there else "there was no such file then"
+        elif file.path not in places:
+            why = "its name leads out of the folder"
+        else:
+            named = names[file.path]
+            out.write(named, file.data)
+        written.append(WrittenFile(path=file.path, name=named, why=why))
+    return written
 
 
 def _name_of(path: str, directory: str | None) -> str:

@@ -56,7 +56,15 @@ def render_files_body(
         f'<div class="lead-line">{render_choice("Order", orders)}<p>{_summarize(changed)}</p></div>'
     )
     if by == "turn":
-        return lead + _render_by_turn(head, changed.turns, start)
+        if not changed.turns:
+            by_turn = '<p class="empty">No turn of this conversation touched files.</p>'
+        else:
+            visible, pages = paginate(
+                "turns", changed.turns, start, f"{head.tab_url('files')}?by=turn&", TAB_STEP
+            )
+            rows = "".join(f"<li>{_render_turn(head, turn)}</li>" for turn in visible)
+            by_turn = f'{pages}<ul class="stories">{rows}</ul>{pages}'
+        return lead + by_turn
     if by == "net":
         return lead + _render_all_net_changes(head, changed.files, start, directory)
     return lead + _render_by_file(head, changed.files, start, directory)
@@ -190,14 +198,6 @@ def render_file_history(head: SessionHeader, file: ChangedFile) -> str:
     if file.changes < 2:
         return intro + changes_html
     return f"{intro}<h4>Net change</h4>{render_net_change(head, file)}<h4>Each change</h4>{changes_html}"
-
-
-def _render_by_turn(head: SessionHeader, turns: Sequence[TurnFiles], start: int) -> str:
-    if not turns:
-        return '<p class="empty">No turn of this conversation touched files.</p>'
-    visible, pages = paginate("turns", turns, start, f"{head.tab_url('files')}?by=turn&", TAB_STEP)
-    rows = "".join(f"<li>{_render_turn(head, turn)}</li>" for turn in visible)
-    return f'{pages}<ul class="stories">{rows}</ul>{pages}'
 
 
 def _render_turn(head: SessionHeader, turn: TurnFiles) -> str:
@@ -493,11 +493,11 @@ def _render_listed_touch(name: str, touch: ListedTouch, count: int) -> str:
         f'<a href="{esc(url)}">{mark}{label}</a>{render_time(touch.time)}'
         f'<span class="lines">{render_line_counts(touch.added, touch.removed)}</span>{abandoned}{failed}</div>'
     )
-    return f"<li>{head}{_render_fetched_patch(name, touch)}</li>"
-
-
-def _render_fetched_patch(name: str, touch: ListedTouch) -> str:
     if not _is_change(touch) or not touch.uuid:
-        return ""
-    query = f"uuid={quote_url(touch.uuid)}&path={quote_url(touch.path)}"
-    return render_fetched_details(f"{session_url(name, 'files')}/changes?{query}", "Patch")
+        fetched_patch = ""
+    else:
+        query = f"uuid={quote_url(touch.uuid)}&path={quote_url(touch.path)}"
+        fetched_patch = render_fetched_details(
+            f"{session_url(name, 'files')}/changes?{query}", "Patch"
+        )
+    return f"<li>{head}{fetched_patch}</li>"

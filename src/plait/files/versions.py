@@ -173,7 +173,9 @@ class FileStories:
     def nearest(self, text: FileText, story: "FileStory") -> Version | None:
         """Return the version that a text most likely continues, in doubt that of its own path."""
         others = (other.known for other in self.by_path.values() if other is not story)
-        versions = [one for one in (story.known, *others) if one and one.text is not None]
+        versions = [
+            version for version in (story.known, *others) if version and version.text is not None
+        ]
         if len(versions) < 2:
             return versions[0] if versions else None
         lines = Counter(text.lines)
@@ -286,7 +288,9 @@ class FileStory:
     @property
     def known(self) -> Version | None:
         """The last version with a known text."""
-        return next((one for one in reversed(self.versions) if one.text is not None), None)
+        return next(
+            (version for version in reversed(self.versions) if version.text is not None), None
+        )
 
     @property
     def last_there(self) -> Version | None:
@@ -298,7 +302,7 @@ class FileStory:
 
     def at(self, time: str) -> Version | None:
         """Return the version at a time, or None before all that is known."""
-        return next((one for one in reversed(self.versions) if one.time <= time), None)
+        return next((version for version in reversed(self.versions) if version.time <= time), None)
 
     def after(self, version: Version) -> Version | None:
         """Return the version that follows another."""
@@ -307,7 +311,7 @@ class FileStory:
 
     def text_of(self, version: Version) -> FileText | None:
         """Return the text of a version, with what was learnt of it later."""
-        place = next(at for at, one in enumerate(self.versions) if one is version)
+        place = next(at for at, other in enumerate(self.versions) if other is version)
         return self._revealed.complete(place, version.text) if version.text else None
 
     def add_event(self, event: FileEvent) -> None:
@@ -438,7 +442,7 @@ def compute_net_changes(events: Iterable[FileEvent]) -> dict[str, NetChange]:
         by_path.setdefault(event.path, []).append(event)
     stories = [FileStories().add_events(found).at(path) for path, found in by_path.items()]
     changed = [story for story in stories if any(event.is_change for event in story.events)]
-    changed.sort(key=lambda story: next(one.time for one in story.events if one.is_change))
+    changed.sort(key=lambda story: next(event.time for event in story.events if event.is_change))
     return {story.path: compute_net_change(story) for story in changed}
 
 
@@ -453,7 +457,7 @@ def compute_net_change(story: FileStory) -> NetChange:
     has_others = any(version.is_foreign for version in between)
     # parts of a text cannot be compared across a change by somebody else
     is_partial = any(one.text is not None and not one.text.is_whole for one in between)
-    is_broken = any(one.text is None for one in between) or (is_partial and has_others)
+    is_broken = any(event.text is None for event in between) or (is_partial and has_others)
     if before is None or after is None or places[0] == 0 or is_broken:
         return NetChange(path=story.path, changes=len(changes), turns=turns, is_known=False)
     if before.is_whole and after.is_whole:

@@ -346,16 +346,16 @@ def _count_known_tokens(request: Request, previous: Request) -> int:
 def find_last_read(request: Request, previous: Request) -> datetime | None:
     """Return when the cached prefix was last read: by the previous request or its successors."""
     times = [previous.sent_at]
-    while earlier := [other for other in previous.successors if _is_earlier(other, request)]:
+
+    def is_earlier(other: Request) -> bool:
+        if not request.is_background:
+            return other.line < request.line
+        return bool(other.sent_at and request.sent_at and other.sent_at < request.sent_at)
+
+    while earlier := list(filter(is_earlier, previous.successors)):
         previous = earlier[-1]
         times.append(previous.sent_at)
     return max((time for time in times if time), default=None)
-
-
-def _is_earlier(other: Request, request: Request) -> bool:
-    if not request.is_background:
-        return other.line < request.line
-    return bool(other.sent_at and request.sent_at and other.sent_at < request.sent_at)
 
 
 def find_miss_cause(request: Request, previous: Request, gap: timedelta | None) -> MissCause:

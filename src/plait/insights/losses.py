@@ -411,26 +411,23 @@ class _ResultCosts:
             tokens = call.characters * self.tokens_per_character
             maker = self._by_key.get(call.response)
             successors = maker.successors if maker else ()
-            sender = next((one for one in successors if one.line > call.answered), None)
+            sender = next((request for request in successors if request.line > call.answered), None)
             if sender is None:
                 continue
-            if self._is_reread(call, seen):
+            is_reread = False
+            if call.path is not None and not call.is_error:
+                if get_tool(call.name).action == "read":
+                    is_reread = seen.setdefault((call.path, call.line_range), call) is not call
+                else:  # a change: what was read before is another text now
+                    for key in [key for key in seen if key[0] == call.path]:
+                        del seen[key]
+            if is_reread:
                 yield self._make_result_loss("reread", call, sender, tokens, tokens)
             elif tokens >= GIANT:
                 # it had to be written once
                 yield self._make_result_loss("giant", call, sender, tokens, 0.0, certain=0.0)
             elif tokens >= LARGE and not self._notes.is_named_later(call):
                 yield self._make_result_loss("unused", call, sender, tokens, tokens, certain=0.5)
-
-    def _is_reread(self, call: CallNote, seen: dict[tuple[str, LineRange], CallNote]) -> bool:
-        """Tell whether the same lines of a file were read before and not changed since."""
-        if call.path is None or call.is_error:
-            return False
-        if get_tool(call.name).action == "read":
-            return seen.setdefault((call.path, call.line_range), call) is not call
-        for key in [key for key in seen if key[0] == call.path]:
-            del seen[key]
-        return False
 
     def _make_result_loss(
         self,

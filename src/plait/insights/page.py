@@ -30,7 +30,6 @@ from plait.insights.report import (
     format_habit_counts,
     format_habit_title,
 )
-from plait.insights.report import Insights as StandingOut
 from plait.insights.waste import Evidence, Waste, WasteFinding
 from plait.insights.why import WASTE_TIPS, WASTE_TITLES, format_saving
 from plait.view.formats import (
@@ -250,8 +249,8 @@ class InsightsPage(NamedTuple):
     base: Slice
     """What the page counts."""
     is_counting: bool = False
-    found: StandingOut | None = None
-    """What stands out; None where nobody has looked yet."""
+    found: Insights | None = None
+    """None where nobody has looked for insights yet."""
 
     def narrow(self, counted: str, name: str = "", part: str = "") -> Slice:
         """Return the slice that one figure counts."""
@@ -314,17 +313,30 @@ def render_insights_figures(insights: InsightsPage | None, *, is_counting: bool)
     if not figures.sessions:
         is_all = insights.base.is_everything
         return render_nothing("insights", "No activity in this period.", is_all=is_all)
-    return (
-        f"{_render_insights_totals(insights)}{_render_found(insights)}{_render_tools(insights)}"
-        f'<div class="columns2"><div>{_render_events(insights)}{_render_agents(insights)}</div>'
-        f"{_render_models(insights)}</div>"
-        f"{_render_hours(insights)}{_render_files(insights)}{_render_longest_turns(insights)}"
-    )
-
-
-def _render_found(insights: InsightsPage) -> str:
     notable = insights.found
-    return render_notable(notable, insights.base, insights.sessions) if notable else ""
+    found = render_notable(notable, insights.base, insights.sessions) if notable else ""
+    rows = (
+        render_row(
+            name, insights.render_link(getattr(figures, counted), counted), ("words", esc(meaning))
+        )
+        for name, counted, meaning in COURSE
+    )
+    events = render_table(("Event", "Count", "Meaning"), rows, "figures wordy", is_head_hidden=True)
+    hours = ""
+    if insights.hours:
+        week_map = render_week_map(
+            insights.hours,
+            lambda weekday, hour: replace(
+                insights.base, of="prompts", weekday=str(weekday), hour=str(hour)
+            ),
+        )
+        hours = render_section("When", week_map, "prompts, local time")
+    return (
+        f"{_render_insights_totals(insights)}{found}{_render_tools(insights)}"
+        f'<div class="columns2"><div>{render_section("Events", events)}{_render_agents(insights)}</div>'
+        f"{_render_models(insights)}</div>"
+        f"{hours}{_render_files(insights)}{_render_longest_turns(insights)}"
+    )
 
 
 def _render_insights_totals(insights: InsightsPage) -> str:
@@ -340,6 +352,8 @@ def _render_insights_totals(insights: InsightsPage) -> str:
     prompts = insights.narrow("prompts").render_link(
         format_count(figures.prompts, "prompt"), count=figures.prompts
     )
+    count = insights.figures.service_agents
+    link = insights.narrow("service_agents").render_link(format_count(count, "errand"), count=count)
     figures_ = (
         ("Sessions", render_link(figures.sessions, "sessions"), _format_session_counts(figures)),
         ("Turns", render_link(figures.turns, "turns"), prompts),
@@ -352,17 +366,11 @@ def _render_insights_totals(insights: InsightsPage) -> str:
         (
             "Agents",
             render_link(figures.agents, "agents"),
-            _render_background_requests(insights),
+            f"{link} of the client" if count else "",
         ),
         ("Work time", working, waiting if waiting_time else ""),
     )
     return render_totals(figures_, is_counting=insights.is_counting)
-
-
-def _render_background_requests(insights: InsightsPage) -> str:
-    count = insights.figures.service_agents
-    link = insights.narrow("service_agents").render_link(format_count(count, "errand"), count=count)
-    return f"{link} of the client" if count else ""
 
 
 def _format_session_counts(figures: ArchiveFigures) -> str:
@@ -389,19 +397,6 @@ COURSE = (
 )
 
 
-def _render_events(insights: InsightsPage) -> str:
-    rows = (
-        render_row(
-            name,
-            insights.render_link(getattr(insights.figures, counted), counted),
-            ("words", esc(meaning)),
-        )
-        for name, counted, meaning in COURSE
-    )
-    heads = ("Event", "Count", "Meaning")
-    return render_section("Events", render_table(heads, rows, "figures wordy", is_head_hidden=True))
-
-
 def _render_tools(insights: InsightsPage) -> str:
     tools = insights.figures.tools
     if not tools:
@@ -418,38 +413,22 @@ def _render_tools(insights: InsightsPage) -> str:
 def _render_tool(insights: InsightsPage, tool: ToolFigures, maximum: int) -> str:
     slice_ = insights.narrow("tools", tool.name)
     times = (format_hours(tool.total_ms), format_latency(tool.median_ms))
+    failures = ""
+    if tool.failed:
+        share = tool.failed / tool.calls * 100
+        percent = "&lt;1 %" if share < 1 else f"{share:.0f} %"
+        failed = insights.render_link(tool.failed, "tools", tool.name, "failed")
+        failures = f'<span class="bad">{failed}</span> <small>{percent}</small>'
     return render_row(
         f'<span class="tool">{tool_icon(tool.name)}{esc(tool.name)}</span>',
         render_bar_cell(tool.calls, maximum, slice_),
         slice_.render_link(format_number(tool.calls), count=tool.calls),
-        _render_failures(insights, tool),
+        failures,
         insights.render_link(tool.rejected, "tools", tool.name, "rejected")
         if tool.rejected
         else "",
         *(slice_.render_link(duration) if duration else "" for duration in times),
     )
-
-
-def _render_failures(insights: InsightsPage, tool: ToolFigures) -> str:
-    if not tool.failed:
-        return ""
-    share = tool.failed / tool.calls * 100
-    percent = "&lt;1 %" if share < 1 else f"{share:.0f} %"
-    failed = insights.render_link(tool.failed, "tools", tool.name, "failed")
-    return f'<span class="bad">{failed}</span> <small>{percent}</small>'
-
-
-def _render_hours(insights: InsightsPage) -> str:
-    if not insights.hours:
-        return ""
-    map_ = render_week_map(
-        insights.hours, lambda weekday, hour: _get_hour_slice(insights, weekday, hour)
-    )
-    return render_section("When", map_, "prompts, local time")
-
-
-def _get_hour_slice(insights: InsightsPage, weekday: int, hour: int) -> Slice:
-    return replace(insights.base, of="prompts", weekday=str(weekday), hour=str(hour))
 
 
 def _render_models(insights: InsightsPage) -> str:

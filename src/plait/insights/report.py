@@ -248,12 +248,12 @@ def compute_trends(
         if response.time is not None:
             by_day.setdefault(response.time.astimezone(zone).date(), []).append(response)
     spent = {day: sum_responses(found, prices) for day, found in by_day.items()}
-    figures = {date.fromisoformat(one.day): one for one in days}
+    figures = {date.fromisoformat(day.day): day for day in days}
     active = spent.keys() | figures.keys()
 
     def measure(first: date, last: date) -> dict[Measure, float]:
-        sums = [one for day, one in spent.items() if first <= day <= last]
-        counts = [one for day, one in figures.items() if first <= day <= last]
+        sums = [day_sum for day, day_sum in spent.items() if first <= day <= last]
+        counts = [day_sum for day, day_sum in figures.items() if first <= day <= last]
         sessions = {
             response.session
             for day, found in by_day.items()
@@ -261,12 +261,12 @@ def compute_trends(
             for response in found
         }
         return {
-            "cost": sum(one.cost for one in sums),
-            "tokens": sum(one.tokens.total for one in sums),
+            "cost": sum(day_sum.cost for day_sum in sums),
+            "tokens": sum(day_sum.tokens.total for day_sum in sums),
             "sessions": len(sessions),
-            "prompts": sum(one.prompts for one in counts),
-            "calls": sum(one.calls for one in counts),
-            "failed": sum(one.failed for one in counts),
+            "prompts": sum(day_sum.prompts for day_sum in counts),
+            "calls": sum(day_sum.calls for day_sum in counts),
+            "failed": sum(day_sum.failed for day_sum in counts),
         }
 
     last = period.now.astimezone(zone).date()
@@ -344,7 +344,9 @@ class HabitInput(NamedTuple):
     def list_evidence(self, count: Callable[[SessionPart], int]) -> tuple[HabitEvidence, ...]:
         """Return the sessions with the highest counts."""
         counts = [(name, count(part)) for name, part in self.parts]
-        highest = sorted((one for one in counts if one[1]), key=lambda one: (-one[1], one[0]))
+        highest = sorted(
+            (entry for entry in counts if entry[1]), key=lambda entry: (-entry[1], entry[0])
+        )
         return tuple(
             HabitEvidence(session=name, count=number) for name, number in highest[:MOST_EVIDENCE]
         )
@@ -368,9 +370,12 @@ def find_waste_habits(given: HabitInput) -> Iterator[Habit]:
             if kind == finding.kind and finding.count >= SEVERAL:
                 evidence = tuple(
                     HabitEvidence(
-                        session=one.session, uuid=one.uuid, about=one.about, cost_usd=one.cost_usd
+                        session=loss.session,
+                        uuid=loss.uuid,
+                        about=loss.about,
+                        cost_usd=loss.cost_usd,
                     )
-                    for one in finding.evidence[:MOST_EVIDENCE]
+                    for loss in finding.evidence[:MOST_EVIDENCE]
                 )
                 yield Habit(
                     kind=kind,
@@ -402,10 +407,10 @@ def _make_count_rule(kind: HabitKind, counted: str, of: str) -> HabitRule:
     """Return a rule that finds many of one thing, compared with all of another."""
 
     def find(given: HabitInput) -> Iterator[Habit]:
-        count, whole = int(getattr(given.figures, counted)), int(getattr(given.figures, of))
-        if count >= SEVERAL and count >= OFTEN * whole:
+        count, total = int(getattr(given.figures, counted)), int(getattr(given.figures, of))
+        if count >= SEVERAL and count >= OFTEN * total:
             evidence = given.list_evidence(lambda part: part.counts.get(counted, 0))
-            yield Habit(kind=kind, count=count, whole=whole, evidence=evidence)
+            yield Habit(kind=kind, count=count, whole=total, evidence=evidence)
 
     return find
 
@@ -423,9 +428,9 @@ def _make_time_rule(
                 if (when := given.find_weekday_and_hour(quarter)) and is_then(when)
             )
 
-        found, whole = sum(count(part) for _, part in given.parts), given.figures.prompts
-        if found >= MANY and found >= share * whole:
-            yield Habit(kind=kind, count=found, whole=whole, evidence=given.list_evidence(count))
+        found, total = sum(count(part) for _, part in given.parts), given.figures.prompts
+        if found >= MANY and found >= share * total:
+            yield Habit(kind=kind, count=found, whole=total, evidence=given.list_evidence(count))
 
     return find
 
@@ -433,7 +438,7 @@ def _make_time_rule(
 def find_expensive_models(given: HabitInput) -> Iterator[Habit]:
     """Find models with a far higher share of the cost than of the responses."""
     models = given.figures.models
-    total, responses = sum(given.model_costs.values()), sum(one.responses for one in models)
+    total, responses = sum(given.model_costs.values()), sum(model.responses for model in models)
     for model in models:
         name, cost = model.model, given.model_costs.get(model.model, 0.0)
         is_large = total > 0 and cost >= MODEL_COST_SHARE * total
@@ -623,10 +628,10 @@ def format_habit_counts(habit: Habit) -> str:
     """Return how often a habit showed, of how many cases, and its cost."""
     of = format_count(habit.whole, HABIT_NOUNS.get(habit.kind, "response"))
     cost = f", {format_money(habit.cost_usd)}" if habit.cost_usd else ""
-    return f"{_format_whole(habit.count)} of {of}{cost}"
+    return f"{_format_number(habit.count)} of {of}{cost}"
 
 
-def _format_whole(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:,.0f}".replace(",", " ")
 
 
@@ -638,7 +643,7 @@ def format_amount(measure: str, value: float) -> str:
         return format_tokens(round(value))
     if measure == "time":
         return format_hours(value) or "0 s"
-    return _format_whole(value)
+    return _format_number(value)
 
 
 def format_change(trend: Trend) -> str:

@@ -222,7 +222,7 @@ class Why(Struct, frozen=True, kw_only=True):
 
     def for_turn(self, turn: int) -> "Why":
         """Return the requests of one turn, with their sums."""
-        return self._with_requests([one for one in self.requests if one.turn == turn])
+        return self._with_requests([request for request in self.requests if request.turn == turn])
 
     def for_request(self, name: str) -> "Why":
         """Return the turn of a request, given its response or the start of its record's id.
@@ -287,7 +287,9 @@ def _resume_at_turn(
     turn = why.requests[0].turn if why.requests else None
     records = opened.client_records
     answers = (record for record in records if record.type == "assistant")
-    last = max((one.line for one in answers if turns.get(one.uuid or "", 0) == turn), default=0)
+    last = max(
+        (record.line for record in answers if turns.get(record.uuid or "", 0) == turn), default=0
+    )
     earlier = [record for record in records if record.line <= last]
     if not earlier:
         return None
@@ -419,11 +421,17 @@ def map_turns(conversations: "Conversations") -> Mapping[str, int]:
 
     for turn in conversations.active.turns:
         add(turn.items, turn.number)
-    waiting = [one for one in conversations.by_line.values() if one.agent]
-    while ready := [one for one in waiting if (one.call or one.attachment or "") in turns]:
+    waiting = [
+        conversation for conversation in conversations.by_line.values() if conversation.agent
+    ]
+    while ready := [
+        conversation
+        for conversation in waiting
+        if (conversation.call or conversation.attachment or "") in turns
+    ]:
         for agent in ready:
             add(agent.items(), turns[agent.call or agent.attachment or ""])
-        waiting = [one for one in waiting if one not in ready]
+        waiting = [conversation for conversation in waiting if conversation not in ready]
     return turns
 
 

@@ -137,7 +137,9 @@ def build_xray(
     """
     characters, uuids = _Characters(), frozenset(chain)
     requests = list_requests(characters.watch(lines))
-    last = next((one for one in reversed(requests) if one.first_line.uuid in uuids), None)
+    last = next(
+        (request for request in reversed(requests) if request.first_line.uuid in uuids), None
+    )
     leading: list[Request] = []
     while last is not None:
         leading.append(last)

@@ -76,41 +76,6 @@ class KeepStatus(Struct, frozen=True, kw_only=True):
         return self.bytes / self.stored_bytes if self.stored_bytes else None
 
 
-def build_status(
-    archive: "Archive", store: "Store", unkept: Sequence["Session"], older: set[str]
-) -> KeepStatus:
-    """Return what a store holds of an archive, where some sessions are not kept as they are."""
-    gone, size = archive.inventory.deleted.sessions, store.size()
-    shown = {os.path.realpath(root.config or root.path) for root in archive.roots}
-    shown |= {os.path.realpath(session.root) for session in archive.inventory.deleted.kept.values()}
-    return KeepStatus(
-        folder=str(store.folder),
-        kept=len(archive.sessions) - len(unkept),
-        unkept=len(unkept),
-        gone=len(gone),
-        incomplete=sum(session.is_incomplete for session in gone),
-        elsewhere=sum(os.path.realpath(session.root) not in shown for session in store.sessions()),
-        at_risk=tuple(sorted(_at_risk(archive, unkept, older), key=lambda item: item.deleted_on)),
-        bytes=size.bytes,
-        stored_bytes=size.stored_bytes,
-    )
-
-
-def _at_risk(archive: "Archive", unkept: Sequence["Session"], older: set[str]) -> Iterator[AtRisk]:
-    for session in unkept:
-        facts = archive.facts(session)
-        if facts.deleted_at is not None:
-            yield AtRisk(
-                session=session.id,
-                deleted_on=day_of(facts.deleted_at),
-                title=facts.title,
-                project=facts.cwd or facts.project,
-                path=str(session.path.absolute()),
-                bytes=sum(file.size for file in session.files),
-                is_older_kept=str(session.path.absolute()) in older,
-            )
-
-
 def day_of(time: datetime) -> date:
     """Return the day of a moment, here."""
     try:
@@ -199,7 +164,10 @@ class Backups:
         chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
         found = self._sources(chosen, backups=backups)
         if sessions is None:
-            self._take_in_mirrored()
+            from plait.store.sdk import LIVE, SessionStore
+
+            if (self.store.folder / LIVE).is_dir():
+                SessionStore(self.store.folder).pack()
         done = self.store.keep(found, report=report, again=sessions is not None)
         if done.places:
             counted = CountedSources(self._archive.resolve_sessions(chosen), found).sessions_of(
@@ -207,13 +175,6 @@ class Backups:
             )
             done.sessions = [session.id for session in counted]
         return done
-
-    def _take_in_mirrored(self) -> None:
-        """Pack what programs with an SDK have left in plain files."""
-        from plait.store.sdk import LIVE, SessionStore
-
-        if (self.store.folder / LIVE).is_dir():
-            SessionStore(self.store.folder).pack()
 
     def rescue(self, *, is_dry: bool = False) -> "Rescued":
         """Put together what is left of sessions whose logs are gone, marked incomplete."""
@@ -248,17 +209,49 @@ class Backups:
 
     def status(self) -> "KeepStatus":
         """Return what is kept, what is not, and what the client's cleanup will delete when."""
-
         store, archive = self.store, self._archive
         sources = self._sources(None)
         planned = store.plan(sources, again=True)
         counted = CountedSources(archive.sessions, sources)
         unkept = counted.sessions_of(file.place for file in planned.files)
         older = {file.place for file in (*planned.grown, *planned.changed)}
-        return build_status(archive, store, unkept, older)
+        gone, size = archive.inventory.deleted.sessions, store.size()
+        shown = {os.path.realpath(root.config or root.path) for root in archive.roots}
+        shown |= {
+            os.path.realpath(session.root) for session in archive.inventory.deleted.kept.values()
+        }
+        at_risk = []
+        for session in unkept:
+            facts = archive.facts(session)
+            if facts.deleted_at is not None:
+                path = str(session.path.absolute())
+                at_risk.append(
+                    AtRisk(
+                        session=session.id,
+                        deleted_on=day_of(facts.deleted_at),
+                        title=facts.title,
+                        project=facts.cwd or facts.project,
+                        path=path,
+                        bytes=sum(file.size for file in session.files),
+                        is_older_kept=path in older,
+                    )
+                )
+        return KeepStatus(
+            folder=str(store.folder),
+            kept=len(archive.sessions) - len(unkept),
+            unkept=len(unkept),
+            gone=len(gone),
+            incomplete=sum(session.is_incomplete for session in gone),
+            elsewhere=sum(
+                os.path.realpath(session.root) not in shown for session in store.sessions()
+            ),
+            at_risk=tuple(sorted(at_risk, key=lambda item: item.deleted_on)),
+            bytes=size.bytes,
+            stored_bytes=size.stored_bytes,
+        )
 
     def verify(self, *, report: "Report | None" = None) -> "tuple[Damage, ...]":
-        """Read all that is kept once and returns what is damaged, with what needs it."""
+        """Read all that is kept once and return what is damaged, with what needs it."""
         return self.store.verify(report=report)
 
     def kept(self, name: SessionRef) -> "KeptSession":
@@ -269,7 +262,12 @@ class Backups:
             return deleted
         places = {os.path.realpath(file.path) for file in session.files[:1]}
         kept = group_by_session(self.store)
-        here = [candidate for candidate in kept if places & set(_places_of(candidate))]
+        here = []
+        for candidate in kept:
+            root = os.path.realpath(candidate.root)
+            files = [candidate.log] if candidate.log else candidate.files
+            if any(os.path.join(root, *file.path.split("/")) in places for file in files):  # noqa: PTH118
+                here.append(candidate)
         same = here or [candidate for candidate in kept if candidate.session == session.id]
         if not same:
             hint = f"`plait keep {session.id}` backs it up"
@@ -346,15 +344,13 @@ class Backups:
     ) -> "tuple[Source, ...]":
         from plait.store.sources import find_sources
 
-        roots, owners = (
-            self._archive.roots,
-            {
-                str(Path(kept.root, *file.path.split("/"))): kept.session
-                for kept in self.store.sessions()
-                for file in kept.files
-                if file.kind == "agent"
-            },
-        )
+        roots = self._archive.roots
+        owners = {
+            str(Path(kept.root, *file.path.split("/"))): kept.session
+            for kept in self.store.sessions()
+            for file in kept.files
+            if file.kind == "agent"
+        }
         if sessions is None:
             return find_sources(roots, backups=backups, owners=owners, unread=unread)
         chosen = self._archive.resolve_sessions(sessions)
@@ -370,12 +366,6 @@ class Backups:
         return tuple(
             source for source in found if any(file.place in wanted for file in source.files)
         )
-
-
-def _places_of(kept: "KeptSession") -> Iterable[str]:
-    root = os.path.realpath(kept.root)
-    own = [kept.log] if kept.log else kept.files
-    return (os.path.join(root, *file.path.split("/")) for file in own)  # noqa: PTH118
 
 
 def _find_other_roots(roots: Iterable[Root], places: Iterable[str]) -> Iterable[Root]:

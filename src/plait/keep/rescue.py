@@ -225,16 +225,14 @@ class Repository:
         span = (f"--since={since.isoformat()}", f"--until={until.isoformat()}")
         options = ("--all", "--no-color", f"--max-count={MOST_COMMITS}", "--name-only", *span)
         listing = run_git(self.top, "log", FORMAT, *options) or ""
-        found = list(self._commits_in(listing.split(BETWEEN)))
-        return sorted(found, key=lambda item: (item.time, item.id))
-
-    def _commits_in(self, fields: Iterable[str]) -> Iterator[Commit]:
-        for item in fields:
-            parts = item.split(WITHIN)
+        found = []
+        for entry in listing.split(BETWEEN):
+            parts = entry.split(WITHIN)
             if len(parts) == 5 and parts[1].isdigit():
                 time = datetime.fromtimestamp(int(parts[1]), UTC)
                 files = tuple(f"{self.top}/{name}" for name in parts[4].split("\n") if name)
-                yield Commit(parts[0], time, parts[2], parts[3], files)
+                found.append(Commit(parts[0], time, parts[2], parts[3], files))
+        return sorted(found, key=lambda commit: (commit.time, commit.id))
 
 
 def find_repository(directory: str) -> Repository | None:
@@ -591,6 +589,10 @@ REASONS = {
     "co-authored": "with Claude, after a prompt of this session",
     "at the time": "made after a prompt of this session",
 }
+INCOMPLETE_NOTE = (
+    "This session is incomplete: its log is gone, and all answers with it. This was put"
+    " together by `plait keep rescue` from what was left:"
+)
 MOST_NAMED = 20
 """Files of a commit that are told."""
 Event: TypeAlias = TypedPrompt | Backup | Commit
@@ -643,7 +645,8 @@ def _write_session(session: LostSession, folder: Path) -> Path:
     clock.moment = session.began or clock.moment
     ids = IdSource(Random(session.session), clock)
     with SessionWriter(path, setting, ids, has_snapshots=False) as writer:
-        _note(writer, describe_origin(session))
+        finds = "\n".join(f"- {find}" for find in describe_finds(session))
+        _note(writer, f"{INCOMPLETE_NOTE}\n{finds}".rstrip("\n"))
         for event in _events(session):
             clock.moment = event.time
             match event:
@@ -654,30 +657,20 @@ def _write_session(session: LostSession, folder: Path) -> Path:
                     name = _name_in(event.file, cwd) if event.file else event.key
                     time = format_time(event.time)
                     parent = {"realParentDir": str(Path(event.file).parent)} if event.file else {}
-                    writer.append(
-                        make_file_delta_line(
-                            message,
-                            message,
-                            name,
-                            {
-                                "backupFileName": event.copy.name,
-                                "version": event.version,
-                                "backupTime": format_time(event.time),
-                                **parent,
-                            },
-                            time,
-                        )
-                    )
+                    backup = {
+                        "backupFileName": event.copy.name,
+                        "version": event.version,
+                        "backupTime": time,
+                        **parent,
+                    }
+                    writer.append(make_file_delta_line(message, message, name, backup, time))
                 case Commit():
                     names = [_name_in(name, cwd) for name in event.files[:MOST_NAMED]]
                     more = len(event.files) - len(names)
-                    files = "\n".join(
-                        f"  {name}" for name in [*names, *([f"and {more} more"] if more else [])]
-                    )
-                    _note(
-                        writer,
-                        f"commit {event.id[:12]} {event.subject} ({REASONS[event.why]})\n{files}".rstrip(),
-                    )
+                    if more:
+                        names.append(f"and {more} more")
+                    head = f"commit {event.id[:12]} {event.subject} ({REASONS[event.why]})"
+                    _note(writer, "\n  ".join([head, *names]).rstrip())
         if session.title:
             writer.title(session.title)
         elif session.listed.title:
@@ -718,17 +711,6 @@ def _as_logged(text: str) -> str:
 def _name_in(file: str, cwd: str) -> str:
     place = Path(file)
     return str(place.relative_to(cwd)) if place.is_relative_to(cwd) else file
-
-
-def describe_origin(session: LostSession) -> str:
-    """Return what is said at the beginning of a log that was made."""
-    return "\n".join(
-        [
-            "This session is incomplete: its log is gone, and all answers with it. This was put"
-            " together by `plait keep rescue` from what was left:",
-            *(f"- {words}" for words in describe_finds(session)),
-        ]
-    )
 
 
 def describe_finds(session: LostSession) -> Iterator[str]:

@@ -22,13 +22,13 @@ could compute what neither shows.
 import hmac
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, ValidationError, convert
 
@@ -38,7 +38,6 @@ from plait.lake.schema import Column, Table, tables_for_profile
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
 Level: TypeAlias = Literal["sessions", "text"]
 """How much is seen of a session: its figures and names, or its text as well."""
@@ -246,9 +245,25 @@ class RestrictedQueryEngine(QueryEngine):
         self.name = name
 
     def prepare(self, connection: "duckdb.DuckDBPyConnection") -> None:
-        """Register which sessions are visible."""
+        """Register the builds of the visible sessions, and whether with their text."""
+        import pyarrow as pa
+
         owners = connection.execute(OWNERS_SQL).fetchall()
-        connection.register(VISIBLE, _find_visible(owners, self.policy, self.name))
+        levels: dict[SessionOwner, Level | None] = {}  # many sessions have the same owner
+        builds, with_text = [], []
+        for build, *columns in owners:
+            owner = SessionOwner(*(value or "" for value in columns))
+            if owner not in levels:
+                levels[owner] = self.policy.level(self.name, owner)
+            if level := levels[owner]:
+                builds.append(build)
+                with_text.append(level == "text")
+        connection.register(
+            VISIBLE,
+            pa.table(
+                {"build": pa.array(builds, pa.int64()), "words": pa.array(with_text, pa.bool_())}
+            ),
+        )
 
     def view_sql(self, table: Table) -> str:
         """Return the statement that creates the view of a table: its visible rows."""
@@ -278,24 +293,6 @@ def _column_sql(column: Column, has_text: str) -> str:
     if column.name == "family":
         return f"CASE WHEN family IN ({VISIBLE_NAMES_SQL}) THEN family ELSE session END AS family"
     return f'"{column.name}"'
-
-
-def _find_visible(rows: Iterable[Sequence[Any]], policy: Policy, name: str) -> "pa.Table":
-    """Return the builds of the sessions that a person sees, and whether with their text."""
-    import pyarrow as pa
-
-    levels: dict[SessionOwner, Level | None] = {}  # many sessions have the same owner
-    builds, with_text = [], []
-    for build, *columns in rows:
-        owner = SessionOwner(*(value or "" for value in columns))
-        if owner not in levels:
-            levels[owner] = policy.level(name, owner)
-        if level := levels[owner]:
-            builds.append(build)
-            with_text.append(level == "text")
-    return pa.table(
-        {"build": pa.array(builds, pa.int64()), "words": pa.array(with_text, pa.bool_())}
-    )
 
 
 class ServedLake:

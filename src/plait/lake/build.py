@@ -530,7 +530,16 @@ class _BuildRun:
         plan = plan_build(self.sessions, links, set(self.builds["fingerprint"].to_pylist()))
         self.result.unchanged = plan.unchanged
         self._note_progress(plan.refused, 0)
-        self._build(plan.jobs)
+        jobs = plan.jobs
+        self.total = self.done + sum(job.size for job in jobs)
+        waiting: list[RowsWritten] = []
+        for chunk in self._run_jobs(write_rows_of_sessions, jobs):
+            self._note_progress(chunk.failed, chunk.size)
+            waiting.append(chunk)
+            if sum(written.size for written in waiting) >= COMMIT_BYTES:
+                self._commit(waiting)
+                waiting = []
+        self._commit(waiting)
         if self.prune:
             self._forget([*gone, *gone_names])
             self.result.pruned = len(gone)
@@ -583,17 +592,6 @@ class _BuildRun:
         save()
         self._forget(stale)
         return pa.concat_tables(tables), pruned
-
-    def _build(self, jobs: Sequence[Job]) -> None:
-        self.total = self.done + sum(job.size for job in jobs)
-        waiting: list[RowsWritten] = []
-        for chunk in self._run_jobs(write_rows_of_sessions, jobs):
-            self._note_progress(chunk.failed, chunk.size)
-            waiting.append(chunk)
-            if sum(written.size for written in waiting) >= COMMIT_BYTES:
-                self._commit(waiting)
-                waiting = []
-        self._commit(waiting)
 
     def _commit(self, chunks: Sequence[RowsWritten]) -> None:
         written = [chunk.written for chunk in chunks if chunk.written]

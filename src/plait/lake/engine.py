@@ -176,13 +176,23 @@ class RayEngine:
 
     def _connect(self) -> None:
         """Connect to the cluster, or to a new one, unless this program is connected already."""
-        if self.address:
-            _check_address(self.address)
+        if self.address:  # Ray itself would wait for minutes where nobody listens
+            host, _, port = self.address.removeprefix("ray://").rpartition(":")
+            if host and port.isdecimal():
+                try:
+                    socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT).close()
+                except (OSError, OverflowError) as error:
+                    raise _cluster_error(self.address, error) from error
         ray = _import_ray()
         if not ray.is_initialized():
             _start_ray(ray, self.address, self.jobs)
             self._is_connected = True
-            _silence_ray()
+            # Deaths of workers are in `losses`; Ray must not print between our own lines.
+            ray._private.worker._worker_logs_enabled = False
+            logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # about Ray's own settings
+                ray.data.DataContext.get_current().enable_progress_bars = False
             _check_machines(ray)
 
     def _run(
@@ -256,16 +266,6 @@ def _ray_missing() -> MissingExtra:
     return MissingExtra("Ray is not installed", "`pip install 'plait[lake,ray]'`")
 
 
-def _check_address(address: str) -> None:
-    """Refuse an address where nobody listens: Ray itself would wait for minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdecimal():
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT).close()
-        except (OSError, OverflowError) as error:
-            raise _cluster_error(address, error) from error
-
-
 def _cluster_error(address: str | None, error: Exception) -> UserError:
     if address is None:
         return UserError(
@@ -280,16 +280,6 @@ def _cluster_error(address: str | None, error: Exception) -> UserError:
 def _describe_error(error: Exception) -> str:
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return (text.strip() or type(error).__name__).splitlines()[0].lower()
-
-
-def _silence_ray() -> None:
-    """Keep Ray from printing between our own lines; deaths of workers are in `losses`."""
-    ray = _import_ray()
-    ray._private.worker._worker_logs_enabled = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # about Ray's own settings
-        ray.data.DataContext.get_current().enable_progress_bars = False
 
 
 def _check_machines(ray: Any) -> None:

@@ -66,7 +66,17 @@ class Location:
         if not scheme:
             return pafs.SubTreeFileSystem(path, pafs.LocalFileSystem())
         if scheme in ("s3", "s3a"):
-            return pafs.SubTreeFileSystem(path, _open_s3(self.options))
+            # Delayed opening writes a small file in one request instead of three.
+            settings: dict[str, Any] = {"allow_delayed_open": True}
+            for option, value in self.options.items():
+                option = option.lower().removeprefix("aws_")
+                if option in S3_OPTIONS:
+                    settings[S3_OPTIONS[option]] = value
+                elif option == "skip_signature" and value.lower() in ("true", "1"):
+                    settings["anonymous"] = True
+                elif option == "virtual_hosted_style_request":
+                    settings["force_virtual_addressing"] = value.lower() in ("true", "1")
+            return pafs.SubTreeFileSystem(path, pafs.S3FileSystem(**settings))
         from deltalake.fs import DeltaStorageHandler
 
         return pafs.PyFileSystem(DeltaStorageHandler(self.table_url(name), dict(self.options)))
@@ -101,21 +111,6 @@ def parse_location(url: str, options: Mapping[str, str] | None = None) -> Locati
     if any(value.startswith("http://") for value in options.values()):
         options.setdefault("AWS_ALLOW_HTTP", "true")
     return Location(url.rstrip("/"), options)
-
-
-def _open_s3(options: Mapping[str, str]) -> Any:
-    """Return Arrow's S3 file system, with the options that Delta takes."""
-    # Delayed opening writes a small file in one request instead of three.
-    settings: dict[str, Any] = {"allow_delayed_open": True}
-    for name, value in options.items():
-        name = name.lower().removeprefix("aws_")
-        if name in S3_OPTIONS:
-            settings[S3_OPTIONS[name]] = value
-        elif name == "skip_signature" and value.lower() in ("true", "1"):
-            settings["anonymous"] = True
-        elif name == "virtual_hosted_style_request":
-            settings["force_virtual_addressing"] = value.lower() in ("true", "1")
-    return pafs.S3FileSystem(**settings)
 
 
 class LakeNotFound(UserError):

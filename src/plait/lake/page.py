@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from plait.lake.access import HiddenMonth
+from plait.lake.saved_queries import QueryParameter
 from plait.search.page import PASSAGE_KINDS, render_marked_text
 from plait.view.formats import (
     format_count,
@@ -98,25 +100,10 @@ HEADINGS = {
 MOST_SHOWN = 500
 
 
-class RestMonth(Protocol):
-    """What the sessions hidden from a person used in a month."""
-
-    @property
-    def month(self) -> str: ...
-    @property
-    def people(self) -> int: ...
-    @property
-    def sessions(self) -> int: ...
-    @property
-    def responses(self) -> int: ...
-    @property
-    def tokens(self) -> int: ...
-    @property
-    def cost_usd(self) -> float: ...
-
-
-def render_rest_table(months: Iterable[RestMonth]) -> str:
-    """Render what others used, month by month."""
+def _render_rest(months: Sequence[HiddenMonth]) -> str:
+    """Render what the sessions hidden from a person used, month by month."""
+    if not months:
+        return ""
     rows = (
         render_row(
             esc(month.month),
@@ -127,7 +114,9 @@ def render_rest_table(months: Iterable[RestMonth]) -> str:
         )
         for month in months
     )
-    return render_table(("Month", "People", "Sessions", "Tokens", "Cost"), rows)
+    table = render_table(("Month", "People", "Sessions", "Tokens", "Cost"), rows)
+    note = "sessions not visible to you, summed by month over several people"
+    return render_section("Other sessions", table, note)
 
 
 def render_usage(
@@ -135,7 +124,7 @@ def render_usage(
     rows: Sequence[Mapping[str, Any]],
     query: Mapping[str, Any],
     form: str,
-    rest: Sequence[RestMonth],
+    rest: Sequence[HiddenMonth],
 ) -> str:
     """Render what the visible sessions used, by a dimension, and the rest."""
     by = str(query["by"])
@@ -147,11 +136,9 @@ def render_usage(
         ),
     )
     table = render_table((HEADINGS[by][:-1], "", "Tokens", "Cost"), _iter_usage_rows(rows, by))
-    note = "sessions not visible to you, summed by month over several people"
-    rest_html = render_section("Other sessions", render_rest_table(rest), note) if rest else ""
     return (
         f'<div class="heading"><h1>Usage</h1></div>{form}{_render_usage_totals(total)}'
-        f"{render_section(HEADINGS[by], f'<div class=told>{switch}</div>{table}')}{rest_html}"
+        f"{render_section(HEADINGS[by], f'<div class=told>{switch}</div>{table}')}{_render_rest(rest)}"
     )
 
 
@@ -179,19 +166,6 @@ def _iter_usage_rows(rows: Sequence[Mapping[str, Any]], by: str) -> Iterable[str
         )
 
 
-class QuestionParameter(Protocol):
-    """A parameter of a saved query."""
-
-    @property
-    def says(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def default(self) -> object: ...
-    @property
-    def one_of(self) -> tuple[str, ...]: ...
-
-
 def render_questions(queries: Iterable[tuple[str, str]]) -> str:
     """Render the saved queries by name."""
     rows = "".join(
@@ -207,7 +181,7 @@ def render_questions(queries: Iterable[tuple[str, str]]) -> str:
 def render_question(
     name: str,
     asks: str,
-    parameters: Mapping[str, QuestionParameter],
+    parameters: Mapping[str, QueryParameter],
     values: Mapping[str, str],
     columns: Sequence[str],
     rows: Sequence[Sequence[object]],
@@ -234,7 +208,7 @@ def _capitalize(asks: str) -> str:
     return asks[:1].upper() + asks[1:]
 
 
-def _render_field(name: str, parameter: QuestionParameter, value: str | None) -> str:
+def _render_field(name: str, parameter: QueryParameter, value: str | None) -> str:
     title = f'title="{esc(parameter.says)}" aria-label="{esc(parameter.says or name)}"'
     if parameter.one_of:
         chosen = value or str(parameter.default or "")
@@ -346,19 +320,43 @@ def render_sessions(
     total: int,
     query: Mapping[str, Any],
     choices: FilterChoices,
-    hidden_months: Sequence[RestMonth],
+    hidden_months: Sequence[HiddenMonth],
     now: datetime,
 ) -> str:
     """Render the list of sessions with its filters, and counts of the rest below."""
-    listed = "".join(_render_session_row(session, now) for session in rows)
-    body = (
-        f'<ol class="recent lake-rows">{listed}</ol>'
-        if rows
-        else _render_nothing(bool(choices.projects))
-    )
+    if rows:
+        listed = "".join(_render_session_row(session, now) for session in rows)
+        body = f'<ol class="recent lake-rows">{listed}</ol>'
+    else:
+        reason = "No matching sessions." if choices.projects else "No sessions are visible to you."
+        body = f'<div class="empty" role="status"><p>{reason}</p></div>'
     count = f'<span class="sub" role="status">{format_count(total, "session")}</span>'
     head = f'<div class="heading"><h1>Sessions</h1>{count}</div>'
-    return f"{head}{render_filters('/', query, choices)}{body}{_render_page_links(query, total)}{_render_rest(hidden_months)}"
+    start = int(query.get("start") or 0)
+    links = _render_step_links(
+        "/", query, start, SESSIONS_STEP, ("Newer", "Older"), has_more=start + SESSIONS_STEP < total
+    )
+    return f"{head}{render_filters('/', query, choices)}{body}{links}{_render_rest(hidden_months)}"
+
+
+def _render_step_links(
+    path: str,
+    query: Mapping[str, object],
+    start: int,
+    step: int,
+    labels: tuple[str, str],
+    *,
+    has_more: bool,
+) -> str:
+    """Render links to the rows before and after those shown."""
+    links = []
+    if start:
+        previous_url = lake_url(path, query, start=max(start - step, 0))
+        links.append(f'<a href="{esc(previous_url)}" rel="prev">{labels[0]}</a>')
+    if has_more:
+        next_url = lake_url(path, query, start=start + step)
+        links.append(f'<a href="{esc(next_url)}" rel="next">{labels[1]}</a>')
+    return f'<p class="more-rows">{join_facts(links)}</p>' if links else ""
 
 
 def render_filters(
@@ -399,30 +397,6 @@ def _render_session_row(session: LakeSession, now: datetime) -> str:
         f'<span class="num">{format_tokens(session.tokens) if session.tokens else ""}</span>'
         f'<span class="num">{cost}</span><span class="num">{render_age(format_optional_utc(session.ended), now)}</span></li>'
     )
-
-
-def _render_page_links(query: Mapping[str, Any], total: int) -> str:
-    start = int(query.get("start") or 0)
-    links = []
-    if start:
-        previous_url = lake_url("/", query, start=max(start - SESSIONS_STEP, 0))
-        links.append(f'<a href="{esc(previous_url)}" rel="prev">Newer</a>')
-    if start + SESSIONS_STEP < total:
-        next_url = lake_url("/", query, start=start + SESSIONS_STEP)
-        links.append(f'<a href="{esc(next_url)}" rel="next">Older</a>')
-    return f'<p class="more-rows">{join_facts(links)}</p>' if links else ""
-
-
-def _render_rest(months: Sequence[RestMonth]) -> str:
-    if not months:
-        return ""
-    note = "sessions not visible to you, summed by month over several people"
-    return render_section("Other sessions", render_rest_table(months), note)
-
-
-def _render_nothing(has_sessions: bool) -> str:
-    message = "No matching sessions." if has_sessions else "No sessions are visible to you."
-    return f'<div class="empty" role="status"><p>{message}</p></div>'
 
 
 def render_search(
@@ -471,16 +445,14 @@ def _render_hit(hit: LakeHit, text: str, now: datetime) -> str:
     snippet = " ".join(hit.snippet.split())
     fields = {"state": hit.state or "", "turn": hit.turn}
     url = lake_url(lake_session_url(hit.source, hit.session), fields)
+    words = text.split()
+    pattern = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    marks = [match.span() for match in re.finditer(pattern, snippet, re.IGNORECASE)]
     return (
         f'<li><a class="hit" href="{esc(url)}"><b class="title">{esc(title)}</b>'
-        f'<span class="snippet">{render_marked_text(snippet, _find_marks(snippet, text.split()))}</span></a>'
+        f'<span class="snippet">{render_marked_text(snippet, marks)}</span></a>'
         f'<div class="sub">{facts}</div></li>'
     )
-
-
-def _find_marks(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
-    pattern = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
 
 
 PASSAGES_STEP = 200
@@ -542,10 +514,25 @@ def render_session(page: LakeSessionPage, *, has_text: bool) -> str:
             render_time(format_optional_utc(session.started)),
         )
     )
+    if not page.states:
+        reason = "Its text is not visible to you." if has_text else "This lake stores counts only."
+        text = render_section("Conversation", f'<p class="note-line">{reason}</p>')
+    else:
+        url = lake_session_url(session.source, session.session)
+        fields = {"state": page.state, "turn": page.turn}
+        has_more = len(page.passages) == PASSAGES_STEP
+        links = _render_step_links(
+            url, fields, page.start, PASSAGES_STEP, ("Before", "Go on"), has_more=has_more
+        )
+        turns = "".join(
+            _render_turn(turn, passages)
+            for turn, passages in groupby(page.passages, lambda passage: passage.turn)
+        )
+        text = render_section("Conversation", f"{_render_branch_switch(page, url)}{turns}{links}")
     return (
         f'<div class="heading"><h1>{esc(session.display_title)}</h1></div><p class="sub">{facts}</p>'
         f'{_render_session_totals(page)}<div class="columns2">{_render_models(page)}{_render_tools(page)}</div>'
-        f"{_render_text(page, has_text=has_text)}"
+        f"{text}"
     )
 
 
@@ -585,20 +572,6 @@ def _render_tools(page: LakeSessionPage) -> str:
     return render_section("Tools", render_table(("Tool", "Calls", "Failed"), rows))
 
 
-def _render_text(page: LakeSessionPage, *, has_text: bool) -> str:
-    if not page.states:
-        reason = "Its text is not visible to you." if has_text else "This lake stores counts only."
-        return render_section("Conversation", f'<p class="note-line">{reason}</p>')
-    url = lake_session_url(page.session.source, page.session.session)
-    turns = "".join(
-        _render_turn(turn, passages)
-        for turn, passages in groupby(page.passages, lambda passage: passage.turn)
-    )
-    return render_section(
-        "Conversation", f"{_render_branch_switch(page, url)}{turns}{_render_more_links(page, url)}"
-    )
-
-
 def _render_branch_switch(page: LakeSessionPage, url: str) -> str:
     """Render links to other lines of the session, and to its beginning."""
     choices = [
@@ -616,17 +589,6 @@ def _render_branch_switch(page: LakeSessionPage, url: str) -> str:
             f'<span>From turn {page.turn} on</span> <a href="{esc(all_turns_url)}">All turns</a>'
         )
     return f'<div class="told">{"".join(parts)}</div>' if parts else ""
-
-
-def _render_more_links(page: LakeSessionPage, url: str) -> str:
-    query, links = {"state": page.state, "turn": page.turn}, []
-    if page.start:
-        previous_url = lake_url(url, query, start=max(page.start - PASSAGES_STEP, 0))
-        links.append(f'<a href="{esc(previous_url)}" rel="prev">Before</a>')
-    if len(page.passages) == PASSAGES_STEP:
-        next_url = lake_url(url, query, start=page.start + PASSAGES_STEP)
-        links.append(f'<a href="{esc(next_url)}" rel="next">Go on</a>')
-    return f'<p class="more-rows">{join_facts(links)}</p>' if links else ""
 
 
 def _render_turn(number: int | None, passages: Iterable[LakePassage]) -> str:

@@ -68,7 +68,17 @@ class QueryResult:
     ) -> None:
         self._reader = reader
         self._connection = connection  # kept, because its temporary folder goes with it
-        self.schema = _simplify_schema(reader.schema)
+        schema = reader.schema
+        import pyarrow as pa
+
+        counts: dict[str, int] = {}
+        fields = []
+        for field in schema:
+            counts[field.name] = count = counts.get(field.name, 0) + 1
+            is_integer = pa.types.is_decimal(field.type) and field.type.scale == 0
+            name = field.name if count == 1 else f"{field.name}_{count}"
+            fields.append(pa.field(name, pa.int64() if is_integer else field.type))
+        self.schema = pa.schema(fields)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -223,20 +233,6 @@ def _import_duckdb() -> Any:
             "queries need DuckDB and Arrow", "`pip install 'plait[lake]'`"
         ) from error
     return duckdb
-
-
-def _simplify_schema(schema: "pa.Schema") -> "pa.Schema":
-    """Return a schema without equal names, with sums of integers as integers (DuckDB: decimals)."""
-    import pyarrow as pa
-
-    counts: dict[str, int] = {}
-    fields = []
-    for field in schema:
-        counts[field.name] = count = counts.get(field.name, 0) + 1
-        is_integer = pa.types.is_decimal(field.type) and field.type.scale == 0
-        name = field.name if count == 1 else f"{field.name}_{count}"
-        fields.append(pa.field(name, pa.int64() if is_integer else field.type))
-    return pa.schema(fields)
 
 
 def _explain_error(error: Exception) -> QueryError:

@@ -37,7 +37,7 @@ from plait.conversation.session_counts import (
 from plait.conversation.statistics import ResponseCounts, count_response
 from plait.conversation.usage import BilledResponse, ResponseKey
 from plait.conversation.walk import find_agent_types
-from plait.graph.facts import FileFacts, make_source
+from plait.graph.facts import make_source
 from plait.graph.model import DagLine, Node, PlacedLine, SessionGraph
 from plait.index.model import Passage
 from plait.insights.cache_misses import UNNAMED as LINE_KEY_PREFIX
@@ -111,7 +111,10 @@ def build_tables(unit: Unit, prices: Prices) -> dict[str, pa.Table]:
     figures = FigureRows(opened, prices)
     for number, owner in enumerate(opened.owners):
         for name, rows in figures.build(number, has_text="text" in names).items():
-            parts[name].append(make_table(name, owner, _rows_to_columns(name, rows)))
+            columns: Columns = empty_columns(TABLES[name])
+            if rows:
+                columns = dict(zip(columns, zip(*rows, strict=True), strict=True))
+            parts[name].append(make_table(name, owner, columns))
     graph = GraphRows(opened)
     makers: dict[str, Callable[[int], ColumnLists]] = {
         "sessions": lambda number: session_columns(opened, number, has_own=figures.has_own[number]),
@@ -244,7 +247,12 @@ class OpenUnit:
     @cached_property
     def facts(self) -> tuple[LogFacts, ...]:
         """What lists show of each session."""
-        return tuple(map(_read_facts, self.sessions))
+
+        def read_facts(opened: OpenSession) -> LogFacts:
+            title = opened.sources[0].title
+            return collect_log_facts(opened.session, opened.records_of, lambda _: title)
+
+        return tuple(map(read_facts, self.sessions))
 
     @cached_property
     def owners(self) -> tuple[RowOwner, ...]:
@@ -282,11 +290,6 @@ class OpenUnit:
             for number, session in enumerate(self.unit.sessions)
             for file in session.files
         }
-
-
-def _read_facts(opened: OpenSession) -> LogFacts:
-    title = opened.sources[0].title
-    return collect_log_facts(opened.session, opened.records_of, lambda _: title)
 
 
 def relative_name(path: Path, roots: tuple[Path, ...]) -> str:
@@ -353,13 +356,6 @@ def replace_surrogates(text: str) -> str:
 def empty_columns(table: Table) -> ColumnLists:
     """Return the own columns of a table, without values."""
     return {column.name: [] for column in table.columns[len(COMMON_COLUMNS) :]}
-
-
-def _rows_to_columns(name: str, rows: Sequence[Row]) -> Columns:
-    columns = empty_columns(TABLES[name])
-    if not rows:
-        return columns
-    return dict(zip(columns, zip(*rows, strict=True), strict=True))
 
 
 # sessions, logs, raw
@@ -463,7 +459,21 @@ class GraphRows:
             path = self.graph.files[number].path
             name = self.opened.name_of(path)
             self._add_nodes(columns, self._facts[path].nodes, name)
-            self._add_loose(columns, self._facts[path], self._loose.get(number, ()), name)
+            facts = self._facts[path]
+            loose = self._loose.get(number, ())
+            records, count = facts.asides, len(facts.asides)
+            columns["file"] += [name] * count
+            columns["line"] += [record.line for record in records]
+            columns["offset"] += [record.offset for record in records]
+            columns["length"] += [record.length for record in records]
+            columns["kind"] += [record.kind for record in records]
+            columns["time"] += [record.timestamp for record in records]
+            self._add_branches(columns, [placed.line for placed in loose])
+            for column in ("calls", "results", "copies"):
+                columns[column] += [0] * count
+            columns["repeated"] += [False] * count
+            for column in UUID_COLUMNS:
+                columns[column] += [None] * count
         return columns
 
     def _add_nodes(self, columns: ColumnLists, nodes: Sequence[Node], name: str) -> None:
@@ -508,24 +518,6 @@ class GraphRows:
         columns["branch"] += names
         columns["branch_kind"] += [line and line.kind for line in map(lines.get, names)]
         columns["live"] += [line and line.is_active for line in map(lines.get, names)]
-
-    def _add_loose(
-        self, columns: ColumnLists, facts: FileFacts, loose: Sequence[PlacedLine], name: str
-    ) -> None:
-        """Add records without a uuid."""
-        records, count = facts.asides, len(facts.asides)
-        columns["file"] += [name] * count
-        columns["line"] += [record.line for record in records]
-        columns["offset"] += [record.offset for record in records]
-        columns["length"] += [record.length for record in records]
-        columns["kind"] += [record.kind for record in records]
-        columns["time"] += [record.timestamp for record in records]
-        self._add_branches(columns, [placed.line for placed in loose])
-        for column in ("calls", "results", "copies"):
-            columns[column] += [0] * count
-        columns["repeated"] += [False] * count
-        for column in UUID_COLUMNS:
-            columns[column] += [None] * count
 
     def finding_columns(self, session: int) -> ColumnLists:
         """Return what is odd in a session: its broken lines, then findings of its graph."""

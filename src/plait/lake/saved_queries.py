@@ -111,29 +111,30 @@ def _parse_queries(text: str, file: str, *, is_own: bool) -> dict[str, SavedQuer
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"cannot read the questions in '{file}': {error}") from error
-    return {name: _parse_query(name, entry, file, is_own) for name, entry in table.items()}
-
-
-def _parse_query(name: str, entry: object, file: str, is_own: bool) -> SavedQuery:
-    place = f"the question '{name}' in '{file}'"
-    try:
-        if not isinstance(entry, dict):
-            raise ValidationError("it is not a table")
-        query = convert({**entry, "is_own": is_own}, SavedQuery)
-    except ValidationError as error:
-        raise ConfigError(
-            f"{place} is not valid: {str(error).lower()}",
-            "it needs `asks` and `sql`, and may have "
-            "`parameters.NAME = { says, kind, default, one_of }`",
-        ) from error
-    used, declared = set(PLACEHOLDER.findall(query.sql)), set(query.parameters)
-    for parameter in sorted(used ^ declared):
-        problem = "is not declared in `parameters`" if parameter in used else "is not used"
-        raise ConfigError(f"'{parameter}' in {place} {problem}")
-    for parameter, described in query.parameters.items():
-        default = described.default
-        if described.kind == "number" and isinstance(default, str):
-            raise ConfigError(f"the default of '{parameter}' in {place} is not a number")
-        if described.one_of and default is not None and default not in described.one_of:
-            raise ConfigError(f"the default of '{parameter}' in {place} is not one of its choices")
-    return query
+    queries = {}
+    for name, entry in table.items():
+        place = f"the question '{name}' in '{file}'"
+        try:
+            if not isinstance(entry, dict):
+                raise ValidationError("it is not a table")
+            query = convert({**entry, "is_own": is_own}, SavedQuery)
+        except ValidationError as error:
+            raise ConfigError(
+                f"{place} is not valid: {str(error).lower()}",
+                "it needs `asks` and `sql`, and may have "
+                "`parameters.NAME = { says, kind, default, one_of }`",
+            ) from error
+        used, declared = set(PLACEHOLDER.findall(query.sql)), set(query.parameters)
+        for parameter in sorted(used ^ declared):
+            problem = "is not declared in `parameters`" if parameter in used else "is not used"
+            raise ConfigError(f"'{parameter}' in {place} {problem}")
+        for parameter, described in query.parameters.items():
+            default = described.default
+            if described.kind == "number" and isinstance(default, str):
+                raise ConfigError(f"the default of '{parameter}' in {place} is not a number")
+            if described.one_of and default is not None and default not in described.one_of:
+                raise ConfigError(
+                    f"the default of '{parameter}' in {place} is not one of its choices"
+                )
+        queries[name] = query
+    return queries

@@ -247,31 +247,26 @@ def fetch_unit(unit: Unit, files: Sequence[Path], remotes: Sequence[RemoteFiles]
         folders = {remote.path: Path(scratch, str(number)) for number, remote in enumerate(remotes)}
         for path, remote in owners.items():
             remote.fetch(path, folders[remote.path] / path.relative_to(remote.path))
-        yield _relocate(unit, folders)
 
+        def move_path(path: Path) -> Path:
+            for root, folder in folders.items():
+                if path.is_relative_to(root):
+                    return folder / path.relative_to(root)
+            return path
 
-def _relocate(unit: Unit, folders: Mapping[Path, Path]) -> Unit:
-    """Return a unit whose files are below other folders."""
+        def move_file(file: LogFile) -> LogFile:
+            moved = replace(file, path=move_path(file.path))
+            if moved.path != file.path and moved.path.stat().st_size != file.size:
+                raise SourceError(f"'{file.path.name}' changed while it was fetched")
+            return moved
 
-    def move_path(path: Path) -> Path:
-        for root, folder in folders.items():
-            if path.is_relative_to(root):
-                return folder / path.relative_to(root)
-        return path
-
-    def move_file(file: LogFile) -> LogFile:
-        moved = replace(file, path=move_path(file.path))
-        if moved.path != file.path and moved.path.stat().st_size != file.size:
-            raise SourceError(f"'{file.path.name}' changed while it was fetched")
-        return moved
-
-    sessions = tuple(
-        replace(
-            session,
-            file=session.file and move_file(session.file),
-            agents=tuple(map(move_file, session.agents)),
-            journals=tuple(map(move_file, session.journals)),
+        sessions = tuple(
+            replace(
+                session,
+                file=session.file and move_file(session.file),
+                agents=tuple(map(move_file, session.agents)),
+                journals=tuple(map(move_file, session.journals)),
+            )
+            for session in unit.sessions
         )
-        for session in unit.sessions
-    )
-    return replace(unit, sessions=sessions, roots=tuple(map(move_path, unit.roots)))
+        yield replace(unit, sessions=sessions, roots=tuple(map(move_path, unit.roots)))

@@ -162,7 +162,23 @@ class LakeTable:
     def create(self, configuration: Mapping[str, str]) -> None:
         """Create the table, empty, unless it exists; safe when several programs do so at once."""
         if self.location.folder:
-            self._create_in_folder(self.location.folder / self.name, configuration)
+            folder = self.location.folder / self.name
+            with TemporaryDirectory(prefix="plait-lake-") as scratch:
+                self._create_delta_table(scratch, configuration, {})
+                lines = Path(scratch, _FIRST_VERSION).read_bytes().splitlines()
+            actions = [msgspec.json.decode(line) for line in lines]
+            for action in actions:
+                action.get("commitInfo", {}).get("operationParameters", {}).pop("location", None)
+            first_version = folder / _FIRST_VERSION
+            first_version.parent.mkdir(parents=True, exist_ok=True)
+            draft = folder / f".{uuid4().hex}"
+            try:
+                draft.write_bytes(b"\n".join(map(msgspec.json.encode, actions)))
+                os.link(draft, first_version)
+            except FileExistsError:  # somebody else created the table
+                pass
+            finally:
+                draft.unlink(missing_ok=True)
             return
         options = dict(self.location.options)
         try:
@@ -183,29 +199,6 @@ class LakeTable:
             storage_options=options,
             raise_if_key_not_exists=False,
         )
-
-    def _create_in_folder(self, folder: Path, configuration: Mapping[str, str]) -> None:
-        """Link the first version into place, without the path of whoever creates it.
-
-        Delta notes the location in its log: the home of the lake's author, with their name, for
-        everybody who is given the lake.
-        """
-        with TemporaryDirectory(prefix="plait-lake-") as scratch:
-            self._create_delta_table(scratch, configuration, {})
-            lines = Path(scratch, _FIRST_VERSION).read_bytes().splitlines()
-        actions = [msgspec.json.decode(line) for line in lines]
-        for action in actions:
-            action.get("commitInfo", {}).get("operationParameters", {}).pop("location", None)
-        first_version = folder / _FIRST_VERSION
-        first_version.parent.mkdir(parents=True, exist_ok=True)
-        draft = folder / f".{uuid4().hex}"
-        try:
-            draft.write_bytes(b"\n".join(map(msgspec.json.encode, actions)))
-            os.link(draft, first_version)
-        except FileExistsError:  # somebody else created the table
-            pass
-        finally:
-            draft.unlink(missing_ok=True)
 
     # Files
 
@@ -388,13 +381,24 @@ class LakeTable:
         for group in _group_small_files(files, stale):
             if len(group) > 1 or group[0].path in stale:
                 result += self._join_files(group, current_builds)
-        return result + TidyResult(deleted=self._vacuum(older))
+        from pyarrow.fs import FileSelector
+
+        table, hours = self.open(), ceil(older / timedelta(hours=1))
+        listed = table.vacuum(hours, dry_run=True, enforce_retention_duration=False, full=True)
+        entries = self.location.filesystem(self.name).get_file_info(
+            FileSelector("", recursive=True)
+        )
+        present = {entry.path for entry in entries if entry.is_file}
+        deleted = set(listed) & present  # files that went earlier are listed again
+        if deleted:
+            table.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
+        return result + TidyResult(deleted=len(deleted))
 
     def _join_files(
         self, files: Sequence[DataFile], current_builds: Collection[int] | None
     ) -> TidyResult:
         made: list[DataFile] = []
-        batches = _merge_batches(self._iter_current_rows(files, current_builds))
+        batches = self._iter_current_rows(files, current_builds)
         first = next(batches, None)
         if first is not None:
             bounds = [file.builds for file in files if file.builds]
@@ -423,7 +427,9 @@ class LakeTable:
     def _iter_current_rows(
         self, files: Sequence[DataFile], current_builds: Collection[int] | None
     ) -> Iterator[Rows]:
+        """Yield the current rows of some files, in batches of a good size for writing."""
         filesystem = self.location.filesystem(self.name)
+        waiting: list[Rows] = []
         for file in files:
             with filesystem.open_input_file(file.path) as opened:
                 for batch in pq.ParquetFile(opened).iter_batches(READ_BATCH_ROWS):
@@ -432,23 +438,14 @@ class LakeTable:
                         builds = pc.unique(rows["build"]).to_pylist()
                         kept = [build for build in builds if build in current_builds]
                         rows = rows.filter(pc.is_in(rows["build"], pa.array(kept, pa.int64())))
-                    if rows.num_rows:
-                        yield rows
-
-    def _vacuum(self, older: timedelta) -> int:
-        """Delete files that have not belonged to the table for some time; return how many."""
-        from pyarrow.fs import FileSelector
-
-        table, hours = self.open(), ceil(older / timedelta(hours=1))
-        listed = table.vacuum(hours, dry_run=True, enforce_retention_duration=False, full=True)
-        entries = self.location.filesystem(self.name).get_file_info(
-            FileSelector("", recursive=True)
-        )
-        present = {entry.path for entry in entries if entry.is_file}
-        deleted = set(listed) & present  # files that went earlier are listed again
-        if deleted:
-            table.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
-        return len(deleted)
+                    if not rows.num_rows:
+                        continue
+                    waiting.append(rows)
+                    if sum(rows.nbytes for rows in waiting) >= WRITE_BATCH_BYTES:
+                        yield pa.concat_tables(waiting)
+                        waiting = []
+        if waiting:
+            yield pa.concat_tables(waiting)
 
 
 def _group_small_files(
@@ -465,18 +462,6 @@ def _group_small_files(
             group = groups[file.value] = []
         group.append(file)
     yield from groups.values()
-
-
-def _merge_batches(batches: Iterable[Rows]) -> Iterator[Rows]:
-    """Yield rows in batches of a good size for writing."""
-    waiting: list[Rows] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(rows.nbytes for rows in waiting) >= WRITE_BATCH_BYTES:
-            yield pa.concat_tables(waiting)
-            waiting = []
-    if waiting:
-        yield pa.concat_tables(waiting)
 
 
 class SessionTable(LakeTable):
@@ -647,7 +632,14 @@ class Lake:
             with ThreadPoolExecutor(4) as threads:
                 for _ in threads.map(lambda name, new: self.table(name).append(new), names, files):
                     pass
-            self._sessions.replace(_keep_last_rows(written))
+            # Of a session that was written several times, the last rows count.
+            kept: list[Rows] = []
+            later_keys = pa.array([], pa.string())
+            for rows in (batch.sessions for batch in reversed(written)):
+                keys = _session_keys(rows)
+                kept.insert(0, rows.filter(pc.invert(pc.is_in(keys, later_keys))))
+                later_keys = pa.concat_arrays([later_keys, keys])
+            self._sessions.replace(pa.concat_tables(kept))
 
     def read_builds(self, source: str | None = None) -> Rows:
         """Return what is current: one row for each session, with what it was built from."""
@@ -736,14 +728,3 @@ def iter_tables(location: Location, profile: Profile) -> Iterator[LakeTable]:
     yield open_links(location)
     for table in reversed(tables_for_profile(profile)):
         yield open_table(location, table.name)
-
-
-def _keep_last_rows(written: Sequence[WrittenFiles]) -> Rows:
-    """Return the rows of sessions; of one that was written several times, only the last rows."""
-    kept: list[Rows] = []
-    later_keys = pa.array([], pa.string())
-    for rows in (batch.sessions for batch in reversed(written)):
-        keys = _session_keys(rows)
-        kept.insert(0, rows.filter(pc.invert(pc.is_in(keys, later_keys))))
-        later_keys = pa.concat_arrays([later_keys, keys])
-    return pa.concat_tables(kept)

@@ -142,15 +142,24 @@ def _render_hit(
 ) -> str:
     label, drawing = PASSAGE_KINDS.get(hit.kind, (hit.kind, "note"))
     sign = tool_icon(hit.tool) if hit.tool else icon(drawing)
+    outcome = more = ""
+    if hit.outcome:
+        css_class = "warn" if hit.outcome in BAD else "kind"
+        name = OUTCOMES.get(hit.outcome, hit.outcome).lower()
+        outcome = f'<span class="{css_class}">{esc(name)}</span>'
+    if hit.more:  # a link to every match in the session
+        within = f"session:{hit.session[:8]}" if hit.session else ""
+        href = query.url(q=f"{query.q} {within}".strip(), each="1", n=STEP)
+        more = f'<a href="{esc(href)}">{format_count(hit.more, "more place")}</a>'
     facts = [
         f'<span class="kind">{sign}{esc(hit.tool or label)}</span>',
         f'<span class="where">{esc(format_project(project_directories.get(hit.project, hit.project)))}</span>',
         f"turn {hit.turn}" if hit.turn else "",
-        _render_outcome(hit.outcome) if hit.outcome else "",
+        outcome,
         '<span class="left">abandoned</span>' if hit.state == "abandoned" else "",
         "agent" if hit.state in ("agent", "service") else "",
         render_age(hit.time, now),
-        _render_more_hits(hit, query) if hit.more else "",
+        more,
     ]
     failure = f'<span class="failure">{esc(hit.result)}</span>' if hit.result else ""
     return (
@@ -159,18 +168,6 @@ def _render_hit(
         f'<span class="snippet">{render_marked_text(hit.snippet, hit.marks)}</span>{failure}</a>'
         f'<div class="sub">{join_facts(facts)}</div></li>'
     )
-
-
-def _render_outcome(outcome: str) -> str:
-    css_class = "warn" if outcome in BAD else "kind"
-    return f'<span class="{css_class}">{esc(OUTCOMES.get(outcome, outcome).lower())}</span>'
-
-
-def _render_more_hits(hit: SearchHit, query: SearchQuery) -> str:
-    """Render a link to every match in a session."""
-    within = f"session:{hit.session[:8]}" if hit.session else ""
-    href = query.url(q=f"{query.q} {within}".strip(), each="1", n=STEP)
-    return f'<a href="{esc(href)}">{format_count(hit.more, "more place")}</a>'
 
 
 def hit_url(hit: SearchHit, query: SearchQuery) -> str:
@@ -238,12 +235,37 @@ def render_results(
 ) -> str:
     """Render the results with their filters."""
     if found is None:
-        return f"{_render_modes(search)}{_render_lists()}{_render_examples()}"
+        rows = "".join(
+            f'<li><a href="{esc(SearchQuery().url(**fields))}">{esc(label)}</a></li>'
+            for fields, label in LISTS
+        )
+        lists = (
+            f'<section class="empty"><h2>By outcome</h2><ul class="choices">{rows}</ul></section>'
+        )
+        return f"{_render_modes(search)}{lists}{_render_examples()}"
     if found.error is not None:
-        return f"{_render_modes(search)}{_render_error(found)}"
+        message = found.error[:1].upper() + found.error[1:]
+        hints_ = (hint.replace("`--exact`", "“Exact text”") for hint in found.hints)
+        hints = "".join(f"<li>{render_code_spans(hint)}</li>" for hint in hints_)
+        error = f'<div class="empty" role="alert"><p>{esc(message)}.</p><ul>{hints}</ul></div>'
+        return f"{_render_modes(search)}{error}"
+    facets = "".join(
+        _render_facet(search, name, label, counts, project_directories)
+        for name, label in FACETS.items()
+        if (counts := found.facets.get(name, {})) or getattr(search, name)
+    )
+    states = "".join(
+        _render_facet_link(search, "branch", state, label, None) for state, label in STATES.items()
+    )
+    states += _render_facet_link(search, "starred", "1", "Starred sessions", None)
+    clear = ""
+    if search.is_narrowed:
+        plain = SearchQuery(q=search.q, way=search.way).url()
+        clear = f'<p><a href="{esc(plain)}">Clear all</a></p>'
+    facets = f"{clear}{facets}<h2>Where</h2><ul>{states}</ul>"
     return (
         f'{_render_modes(search, found)}<div class="found-in">'
-        f'<nav class="facets" aria-label="Narrow down">{_render_facets(search, found, project_directories)}</nav>'
+        f'<nav class="facets" aria-label="Narrow down">{facets}</nav>'
         f"<div>{_render_hits(search, found, now, project_directories)}</div></div>"
     )
 
@@ -295,14 +317,6 @@ def _format_result_count(search: SearchQuery, found: SearchResults) -> str:
     return f"{passages} in {turns}" if found.is_whole else f"First {turns} of {passages}"
 
 
-def _render_lists() -> str:
-    rows = "".join(
-        f'<li><a href="{esc(SearchQuery().url(**fields))}">{esc(label)}</a></li>'
-        for fields, label in LISTS
-    )
-    return f'<section class="empty"><h2>By outcome</h2><ul class="choices">{rows}</ul></section>'
-
-
 def _render_examples() -> str:
     rows = "".join(
         f'<dt><a href="{esc(SearchQuery(q=text).url())}"><code>{esc(text)}</code></a></dt>'
@@ -312,32 +326,6 @@ def _render_examples() -> str:
     return (
         f'<section class="empty"><h2>Search syntax</h2><dl class="examples">{rows}</dl></section>'
     )
-
-
-def _render_error(found: SearchResults) -> str:
-    message = (found.error or "")[:1].upper() + (found.error or "")[1:]
-    hints_ = (hint.replace("`--exact`", "“Exact text”") for hint in found.hints)
-    hints = "".join(f"<li>{render_code_spans(hint)}</li>" for hint in hints_)
-    return f'<div class="empty" role="alert"><p>{esc(message)}.</p><ul>{hints}</ul></div>'
-
-
-def _render_facets(
-    search: SearchQuery, found: SearchResults, project_directories: Mapping[str, str]
-) -> str:
-    facets = "".join(
-        _render_facet(search, name, label, counts, project_directories)
-        for name, label in FACETS.items()
-        if (counts := found.facets.get(name, {})) or getattr(search, name)
-    )
-    states = "".join(
-        _render_facet_link(search, "branch", state, label, None) for state, label in STATES.items()
-    )
-    states += _render_facet_link(search, "starred", "1", "Starred sessions", None)
-    clear = ""
-    if search.is_narrowed:
-        plain = SearchQuery(q=search.q, way=search.way).url()
-        clear = f'<p><a href="{esc(plain)}">Clear all</a></p>'
-    return f"{clear}{facets}<h2>Where</h2><ul>{states}</ul>"
 
 
 def _render_facet(
@@ -350,7 +338,9 @@ def _render_facet(
     chosen = getattr(search, name)
     values = dict(counts) if not chosen or chosen in counts else {chosen: 0, **counts}
     ordered = sorted(
-        values.items(), reverse=name == "month", key=lambda item: _get_facet_order(name, item)
+        values.items(),
+        reverse=name == "month",
+        key=lambda item: (0, item[0]) if name == "month" else (-item[1], item[0]),
     )
     links = "".join(
         _render_facet_link(
@@ -359,10 +349,6 @@ def _render_facet(
         for value, count in ordered[:12]
     )
     return f"<h2>{label}</h2><ul>{links}</ul>"
-
-
-def _get_facet_order(name: str, item: tuple[str, int]) -> tuple[int, str]:
-    return (0, item[0]) if name == "month" else (-item[1], item[0])
 
 
 def _format_facet_value(name: str, value: str, project_directories: Mapping[str, str]) -> str:
@@ -388,25 +374,22 @@ def _render_hits(
 ) -> str:
     note = f'<p class="note-line">{esc(found.note)}</p>' if found.note else ""
     if not found.hits:
-        return f"{note}{_render_no_results(search)}"
+        links = ""
+        if search.is_narrowed:
+            url = SearchQuery(q=search.q, way=search.way).url()
+            links = f'<li><a href="{esc(url)}">Search everywhere</a></li>'
+        message = "No results."
+        if search.q.strip():
+            message = f"No results for “{esc(search.q)}”."
+            links += (
+                "<li>Try fewer words, or <code>word*</code> for words that start with it.</li>"
+                f'<li><a href="{esc(search.url(way="exact", n=STEP))}">Search for this exact text in the '
+                "logs</a></li>"
+            )
+        return f'{note}<div class="empty"><p>{message}</p><ul>{links}</ul></div>'
     rows = "".join(_render_hit(hit, search, now, project_directories) for hit in found.hits)
     more = ""
     if not found.is_whole and search.n < MOST:
         href = search.url(n=search.n + STEP)
         more = f'<p class="more-rows"><a href="{esc(href)}" data-more>Show more</a></p>'
     return f'{note}<ol class="hits">{rows}</ol>{more}'
-
-
-def _render_no_results(search: SearchQuery) -> str:
-    links = ""
-    if search.is_narrowed:
-        url = SearchQuery(q=search.q, way=search.way).url()
-        links = f'<li><a href="{esc(url)}">Search everywhere</a></li>'
-    if not search.q.strip():
-        return f'<div class="empty"><p>No results.</p><ul>{links}</ul></div>'
-    return (
-        f'<div class="empty"><p>No results for “{esc(search.q)}”.</p><ul>{links}'
-        "<li>Try fewer words, or <code>word*</code> for words that start with it.</li>"
-        f'<li><a href="{esc(search.url(way="exact", n=STEP))}">Search for this exact text in the '
-        "logs</a></li></ul></div>"
-    )

@@ -61,7 +61,12 @@ class SearchRequest:
         if self.is_by_fields:
             return None
         wanted = parse_query(self.text) if self.way == "words" else None
-        if wanted and not (isinstance(wanted, Word) and _is_signs(wanted.text)):
+        if isinstance(wanted, Word):
+            from plait.index.text_query import has_words
+
+            if has_words(wanted.text):  # not signs alone
+                return wanted
+        elif wanted:
             return wanted
         from plait.index.expression import pattern_for_regex, pattern_for_text
 
@@ -70,12 +75,6 @@ class SearchRequest:
             if self.way == "regex"
             else pattern_for_text(self.text.strip())
         )
-
-
-def _is_signs(text: str) -> bool:
-    from plait.index.text_query import has_words
-
-    return not has_words(text)
 
 
 def search(
@@ -106,7 +105,7 @@ def search(
     found = _run(archive, folder, asked, watch, is_updating=is_updating)
     if all(hit.kind != "summary" or hit.uuid for hit in found.hits):
         return found
-    return replace(found, hits=tuple(_leading(archive, hit) for hit in found.hits))
+    return replace(found, hits=tuple(_place_summary(archive, hit) for hit in found.hits))
 
 
 def _run(
@@ -120,7 +119,15 @@ def _run(
     started = time.perf_counter()
     sought = asked.sought()  # what is wrong is said before anything is read
     if folder and not is_updating:
-        return _answer_without_update(archive, folder, asked, sought, started)
+        try:
+            reader = IndexReader(folder)
+        except SourceError:
+            took = elapsed_ms(started)
+            return SearchResult(
+                hits=(), total=0, took_ms=took, by="index", note=NO_INDEX_YET, sessions=0
+            )
+        with closing(reader):
+            return _answer(reader, archive, asked, sought, started)
     if folder is None:
         if asked.filters:
             raise UserError("searching by field needs an index", INDEX_HINT)
@@ -132,41 +139,9 @@ def _run(
         if problem is None or asked.filters:
             raise (problem or error) from None
         return _by_scan(archive, asked, sought, started)
-    try:
-        found = _answer(reader, archive, asked, sought, started)
-    finally:
-        reader.close()
-    return replace(found, note=found.note or OUTDATED) if problem else found
-
-
-def _answer_without_update(
-    archive: "Archive",
-    folder: Path,
-    asked: SearchRequest,
-    sought: "QueryNode | ScanPattern | None",
-    started: float,
-) -> SearchResult:
-    """Return what the index answers as it is; nothing, and a word on it, before there is one."""
-    try:
-        reader = IndexReader(folder)
-    except SourceError:
-        return SearchResult(
-            hits=(), total=0, took_ms=elapsed_ms(started), by="index", note=NO_INDEX_YET, sessions=0
-        )
     with closing(reader):
-        return _answer(reader, archive, asked, sought, started)
-
-
-def _by_words(reader: IndexReader, asked: SearchRequest) -> SearchResult:
-    return reader.search(
-        asked.text,
-        asked.filters,
-        limit=asked.limit,
-        context=asked.context,
-        has_facets=asked.has_facets,
-        sort=asked.sort,
-        is_each=asked.is_each,
-    )
+        found = _answer(reader, archive, asked, sought, started)
+    return replace(found, note=found.note or OUTDATED) if problem else found
 
 
 def _answer(
@@ -178,7 +153,18 @@ def _answer(
 ) -> SearchResult:
     reader.catalogue.project_of = read_indexed_project_folders(archive, reader.catalogue).project
     if sought is None or isinstance(sought, QueryNode):
-        return _assign_projects(_by_words(reader, asked), reader.catalogue.project_of)
+        return _assign_projects(
+            reader.search(
+                asked.text,
+                asked.filters,
+                limit=asked.limit,
+                context=asked.context,
+                has_facets=asked.has_facets,
+                sort=asked.sort,
+                is_each=asked.is_each,
+            ),
+            reader.catalogue.project_of,
+        )
     found = reader.resolve_matches(
         _scan_all(archive, sought),
         sought,
@@ -259,7 +245,7 @@ def _by_scan(
         str(file.path.absolute()): session for session in archive.sessions for file in session.files
     }
     newest = sorted(sightings, key=lambda sighting: owners[sighting.path].modified, reverse=True)
-    hits = (_bare_hit(owners[one.path], one, marks, asked.context) for one in newest[: asked.limit])
+    hits = (_bare_hit(owners[hit.path], hit, marks, asked.context) for hit in newest[: asked.limit])
     found = SearchResult(
         hits=tuple(hits),
         total=len(newest),
@@ -326,22 +312,25 @@ def _bare_hit(
     )
 
 
-def _leading(archive: "Archive", hit: Hit) -> Hit:
+def _place_summary(archive: "Archive", hit: Hit) -> Hit:
+    """Return a hit in a summary line with the turn that it sums up, if a session has it."""
     leaf = _leaf_at(Path(hit.path), hit.line) if hit.kind == "summary" and not hit.uuid else None
     if leaf is None:
         return hit
     for session in _find_sessions_with(archive, hit, leaf):
-        for line, number in _turns_with(archive, session, leaf):
-            return replace(
-                hit,
-                session=session.id,
-                uuid=leaf,
-                turn=number,
-                title=archive.facts(session).title,
-                project=archive.folding.project(session.project),
-                folder=session.project,
-                branch=line,
-            )
+        for conversation in archive.conversations(session).by_line.values():
+            for turn in conversation.turns:
+                if any(item.uuid == leaf for item in turn.items):
+                    return replace(
+                        hit,
+                        session=session.id,
+                        uuid=leaf,
+                        turn=turn.number,
+                        title=archive.facts(session).title,
+                        project=archive.folding.project(session.project),
+                        folder=session.project,
+                        branch=conversation.id,
+                    )
     return hit
 
 
@@ -360,18 +349,13 @@ def _leaf_at(path: Path, number: int) -> str | None:
 
 def _find_sessions_with(archive: "Archive", hit: Hit, leaf: str) -> "Iterator[Session]":
     """Yield the sessions of the project that speak of a record, the one that was hit first."""
-    near = [one for one in archive.sessions if one.project == hit.folder and one.file]
+    near = [
+        session for session in archive.sessions if session.project == hit.folder and session.file
+    ]
     sign = f'"{leaf}"'.encode()
-    for session in sorted(near, key=lambda one: str(one.path) != hit.path):
+    for session in sorted(near, key=lambda session: str(session.path) != hit.path):
         try:
             if any(sign in line.data for line in iter_lines(session.path)):
                 yield session
         except SourceError:
             continue
-
-
-def _turns_with(archive: "Archive", session: "Session", leaf: str) -> Iterator[tuple[str, int]]:
-    for conversation in archive.conversations(session).by_line.values():
-        for turn in conversation.turns:
-            if any(item.uuid == leaf for item in turn.items):
-                yield conversation.id, turn.number

@@ -239,7 +239,11 @@ class Journal:
             found |= _lines(self.copy.read()[: states.complete_bytes])[0]
             states.damaged = [data.count(b"\n", 0, start) + 1 for start in broken]
             ends = {start: end for start, (end, _) in found.items()}
-            lost = (start for start in broken if not _is_covered(start, ends))
+            lost = (
+                place
+                for place in broken
+                if not any(start <= place < end for start, end in ends.items())
+            )
             states.lost = [data.count(b"\n", 0, start) + 1 for start in lost]
         for start in sorted(found) if broken else found:
             states.add(found[start][1])
@@ -301,10 +305,6 @@ def _lines(data: bytes) -> tuple[dict[int, tuple[int, JournalLine]], list[int]]:
             found[start] = (end, line)
         start = end
     return found, broken
-
-
-def _is_covered(place: int, ends: dict[int, int]) -> bool:
-    return any(start <= place < end for start, end in ends.items())
 
 
 def _write_all(handle: int, data: bytes, complete: int) -> None:

@@ -341,11 +341,19 @@ class Packs:
         """Return what a pack says of its blocks by itself."""
         found: list[IndexLine] = []
         with suppress(OSError, _Torn), self.path(number).open("rb") as file:
-            at = 0
-            for frame, length, names in _frames(file):
-                for name, size in names:
+            at, frame, end = 0, 0, file.seek(0, os.SEEK_END)
+            while frame < end:
+                file.seek(frame)
+                note = _read_note(file)
+                frame += FRAME_HEAD.size + len(note)
+                length = int.from_bytes(note[:SIZE_BYTES], "little")
+                for start in range(SIZE_BYTES, len(note), NAME_BYTES + SIZE_BYTES):
+                    name = note[start : start + NAME_BYTES].hex()
+                    size_bytes = note[start + NAME_BYTES : start + NAME_BYTES + SIZE_BYTES]
+                    size = int.from_bytes(size_bytes, "little")
                     found.append(IndexLine(name, at, size, frame, length))
                     at += size
+                frame += length
         return found
 
     def read(self, name: str) -> bytes:
@@ -381,7 +389,7 @@ class Packs:
         return self.read_at(name, place)
 
     def read_at(self, name: str, place: Place) -> bytes:
-        """Return a block that is said to lie at a place, and raise where it does not."""
+        """Return the block at a place, and raise if it is another one."""
         if not 0 <= place.skip <= place.plain - place.size <= place.plain <= MOST_FRAME:
             raise LostBlock("its index is wrong")
         data = self._of_frame(place)[place.skip : place.skip + place.size]
@@ -393,7 +401,12 @@ class Packs:
         key = place.pack, place.frame
         data = self._plain.pop(key, None)
         if data is None:
-            frame = self._frame_bytes(place)
+            try:
+                with self.path(place.pack).open("rb") as file:
+                    file.seek(place.frame)
+                    frame = file.read(place.packed)
+            except OSError as error:
+                raise LostBlock(f"its pack: {(error.strerror or str(error)).lower()}") from error
             try:
                 data = plain(frame, place.plain)
             except BrokenFrame:
@@ -402,14 +415,6 @@ class Packs:
         while len(self._plain) > 1 and sum(map(len, self._plain.values())) > MOST_HELD:
             del self._plain[next(iter(self._plain))]
         return data
-
-    def _frame_bytes(self, place: Place) -> bytes:
-        try:
-            with self.path(place.pack).open("rb") as file:
-                file.seek(place.frame)
-                return file.read(place.packed)
-        except OSError as error:
-            raise LostBlock(f"its pack: {(error.strerror or str(error)).lower()}") from error
 
     def describe_place(self, name: str) -> str:
         """Return in words where a block lies."""
@@ -445,20 +450,8 @@ def iter_places(number: int, lines: Iterable[IndexLine]) -> Iterator[tuple[str, 
             yield line.sha256, Place(number, frame, line.packed, frame_size, skip, line.size)
 
 
-def _frames(file: BinaryIO) -> Iterator[tuple[int, int, list[tuple[str, int]]]]:
-    """Yield where each frame of a pack lies, its length and the blocks in it."""
-    at, end = 0, file.seek(0, os.SEEK_END)
-    while at < end:
-        file.seek(at)
-        names = _note(file)
-        at += FRAME_HEAD.size + len(names)
-        length = int.from_bytes(names[:SIZE_BYTES], "little")
-        yield at, length, list(_names(names[SIZE_BYTES:]))
-        at += length
-
-
-def _note(file: BinaryIO) -> bytes:
-    """Return what comes before a frame."""
+def _read_note(file: BinaryIO) -> bytes:
+    """Read the note before a frame: the length of the frame, then its blocks."""
     head = file.read(FRAME_HEAD.size)
     if len(head) < FRAME_HEAD.size:
         raise _Torn
@@ -467,12 +460,6 @@ def _note(file: BinaryIO) -> bytes:
     if not names or len(names) != length or length % (NAME_BYTES + SIZE_BYTES) != SIZE_BYTES:
         raise _Torn
     return names
-
-
-def _names(data: bytes) -> Iterator[tuple[str, int]]:
-    for at in range(0, len(data), NAME_BYTES + SIZE_BYTES):
-        size = int.from_bytes(data[at + NAME_BYTES : at + NAME_BYTES + SIZE_BYTES], "little")
-        yield data[at : at + NAME_BYTES].hex(), size
 
 
 FULL = 64 << 20
@@ -540,10 +527,8 @@ class PackWriter:
         if self._file is None:
             self.packs.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
             self._number = self.packs.next_number()
-            path = self._draft(PACK)
-            self._file = os.open(path, FLAGS, OWNER_FILE)
-        handle = self._file
-        _write_all(handle, head + frame)
+            self._file = os.open(self._draft(PACK), FLAGS, OWNER_FILE)
+        _write_all(self._file, head + frame)
         start = self._end + len(head)
         for name, size in self._blocks.items():
             self._lines.append(IndexLine(name, self._at, size, start, len(frame)))
@@ -564,7 +549,12 @@ class PackWriter:
         os.close(self._file)
         self._file = None
         lines = _encoded(self._lines)
-        _write_through(self._draft(INDEX), lines)
+        handle = os.open(self._draft(INDEX), FLAGS, OWNER_FILE)
+        try:
+            _write_all(handle, lines)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
         self._draft(INDEX).rename(self.packs.path(self._number, INDEX))
         self._draft(PACK).rename(self.packs.path(self._number))
         sync_folder(self.packs.folder)
@@ -595,15 +585,6 @@ def _write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
-
-
-def _write_through(path: Path, data: bytes) -> None:
-    handle = os.open(path, FLAGS, OWNER_FILE)
-    try:
-        _write_all(handle, data)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def remove_drafts(packs: Packs) -> None:

@@ -94,6 +94,7 @@ class _Walk:
     def _folder(self, folder: str, only: str | None = None) -> list[str]:
         """Add the sessions of a folder; return the folders in it that belong to none of them."""
         project = os.path.basename(folder)  # noqa: PTH119
+        kind: Kind
         folders: dict[str, str] = {}
         logs: set[str] = set()
         agents: list[tuple[str, os.stat_result]] = []
@@ -110,7 +111,7 @@ class _Walk:
                 logs.add(session)
                 self._take(project, session, entry.path, status, "session")
         for place, status in agents:
-            kind: Kind = "agent" if place.endswith(LOG_SUFFIX) else "beside"
+            kind = "agent" if place.endswith(LOG_SUFFIX) else "beside"
             log = place.removesuffix(META) + LOG_SUFFIX if place.endswith(META) else place
             self._take(
                 project,
@@ -120,15 +121,15 @@ class _Walk:
                 kind,
             )
         for name in [*folders]:
-            if name in logs or (only is None and _is_of_session(folders[name])):
-                self._add_side_files(project, name, folders.pop(name))
+            if name in logs or (only is None and _is_session_folder(folders[name])):
+                for place, status in self._below(folders.pop(name)):
+                    file_name = os.path.basename(place)  # noqa: PTH119
+                    kind = "journal" if file_name == JOURNAL else "beside"
+                    if file_name.startswith(AGENT_PREFIX) and file_name.endswith(LOG_SUFFIX):
+                        kind = "agent"
+                    self._take(project, name, place, status, kind)
         folders.pop(PLAIT_FOLDER, None)
         return [] if only is not None else list(folders.values())
-
-    def _add_side_files(self, project: str, session: str, folder: str) -> None:
-        """Add all that is in the folder of a session."""
-        for place, status in self._below(folder):
-            self._take(project, session, place, status, _get_side_kind(place))
 
     def lists(self, config: str, backups: bool) -> None:
         """Add what the client keeps elsewhere for the sessions."""
@@ -201,15 +202,8 @@ def find_owner(log: str) -> str | None:
     return found[1].decode("utf-8", "replace") if found else None
 
 
-def _is_of_session(folder: str) -> bool:
+def _is_session_folder(folder: str) -> bool:
     try:
         return not SIGNS.isdisjoint(os.listdir(folder))  # noqa: PTH208
     except OSError:
         return False
-
-
-def _get_side_kind(place: str) -> Kind:
-    name = os.path.basename(place)  # noqa: PTH119
-    if name.startswith(AGENT_PREFIX) and name.endswith(LOG_SUFFIX):
-        return "agent"
-    return "journal" if name == JOURNAL else "beside"

@@ -37,6 +37,7 @@ from hashlib import sha256
 from io import BytesIO, FileIO
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
+from shutil import rmtree
 
 from msgspec.structs import replace
 
@@ -89,6 +90,7 @@ from plait.store.packs import (
     iter_places,
     mark_damaged,
     read_damaged_blocks,
+    remove_drafts,
     write_index,
 )
 from plait.store.sources import HISTORY, LISTS, SIGNS, TASKS, TITLE, build_stamp
@@ -127,13 +129,6 @@ A file, by hand: in a shell, from this folder, with its "path" in $1.
     sha256sum "$plain/file"                                        # is it what the journal says?
     printf '%s\n' "$line" | sed 's/.*"sha256":"\([0-9a-f]*\)".*/\1/'
 """
-
-
-def write_readme(folder: Path) -> None:
-    """Write the text into a store that has none."""
-    path = folder / README_NAME
-    if not path.exists():
-        replace_file(path, README_TEXT.encode())
 
 
 PIECE = 1 << 20
@@ -381,9 +376,6 @@ class _Reading:
             self._file.seek(0)
             self._left += self.size
             self.size, self._digest = 0, sha256()
-        return self._read_all()
-
-    def _read_all(self) -> tuple[tuple[str, ...], str, str]:
         if self._left <= MIN_BLOCK:  # one block, whose name is that of the file
             data = self._file.read(self._left)
             self._count(data)
@@ -510,34 +502,6 @@ def _owner(state: KeptFile) -> tuple[str, str, str]:
 DAY = 86_400 * 10**9
 
 
-def delete_sessions(store: "Store", sessions: tuple[KeptSession, ...], wait: float) -> Freed:
-    """Delete sessions from a store, with all states of their files."""
-    if not sessions:
-        return Freed((), 0, 0, 0)
-    with store.open_for_writing(wait) as states:
-        before = store.stored_bytes()
-        lines = [
-            Forgotten(
-                root=file.root,
-                path=file.path,
-                size=file.size,
-                modified=file.modified,
-                kept=time_now(),
-            )
-            for session in sessions
-            for file in session.files
-            if file.key in states.files
-        ]
-        if lines:
-            store.journal.add(lines, states)
-        rewrite_packs(store.packs, states, find_wasteful_packs(store.packs, states))
-        store.journal.rewrite(states)
-        after = store.stored_bytes()
-    names = tuple(dict.fromkeys(session.session for session in sessions))
-    size = sum(session.size for session in sessions)
-    return Freed(names, len(lines), size, before - after)
-
-
 def select_expired(
     store: "Store", limits: Limits, now: float | None = None
 ) -> tuple[KeptSession, ...]:
@@ -569,51 +533,6 @@ def select_expired(
             gone.append(kept_session)
             total -= share
     return tuple(gone)
-
-
-def restore_session(
-    store: "Store",
-    session: KeptSession,
-    to: Path | None,
-    *,
-    overwrite: bool,
-    partial: bool,
-    report: Report | None = None,
-) -> Restored:
-    """Write all files of a session, unless another file is in the way."""
-    if to is None and session.is_foreign:
-        raise UserError(
-            f"session '{session.session}' came from another machine", "say where with `--to DIR`"
-        )
-    home = Path(session.root) if to is None else to
-    places: list[Path] = []
-    for file in session.files:
-        parts = PurePosixPath(file.path).parts
-        if not parts or any(part in ("/", "..", "") or "\0" in part for part in parts):
-            raise SourceError(f"refusing to write '{file.path[:80]}': it leads elsewhere")
-        places.append(home.joinpath(*parts))
-    there = [os.path.lexists(path) for path in places]
-    pairs = [*zip(session.files, places, there, strict=True)]
-    same = [path for file, path, is_there in pairs if is_there and _is_same(path, file)]
-    in_the_way = [path for _, path, is_there in pairs if is_there and path not in same]
-    if in_the_way and not overwrite:
-        more = f" and {len(in_the_way) - 1} more" if len(in_the_way) > 1 else ""
-        raise Refused(
-            f"'{in_the_way[0]}'{more} exists and differs from the backup",
-            "restore it elsewhere with `--to DIR`, or overwrite it with `--overwrite`",
-        )
-    missing = [pair for pair in pairs if pair[1] not in same]
-    restoring = _Restoring(store, partial, [file for file, _, _ in missing], report)
-    for file, path, is_there in missing:
-        restoring.restore(file, path, is_there)
-    first = session.files.index(session.log) if session.log else 0
-    return Restored(
-        places[first],
-        session.files[first].sha256,
-        tuple(restoring.written),
-        tuple(same),
-        tuple(restoring.damaged),
-    )
 
 
 def _is_same(path: Path, file: KeptFile) -> bool:
@@ -685,16 +604,6 @@ class _Restoring:
                     self._report(Progress(files, self._files, self._done, self._bytes, file.path))
         if not damaged and digest.hexdigest() != file.sha256:
             damaged.append(Damage("", "the journal", "its blocks are not the file", (file,)))
-
-
-def verify_store(store: "Store", report: Report | None = None) -> tuple[Damage, ...]:
-    """Return the damage found: in journal and indexes, then in blocks in the order of packs."""
-    states = store.states()
-    store.packs.forget()
-    found = [*_verify_journal(store, states), *_verify_indexes(store.packs)]
-    blocks = [*_verify_blocks(store.packs, states, report)]
-    mark_damaged(store.folder, (damage.block for damage in blocks))
-    return (*found, *blocks)
 
 
 def _verify_journal(store: "Store", states: JournalState) -> Iterator[Damage]:
@@ -770,29 +679,6 @@ PACK_NAME = re.compile(r"\d{6,9}\.(pack|index)")
 LATEST = 1 << 62
 
 
-def pack_sessions(store: "Store", path: Path, sessions: tuple[KeptSession, ...]) -> Merged:
-    """Write sessions with all their states to a new file."""
-    found = [file for session in sessions for file in (*session.earlier, *session.files)]
-    chosen = [file for file in found if _is_sound(file)]
-    left_out = tuple(dict.fromkeys(file.path for file in found if not _is_sound(file)))
-    if not chosen:
-        raise UserError("there is nothing to pack", "`plait keep` backs up sessions first")
-    folder = path.absolute().parent
-    try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".packing-") as draft:
-            small = Store(Path(draft))
-            with small.open_for_writing() as states:
-                _copy_states(store, BackupRun(small.journal, small.packs, states), chosen)
-            about = {
-                "keep": FORMAT_VERSION,
-                "sessions": sorted({session.session for session in sessions}),
-            }
-            write_pack(path, _members(small), about)
-    except OSError as error:
-        raise make_write_error(path, error) from error
-    return _merged(chosen, path.stat().st_size, left_out)
-
-
 def _copy_states(source: "Store", run: BackupRun, chosen: Iterable[KeptFile]) -> None:
     """Copy states from another store, with the blocks that are missing here."""
     with run.transaction():
@@ -820,29 +706,6 @@ def _merged(states: Iterable[KeptFile], stored: int, left_out: tuple[str, ...] =
     states = tuple(states)
     names = tuple(dict.fromkeys(state.session for state in states))
     return Merged(names, len(states), sum(state.size for state in states), stored, left_out)
-
-
-def unpack_parcel(store: "Store", path: Path, wait: float) -> Merged:
-    """Add what a parcel has and the store does not, once all of it has been checked."""
-    parcel = Pack(path, _is_parcel_member)
-    if parcel.manifest.about.get("keep") != FORMAT_VERSION:
-        raise _parcel_error(path, "it was not made by `plait keep pack`")
-    with (
-        store.open_for_writing(wait) as states,
-        tempfile.TemporaryDirectory(dir=store.folder, prefix=DRAFT) as draft,
-    ):
-        other = Store(Path(draft))
-        (other.folder / PACKS).mkdir()
-        for name in parcel.files:
-            with other.folder.joinpath(*PurePosixPath(name).parts[1:]).open("xb") as out:
-                for piece in parcel.content(name)():
-                    out.write(piece)
-        there = other.states()
-        _check_parcel(path, other, there)
-        run = BackupRun(store.journal, store.packs, states)
-        found = [*_missing(store, states, other, there)]
-        _copy_states(other, run, found)
-    return _merged(found, run.report.stored_bytes)
 
 
 def _is_parcel_member(parts: tuple[str, ...]) -> bool:
@@ -967,14 +830,10 @@ class Store:
     def open_for_writing(
         self, wait: float = PATIENCE, known: JournalState | None = None
     ) -> Iterator[JournalState]:
-        """Hold the store for one who writes, and clears away what a run that was cut off left.
+        """Lock the store for writing, and delete what an interrupted run left.
 
         States that are known already are not read again, unless the journal is another one.
         """
-        from shutil import rmtree
-
-        from plait.store.packs import remove_drafts
-
         try:
             with lock_file(self.lock, wait) as is_ours:
                 if not is_ours:
@@ -984,7 +843,9 @@ class Store:
                 remove_drafts(self.packs)
                 for draft in self.folder.glob(f"{DRAFT}*"):
                     rmtree(draft, ignore_errors=True)
-                write_readme(self.folder)
+                path = self.folder / README_NAME
+                if not path.exists():
+                    replace_file(path, README_TEXT.encode())
                 is_known = known is not None and known.mark == self.journal.mark() != ()
                 states = known if known is not None and is_known else self.states()
                 if states.damaged and not states.lost:
@@ -995,7 +856,6 @@ class Store:
 
     def plan(self, sources: Sources, *, again: bool = False) -> KeepPlan:
         """Return what `keep` would read; nothing is written."""
-
         return plan_backup(
             self.states(), sources, again=again, damaged=read_damaged_blocks(self.folder)
         )
@@ -1009,7 +869,6 @@ class Store:
         wait: float = PATIENCE,
     ) -> KeepReport:
         """Keep what is new in some sessions; `again` also what was forgotten as it is now."""
-
         found, damaged = tuple(sources), read_damaged_blocks(self.folder)
         known = self.states()
         planned = plan_backup(known, found, again=again, damaged=damaged)
@@ -1026,7 +885,6 @@ class Store:
 
     def put(self, files: Iterable[NewFile], *, wait: float = PATIENCE) -> tuple[KeptFile, ...]:
         """Keep files that lie nowhere else; where one is the same as it was, nothing changes."""
-
         with self.open_for_writing(wait) as states:
             kept = BackupRun(self.journal, self.packs, states).put(files)
             compact_packs(self, states)
@@ -1103,34 +961,126 @@ class Store:
         What is there and something else is not written over unless that is asked for. A file
         with a damaged block is left out; with `partial` it lacks the lines of that block.
         """
-
-        how = {"overwrite": overwrite, "partial": partial}
-        return restore_session(self, session, to, report=report, **how)
+        if to is None and session.is_foreign:
+            raise UserError(
+                f"session '{session.session}' came from another machine",
+                "say where with `--to DIR`",
+            )
+        home = Path(session.root) if to is None else to
+        places: list[Path] = []
+        for file in session.files:
+            parts = PurePosixPath(file.path).parts
+            if not parts or any(part in ("/", "..", "") or "\0" in part for part in parts):
+                raise SourceError(f"refusing to write '{file.path[:80]}': it leads elsewhere")
+            places.append(home.joinpath(*parts))
+        there = [os.path.lexists(path) for path in places]
+        pairs = [*zip(session.files, places, there, strict=True)]
+        same = [path for file, path, is_there in pairs if is_there and _is_same(path, file)]
+        in_the_way = [path for _, path, is_there in pairs if is_there and path not in same]
+        if in_the_way and not overwrite:
+            more = f" and {len(in_the_way) - 1} more" if len(in_the_way) > 1 else ""
+            raise Refused(
+                f"'{in_the_way[0]}'{more} exists and differs from the backup",
+                "restore it elsewhere with `--to DIR`, or overwrite it with `--overwrite`",
+            )
+        missing = [pair for pair in pairs if pair[1] not in same]
+        restoring = _Restoring(self, partial, [file for file, _, _ in missing], report)
+        for file, path, is_there in missing:
+            restoring.restore(file, path, is_there)
+        first = session.files.index(session.log) if session.log else 0
+        return Restored(
+            places[first],
+            session.files[first].sha256,
+            tuple(restoring.written),
+            tuple(same),
+            tuple(restoring.damaged),
+        )
 
     def verify(self, *, report: Report | None = None) -> tuple[Damage, ...]:
-        """Read every block once and returns what is damaged, with the files that need it."""
-
-        return verify_store(self, report)
+        """Read every block once and return what is damaged, with the files that need it."""
+        states = self.states()
+        self.packs.forget()
+        found = [*_verify_journal(self, states), *_verify_indexes(self.packs)]
+        blocks = [*_verify_blocks(self.packs, states, report)]
+        mark_damaged(self.folder, (damage.block for damage in blocks))
+        return (*found, *blocks)
 
     def forget(self, sessions: Iterable[KeptSession], *, wait: float = PATIENCE) -> Freed:
-        """Delete sessions from the store, and gives back the room that nobody else needs."""
-
-        return delete_sessions(self, tuple(sessions), wait)
+        """Delete sessions with all states of their files, and free the space that nobody needs."""
+        chosen = tuple(sessions)
+        if not chosen:
+            return Freed((), 0, 0, 0)
+        with self.open_for_writing(wait) as states:
+            before = self.stored_bytes()
+            lines = [
+                Forgotten(
+                    root=file.root,
+                    path=file.path,
+                    size=file.size,
+                    modified=file.modified,
+                    kept=time_now(),
+                )
+                for session in chosen
+                for file in session.files
+                if file.key in states.files
+            ]
+            if lines:
+                self.journal.add(lines, states)
+            rewrite_packs(self.packs, states, find_wasteful_packs(self.packs, states))
+            self.journal.rewrite(states)
+            after = self.stored_bytes()
+        names = tuple(dict.fromkeys(session.session for session in chosen))
+        size = sum(session.size for session in chosen)
+        return Freed(names, len(lines), size, before - after)
 
     def select_expired(self, limits: Limits, now: float) -> tuple[KeptSession, ...]:
         """Return the sessions that are to be forgotten so that limits hold, the oldest first."""
-
         return select_expired(self, limits, now)
 
     def pack(self, path: Path, sessions: Iterable[KeptSession] | None = None) -> Merged:
         """Write sessions, or all, to one file for another machine."""
-
-        return pack_sessions(self, path, tuple(self.sessions() if sessions is None else sessions))
+        packed = tuple(self.sessions() if sessions is None else sessions)
+        found = [file for session in packed for file in (*session.earlier, *session.files)]
+        chosen = [file for file in found if _is_sound(file)]
+        left_out = tuple(dict.fromkeys(file.path for file in found if not _is_sound(file)))
+        if not chosen:
+            raise UserError("there is nothing to pack", "`plait keep` backs up sessions first")
+        folder = path.absolute().parent
+        try:
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".packing-") as draft:
+                small = Store(Path(draft))
+                with small.open_for_writing() as states:
+                    _copy_states(self, BackupRun(small.journal, small.packs, states), chosen)
+                about = {
+                    "keep": FORMAT_VERSION,
+                    "sessions": sorted({session.session for session in packed}),
+                }
+                write_pack(path, _members(small), about)
+        except OSError as error:
+            raise make_write_error(path, error) from error
+        return _merged(chosen, path.stat().st_size, left_out)
 
     def unpack(self, path: Path, *, wait: float = PATIENCE) -> Merged:
         """Add what another machine packed; what is here already stays as it is."""
-
-        return unpack_parcel(self, path, wait)
+        parcel = Pack(path, _is_parcel_member)
+        if parcel.manifest.about.get("keep") != FORMAT_VERSION:
+            raise _parcel_error(path, "it was not made by `plait keep pack`")
+        with (
+            self.open_for_writing(wait) as states,
+            tempfile.TemporaryDirectory(dir=self.folder, prefix=DRAFT) as draft,
+        ):
+            other = Store(Path(draft))
+            (other.folder / PACKS).mkdir()
+            for name in parcel.files:
+                with other.folder.joinpath(*PurePosixPath(name).parts[1:]).open("xb") as out:
+                    for piece in parcel.content(name)():
+                        out.write(piece)
+            there = other.states()
+            _check_parcel(path, other, there)
+            run = BackupRun(self.journal, self.packs, states)
+            found = [*_missing(self, states, other, there)]
+            _copy_states(other, run, found)
+        return _merged(found, run.report.stored_bytes)
 
     def size(self) -> StoreSize:
         """Return how much is kept, and how much room that takes."""

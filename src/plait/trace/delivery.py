@@ -376,6 +376,13 @@ def read_sending_status(folder: Path) -> SendingStatus:
 # Requests
 
 ReplyKind: TypeAlias = Literal["sent", "again", "too large", "refused"]
+CONNECTION_ERRORS = {
+    "ConnectTimeout": "connection timed out",
+    "ReadTimeout": "no answer in time",
+    "TimeoutError": "no answer in time",
+    "SSLError": "the certificate is not trusted",
+    "ProxyError": "the proxy does not connect",
+}
 TRANSIENT = frozenset({408, 425, 429})
 TOO_LARGE = 413
 MAX_REPLY_BYTES = 1 << 16
@@ -441,11 +448,20 @@ def _create_session(target: Target) -> Any:
         reply = SendReply("again")
 
         def request(self, *args: Any, **kwargs: Any) -> "Response":
+            request = partial(super().request, *args, **{**kwargs, "stream": True})
+
+            def read_response() -> "Response":
+                with request() as response:
+                    parts = response.iter_content(MAX_REPLY_BYTES)
+                    response._content = next(parts, b"")
+                    next(parts, None)  # read to its end, so that the connection can be used again
+                return response
+
             try:
-                ask = partial(super().request, *args, **{**kwargs, "stream": True})
-                response = _run_with_timeout(target.timeout, lambda: _read_response(ask()))
+                response = _run_with_timeout(target.timeout, read_response)
             except (requests.RequestException, TimeoutError) as error:
-                self.reply = SendReply("again", _connection_error(error))
+                reason = CONNECTION_ERRORS.get(type(error).__name__, "no connection")
+                self.reply = SendReply("again", reason)
                 raise SendFailed from error
             self.reply = _classify_response(response)
             if self.reply.kind != "sent":
@@ -456,14 +472,6 @@ def _create_session(target: Target) -> Any:
     session.trust_env = not target.is_loopback  # no proxy is between this machine and itself
     session.auth = lambda request: request  # or a .netrc would replace the keys
     return session
-
-
-def _read_response(response: "Response") -> "Response":
-    with response:
-        parts = response.iter_content(MAX_REPLY_BYTES)
-        response._content = next(parts, b"")
-        next(parts, None)  # read to its end, so that the connection can be used again
-    return response
 
 
 def _run_with_timeout(seconds: float, function: Callable[[], T]) -> T:
@@ -523,17 +531,6 @@ def _parse_retry_after(text: str | None) -> float | None:
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
-def _connection_error(error: Exception) -> str:
-    reasons = {
-        "ConnectTimeout": "connection timed out",
-        "ReadTimeout": "no answer in time",
-        "TimeoutError": "no answer in time",
-        "SSLError": "the certificate is not trusted",
-        "ProxyError": "the proxy does not connect",
-    }
-    return reasons.get(type(error).__name__, "no connection")
-
-
 # Sending
 
 FIRST_PAUSE, MAX_PAUSE = 1.0, 300.0
@@ -567,10 +564,10 @@ def deliver(batches: Iterable[list[Span]], target: Target) -> DeliveryResult:
     try:
         for batch in batches:
             for part, _ in split_into_batches(batch):
-                is_down = result.waiting > 0
-                result += (
-                    DeliveryResult(waiting=len(part)) if is_down else _send_batch(sender, part)
-                )
+                if result.waiting:  # the target does not answer
+                    result += DeliveryResult(waiting=len(part))
+                else:
+                    result += _send_batch(sender, part)
     finally:
         sender.close()
     return result
@@ -612,7 +609,12 @@ def flush(spool: Spool, target: Target, *, wait: float = 0.0) -> DeliveryResult:
                 path, batch = entry
                 reply = sender.send(batch.spans)
                 if reply.kind == "again":
-                    _record_failure(spool, reply)
+                    # The pause doubles with each failure.
+                    failures = spool.read_tries().count + 1
+                    pause = min(FIRST_PAUSE * 2 ** min(failures - 1, 16), MAX_PAUSE)
+                    if reply.retry_after is not None:
+                        pause = min(max(reply.retry_after, pause), MAX_PAUSE)
+                    spool.save_tries(Tries(failures, time.time() + pause, reply.reason))
                     return result + DeliveryResult(waiting=spool.count(), reason=reply.reason)
                 if reply.kind == "too large" and len(batch.spans) > 1:
                     spool.split(path, batch)
@@ -626,12 +628,3 @@ def flush(spool: Spool, target: Target, *, wait: float = 0.0) -> DeliveryResult:
         finally:
             sender.close()
         return result
-
-
-def _record_failure(spool: Spool, reply: SendReply) -> None:
-    """Note a failure, and a pause that doubles with each one."""
-    failures = spool.read_tries().count + 1
-    pause = min(FIRST_PAUSE * 2 ** min(failures - 1, 16), MAX_PAUSE)
-    if reply.retry_after is not None:
-        pause = min(max(reply.retry_after, pause), MAX_PAUSE)
-    spool.save_tries(Tries(failures, time.time() + pause, reply.reason))

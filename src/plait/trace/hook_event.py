@@ -1,7 +1,7 @@
 """The hook itself: leaves a job on disk, and starts the worker that will process it.
 
-The hook itself does next to nothing: it writes down what it was told and, where no worker
-runs, starts one that goes on without it. Little is imported here, because Claude Code waits.
+It writes down what it was told and, where no worker runs, starts one that goes on without it.
+Little is imported here, because Claude Code waits.
 """
 
 import os
@@ -80,27 +80,25 @@ def _format_log_size(data: bytes) -> str:
     value = data.partition(PATH_KEY)[2].partition(b'"')[2]
     end = value.find(b'"')
     path = value[:end]
-    if b"\\" in path:
-        path = _decode_path(data)
     try:
+        if b"\\" in path:  # only then does the hook pay for loading json
+            import json
+
+            path = os.fsencode(json.loads(data)["transcript_path"])
         return f"@{os.stat(path).st_size}" if path else ""
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
-
-
-def _decode_path(data: bytes) -> bytes:
-    import json
-
-    try:
-        return os.fsencode(json.loads(data)["transcript_path"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return b""
 
 
 def is_worker_running(folder: Folder) -> bool:
     """Return whether a worker runs: it will see every job that was left before this call."""
     if os.name == "nt":  # pragma: no cover
-        return _is_held(folder)
+        from pathlib import Path
+
+        from plait.line.output import lock_file
+
+        with lock_file(Path(folder) / WORKER_LOCK) as is_ours:
+            return not is_ours
     import fcntl
 
     handle = os.open(os.path.join(folder, WORKER_LOCK), os.O_RDWR | os.O_CREAT, 0o600)
@@ -113,22 +111,18 @@ def is_worker_running(folder: Folder) -> bool:
     return False
 
 
-def _is_held(folder: Folder) -> bool:  # pragma: no cover
-    from pathlib import Path
-
-    from plait.line.output import lock_file
-
-    with lock_file(Path(folder) / WORKER_LOCK) as is_ours:
-        return not is_ours
-
-
 def start_worker(folder: Folder, arguments: "Sequence[str]") -> None:
     """Start a worker that outlives this process; its output goes to the log."""
     command = [sys.executable, "-P", "-m", "plait", *arguments]
     log = os.open(os.path.join(folder, WORKER_LOG), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         if os.name == "nt":  # pragma: no cover
-            _start_detached(command, log)
+            import subprocess
+
+            flags = 0x00000008 | 0x08000000  # detached, no window
+            subprocess.Popen(  # noqa: S603  our own interpreter
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, creationflags=flags
+            )
         elif os.fork() == 0:
             _exec_worker(command, log)
     finally:
@@ -146,12 +140,3 @@ def _exec_worker(command: list[str], log: int) -> None:
         os.execv(command[0], command)  # noqa: S606  our own interpreter
     finally:
         os._exit(1)
-
-
-def _start_detached(command: "Sequence[str]", log: int) -> None:  # pragma: no cover
-    import subprocess
-
-    flags = 0x00000008 | 0x08000000  # detached, no window
-    subprocess.Popen(  # noqa: S603  our own interpreter
-        command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, creationflags=flags
-    )

@@ -159,12 +159,9 @@ class WorkerLog:
         """Write a line; a log that cannot be written is no reason to stop."""
         line = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {CONTROL.sub('�', text)}\n"
         try:
-            self._rotate()
+            if self.path.exists() and self.path.stat().st_size > MAX_LOG_BYTES:
+                self.path.replace(self.path.with_suffix(".log.1"))
             with self.path.open("a", encoding="utf-8", errors="replace") as file:
                 file.write(line)
         except OSError:
             return
-
-    def _rotate(self) -> None:
-        if self.path.exists() and self.path.stat().st_size > MAX_LOG_BYTES:
-            self.path.replace(self.path.with_suffix(".log.1"))

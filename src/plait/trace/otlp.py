@@ -11,6 +11,7 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -182,6 +183,16 @@ def _genai_attributes(span: Span) -> dict[str, Any]:
                 "gen_ai.agent.id": span.metadata.get("agent_id") or None,
             }
         case "generation":
+            usage = {}
+            if tokens := span.tokens:
+                usage = {
+                    "gen_ai.usage.input_tokens": tokens.total_input,
+                    "gen_ai.usage.output_tokens": tokens.output,
+                    "gen_ai.usage.cache_read.input_tokens": tokens.cache_read,
+                    # The convention renamed this; servers read one name or the other.
+                    "gen_ai.usage.cache_creation.input_tokens": tokens.cache_write,
+                    "gen_ai.usage.cache_write.input_tokens": tokens.cache_write,
+                }
             return {
                 "gen_ai.provider.name": PROVIDER,
                 **_genai_messages(span),
@@ -190,7 +201,7 @@ def _genai_attributes(span: Span) -> dict[str, Any]:
                 "gen_ai.response.model": span.model or None,
                 "gen_ai.response.id": span.response or None,
                 "gen_ai.response.finish_reasons": (span.stop_reason,) if span.stop_reason else None,
-                **(_genai_usage(span.tokens) if span.tokens else {}),
+                **usage,
             }
         case "tool":
             call = span.metadata.get("tool_id")
@@ -209,17 +220,6 @@ def _genai_attributes(span: Span) -> dict[str, Any]:
             return {"gen_ai.workflow.name": encode_text(span.name)}
         case _:
             return {"openinference.span.kind": "CHAIN", **plain_values}
-
-
-def _genai_usage(tokens: Tokens) -> dict[str, int]:
-    return {
-        "gen_ai.usage.input_tokens": tokens.total_input,
-        "gen_ai.usage.output_tokens": tokens.output,
-        "gen_ai.usage.cache_read.input_tokens": tokens.cache_read,
-        # The convention renamed this; servers read one name or the other.
-        "gen_ai.usage.cache_creation.input_tokens": tokens.cache_write,
-        "gen_ai.usage.cache_write.input_tokens": tokens.cache_write,
-    }
 
 
 def _is_message(value: Any) -> bool:
@@ -316,77 +316,67 @@ IDS = ("traceId", "spanId", "parentSpanId")
 JSON_LINES = ".jsonl"
 
 
-class Sdk:
-    """The parts of the OpenTelemetry SDK that are used."""
-
-    def __init__(self) -> None:
-        from importlib.metadata import PackageNotFoundError, version
-
-        from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import ReadableSpan
-        from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-        from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
-
-        try:
-            own_version = version(SCOPE)
-        except PackageNotFoundError:  # runs without having been installed
-            own_version = None
-        self.span = ReadableSpan
-        self.encode_spans = encode_spans
-        self.resource = Resource({"service.name": SERVICE})
-        self.scope = InstrumentationScope(SCOPE, own_version)
-        self.client, self.internal = SpanKind.CLIENT, SpanKind.INTERNAL
-        self.unset = Status(StatusCode.UNSET)
-        self._context, self._flags = SpanContext, TraceFlags(TraceFlags.SAMPLED)
-        self._status, self._error = Status, StatusCode.ERROR
-
-    def context(self, trace: str, span: str) -> Any:
-        """Return the two ids of a span."""
-        return self._context(int(trace, HEX), int(span, HEX), False, self._flags)
-
-    def failed(self, description: str) -> Any:
-        """Return the status of a span that failed."""
-        return self._status(self._error, description or None)
-
-
 @cache
-def load_sdk() -> Sdk:
-    """Return the SDK, or say how to install it."""
+def find_own_version() -> str | None:
+    """Return the version of Plait; None if it runs without having been installed."""
     try:
-        return Sdk()
-    except ImportError as error:
-        raise MissingExtra(
-            "traces need the OpenTelemetry SDK", "run `pip install 'plait[trace]'`"
-        ) from error
+        return version(SCOPE)
+    except PackageNotFoundError:
+        return None
 
 
 def sdk_spans(spans: Sequence[Span], *, convention: Convention = "both") -> "list[ReadableSpan]":
     """Return prepared spans as the SDK's exporters take them."""
-    sdk = load_sdk()
+    try:
+        from opentelemetry import trace
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import ReadableSpan
+        from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+    except ImportError as error:
+        raise MissingExtra(
+            "traces need the OpenTelemetry SDK", "run `pip install 'plait[trace]'`"
+        ) from error
+    flags = trace.TraceFlags(trace.TraceFlags.SAMPLED)
+    resource = Resource({"service.name": SERVICE})
+    scope = InstrumentationScope(SCOPE, find_own_version())
+    unset = trace.Status(trace.StatusCode.UNSET)
+
+    def make_context(trace_id: str, span_id: str) -> trace.SpanContext:
+        return trace.SpanContext(int(trace_id, HEX), int(span_id, HEX), False, flags)
+
     times = resolve_times(spans, otherwise=time.time_ns())
-    return [
-        sdk.span(
-            encode_text(span.name),
-            context=sdk.context(span.trace, span.id),
-            parent=sdk.context(span.trace, span.parent) if span.parent else None,
-            resource=sdk.resource,
-            attributes=build_attributes(span, convention),
-            kind=sdk.client if span.kind == "generation" else sdk.internal,
-            instrumentation_scope=sdk.scope,
-            status=sdk.failed(encode_text(span.status)) if span.level == "ERROR" else sdk.unset,
-            start_time=times[span.id][0],
-            end_time=times[span.id][1],
+    sdk = []
+    for span in spans:
+        status = unset
+        if span.level == "ERROR":
+            status = trace.Status(trace.StatusCode.ERROR, encode_text(span.status) or None)
+        sdk.append(
+            ReadableSpan(
+                encode_text(span.name),
+                context=make_context(span.trace, span.id),
+                parent=make_context(span.trace, span.parent) if span.parent else None,
+                resource=resource,
+                attributes=build_attributes(span, convention),
+                kind=trace.SpanKind.CLIENT
+                if span.kind == "generation"
+                else trace.SpanKind.INTERNAL,
+                instrumentation_scope=scope,
+                status=status,
+                start_time=times[span.id][0],
+                end_time=times[span.id][1],
+            )
         )
-        for span in spans
-    ]
+    return sdk
 
 
 def build_request(
     spans: Sequence[Span], *, convention: Convention = "both"
 ) -> "ExportTraceServiceRequest":
     """Return prepared spans as an OTLP request."""
-    return load_sdk().encode_spans(sdk_spans(spans, convention=convention))
+    sdk = sdk_spans(spans, convention=convention)
+    from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+
+    return encode_spans(sdk)
 
 
 def request_to_json(request: "ExportTraceServiceRequest") -> dict[str, Any]:
@@ -431,11 +421,8 @@ def write_spans(path: Path, batches: Iterable[list[Span]], *, convention: Conven
 def _open_new_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that only its owner can read; delete it if writing fails."""
 
-    def open_private(name: str, flags: int) -> int:
-        return os.open(name, flags, 0o600)
-
     try:
-        file = open(path, "xb", opener=open_private)  # noqa: SIM115  closed below
+        file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
     except FileExistsError:
         raise UserError(f"'{path}' already exists", "choose another name") from None
     except OSError as error:

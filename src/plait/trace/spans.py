@@ -28,7 +28,6 @@ from plait.conversation.model import (
     ClientNote,
     CompactionItem,
     Conversation,
-    Enclosure,
     Item,
     Response,
     Result,
@@ -303,23 +302,18 @@ def tool_facts(call: ToolCall) -> dict[str, Any]:
 
 
 def _call_output(result: Result | None) -> Any:
-    if result is None:
-        return None
-    if not result.enclosures:
-        return result.text
+    if result is None or not result.enclosures:
+        return result and result.text
     blocks: list[dict[str, Any]] = [{"type": "text", "text": result.text}] if result.text else []
-    return [*blocks, *map(_describe_enclosure, result.enclosures)]
-
-
-def _describe_enclosure(enclosure: Enclosure) -> dict[str, Any]:
-    return drop_none(
-        {
+    for enclosure in result.enclosures:
+        described = {
             "type": enclosure.kind,
             "media_type": enclosure.media_type,
             "title": enclosure.title,
             "bytes": enclosure.size or None,
         }
-    )
+        blocks.append(drop_none(described))
+    return blocks
 
 
 def _call_status(call: ToolCall) -> str:
@@ -364,13 +358,6 @@ def agent_name(agent: Conversation, call: ToolCall | None) -> str:
         return "warm-up"
     call_input = as_mapping(call.input) if call else {}
     return get_text(call_input, "subagent_type") or get_text(call_input, "name") or "agent"
-
-
-def workflow_name(call: ToolCall) -> str | None:
-    """Return the name of a workflow, from its input or the head of its script."""
-    call_input = as_mapping(call.input)
-    match = SCRIPT_NAME.search(get_text(call_input, "script") or "")
-    return get_text(call_input, "name") or (match[1] if match else None)
 
 
 # Where agents belong
@@ -527,6 +514,7 @@ def _parse_hook_runs(note: ClientNote) -> Iterator[HookRun]:
     command = get_text(facts, "command")
     if command == INTERNAL_HOOK:
         return
+    exit_code = facts.get("exitCode")
     event = get_text(facts, "hookEvent") or "hook"
     content = facts.get("content")
     if isinstance(content, list):
@@ -546,7 +534,7 @@ def _parse_hook_runs(note: ClientNote) -> Iterator[HookRun]:
         command=command or get_text(as_mapping(blocking_error), "command"),
         output=output,
         milliseconds=as_number(facts.get("durationMs")),
-        exit_code=as_integer(facts.get("exitCode")),
+        exit_code=exit_code if type(exit_code) is int else None,
         call=get_text(facts, "toolUseID") or get_text(value, "parentToolUseID"),
         level=HOOK_LEVELS.get(note.subtype or "", "DEFAULT"),
         status=status,
@@ -556,11 +544,6 @@ def _parse_hook_runs(note: ClientNote) -> Iterator[HookRun]:
 def as_number(value: object) -> float | None:
     """Return a number of the log; None if it is something else."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def as_integer(value: object) -> int | None:
-    """Return an integer of the log; None if it is something else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def add_notes(
@@ -820,7 +803,11 @@ class TraceAssembler:
         for name in unnamed:
             if name not in self.placed_agents:
                 agent = self.by_line[name]
-                parent = _find_compaction(draft, agent) or within.parent
+                parent = within.parent
+                if (agent.agent or "").startswith("acompact"):  # it worked for a compaction
+                    start = to_nanoseconds(agent.started) or 0
+                    later = (span.id for span in draft.compactions if (span.end or 0) >= start)
+                    parent = next(later, parent)
                 started.append(self._add_agent(draft, agent, None, parent, within.owner))
         return started
 
@@ -884,11 +871,14 @@ class TraceAssembler:
         owner = SpanOwner(within.owner.conversation, span.is_abandoned)
         if agents and call.name == WORKFLOW:
             starts = map(to_nanoseconds, (agent.started for agent in agents))
+            call_input = as_mapping(call.input)
+            script_name = SCRIPT_NAME.search(get_text(call_input, "script") or "")
+            name = get_text(call_input, "name") or (script_name and script_name[1])
             span = draft.add(
                 owner,
                 "workflow",
                 call.call,
-                name=workflow_name(call) or WORKFLOW,
+                name=name or WORKFLOW,
                 parent=span.id,
                 start=min((start for start in starts if start is not None), default=span.start),
                 end=latest_time(agent.ended for agent in agents),
@@ -917,15 +907,6 @@ def _set_near(spans: list[Span], find_near: Callable[[], int | None]) -> list[Sp
     if any(span.start is not None or span.end is not None for span in spans):
         return spans
     return [replace(spans[0], near=find_near()), *spans[1:]]
-
-
-def _find_compaction(draft: TraceBuilder, agent: Conversation) -> str | None:
-    """Return the compaction that an agent worked for."""
-    if not (agent.agent or "").startswith("acompact"):
-        return None
-    started = to_nanoseconds(agent.started) or 0
-    later = (span.id for span in draft.compactions if (span.end or 0) >= started)
-    return next(later, None)
 
 
 # The waterfall: which span is within which, and when, on one scale
@@ -959,7 +940,14 @@ class WaterfallRow(Struct, frozen=True):
 def build_waterfall(spans: list[Span]) -> list[WaterfallRow]:
     """Return the rows of a trace, the root first, earlier spans before later ones."""
     times = resolve_times(spans)
-    totals = SubtreeTotals(spans)
+    tokens = {span.id: span.tokens.total if span.tokens else 0 for span in spans}
+    costs = {span.id: span.cost for span in spans}
+    for span in reversed(spans):  # children come after their parents
+        if span.parent in tokens:
+            tokens[span.parent] += tokens[span.id]
+            cost = costs[span.id]
+            if cost is not None:
+                costs[span.parent] = (costs[span.parent] or 0.0) + cost
     first, last = times[spans[0].id]
     if last <= first:
         last = max([first + 1, *(times[span.id][1] for span in spans)])
@@ -974,8 +962,8 @@ def build_waterfall(spans: list[Span]) -> list[WaterfallRow]:
                 left=min(max((start - first) / (last - first), 0.0), 1.0),
                 right=min(max((end - first) / (last - first), 0.0), 1.0),
                 duration=end - start if is_known else None,
-                tokens=totals.tokens[span.id],
-                cost=totals.costs[span.id],
+                tokens=tokens[span.id],
+                cost=costs[span.id],
                 is_early=start < first,
                 is_late=end > last,
             )
@@ -990,20 +978,6 @@ def drop_quiet_hooks(spans: Iterable[Span]) -> list[Span]:
         for span in spans
         if not (span.kind == "hook" and span.level == "DEFAULT" and span.start == span.end)
     ]
-
-
-class SubtreeTotals:
-    """Tokens and costs of spans with all spans within them."""
-
-    def __init__(self, spans: list[Span]) -> None:
-        self.tokens = {span.id: span.tokens.total if span.tokens else 0 for span in spans}
-        self.costs = {span.id: span.cost for span in spans}
-        for span in reversed(spans):  # children come after their parents
-            if span.parent in self.tokens:
-                self.tokens[span.parent] += self.tokens[span.id]
-                cost = self.costs[span.id]
-                if cost is not None:
-                    self.costs[span.parent] = (self.costs[span.parent] or 0.0) + cost
 
 
 def _order_spans(

@@ -11,10 +11,10 @@ still add to it. Claude Code deletes logs after a month: what is kept of a log t
 too. What another tool has sent names no log, and stays.
 """
 
-import math
 import re
 import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -70,15 +70,11 @@ def parse_states(data: bytes) -> dict[str, SessionState]:
         found = msgspec.json.decode(data, type=dict[str, Any])
     except (msgspec.MsgspecError, RecursionError):
         return {}
-    read = ((session, _parse_state(value)) for session, value in found.items())
-    return {session: state for session, state in read if state}
-
-
-def _parse_state(value: object) -> SessionState | None:
-    try:
-        return msgspec.convert(value, SessionState, strict=False)
-    except msgspec.ValidationError:
-        return None
+    states = {}
+    for session, value in found.items():
+        with suppress(msgspec.ValidationError):
+            states[session] = msgspec.convert(value, SessionState, strict=False)
+    return states
 
 
 def save_state(folder: Path, session: str, state: SessionState) -> None:
@@ -254,12 +250,8 @@ def prune_states(folder: Path, seconds: float) -> None:
 def _is_gone(state: SessionState, seconds: float) -> bool:
     if not state.path or Path(state.path).exists():
         return False
-    return _seconds_since(state.updated) >= seconds
-
-
-def _seconds_since(stamp: str) -> float:
-    time_ = parse_time(stamp)
-    return math.inf if time_ is None else time.time() - time_.timestamp()
+    updated = parse_time(state.updated)
+    return updated is None or time.time() - updated.timestamp() >= seconds
 
 
 def is_older(path: Path, seconds: float) -> bool:

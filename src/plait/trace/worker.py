@@ -217,11 +217,6 @@ def agent_file(agent: Conversation) -> Path | None:
     return Path(agent.files[first.file]) if first and first.file < len(agent.files) else None
 
 
-def last_line_number(conversation: Conversation) -> int:
-    """Return the last line of a conversation in the session's own file."""
-    return max((item.line for item in conversation.items() if is_in_main_file(item)), default=0)
-
-
 def first_line_number(turn: Turn) -> int:
     """Return the line in the session's own file that a turn begins with.
 
@@ -262,8 +257,13 @@ class HookReading:
     @property
     def active(self) -> Conversation | None:
         """The conversation that continues: the one that the log ends with."""
+
+        def find_last_line(conversation: Conversation) -> int:
+            items = conversation.items()
+            return max((item.line for item in items if is_in_main_file(item)), default=0)
+
         spoken = (line for line in self.by_line.values() if line.kind in SPOKEN)
-        return max(spoken, key=last_line_number, default=None)
+        return max(spoken, key=find_last_line, default=None)
 
     def restore_branching(self) -> BranchDetector:
         """Return the state of branch detection before the first record that was read."""
@@ -272,12 +272,6 @@ class HookReading:
 
 def _restore_branching(start: Progress, path: Path) -> BranchDetector:
     return msgspec.msgpack.decode(start.checkpoint, type=Checkpoint).to_branching(path)
-
-
-def read_full(path: Path, session: str, redactor: "Redactor | None" = None) -> HookReading:
-    """Read a session with all its agents."""
-    records, broken = _read_records(path)
-    return _build_reading(path, session, records, _list_agents(path), broken, redactor)
 
 
 def read_new_part(
@@ -475,7 +469,8 @@ def find_new_spans(
     start = journal.read_progress()
     reading = read_new_part(path, session, start, inspection, redactor) if start else None
     if reading is None:
-        reading = read_full(path, session, redactor)
+        records, broken = _read_records(path)
+        reading = _build_reading(path, session, records, _list_agents(path), broken, redactor)
     if reading.start:
         sent, copied = set(reading.start.sent), set[str]()
     else:
@@ -538,7 +533,14 @@ class SpanSorter:
 
     def sort(self, prices: Pricing | None) -> NewSpans:
         """Return the result."""
-        base = self.count_earlier_turns()
+        start = self.reading.start
+        if start is None:
+            base = 0
+        else:
+            first = next(
+                turn for turn in self.turns.values() if first_line_number(turn) == start.line
+            )
+            base = start.number - first.number
         for trace in build_traces(self.reading.by_line, prices):
             self.add([_renumbered(span, base) for span in trace])
         awaited = self.open if self.open and self.had_begun(self.open) else None
@@ -559,14 +561,6 @@ class SpanSorter:
     def count_turns(self) -> int:
         """Return how many turns are new."""
         return sum(1 for trace in self.new if trace[0].kind == "turn")
-
-    def count_earlier_turns(self) -> int:
-        """Return how many turns stand before what was read."""
-        start = self.reading.start
-        if start is None:
-            return 0
-        first = next(turn for turn in self.turns.values() if first_line_number(turn) == start.line)
-        return start.number - first.number
 
     def add(self, trace: list[Span]) -> None:
         """Add a trace: what is final of it is sent, unless it was sent before."""
@@ -927,7 +921,12 @@ class HookWorker:
             redactor=self.options.redactor() if self.options.redactor else None,
         )
         journal.add_sent(found.known)
-        has_room = all(self.add_to_spool(journal, batch) for batch in _batch_turns(found.traces))
+        batches: list[list[Span]] = []
+        for trace in found.traces:
+            if not batches or len(batches[-1]) >= MAX_BATCH_SPANS:
+                batches.append([])
+            batches[-1] += trace
+        has_room = all(self.add_to_spool(journal, batch) for batch in batches)
         journal.save_progress(found.progress if has_room else None)
         self.save_state(
             session,
@@ -987,17 +986,6 @@ class HookWorker:
 def _should_wait(job: Job, found: NewSpans) -> bool:
     """Return whether silence would make a turn final that is not final yet."""
     return found.is_awaited and (job.is_final or (job.is_stop and found.is_at_rest))
-
-
-def _batch_turns(traces: Iterable[list[Span]]) -> Iterator[list[Span]]:
-    batch: list[Span] = []
-    for trace in traces:
-        batch += trace
-        if len(batch) >= MAX_BATCH_SPANS:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _error_reason(error: Exception) -> str:

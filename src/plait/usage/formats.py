@@ -103,13 +103,12 @@ def format_csv(
     writer.writerow((*heads, *CSV_FIGURES))
     for names, tally in rows:
         figures = sum_to_json(tally)
-        cells = [_format_decimal(figures[name]) for name in CSV_FIGURES]
+        cells = [
+            str(figure) if isinstance(figure, int) else f"{figure:.9f}".rstrip("0").rstrip(".")
+            for figure in map(figures.__getitem__, CSV_FIGURES)
+        ]
         writer.writerow((*map(escape_cell, names), *cells))
     return buffer.getvalue()
-
-
-def _format_decimal(figure: float) -> str:
-    return str(figure) if isinstance(figure, int) else f"{figure:.9f}".rstrip("0").rstrip(".")
 
 
 def format_cross_csv(table: CrossTable) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from plait.conversation.usage import BilledResponse, ResponseKey, make_response_key, supersedes
+from plait.conversation.usage import BilledResponse, make_response_key, supersedes
 from plait.index.catalogue import (
     RowChange,
     from_bytes,
@@ -112,8 +112,8 @@ def read_bills_in_worker(file: tuple[str, str]) -> bytes:
     """Return what a file says of money, for a path and its kind: what a worker is given."""
     path, kind = Path(file[0]), file[1]
     found = _merge_repeated(iter_bills(path))
-    lines, told = [line for line, _ in found], [bill for _, bill in found]
-    return to_bytes(SentBills(lines, told, kind == "agent" and is_warmup_agent(path)))
+    lines, bills = [line for line, _ in found], [bill for _, bill in found]
+    return to_bytes(SentBills(lines, bills, kind == "agent" and is_warmup_agent(path)))
 
 
 def decode_sent_bills(data: bytes) -> SentBills:
@@ -142,10 +142,10 @@ def _pack_bill(bill: Bill) -> list[object]:
     row = [*_bill_parts(bill)]
     message = bill.message
     if message is not None:
-        row[MESSAGE] = said = [*_message_parts(message)]
+        row[MESSAGE] = parts = [*_message_parts(message)]
         usage = message.usage
         if usage is not None:
-            said[USAGE] = paid = [*_figures_parts(usage)]
+            parts[USAGE] = paid = [*_figures_parts(usage)]
             if usage.server_tool_use is not None:
                 paid[TOOLS] = _tools_parts(usage.server_tool_use)
             if usage.cache_creation is not None:
@@ -195,13 +195,13 @@ def _merge_lines(lines: list[Bill]) -> Bill | None:
 
 def _has_same_origin(bill: Bill, other: Bill) -> bool:
     """Return whether two lines say the same of where a response belongs."""
-    said, before = bill.message, other.message
+    message, before = bill.message, other.message
     return (
         bill.session_id == other.session_id
         and bill.type == other.type
         and (bill.forked_from is None) == (other.forked_from is None)
-        and (said and said.model) == (before and before.model)
-        and (said is not None and said.usage is not None)
+        and (message and message.model) == (before and before.model)
+        and (message is not None and message.usage is not None)
         == (before is not None and before.usage is not None)
     )
 
@@ -215,8 +215,8 @@ def count_indexed_responses(warm: FreshIndex, sessions: Iterable[Session]) -> Co
     chosen = list(sessions)
     read = IndexedBills(warm)
     found = count_responses(chosen, read=read)
-    is_whole = len(chosen) == len(warm.library.sessions)
-    if is_whole and warm.catalogue.meta(USAGE_STATE) != warm.generation:
+    has_all = len(chosen) == len(warm.library.sessions)
+    if has_all and warm.catalogue.meta(USAGE_STATE) != warm.generation:
         read.save(*_changed_usage_rows(warm, chosen, found))
     else:
         read.save()
@@ -229,30 +229,27 @@ def _changed_usage_rows(
     owners = warm.catalogue.owners()
     files = [owners[catalogue_key(path)] for path in list_billed_paths(sessions)]
     rows: dict[int, list[tuple[Any, ...]]] = {sid: [] for sid in warm.sids.values()}
-    for key, billed_response in zip(found.keys, found.responses, strict=True):
-        own = rows[files[billed_response.file]]
-        own.append((len(own), *_usage_row(key, billed_response)))
+    for key, response in zip(found.keys, found.responses, strict=True):
+        own = rows[files[response.file]]
+        own.append(
+            (
+                len(own),
+                key if isinstance(key, str) else None,
+                response.uuid,
+                response.model,
+                response.time.isoformat() if response.time else None,
+                response.kind,
+                response.agent,
+                *astuple(response.tokens),
+                response.logged,
+            )
+        )
     known = load_usage_digests(warm.catalogue)
     for sid, several in rows.items():
         mark = blake2b(to_bytes(several), digest_size=8).digest()
         if known.get(sid) != mark:
             yield save_usage_rows(sid, several, mark)
     yield save_meta(USAGE_STATE, warm.generation)
-
-
-def _usage_row(key: ResponseKey, billed_response: BilledResponse) -> tuple[Any, ...]:
-    time = billed_response.time.isoformat() if billed_response.time else None
-    named = key if isinstance(key, str) else None
-    return (
-        named,
-        billed_response.uuid,
-        billed_response.model,
-        time,
-        billed_response.kind,
-        billed_response.agent,
-        *astuple(billed_response.tokens),
-        billed_response.logged,
-    )
 
 
 def find_indexed_abandoned(

@@ -266,14 +266,6 @@ MOST_COLUMNS = 8
 MOST_PROJECTS = 12
 
 
-def render_cross_section(usage: UsagePage) -> str:
-    """Render the table of projects, models and times, with a link to all of it as CSV."""
-    renderer = _CrossTableRenderer(usage, usage.cross)
-    title = f"Project × model × {usage.step}"
-    content = render_scroll_area(renderer.render_table(), title) + renderer.render_note()
-    return render_section(title, content, render_csv_link(usage.period, "cross"))
-
-
 def render_csv_link(period: Period, rows: str) -> str:
     """Render the link to the figures of a page as CSV."""
     url = period.url("usage").replace("/usage", "/usage.csv", 1)
@@ -323,7 +315,8 @@ class _CrossTableRenderer:
         for key in self._table.names("project")[:MOST_PROJECTS]:
             slice_ = replace(self._usage.base, project=key or "")
             directory = self._usage.project_directories.get(key or "", key or "unknown")
-            name = f'<a href="{esc(self._build_project_url(key))}">{esc(format_project(directory))}</a>'
+            project_url = self._usage.period.url("usage", project=key or "")
+            name = f'<a href="{esc(project_url)}">{esc(format_project(directory))}</a>'
             yield self._render_row(name, self._sum_by_time(key, None), slice_, "whole")
             models = [
                 model_key
@@ -336,9 +329,6 @@ class _CrossTableRenderer:
                 yield self._render_row(
                     esc(model_name), self._sum_by_time(key, model or NO_MODEL), model_slice
                 )
-
-    def _build_project_url(self, project: str | None) -> str:
-        return self._usage.period.url("usage", project=project or "")
 
     def _sum_by_time(self, project: str | None, model: str | None) -> dict[str | None, SpendingSum]:
         """Return the sums of a row: of a project or all, of a model or all."""
@@ -480,20 +470,27 @@ def render_treemap(
     groups: Sequence[Group], format_value: ValueFormatter, unit: str, title: str
 ) -> str:
     """Render the drawing for wide and for narrow pages, with its table."""
-    drawings = "".join(
-        f'<svg class="{css_class}" viewBox="0 0 {size[0]:g} {size[1]:g}" role="group" '
-        f'aria-label="{esc(title)}; the table below has the figures">'
-        f"{''.join(_iter_groups(groups, Box(0, 0, *size), format_value))}</svg>"
-        for css_class, size in (("wide", WIDE), ("narrow", NARROW))
-    )
-    return f'<figure class="treemap">{drawings}{_render_treemap_table(groups, format_value, unit, title)}</figure>'
-
-
-def _iter_groups(groups: Sequence[Group], box: Box, format_value: ValueFormatter) -> Iterator[str]:
     visible = [group for group in groups if group.area.value > 0]
-    boxes = lay_out_squarified([group.area.value for group in visible], box)
-    for group, box_of_group in zip(visible, boxes, strict=True):
-        yield _render_group(group, box_of_group, format_value)
+    drawings = ""
+    for css_class, size in (("wide", WIDE), ("narrow", NARROW)):
+        boxes = lay_out_squarified([group.area.value for group in visible], Box(0, 0, *size))
+        areas = (
+            _render_group(group, box, format_value)
+            for group, box in zip(visible, boxes, strict=True)
+        )
+        drawings += (
+            f'<svg class="{css_class}" viewBox="0 0 {size[0]:g} {size[1]:g}" role="group" '
+            f'aria-label="{esc(title)}; the table below has the figures">{"".join(areas)}</svg>'
+        )
+    rows = []
+    for group in groups:
+        for area in (area for area in group.parts if area.value > 0):
+            value = area.value if unit == "cost" else int(area.value)
+            figure = area.to.render_link(esc(format_value(area.value)), **{unit: value})
+            name = f"{esc(group.area.name)}<small> {esc(area.name)}</small>"
+            rows.append(render_row(name, figure))
+    treemap_table = render_folded(render_table(("Area", "Amount"), rows), title)
+    return f'<figure class="treemap">{drawings}{treemap_table}</figure>'
 
 
 def _render_group(group: Group, box: Box, format_value: ValueFormatter) -> str:
@@ -546,26 +543,6 @@ def _fit_words(label: str, name: str, width: float) -> str:
     return shorten(name, letters) if letters >= 5 else ""
 
 
-def _render_treemap_table(
-    groups: Sequence[Group], format_value: ValueFormatter, unit: str, title: str
-) -> str:
-    rows = [
-        render_row(
-            f"{esc(group.area.name)}<small> {esc(area.name)}</small>",
-            _render_area_figure(area, format_value, unit),
-        )
-        for group in groups
-        for area in group.parts
-        if area.value > 0
-    ]
-    return render_folded(render_table(("Area", "Amount"), rows), title)
-
-
-def _render_area_figure(area: Area, format_value: ValueFormatter, unit: str) -> str:
-    value = area.value if unit == "cost" else int(area.value)
-    return area.to.render_link(esc(format_value(area.value)), **{unit: value})
-
-
 MOST_STEPS = 400
 CENT = 0.01
 MOST_AREAS = 20
@@ -580,10 +557,31 @@ def render_usage_figures(usage: UsagePage | None, *, is_counting: bool) -> str:
     if not usage.total.total.responses:
         is_all = usage.base.is_everything
         return render_nothing("usage", "No usage in this period.", is_all=is_all)
+    renderer = _CrossTableRenderer(usage, usage.cross)
+    title = f"Project × model × {usage.step}"
+    content = render_scroll_area(renderer.render_table(), title) + renderer.render_note()
+    cross_section = render_section(title, content, render_csv_link(usage.period, "cross"))
+    steps = render_switch("Step", _iter_choices(usage, "by", STEPS, usage.step))
+    measures = render_switch("Measure", _iter_choices(usage, "of", MEASURES, usage.period.of))
+    chart = _build_chart(usage)
+    chart_html = render_columns_chart(chart) if chart else ""
+    over_time = render_section(
+        "Over time", f'<div class="told">{measures}{steps}</div>{chart_html}'
+    )
+    rows = [
+        (
+            f'<a href="{esc(usage.period.url("usage", project=row.key or ""))}">'
+            f"{esc(format_project(usage.project_directories.get(row.key or '', row.key or 'unknown')))}</a>",
+            row.total,
+            usage.narrow(project=row.key or ""),
+        )
+        for row in _sort_rows(usage.projects, usage)
+    ]
+    projects = _render_sums("Project", rows, usage)
     return (
-        f"{_render_usage_totals(usage)}{_render_over_time(usage)}{_render_areas(usage)}{render_cross_section(usage)}"
+        f"{_render_usage_totals(usage)}{over_time}{_render_areas(usage)}{cross_section}"
         f'<div class="columns2">{_render_models(usage)}<div>{_render_parts(usage)}{_render_cache(usage)}</div></div>'
-        f'<div class="columns2">{_render_projects(usage)}{_render_blocks(usage)}</div>'
+        f'<div class="columns2">{projects}{_render_blocks(usage)}</div>'
         f"{_render_sessions(usage)}{_render_unpriced(usage)}"
     )
 
@@ -594,12 +592,17 @@ def _render_usage_totals(usage: UsagePage) -> str:
     saved = usage.saved.without - usage.saved.paid
     cost = format_cost(total.cost) + ("*" if total.unpriced else "")
     written = format_tokens(tokens.output)
-    cache_share = _format_share(tokens.cache_read, tokens.total_input)
+    cache_share = (
+        f"{tokens.cache_read / tokens.total_input * 100:.1f} %" if tokens.total_input else "0 %"
+    )
     link = usage.base.render_link
     responses = link(format_count(total.responses, "response"), responses=total.responses)
     saved_link = link(format_cost(max(saved, 0)), saved=saved)
-    figures = (
-        ("Cost", link(cost, cost=total.cost), _format_cost_per_step(usage)),
+    cost_per_step = ""
+    if count := sum(1 for row in usage.periods.rows if row.key):
+        cost_per_step = f"{format_cost(total.cost / count)} per active {STEPS[usage.step].lower()}"
+    figures = [
+        ("Cost", link(cost, cost=total.cost), cost_per_step),
         ("Tokens", link(format_tokens(tokens.total), tokens=tokens.total), responses),
         (OUTPUT.capitalize(), link(written, output=tokens.output), "by models"),
         (
@@ -613,15 +616,13 @@ def _render_usage_totals(usage: UsagePage) -> str:
             link(str(usage.billed_sessions), sessions=usage.billed_sessions),
             _format_session_counts(usage),
         ),
-    )
-    return render_totals((*figures, *_list_unlogged(usage)), is_counting=usage.is_counting)
-
-
-def _list_unlogged(usage: UsagePage) -> tuple[tuple[str, str, str], ...]:
-    if usage.beyond < CENT / 2:
-        return ()
-    link = usage.narrow(of="beyond").render_link(format_cost(usage.beyond), count=usage.beyond)
-    return ((BEYOND_THE_LOGS, link, esc(UNLOGGED_LABEL)),)
+    ]
+    if usage.beyond >= CENT / 2:
+        beyond = usage.narrow(of="beyond").render_link(
+            format_cost(usage.beyond), count=usage.beyond
+        )
+        figures.append((BEYOND_THE_LOGS, beyond, esc(UNLOGGED_LABEL)))
+    return render_totals(figures, is_counting=usage.is_counting)
 
 
 def _format_session_counts(usage: UsagePage) -> str:
@@ -629,26 +630,6 @@ def _format_session_counts(usage: UsagePage) -> str:
     unbilled = total - usage.billed_sessions
     prefix = f"of {total}, {unbilled} without usage; " if unbilled else ""
     return prefix + format_count(len(usage.projects.rows), "project")
-
-
-def _format_cost_per_step(usage: UsagePage) -> str:
-    """Format what an active day, week or month costs."""
-    count = sum(1 for row in usage.periods.rows if row.key)
-    if not count:
-        return ""
-    return f"{format_cost(usage.total.total.cost / count)} per active {STEPS[usage.step].lower()}"
-
-
-def _format_share(value: int, total: int) -> str:
-    return f"{value / total * 100:.1f} %" if total else "0 %"
-
-
-def _render_over_time(usage: UsagePage) -> str:
-    steps = render_switch("Step", _iter_choices(usage, "by", STEPS, usage.step))
-    measures = render_switch("Measure", _iter_choices(usage, "of", MEASURES, usage.period.of))
-    chart = _build_chart(usage)
-    chart_html = render_columns_chart(chart) if chart else ""
-    return render_section("Over time", f'<div class="told">{measures}{steps}</div>{chart_html}')
 
 
 def _iter_choices(
@@ -669,7 +650,10 @@ def _build_chart(usage: UsagePage) -> Chart | None:
     series = [
         Series(
             names[model],
-            tuple(_get_amount(usage, rows.get(step_key, {}), model) for step_key in steps),
+            tuple(
+                usage.amount(rows[key][model]) if model in rows.get(key, {}) else 0.0
+                for key in steps
+            ),
             model,
         )
         for model in spending.totals.models
@@ -696,10 +680,6 @@ def _get_column_slice(
     return usage.narrow(model=model, since=first, until=last)
 
 
-def _get_amount(usage: UsagePage, models: Mapping[str, SpendingSum], model: str) -> float:
-    return usage.amount(models[model]) if model in models else 0.0
-
-
 def iter_steps(first: str, last: str, step: str) -> Iterator[str]:
     """Yield the names of all steps from the first to the last without gaps."""
     if step == "month":
@@ -722,7 +702,11 @@ def _render_areas(usage: UsagePage) -> str:
         "Inside of projects", _iter_choices(usage, "inside", INSIDE, usage.period.inside)
     )
     title = f"Projects, and the {INSIDE[usage.period.inside].lower()} in them"
-    treemap = render_treemap(_limit_groups(usage, groups), usage.format, usage.period.of, title)
+    if small := groups[MOST_AREAS:]:
+        total = sum(group.area.value for group in small)
+        rest = Group(Area(f"{len(small)} more projects", total, usage.base), ())
+        groups = [*groups[:MOST_AREAS], rest]
+    treemap = render_treemap(groups, usage.format, usage.period.of, title)
     return render_section("By project", f'<div class="told">{switch}</div>{treemap}')
 
 
@@ -750,15 +734,6 @@ def _get_part_name(usage: UsagePage, name: str | None) -> str:
     return shorten(session.display_title, 60) if session else name or "unknown"
 
 
-def _limit_groups(usage: UsagePage, groups: Sequence[Group]) -> Sequence[Group]:
-    """Return the largest projects, with the small ones beyond the limit as one area."""
-    largest, small = groups[:MOST_AREAS], groups[MOST_AREAS:]
-    if not small:
-        return largest
-    total = sum(group.area.value for group in small)
-    return [*largest, Group(Area(f"{len(small)} more projects", total, usage.base), ())]
-
-
 def _render_models(usage: UsagePage) -> str:
     names = usage.models
     rows = [
@@ -766,19 +741,6 @@ def _render_models(usage: UsagePage) -> str:
         for name, sum_ in usage.total.models.items()
     ]
     return _render_sums("Model", rows, usage)
-
-
-def _render_projects(usage: UsagePage) -> str:
-    rows = [
-        (
-            f'<a href="{esc(usage.period.url("usage", project=row.key or ""))}">'
-            f"{esc(format_project(usage.project_directories.get(row.key or '', row.key or 'unknown')))}</a>",
-            row.total,
-            usage.narrow(project=row.key or ""),
-        )
-        for row in _sort_rows(usage.projects, usage)
-    ]
-    return _render_sums("Project", rows, usage)
 
 
 def _render_sessions(usage: UsagePage) -> str:
@@ -841,23 +803,20 @@ def _render_blocks(usage: UsagePage) -> str:
 
 
 def _render_block(block: BillingBlock, maximum: float, usage: UsagePage) -> str:
-    local_start, rate = block.start.astimezone(), block.rate
+    rate = block.rate
     first, last = block.total.first or block.start, block.total.last or block.end
     slice_ = usage.narrow(after=format_moment(first), before=format_moment(last))
     pace = (
         slice_.render_link(format_cost(rate.cost_per_hour)) if rate and rate.cost_per_hour else ""
     )
-    started = f"{format_minute(local_start)}{_describe_active_block(block, usage.now)}"
+    active_block = ""
+    if block.is_active:
+        remaining = format_duration(block.time_left(usage.now).total_seconds() * 1000)
+        projected = block.projected(usage.now)
+        projection = f", comes to {format_cost(projected[1])}" if projected else ""
+        active_block = f' <small><span class="live"></span>{remaining} left{projection}</small>'
+    started = f"{format_minute(block.start.astimezone())}{active_block}"
     return render_row(started, *_render_sum_cells(block.total, maximum, usage, slice_), pace)
-
-
-def _describe_active_block(block: BillingBlock, now: datetime) -> str:
-    if not block.is_active:
-        return ""
-    remaining = format_duration(block.time_left(now).total_seconds() * 1000)
-    projected = block.projected(now)
-    projection = f", comes to {format_cost(projected[1])}" if projected else ""
-    return f' <small><span class="live"></span>{remaining} left{projection}</small>'
 
 
 def _render_parts(usage: UsagePage) -> str:
@@ -870,11 +829,11 @@ def _render_parts(usage: UsagePage) -> str:
         BarPart(
             "Main conversations",
             max(total - agents - service, 0.0),
-            _narrow_to_requester(usage, "main"),
+            usage.narrow(who="main"),
             unit,
         ),
-        BarPart("Agents", agents, _narrow_to_requester(usage, "agents"), unit),
-        BarPart("Service", service, _narrow_to_requester(usage, "service"), unit),
+        BarPart("Agents", agents, usage.narrow(who="agents"), unit),
+        BarPart("Service", service, usage.narrow(who="service"), unit),
     ]
     branches = [
         BarPart("Kept", max(total - abandoned, 0.0), usage.narrow(branch="kept"), unit),
@@ -885,10 +844,6 @@ def _render_parts(usage: UsagePage) -> str:
         render_parts_bar(requesters, usage.format, "Main conversations, agents and service")
         + render_parts_bar(branches, usage.format, "Kept and abandoned"),
     )
-
-
-def _narrow_to_requester(usage: UsagePage, requester: str) -> Slice:
-    return usage.narrow(who=requester)
 
 
 def _render_cache(usage: UsagePage) -> str:

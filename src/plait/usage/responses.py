@@ -131,7 +131,9 @@ def list_billed_files(session: Session) -> list[LogFile]:
 
 def list_billed_paths(sessions: Iterable[Session]) -> list[Path]:
     """Return the files whose responses count, in the order in which these number them."""
-    return sorted({file.path for one in sessions for file in list_billed_files(one)}, key=str)
+    return sorted(
+        {file.path for session in sessions for file in list_billed_files(session)}, key=str
+    )
 
 
 def find_abandoned(
@@ -149,7 +151,9 @@ def find_abandoned(
     for response in responses:
         if response.uuid is not None:
             uuids.setdefault(response.session, set()).add(response.uuid)
-    by_file = {one.file.path: one for one in sessions if one.file and one.id in uuids}
+    by_file = {
+        session.file.path: session for session in sessions if session.file and session.id in uuids
+    }
     files = [session.file for session in by_file.values() if session.file]
     relevant = list(by_file.values())
     records_of_each: Iterator[Iterable[str]] = (
@@ -205,7 +209,11 @@ def _empty_plain_results(records: "Iterator[Record]") -> "Iterator[Record]":
     for record in records:
         heads = record.block_heads
         plain_calls.update(head.id for head in heads if head.name in PLAIN_TOOLS)
-        if heads and record.kind == "user" and all(one.tool_use_id in plain_calls for one in heads):
+        if (
+            heads
+            and record.kind == "user"
+            and all(head.tool_use_id in plain_calls for head in heads)
+        ):
             yield type(record)(record.envelope, b"{}", record.line, record.offset)
         else:
             yield record

@@ -119,7 +119,7 @@ class SpendingRow(Struct, gc=False):
 
     def sort_models(self) -> None:
         """Put the models with the highest cost first."""
-        self.models = dict(sorted(self.models.items(), key=lambda one: (-one[1].cost, one[0])))
+        self.models = dict(sorted(self.models.items(), key=lambda item: (-item[1].cost, item[0])))
 
 
 class Spending(Struct, frozen=True):
@@ -179,13 +179,13 @@ def sum_responses(responses: list[BilledResponse], prices: Prices) -> SpendingSu
     tally = SpendingSum(
         len(responses),
         Tokens(
-            sum([one.input for one in tokens]),
-            sum([one.output for one in tokens]),
-            sum([one.cache_write_5m for one in tokens]),
-            sum([one.cache_write_1h for one in tokens]),
-            sum([one.cache_read for one in tokens]),
-            sum([one.web_searches for one in tokens]),
-            sum([one.web_fetches for one in tokens]),
+            sum([part.input for part in tokens]),
+            sum([part.output for part in tokens]),
+            sum([part.cache_write_5m for part in tokens]),
+            sum([part.cache_write_1h for part in tokens]),
+            sum([part.cache_read for part in tokens]),
+            sum([part.web_searches for part in tokens]),
+            sum([part.web_fetches for part in tokens]),
         ),
     )
     get_cost, total = prices.cost, 0.0
@@ -211,7 +211,7 @@ def make_key_function(by: GroupBy, zone: tzinfo | None) -> Callable[[BilledRespo
         return lambda response: response.project
     if by == "model":
         return lambda response: response.model
-    make_key = {"daily": format_iso_day, "weekly": _make_week_key, "monthly": _make_month_key}[by]
+    make_key = PERIOD_KEYS[by]
     keys: dict[float, str] = {}
 
     def get_period_key(response: BilledResponse) -> str | None:
@@ -230,12 +230,12 @@ def format_iso_day(time: datetime) -> str:
     return f"{time.year:04}-{time.month:02}-{time.day:02}"
 
 
-def _make_week_key(time: datetime) -> str:
-    return format_iso_day(time - timedelta(days=time.weekday()))
-
-
-def _make_month_key(time: datetime) -> str:
-    return f"{time.year:04}-{time.month:02}"
+PERIOD_KEYS: dict[str, Callable[[datetime], str]] = {
+    "daily": format_iso_day,
+    "weekly": lambda time: format_iso_day(time - timedelta(days=time.weekday())),
+    "monthly": lambda time: f"{time.year:04}-{time.month:02}",
+}
+"""The keys of days, weeks (their Mondays) and months."""
 
 
 class Timed(Protocol):

@@ -26,6 +26,9 @@ def read_resumed_session(records: Sequence[Record], size: int) -> ResumedSession
                 waiting[block.id] = record.uuid
             elif isinstance(block, ToolResult) and block.tool_use_id:
                 waiting.pop(block.tool_use_id, None)
+    pointers = (record for record in reversed(records) if record.type == "last-prompt")
+    pointer = next((get_text(record.fields, "leafUuid") for record in pointers), None)
+    models = (record.message.model for record in reversed(answers) if record.message)
     state = TranscriptState(
         tip=chain[-1] if chain else None,
         positions=_positions(chain, path),
@@ -40,14 +43,15 @@ def read_resumed_session(records: Sequence[Record], size: int) -> ResumedSession
         git_branch=_last(path, "gitBranch"),
         slug=_last(records, "slug"),
         permission_mode=_last(records, "permissionMode"),
-        model=_last_model(answers),
+        # The client's own answers have a model such as `<synthetic>`.
+        model=next((model for model in models if model and not model.startswith("<")), None),
         backups=_backups(records),
         cost=next(
             (record.fields for record in reversed(records) if record.type == "cost-state"), {}
         ),
         cut_off=resumed.open_calls,
         needs_answer=resumed.needs_answer,
-        is_led_elsewhere=_is_led_elsewhere(_pointer(records), by_uuid, resumed),
+        is_led_elsewhere=_is_led_elsewhere(pointer, by_uuid, resumed),
     )
 
 
@@ -62,17 +66,12 @@ def _positions(chain: Sequence[str], path: Sequence[Record]) -> dict[str | None,
     for uuid in chain:
         record = by_uuid.get(uuid)
         count = position.prompts + (record is not None and is_human_prompt(record))
-        stated = _read_position(record) if record else None
-        position = Position(position.messages + 1, count if stated is None else stated)
+        if record is not None and b'"turnPosition"' in record.raw:
+            stated = as_mapping(record.fields.get("turnPosition")).get("turnIndex")
+            count = stated if isinstance(stated, int) else count
+        position = Position(position.messages + 1, count)
         positions[uuid] = position
     return positions
-
-
-def _read_position(record: Record) -> int | None:
-    if b'"turnPosition"' not in record.raw:
-        return None
-    index = as_mapping(record.fields.get("turnPosition")).get("turnIndex")
-    return index if isinstance(index, int) else None
 
 
 def _is_led_elsewhere(
@@ -87,25 +86,10 @@ def _is_led_elsewhere(
     return pointer not in resumed.chain or bool(resumed.open_calls)
 
 
-def _pointer(records: Sequence[Record]) -> str | None:
-    for record in reversed(records):
-        if record.type == "last-prompt":
-            return get_text(record.fields, "leafUuid")
-    return None
-
-
 def _last(records: Sequence[Record], name: str) -> str | None:
     for record in reversed(records):
         if value := get_text(record.fields, name):
             return value
-    return None
-
-
-def _last_model(answers: Sequence[Record]) -> str | None:
-    for record in reversed(answers):
-        model = record.message.model if record.message else None
-        if model and not model.startswith("<"):
-            return model
     return None
 
 
@@ -157,7 +141,8 @@ def iter_forked_lines(
     for record in chain:
         parent = before
         source = get_text(record.fields, "sourceToolAssistantUUID")
-        if source in known and _is_result(record):
+        blocks = record.message.content if record.message else ()
+        if source in known and any(isinstance(block, ToolResult) for block in blocks):
             parent = source
         changed: dict[str, object] = {"parentUuid": parent, "sessionId": session}
         if prompt_id and "promptId" in record.fields:
@@ -165,8 +150,3 @@ def iter_forked_lines(
         fields = {name: value for name, value in record.fields.items() if name != "slug"}
         yield record.with_fields(fields | changed).raw
         before = record.uuid
-
-
-def _is_result(record: Record) -> bool:
-    blocks = record.message.content if record.message else ()
-    return any(isinstance(block, ToolResult) for block in blocks)

@@ -99,14 +99,12 @@ class FileHistory:
         data = read_small(path)
         if self._setting.is_older:
             self._backups[name] = None if data is None else data.decode(errors="replace")
-        elif name not in self._backups or data != self._read_backup(name):
-            self._backups[name] = self._make_backup(
-                path, data, int(self._backups.get(name, {}).get("version", 0)) + 1
-            )
-
-    def _read_backup(self, name: str) -> bytes | None:
-        copy = self._backups[name].get("backupFileName")
-        return read_small(self._folder / copy) if copy else None
+        else:
+            last = self._backups.get(name, {})
+            copy = last.get("backupFileName")
+            kept = read_small(self._folder / copy) if copy else None
+            if name not in self._backups or data != kept:
+                self._backups[name] = self._make_backup(path, data, int(last.get("version", 0)) + 1)
 
     def _store_backup(self, copy: str, data: bytes) -> bool:
         """Keep data by a name, unless something is kept by it; tells whether that is the data."""
