@@ -44,15 +44,36 @@ USAGE = "`/rewind 2 both` goes back to before the second-last prompt, files incl
 
 
 async def rewind(conversation: "Talk", rest: str) -> None:
-    """Go back to before a prompt: what was said, what was changed, or both."""
+    """Go back to before a prompt: conversation, files, or both; ask for what is not given."""
     points = conversation.client.rewind_points()
-    words = rest.split()
-    name = words[0] if words else await _ask_point(conversation, points)
-    if name is None:
-        return
+    name, *words = rest.split() or [""]
+    if not name:
+        if not points:
+            raise UserError("there is no prompt to go back to yet")
+        numbers = range(min(len(points), MAX_LISTED), 0, -1)  # the newest prompt is 1
+        lines = [f"  {number:>2}  {_shorten(points[-number])}" for number in numbers]
+        if (earlier := len(points) - MAX_LISTED) > 0:
+            lines.insert(0, f"  … {format_count(earlier, 'earlier prompt')}")
+        await conversation.say(*lines)
+        async with conversation.keyboard.exclusive():
+            text = await conversation.keyboard.answer("Go back to before which prompt? (number) ")
+        if not text or not text.strip():
+            return
+        name = text.strip()
     point = find_rewind_point(points, name)
     plan = conversation.client.plan_file_rewind(point)
-    what, is_over = _parse_words(words[1:]) or (await _ask_what(conversation, point, plan), False)
+    what = next((target for target in REWIND_TARGETS if target in words[:1]), None)
+    if words and (what is None or words[1:] not in ([], [OVERWRITE])):
+        raise UserError(f"'{' '.join(words)}' is not something to rewind", USAGE)
+    if not words:
+        await conversation.say(f"before '{_shorten(point)}':", *format_plan(plan))
+        what = "conversation"
+        if plan and plan.steps:
+            async with conversation.keyboard.exclusive():
+                question = "c  conversation, f  files, b  both, n  nothing: "
+                text = await conversation.keyboard.answer(question)
+            letter = (text or "").strip().casefold()[:1]
+            what = next((target for target in REWIND_TARGETS if target[0] == letter), None)
     if what in ("conversation", "both"):
         await conversation.client.rewind(point)
         conversation.keyboard.restore_input(point.text)
@@ -60,9 +81,26 @@ async def rewind(conversation: "Talk", rest: str) -> None:
             f"back to before '{_shorten(point)}'; later messages stay in the log"
         )
     if what in ("files", "both"):
-        await conversation.say(*apply_plan(plan, overwrite=is_over))
+        overwrite = words[1:] == [OVERWRITE]
+        if plan is None or not plan.steps:
+            await conversation.say(*format_plan(plan))
+        else:
+            await conversation.say(*_restore_files(plan, overwrite=overwrite))
     if what is None:
         await conversation.say("nothing changed")
+
+
+def _restore_files(plan: FileRewindPlan, *, overwrite: bool) -> list[str]:
+    """Restore files; return what was done with each."""
+    done = plan.apply(overwrite=overwrite)
+    lines = [f"  {step.verb}: {safe_line(step.name)}" for step in done]
+    kept = [step for step in plan.steps if step not in done]
+    lines += [f"  skipped: {_format_step(step)}" for step in kept]
+    if any(step.problem == "foreign" for step in kept):
+        lines.append(f"`/rewind … files {OVERWRITE}` restores those too, and saves a copy")
+    if overwrite and plan.conflicting_steps and plan.backup_folder:
+        lines.append(f"copies of the replaced files are in {plan.backup_folder}")
+    return [join_dotted(format_count(len(done), "file"), "restored"), *lines]
 
 
 async def branch(conversation: "Talk", rest: str) -> None:
@@ -78,14 +116,6 @@ async def branch(conversation: "Talk", rest: str) -> None:
     await conversation.say(f"switched to a branch; `plait chat --resume {old}` goes back")
 
 
-def format_points(points: Sequence[RewindPoint]) -> Iterator[str]:
-    """Yield a line for each prompt, the newest last with the number 1."""
-    if len(points) > MAX_LISTED:
-        yield f"  … {format_count(len(points) - MAX_LISTED, 'earlier prompt')}"
-    for number in range(min(len(points), MAX_LISTED), 0, -1):
-        yield f"  {number:>2}  {_shorten(points[-number])}"
-
-
 def format_plan(plan: FileRewindPlan | None) -> Iterator[str]:
     """Yield what going back would mean for files."""
     if plan is None:
@@ -96,63 +126,12 @@ def format_plan(plan: FileRewindPlan | None) -> Iterator[str]:
         yield f"  {_format_step(step)}"
 
 
-def apply_plan(plan: FileRewindPlan | None, *, overwrite: bool) -> list[str]:
-    """Have files hold what they held; returns what is said of it."""
-    if plan is None or not plan.steps:
-        return list(format_plan(plan))
-    done = plan.apply(overwrite=overwrite)
-    lines = [f"  {step.verb}: {safe_line(step.name)}" for step in done]
-    kept = [step for step in plan.steps if step not in done]
-    lines += [f"  skipped: {_format_step(step)}" for step in kept]
-    if any(step.problem == "foreign" for step in kept):
-        lines.append(f"`/rewind … files {OVERWRITE}` restores those too, and saves a copy")
-    if overwrite and plan.conflicting_steps and plan.backup_folder:
-        lines.append(f"copies of the replaced files are in {plan.backup_folder}")
-    return [join_dotted(format_count(len(done), "file"), "restored"), *lines]
-
-
 def _format_step(step: FileRewindStep) -> str:
     if step.problem in ("outside", "lost", "unreadable"):
         return f"{safe_line(step.name)}: {PROBLEM_TEXTS[step.problem]}"
     more, fewer = step.changed_lines
     parts = join_dotted(step.verb, f"+{more} -{fewer}", PROBLEM_TEXTS[step.problem])
     return f"{safe_line(step.name)}: {parts}"
-
-
-def _parse_words(words: Sequence[str]) -> tuple[RewindTarget | None, bool] | None:
-    if not words:
-        return None
-    what = next(
-        (rewind_target for rewind_target in REWIND_TARGETS if rewind_target == words[0]), None
-    )
-    if what is None or words[1:] not in ([], [OVERWRITE]):
-        raise UserError(f"'{' '.join(words)}' is not something to rewind", USAGE)
-    return what, words[1:] == [OVERWRITE]
-
-
-async def _ask_point(conversation: "Talk", points: Sequence[RewindPoint]) -> str | None:
-    if not points:
-        raise UserError("there is no prompt to go back to yet")
-    await conversation.say(*format_points(points))
-    async with conversation.keyboard.exclusive():
-        text = await conversation.keyboard.answer("Go back to before which prompt? (number) ")
-    return text.strip() if text and text.strip() else None
-
-
-async def _ask_what(
-    conversation: "Talk", point: RewindPoint, plan: FileRewindPlan | None
-) -> RewindTarget | None:
-    await conversation.say(f"before '{_shorten(point)}':", *format_plan(plan))
-    if plan is None or not plan.steps:
-        return "conversation"
-    async with conversation.keyboard.exclusive():
-        text = await conversation.keyboard.answer(
-            "c  conversation, f  files, b  both, n  nothing: "
-        )
-    letter = (text or "").strip().casefold()[:1]
-    return next(
-        (rewind_target for rewind_target in REWIND_TARGETS if rewind_target[0] == letter), None
-    )
 
 
 def _shorten(point: RewindPoint) -> str:
@@ -349,10 +328,6 @@ async def _rename(client: Engine, rest: str) -> list[str]:
 
 
 async def _cost(client: Engine, rest: str) -> list[str]:
-    return _log_unless_busy(client, "cost", rest, _format_usage(client))
-
-
-def _format_usage(client: Engine) -> list[str]:
     meter = client.meter
     parts = [
         f"{format_tokens(count)} {words}"
@@ -364,7 +339,7 @@ def _format_usage(client: Engine) -> list[str]:
         lines.append(f"tokens: {', '.join(parts)}")
     if (dollars := client.total_dollars) is not None:
         lines.append(f"whole session: ${dollars:.4f}")
-    return lines
+    return _log_unless_busy(client, "cost", rest, lines)
 
 
 def _format_cost(meter: Meter) -> str:
@@ -375,24 +350,18 @@ def _format_cost(meter: Meter) -> str:
 
 
 async def _context(client: Engine, rest: str) -> list[str]:
-    return _log_unless_busy(client, "context", rest, _format_context_fill(client))
+    lines, fill = ["the context size is not known"], client.context_fill
+    if fill:
+        share = round(100 * fill.tokens / fill.window)
+        used = f"{format_tokens(fill.tokens)} of {format_tokens(fill.window)} tokens ({share} %)"
+        threshold = format_tokens(fill.compaction_threshold)
+        lines = [used, f"from {threshold} on it is compacted automatically"]
+    return _log_unless_busy(client, "context", rest, lines)
 
 
 def _log_unless_busy(client: Engine, name: str, rest: str, lines: list[str]) -> list[str]:
     """Have the log say what was looked at, unless an answer is being written to it."""
     return lines if client.is_busy else client.log_command(name, rest, lines)
-
-
-def _format_context_fill(client: Engine) -> list[str]:
-    fill = client.context_fill
-    if fill is None:
-        return ["the context size is not known"]
-    share = round(100 * fill.tokens / fill.window)
-    used = f"{format_tokens(fill.tokens)} of {format_tokens(fill.window)} tokens ({share} %)"
-    return [
-        used,
-        f"from {format_tokens(fill.compaction_threshold)} on it is compacted automatically",
-    ]
 
 
 async def _help(conversation: "Talk", rest: str) -> None:
@@ -412,16 +381,6 @@ async def _clear(conversation: "Talk", rest: str) -> None:
 
 async def _compact(conversation: "Talk", rest: str) -> None:
     await conversation.compact(rest)
-
-
-async def _rewind(conversation: "Talk", rest: str) -> None:
-
-    await rewind(conversation, rest)
-
-
-async def _branch(conversation: "Talk", rest: str) -> None:
-
-    await branch(conversation, rest)
 
 
 async def _exit(conversation: "Talk", rest: str) -> None:
@@ -446,14 +405,7 @@ async def _permissions(client: Engine, rest: str) -> list[str]:
             *client.rules,
             f"`/permissions MODE` changes the mode: {', '.join(SELECTABLE_MODES)}",
         ]
-    mode = next(
-        (
-            selectable_mode
-            for selectable_mode in SELECTABLE_MODES
-            if selectable_mode.casefold() == rest.casefold()
-        ),
-        None,
-    )
+    mode = next((mode for mode in SELECTABLE_MODES if mode.casefold() == rest.casefold()), None)
     if mode is None:
         raise UserError(
             f"'{rest}' is not a mode you can switch to", f"there are {', '.join(SELECTABLE_MODES)}"
@@ -477,13 +429,13 @@ COMMANDS = (
     Command("clear", "", "start a new session with an empty context", run=_clear),
     Command("compact", "[focus]", "replace the conversation with a summary", run=_compact),
     Command(
-        "rewind", "[N] [what]", "go back to before a prompt, with or without files", run=_rewind
+        "rewind", "[N] [what]", "go back to before a prompt, with or without files", run=rewind
     ),
     Command(
         "branch",
         "[@N] [NAME]",
         "continue in a copy, from here or from an earlier prompt",
-        run=_branch,
+        run=branch,
     ),
     Command("rename", "NAME", "rename the session", run_text=_rename),
     Command(

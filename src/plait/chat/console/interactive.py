@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -59,14 +59,10 @@ from plait.view.terminal import (
     build_diff_block,
     iter_output_blocks,
 )
-from plait.write.lines import get_prompt_text
+from plait.write.lines import get_prompt_text, utc_now
 
 MIN_PRICE_SHOWN = 0.01
 """Dollars from which on a price is told."""
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass
@@ -76,7 +72,7 @@ class StatusLine:
     prices: Prices
     warn_above: float
     """Dollars above which a prompt is not sent before it was said twice."""
-    clock: Callable[[], datetime] = _utc_now
+    clock: Callable[[], datetime] = utc_now
     next_prompt: NextPrompt | None = None
     """What the next prompt sends; None where nobody knows."""
     context_percent: int | None = None
@@ -264,25 +260,17 @@ def render_proposal(proposal: Proposal, directory: str | None = None) -> Iterato
         yield from iter_output_blocks(title, ALL_LINES, tone="plain")
         if proposal.arguments.get("run_in_background"):
             yield OutputBlock(lines=("(runs in the background)",), tone="quiet")
-    if unsaid := _list_unnamed_paths(proposal, directory):
-        yield OutputBlock(lines=unsaid, tone="plain")
+    # the paths that the title does not name: what a link leads to, where a search looks
+    here = os.path.realpath(directory) if directory else None
+    named = {relative_path(proposal.title, directory), relative_path(proposal.title, here)}
+    paths = (str(path) for path in proposal.paths)
+    unnamed = (path for path in paths if "\n" in path or relative_path(path, here) not in named)
+    if lines := tuple(map(safe_line, unnamed)):
+        yield OutputBlock(lines=lines, tone="plain")
     if proposal.after is not None and not is_command:
         hunks = diff_texts(safe(proposal.before or ""), safe(proposal.after))
         path = str(proposal.paths[0]) if proposal.paths else ""
         yield build_diff_block(Patch(path, hunks, 0, 0, is_new=proposal.before is None), None)
-
-
-def _list_unnamed_paths(proposal: Proposal, directory: str | None) -> tuple[str, ...]:
-    """Return the files and folders that are meant, but for one that the title already names.
-
-    A link is named by what it leads to, and a search by where it looks.
-    """
-    here = os.path.realpath(directory) if directory else None
-    named = {relative_path(proposal.title, directory), relative_path(proposal.title, here)}
-    meant = (str(path) for path in proposal.paths)
-    return tuple(
-        safe_line(path) for path in meant if "\n" in path or relative_path(path, here) not in named
-    )
 
 
 def render_choices(proposal: Proposal) -> OutputBlock:
@@ -382,7 +370,8 @@ class Talk:
 
     async def send(self, text: str) -> None:
         """Do a turn."""
-        await self._print_price_warning()
+        if not self.keyboard.is_live and (warning := self.status.price_warning()):
+            await self.screen.print([RemarkBlock(text=warning)])  # there is nobody to confirm it
         self.has_sent = True
         await self._follow(self.client.send(text), text)
 
@@ -459,17 +448,8 @@ class Talk:
         )
         change = asyncio.ensure_future(self.client.switch(mode=following))
         self._side_tasks.add(change)
-        change.add_done_callback(self._on_mode_changed)
-
-    def _on_mode_changed(self, change: "asyncio.Future[None]") -> None:
-        self._side_tasks.discard(change)
-        self.keyboard.redraw()
-
-    async def _print_price_warning(self) -> None:
-        """Tell what a prompt costs where nobody could be asked before."""
-        doubt = "" if self.keyboard.is_live else self.status.price_warning()
-        if doubt:
-            await self.screen.print([RemarkBlock(text=doubt)])
+        change.add_done_callback(self._side_tasks.discard)
+        change.add_done_callback(lambda _: self.keyboard.redraw())
 
     async def compact(self, focus: str) -> None:
         """Have a summary stand for what was said."""
@@ -553,7 +533,18 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
     )
     status = StatusLine(opener.prices, output.settings.chat.ask_above_usd)
     conversation = Talk(opener.open(), screen, keyboard, opener, status, opener.past)
-    _connect_live(live, conversation)
+    live.words, live.doing = screen.open_words, lambda: screen.renderer.status
+    live.activity, live.collapsed = lambda: conversation.activity.lines(), screen.list_collapsed
+    live.queued, live.take_back = conversation.queued, conversation.take_back
+    live.stop, live.change_mode = conversation.stop, conversation.change_mode
+    live.status_line = lambda: status.render(conversation.client, conversation.activity.summary)
+    live.price_warning = status.price_warning
+    live.complete_sessions = lambda typed: complete_sessions(conversation, typed)
+
+    def load_sdk() -> None:
+        with suppress(ImportError):  # reported when something is sent
+            import_module("anthropic")
+
     try:
         with (
             (
@@ -564,7 +555,7 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
             keyboard.attached(),
         ):
             if opener.chat_options.asks_api and opener.chat_options.engine == "api":
-                threading.Thread(target=_load_sdk, daemon=True).start()
+                threading.Thread(target=load_sdk, daemon=True).start()
             what = "resumed" if opener.resumed_path else "started"
             await screen.say(
                 *[
@@ -579,29 +570,12 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
             if opener.resumed_path:
                 conversation.estimate_next_prompt()
             code = await conversation.run(prompt)
-        await screen.say(*(opener.farewell or _format_farewell(conversation)))
+        name = short_id(conversation.client.session)
+        resume = f"`{shell_command('plait', 'chat', '--resume', name)}` resumes it"
+        await screen.say(*(opener.farewell or ([resume] if conversation.has_sent else ())))
     finally:
         await conversation.client.close()
     return code
-
-
-def _connect_live(live: LiveState, conversation: Talk) -> None:
-    """Have the lines below tell what goes on, and keys do what they are for."""
-    screen = conversation.screen
-    live.words, live.doing = screen.open_words, lambda: screen.renderer.status
-    live.activity, live.collapsed = lambda: conversation.activity.lines(), screen.list_collapsed
-    live.queued, live.take_back = conversation.queued, conversation.take_back
-    live.stop, live.change_mode = conversation.stop, conversation.change_mode
-    live.status_line = lambda: conversation.status.render(
-        conversation.client, conversation.activity.summary
-    )
-    live.price_warning = conversation.status.price_warning
-    live.complete_sessions = lambda typed: complete_sessions(conversation, typed)
-
-
-def _load_sdk() -> None:
-    with suppress(ImportError):  # told when something is sent
-        import_module("anthropic")
 
 
 def make_keyboard(
@@ -638,10 +612,3 @@ def make_keyboard(
         editor=settings.chat.editor,
         output=make_output(),
     )
-
-
-def _format_farewell(conversation: Talk) -> list[str]:
-    if not conversation.has_sent:
-        return []
-    typed = shell_command("plait", "chat", "--resume", short_id(conversation.client.session))
-    return [f"`{typed}` resumes it"]

@@ -15,7 +15,7 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from plait.chat.console.archive import Row, SessionPicker
 from plait.cli.text import safe_line
@@ -33,8 +33,8 @@ def stop_on_interrupt(stop: Callable[[], bool]) -> Iterator[None]:
 
     def interrupt() -> None:
         nonlocal has_stopped
-        if has_stopped or not stop():
-            _cancel(task)
+        if (has_stopped or not stop()) and task:
+            task.cancel()
         has_stopped = True
 
     with handle_signals(interrupt):
@@ -45,22 +45,19 @@ def stop_on_interrupt(stop: Callable[[], bool]) -> Iterator[None]:
 def handle_signals(interrupt: Callable[[], None]) -> Iterator[None]:
     """While entered, Ctrl-C is told, and what would end the process ends the task in order."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    fields = {signal.SIGINT: interrupt, **dict.fromkeys(TERMINATION_SIGNALS, lambda: _cancel(task))}
+    end: Callable[[], object] = task.cancel if task else str
+    handlers: dict[int, Callable[[], object]] = {signal.SIGINT: interrupt}
+    handlers |= dict.fromkeys(TERMINATION_SIGNALS, end)
     # only the main thread can, and not on every platform
     with suppress(NotImplementedError, RuntimeError, ValueError):
-        for number, tell in fields.items():
-            loop.add_signal_handler(number, tell)
+        for number, handler in handlers.items():
+            loop.add_signal_handler(number, handler)
     try:
         yield
     finally:
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            for number in fields:
+            for number in handlers:
                 loop.remove_signal_handler(number)
-
-
-def _cancel(task: "asyncio.Task[Any] | None") -> None:
-    if task:
-        task.cancel()
 
 
 CHUNK = 1 << 16
@@ -266,7 +263,25 @@ class PlainKeyboard:
         return data.decode("utf-8", "replace")
 
     async def _read_more(self) -> None:
-        more = await _read_in_thread(lambda: os.read(self._descriptor, CHUNK))
+        # Read in a thread that nobody waits for at the end. The buffer of `sys.stdin` is skipped: a
+        # thread that waits in it would hold up the exit.
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[bytes] = loop.create_future()
+
+        def deliver(data: bytes) -> None:
+            if not done.done():
+                done.set_result(data)
+
+        def run() -> None:
+            try:
+                data = os.read(self._descriptor, CHUNK)
+            except OSError:
+                data = b""
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(deliver, data)
+
+        threading.Thread(target=run, daemon=True).start()
+        more = await done
         self._read += more
         self._is_over = not more
 
@@ -278,30 +293,6 @@ class PlainKeyboard:
             return None
         line, _, self._read = self._read.partition(b"\n")
         return line.decode("utf-8", "replace").removesuffix("\r")
-
-
-async def _read_in_thread(read: Callable[[], bytes]) -> bytes:
-    """Run what may wait for ever in a thread that nobody waits for at the end.
-
-    The buffer of `sys.stdin` is skipped: a thread that waits in it would hold up the exit.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[bytes] = loop.create_future()
-
-    def deliver(data: bytes) -> None:
-        if not done.done():
-            done.set_result(data)
-
-    def run() -> None:
-        try:
-            data = read()
-        except OSError:
-            data = b""
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(deliver, data)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await done
 
 
 def replace_surrogates(text: str) -> str:

@@ -1,7 +1,6 @@
 """Opening sessions for a console: new, resumed, forked or cleared."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -79,12 +78,6 @@ class ApiOpener:
             appended=choice.appended,
         )
 
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[Client]:
-        """Open the session that was chosen, and closes it."""
-        async with self.open() as client:
-            yield client
-
     def open(self) -> Client:
         """Return the client of the session that was chosen."""
         if self.resumed_path is None:
@@ -160,7 +153,7 @@ class ApiOpener:
 
 @dataclass
 class ClaudeOpener:
-    """Opens sessions of one directory, all held by the installed client."""
+    """Opens sessions of one directory like `ApiOpener`, all run by the installed client."""
 
     options: ClaudeOptions
     chat_options: ChatOptions
@@ -181,11 +174,9 @@ class ClaudeOpener:
 
     @property
     def model_name(self) -> str:
-        """Whoever answers, as far as that was said."""
         return self.chat_options.named_model or "Claude Code"
 
     def open(self) -> ClaudeEngine:
-        """Return the session that was chosen."""
         return self._make_engine(self.options)
 
     def prepare(self, client: "Engine") -> None:
@@ -194,16 +185,13 @@ class ClaudeOpener:
             client.warm_up()
 
     def clear(self, old: "Engine") -> ClaudeEngine:
-        """Begin a session with nothing in its context."""
         return self._make_engine(self._new_options(old))
 
     def resume(self, path: Path) -> ClaudeEngine:
-        """Go on with the session of a file."""
         fresh = replace(self.options, session=None, title=None, at=None, is_fork=False)
         return self._make_engine(replace(fresh, resumed=path.stem))
 
     async def branch(self, old: "Engine", point: RewindPoint | None, title: str) -> ClaudeEngine:
-        """Begin a session with what was said, up to now or to before a prompt."""
         if not old.rewind_points():
             raise UserError("there is nothing to branch yet")
         new = replace(

@@ -83,6 +83,16 @@ def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptio
         raise UserError("partial messages need a stream", "add `--output-format stream-json`")
     if given["replays"] and not is_stream:
         raise UserError("`--replay-user-messages` needs `--input-format stream-json`")
+    parse_rules((*given["allowed"], *given["denied"]))  # raises before anything begins
+    session: str | None = None
+    if given["session_id"] is not None:
+        try:
+            session = str(UUID(given["session_id"]))
+        except ValueError:
+            raise UserError(
+                f"'{given['session_id']}' is not a UUID",
+                "leave `--session-id` out to get a new one",
+            ) from None
     choice = ChatOptions(
         model=resolve_alias(given["model"] or settings.model or DEFAULT_MODEL),
         api_key=settings.api_key,
@@ -90,47 +100,38 @@ def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptio
         base_url=given["base_url"] or settings.base_url,
         mode=parse_mode(given["permission_mode"] or settings.permission_mode or "default"),
         has_mode=bool(given["permission_mode"] or settings.permission_mode),
-        allowed=_check_rules(given["allowed"]),
-        denied=_check_rules(given["denied"]),
+        allowed=given["allowed"],
+        denied=given["denied"],
         others=tuple(map(Path, given["others"])),
         max_turns=given["max_turns"] or settings.max_turns,
         max_budget_usd=given["max_budget_usd"] or settings.max_budget_usd,
         system_prompt=given["system_prompt"],
         appended=given["append_system_prompt"] or "",
         version=given["log_version"] or NEWEST,
-        session=_parse_session_id(given["session_id"]),
+        session=session,
         title=given["title"],
         is_printed=given["is_printed"],
         named_model=given["model"] or settings.model,
     )
     _check_root(choice.mode, settings)
-    return replace(choice, engine=_choose_engine(choice, given, settings))
-
-
-def _choose_engine(
-    choice: ChatOptions, given: Mapping[str, Any], settings: ChatSettings
-) -> EngineName:
-    """Return who holds the session: the API where it can be asked, else the client, if any."""
+    # the API where it can be asked, else the installed client
     is_own = given["demo"] or not choice.asks_api
     named = given["engine"] or (None if is_own else settings.engine)
     if named == "claude":
-        if given["demo"] or not choice.asks_api:
+        if is_own:
             raise UserError("Claude Code uses its own models", "leave `--engine claude` out")
         if given["log_version"]:
             raise UserError(
                 "Claude Code writes the log in its own format", "leave `--log-version` out"
             )
-        return "claude"
+        return replace(choice, engine="claude")
     if is_own or choice.api_key:
-        return "api"
-    from plait.chat.claude_code import find_claude
+        return choice
+    if named is None and not given["log_version"]:
+        from plait.chat.claude_code import find_claude
 
-    if (
-        named is None
-        and not given["log_version"]
-        and find_claude(settings.environment, settings.claude)
-    ):
-        return "claude"
+        if find_claude(settings.environment, settings.claude):
+            return replace(choice, engine="claude")
     raise UserError(
         "no API key",
         "set `ANTHROPIC_API_KEY`, or `api_key` in config.toml; `--engine claude` needs none",
@@ -159,25 +160,9 @@ def _check_root(mode: Mode, settings: ChatSettings) -> None:
         )
 
 
-def _check_rules(texts: tuple[str, ...]) -> tuple[str, ...]:
-    parse_rules(texts)  # says what is none, before anything begins
-    return texts
-
-
 def parse_mode(name: str) -> Mode:
     """Return the mode of a name; says which there are."""
     for mode in MODES:
         if name == mode:
             return mode  # type: ignore[return-value]
     raise UserError(f"unknown permission mode '{name}'", f"there are {', '.join(MODES)}")
-
-
-def _parse_session_id(text: str | None) -> str | None:
-    if text is None:
-        return None
-    try:
-        return str(UUID(text))
-    except ValueError:
-        raise UserError(
-            f"'{text}' is not a UUID", "leave `--session-id` out to get a new one"
-        ) from None

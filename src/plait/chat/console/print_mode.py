@@ -41,7 +41,6 @@ from plait.chat.events import (
     TurnEnded,
 )
 from plait.chat.model_info import get_capacity
-from plait.chat.rewind import FileRewindPlan
 from plait.chat.tools.base import Proposal
 from plait.chat.usage import Meter, format_usage_lines
 from plait.cli.output import escape_json, write_bytes
@@ -183,6 +182,11 @@ class ResultBuilder:
         self.cost += event.cost or 0.0
         self.results += 1
         is_error = event.ending not in ("done", "refused")
+        why = event.text or "Request was aborted."
+        if event.ending == "max_turns":
+            why = f"Reached maximum number of turns ({self.limits.get('max_turns')})"
+        elif event.ending == "max_budget":
+            why = f"Reached maximum budget (${self.limits.get('max_budget_usd')})"
         return {
             "type": "result",
             "subtype": SUBTYPES.get(event.ending, "success"),
@@ -191,11 +195,7 @@ class ResultBuilder:
             "duration_ms": event.duration_ms,
             "duration_api_ms": round(self._api_seconds * 1000),
             "num_turns": event.responses + (event.ending == "max_turns"),
-            **(
-                {"result": event.text}
-                if event.ending not in SUBTYPES
-                else {"errors": [describe_ending(event, self.limits)]}
-            ),
+            **({"errors": [why]} if event.ending in SUBTYPES else {"result": event.text}),
             "stop_reason": self._stop_reason,
             "session_id": self.session(),
             "total_cost_usd": self.cost,
@@ -211,17 +211,6 @@ class ResultBuilder:
             "result_index": self.results - 1,
             "uuid": self.uuid(),
         }
-
-
-def describe_ending(event: TurnEnded, limits: Mapping[str, Any]) -> str:
-    """Return why a turn has no result, in the client's words."""
-    match event.ending:
-        case "max_turns":
-            return f"Reached maximum number of turns ({limits.get('max_turns')})"
-        case "max_budget":
-            return f"Reached maximum budget (${limits.get('max_budget_usd')})"
-        case _:
-            return event.text or "Request was aborted."
 
 
 Form: TypeAlias = Literal["text", "json", "stream-json"]
@@ -324,11 +313,8 @@ class PrintMode:
         async for event in self.client.send(content, uuid=text.uuid):
             result = self.results.add(event)
             if result is not None and isinstance(event, TurnEnded):
-                self._finish_turn(result, event)
-
-    def _finish_turn(self, result: Json, event: TurnEnded) -> None:
-        self._last_result, self._last_event = result, event
-        self.emit(result)
+                self._last_result, self._last_event = result, event
+                self.emit(result)
 
     async def _run_command(self, text: str) -> bool:
         """Do a command; tells whether it is one. To the model any other is a prompt."""
@@ -339,21 +325,19 @@ class PrintMode:
         if not writer.setting.is_older:
             writer.queue("enqueue", text)
             writer.queue("dequeue")
-        if name == "compact":
-            words, ending = await self._compact(focus)
-        else:
-            words, ending = "\n".join(await run_text_command(self.client, text) or ()), "done"
-        event = TurnEnded(ending, words, self.results.took_ms, 0, {}, None)
-        self._finish_turn(self.results.build_command_result(event, name), event)
-        return True
-
-    async def _compact(self, focus: str) -> tuple[str, Ending]:
         words = ""
         ending: Ending = "done"
-        async for event in self.client.compact(focus):
-            if isinstance(event, Notice):
-                words, ending = event.text, "failed"
-        return words, ending
+        if name == "compact":
+            async for event in self.client.compact(focus):
+                if isinstance(event, Notice):
+                    words, ending = event.text, "failed"
+        else:
+            words = "\n".join(await run_text_command(self.client, text) or ())
+        ended = TurnEnded(ending, words, self.results.took_ms, 0, {}, None)
+        self._last_result = self.results.build_command_result(ended, name)
+        self._last_event = ended
+        self.emit(self._last_result)
+        return True
 
     def emit_deltas(self) -> None:
         """Tell answers piece by piece, too."""
@@ -366,13 +350,13 @@ class PrintMode:
         self.emit({"type": "stream_event", "event": event, **whose, "uuid": uuid})
 
     def _watch_log(self) -> None:
-        """Tell each line of the log as it is written, beside whoever else is told."""
+        """Report each line of the log as it is written, after earlier listeners."""
         writer = self.client.runtime.writer
-        told_before = writer.on_line
+        earlier = writer.on_line
 
         def on_line(line: bytes) -> None:
-            if told_before:
-                told_before(line)
+            if earlier:
+                earlier(line)
             value = msgspec.json.decode(line)
             self.results.note_line(value)
             for item in self.translator.translate(value):
@@ -627,37 +611,24 @@ async def _cancel(controls: Controls, request: Mapping[str, Any]) -> Json:
 
 async def _rewind_files(controls: Controls, request: Mapping[str, Any]) -> Json:
     uuid = str(request.get("user_message_id"))
-    point = next(
-        (
-            rewind_point
-            for rewind_point in controls.client.rewind_points()
-            if rewind_point.uuid == uuid
-        ),
-        None,
-    )
+    points = controls.client.rewind_points()
+    point = next((point for point in points if point.uuid == uuid), None)
     plan = controls.client.plan_file_rewind(point) if point else None
     if plan is None:
         raise UserError(NO_CHECKPOINT)
     if request.get("dry_run") is True:
-        return _format_plan(plan)
+        counts = [step.changed_lines for step in plan.steps]
+        conflicts = [str(step.path) for step in plan.conflicting_steps]
+        return {
+            "canRewind": True,
+            "filesChanged": [str(step.path) for step in plan.steps],
+            "insertions": sum(more for more, _ in counts),
+            "deletions": sum(fewer for _, fewer in counts),
+            **({"leftAlone": conflicts} if conflicts else {}),
+        }
     done = plan.apply(overwrite=request.get("over") is True)
     left = [str(step.path) for step in plan.steps if step not in done]
     return {"canRewind": True, "skippedLinks": 0, **({"leftAlone": left} if left else {})}
-
-
-def _format_plan(plan: FileRewindPlan) -> Json:
-    counts = [step.changed_lines for step in plan.steps]
-    return {
-        "canRewind": True,
-        "filesChanged": [str(step.path) for step in plan.steps],
-        "insertions": sum(more for more, _ in counts),
-        "deletions": sum(fewer for _, fewer in counts),
-        **(
-            {"leftAlone": [str(step.path) for step in plan.conflicting_steps]}
-            if plan.conflicting_steps
-            else {}
-        ),
-    }
 
 
 REQUESTS: dict[str, RequestHandler] = {

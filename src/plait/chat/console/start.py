@@ -46,63 +46,40 @@ MAX_SHOWN = 20
 
 
 def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path) -> ClientSettings:
-    """Return the settings that count in a directory; notes what is left out."""
-    root = request.settings.roots[0]
+    """Return the settings that count in a directory; note what is left out."""
+    root, note = request.settings.roots[0], request.output.note
     trust = TrustStore(root, request.settings.data / "chat" / "trusted.json")
     is_trusted = trust.is_trusted(directory)
     found = load_settings(root, directory, is_trusted=is_trusted, is_active=True)
-    if not is_trusted and not choice.is_printed and found.trust_warnings:
-        is_trusted = _ask_to_trust(request, trust, directory, found)
+    if not is_trusted and not choice.is_printed and (warnings := found.trust_warnings):
+        if sys.stdin is not None and sys.stdin.isatty():
+            note(f"settings of the project in {directory} say:", no_wrap=True)
+            for line in warnings[:MAX_SHOWN]:
+                note(f"  {safe_line(line)}", no_wrap=True)
+            if len(warnings) > MAX_SHOWN:
+                note(f"  and {len(warnings) - MAX_SHOWN} more")
+            is_trusted = click.confirm("trust this project?", default=False, err=True)
+        if is_trusted:
+            trust.add(directory)
         found = load_settings(root, directory, is_trusted=is_trusted, is_active=is_trusted)
-    others = (
-        *load_permission_rules(found).notices,
-        *load_hooks(found).notices,
-        *_describe_left_out(found),
-    )
-    for notice in (*found.notices, *others):
-        request.output.note(f"warning: {notice}")
-    return found
-
-
-def _ask_to_trust(
-    request: Request, trust: TrustStore, directory: Path, found: ClientSettings
-) -> bool:
-    if not (sys.stdin is not None and sys.stdin.isatty()):
-        return False
-    request.output.note(f"settings of the project in {directory} say:", no_wrap=True)
-    for line in found.trust_warnings[:MAX_SHOWN]:
-        request.output.note(f"  {safe_line(line)}", no_wrap=True)
-    if len(found.trust_warnings) > MAX_SHOWN:
-        request.output.note(f"  and {len(found.trust_warnings) - MAX_SHOWN} more")
-    is_meant = click.confirm("trust this project?", default=False, err=True)
-    if is_meant:
-        trust.add(directory)
-    return is_meant
-
-
-def _describe_left_out(found: ClientSettings) -> list[str]:
-    """Return what is told of what a project that is not trusted would allow."""
-    if found.is_trusted:
-        return []
-    kinds = ("allow", "additionalDirectories")
-    shared = [
-        settings_file for settings_file in found.files if settings_file.source == "projectSettings"
-    ]
-    left = sum(
-        len(settings_file.value("permissions", kind) or ())
-        for settings_file in shared
-        for kind in kinds
-    )
-    if found.is_active and left:
-        what = format_count(left, "rule")
-        return [
-            f"{what} of .claude/settings.json left out: `plait chat` there asks whether to trust it"
-        ]
-    if not found.is_active and found.trust_warnings:
-        return [
+    notices = [*found.notices, *load_permission_rules(found).notices, *load_hooks(found).notices]
+    if not is_trusted and not found.is_active and found.trust_warnings:
+        notices.append(
             "the project is not trusted: its hooks, environment and what it allows are left out"
-        ]
-    return []
+        )
+    elif not is_trusted and found.is_active:
+        shared = [file for file in found.files if file.source == "projectSettings"]
+        kinds = ("allow", "additionalDirectories")
+        lists = [file.value("permissions", kind) or () for file in shared for kind in kinds]
+        if left := sum(map(len, lists)):
+            rules = format_count(left, "rule")
+            notices.append(
+                f"{rules} of .claude/settings.json left out: `plait chat` there asks whether to"
+                " trust it"
+            )
+    for notice in notices:
+        note(f"warning: {notice}")
+    return found
 
 
 INTERRUPTED_EXIT_CODE = 130
@@ -131,27 +108,22 @@ def start_chat(request: Request, prompt: str | None, given: Mapping[str, Any]) -
 
 
 def find_session(request: Request, given: Mapping[str, Any]) -> Session | None:
-    """Return the session that goes on, None for a new one."""
+    """Return the session to resume, None for a new one; it is picked before anything else."""
     if given["resume"] == CHOSEN:
-        return _pick_session(request, given)
+        from plait.chat.console.interactive import make_keyboard
+
+        if given["is_printed"]:
+            raise UserError("`--resume` needs a session name with `-p`", "name it")
+        settings = request.settings
+        picker = ChatArchive(request, settings.directory).make_picker()
+        keyboard = make_keyboard(settings, str(settings.directory))
+        row = asyncio.run(keyboard.pick(picker))
+        if row is None:
+            raise click.exceptions.Exit(0)
+        return request.archive.session_at(row.facts.path)
     if given["resume"]:
         return request.session(given["resume"])
     return request.session(".") if given["is_continued"] else None
-
-
-def _pick_session(request: Request, given: Mapping[str, Any]) -> Session:
-    """Return the session that the person chooses, before anything else begins."""
-    from plait.chat.console.interactive import make_keyboard
-
-    if given["is_printed"]:
-        raise UserError("`--resume` needs a session name with `-p`", "name it")
-    settings = request.settings
-    past = ChatArchive(request, settings.directory)
-    keyboard = make_keyboard(settings, str(settings.directory))
-    row = asyncio.run(keyboard.pick(past.make_picker()))
-    if row is None:
-        raise click.exceptions.Exit(0)
-    return request.archive.session_at(row.facts.path)
 
 
 def _make_opener(request: Request, choice: ChatOptions, given: Mapping[str, Any]) -> ApiOpener:
@@ -160,6 +132,13 @@ def _make_opener(request: Request, choice: ChatOptions, given: Mapping[str, Any]
     client_settings = load_trusted_settings(request, choice, directory)
     choice = apply_default_mode(choice, client_settings.default_mode(MODES), settings.chat)
     past = ChatArchive(request, directory)
+    model: Model
+    if choice.model.startswith(SCRIPT_PREFIX):
+        model = ScriptModel.from_file(Path(choice.model.removeprefix(SCRIPT_PREFIX)))
+    elif choice.model.startswith(REPLAY_PREFIX):
+        model = ReplayModel(request.session(choice.model.removeprefix(REPLAY_PREFIX)).path)
+    else:
+        model = MessagesApi(choice.model, key=choice.api_key, base_url=choice.base_url)
     return ApiOpener(
         root=settings.roots[0],
         directory=directory,
@@ -167,7 +146,7 @@ def _make_opener(request: Request, choice: ChatOptions, given: Mapping[str, Any]
         chat_options=choice,
         settings=client_settings,
         on_warning=request.output.note,
-        model=_make_model(request, choice),
+        model=model,
         prices=request.prices,
         environment=settings.chat.environment,
         allowed_secrets=settings.chat.let_through,
@@ -199,15 +178,6 @@ def find_directory(request: Request, old: Session | None) -> Path:
     return place
 
 
-def _make_model(request: Request, choice: ChatOptions) -> Model:
-    if choice.model.startswith(SCRIPT_PREFIX):
-        return ScriptModel.from_file(Path(choice.model.removeprefix(SCRIPT_PREFIX)))
-    if choice.model.startswith(REPLAY_PREFIX):
-        session = request.session(choice.model.removeprefix(REPLAY_PREFIX))
-        return ReplayModel(session.path)
-    return MessagesApi(choice.model, key=choice.api_key, base_url=choice.base_url)
-
-
 async def _run_print_mode(opener: ApiOpener, prompt: str | None, given: Mapping[str, Any]) -> int:
     from plait.chat.console.print_mode import Controls, PrintMode, read_prompt
     from plait.chat.console.stream_json import single_prompt
@@ -219,7 +189,7 @@ async def _run_print_mode(opener: ApiOpener, prompt: str | None, given: Mapping[
     words = "" if is_streamed else await read_prompt(lines, prompt)
     controls = Controls(lines, opener.chat_options.mode == "bypassPermissions")
     opener.approver = controls if given["prompt_tool"] else None
-    async with opener.opened() as client:
+    async with opener.open() as client:
         printing = PrintMode.create(
             client, opener, given["output_format"], replays=given["replays"]
         )
@@ -359,7 +329,28 @@ def make_demo_opener(request: Request, choice: ChatOptions) -> ApiOpener:
     project.mkdir()
     for name, text in FILES.items():
         (project / name).write_text(text, encoding="utf-8")
-    model = ScriptModel(build_script(project, PAUSE if sys.stdout.isatty() else 0), name="demo")
+    file, pause = str(project / "greet.py"), PAUSE if sys.stdout.isatty() else 0
+    edit = {"file_path": file, "old_string": "{nmae}", "new_string": "{name}"}
+    command = {"command": "python3 greet.py"}
+    first_run = {"name": "Bash", "input": {**command, "description": "Run it"}}
+    answers: list[dict[str, Any]] = [
+        {
+            "thinking": "Look at the file, and at what it does now.",
+            "text": "I look at it first.",
+            "calls": [{"name": "Read", "input": {"file_path": file}}, first_run],
+        },
+        {
+            "text": "A slip of the pen in line 2. I mend it.",
+            "calls": [{"name": "Edit", "input": edit}],
+        },
+        {"text": "Does it work now?", "calls": [{"name": "Bash", "input": command}]},
+        {"text": LAST_ANSWER},
+    ]
+    script = {
+        "answers": [{**answer, "pause": pause} for answer in answers],
+        "otherwise": {"text": NO_MORE_ANSWERS, "pause": pause},
+    }
+    model = ScriptModel(script, name="demo")
     root = folder / "claude"
     return ApiOpener(
         root,
@@ -370,34 +361,3 @@ def make_demo_opener(request: Request, choice: ChatOptions) -> ApiOpener:
         greeting=(*GREETING, f"Try: {EXAMPLE_PROMPT}"),
         farewell=(f"`plait show latest --root {root}` shows the session",),
     )
-
-
-def build_script(project: Path, pause: float) -> dict[str, Any]:
-    """Return what the made-up model says and does, whatever it is asked."""
-    file = str(project / "greet.py")
-    steps: list[dict[str, Any]] = [
-        {
-            "thinking": "Look at the file, and at what it does now.",
-            "text": "I look at it first.",
-            "calls": [
-                {"name": "Read", "input": {"file_path": file}},
-                {"name": "Bash", "input": {"command": "python3 greet.py", "description": "Run it"}},
-            ],
-        },
-        {
-            "text": "A slip of the pen in line 2. I mend it.",
-            "calls": [
-                {
-                    "name": "Edit",
-                    "input": {"file_path": file, "old_string": "{nmae}", "new_string": "{name}"},
-                }
-            ],
-        },
-        {
-            "text": "Does it work now?",
-            "calls": [{"name": "Bash", "input": {"command": "python3 greet.py"}}],
-        },
-        {"text": LAST_ANSWER},
-    ]
-    answers = [{**step, "pause": pause} for step in steps]
-    return {"answers": answers, "otherwise": {"text": NO_MORE_ANSWERS, "pause": pause}}

@@ -154,63 +154,6 @@ def format_coloured(lines: Iterable[str], style: str = "") -> StyleAndTextTuples
     return to_formatted_text(ANSI(text), style=style)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyActions:
-    """What keys ask of the keyboard that they are pressed at."""
-
-    stop: Callable[[], None]
-    leave: Callable[[], None]
-    open: Callable[[], None]
-    """Opens what is folded."""
-    edit: Callable[[], None]
-    """Takes what is typed to an editor."""
-    may_send: Callable[[str], bool]
-    """Tells whether what is typed goes off, or has to be confirmed."""
-
-
-def make_prompt_keys(live: LiveState, prompt: KeyActions) -> KeyBindings:
-    """Return the keys of whoever types prompts."""
-    keys = _make_line_keys(prompt.may_send)
-    can_take_back = Condition(lambda: bool(live.queued))
-    is_at_top = Condition(lambda: get_app().current_buffer.document.cursor_position_row == 0)
-
-    @keys.add("c-c", filter=~is_searching)
-    def _(event: KeyPressEvent) -> None:
-        prompt.stop()
-
-    @keys.add("c-d")
-    def _(event: KeyPressEvent) -> None:
-        if event.current_buffer.text:
-            event.current_buffer.delete()
-        else:
-            prompt.leave()
-
-    @keys.add("tab", filter=~is_searching)
-    def _(event: KeyPressEvent) -> None:
-        _complete(event.current_buffer)
-
-    @keys.add("c-o")
-    def _(event: KeyPressEvent) -> None:
-        prompt.open()
-
-    @keys.add("c-x", "c-e", filter=emacs_mode)
-    @keys.add("v", filter=vi_navigation_mode)
-    def _(event: KeyPressEvent) -> None:
-        prompt.edit()
-
-    @keys.add("s-tab")
-    def _(event: KeyPressEvent) -> None:
-        live.change_mode()
-
-    @keys.add("up", filter=can_take_back & is_at_top & ~is_searching)
-    def _(event: KeyPressEvent) -> None:
-        text = "\n".join(filter(None, (live.take_back(), event.current_buffer.text)))
-        event.current_buffer.text = text
-        event.current_buffer.cursor_position = len(text)
-
-    return keys
-
-
 def _complete(buffer: Buffer) -> None:
     """Put in the only thing that fits; of several the next one."""
     if buffer.complete_state and buffer.complete_state.completions:
@@ -223,60 +166,6 @@ def _complete(buffer: Buffer) -> None:
     elif offers:
         buffer.complete_state = CompletionState(buffer.document, offers)
         buffer.go_to_completion(0)
-
-
-def _make_line_keys(may_send: Callable[[str], bool]) -> KeyBindings:
-    """Return keys with which Enter sends off; Alt-Enter, Ctrl-J or a backslash break a line."""
-    keys = KeyBindings()
-
-    @keys.add("enter", filter=~is_searching)
-    def _(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
-        if buffer.document.text_before_cursor.endswith("\\"):
-            buffer.delete_before_cursor()
-            buffer.insert_text("\n")
-        elif may_send(buffer.text):
-            buffer.validate_and_handle()
-
-    @keys.add("escape", "enter", filter=emacs_mode)
-    @keys.add("c-j")
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text("\n")
-
-    return keys
-
-
-def make_answer_keys() -> KeyBindings:
-    """Return the keys of whoever is asked: Enter answers, Ctrl-C does not."""
-    keys = _make_cancel_keys()
-
-    @keys.add("enter")
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.validate_and_handle()
-
-    return keys
-
-
-def make_text_keys() -> KeyBindings:
-    """Return the keys of whoever changes a text: Alt-Enter or Ctrl-S takes it."""
-    keys = _make_cancel_keys()
-
-    @keys.add("escape", "enter")
-    @keys.add("c-s")
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.validate_and_handle()
-
-    return keys
-
-
-def _make_cancel_keys() -> KeyBindings:
-    keys = KeyBindings()
-
-    @keys.add("c-c")
-    def _(event: KeyPressEvent) -> None:
-        event.app.exit(exception=KeyboardInterrupt())
-
-    return keys
 
 
 INTERRUPT_GRACE = 2.0
@@ -318,17 +207,11 @@ class LiveArea:
         words = [f"{strip_except_colours(line)}\n" for line in self.live.words(width, rows)]
         shown = [f"  queued: {item}" for item in self.live.queued[:MAX_QUEUED_SHOWN]]
         more = len(self.live.queued) - len(shown)
+        below = [*self.live.activity(), *shown, *([f"  … and {more} more"] if more else ())]
         return [
             *(to_formatted_text(ANSI("".join(words))) if words else ()),
             ("class:state", f"{self._format_state(width)}\n"),
-            *(
-                ("", f"{shorten_to_width(safe_line(item), width)}\n")
-                for item in self.live.activity()
-            ),
-            *(
-                ("", f"{shorten_to_width(safe_line(item), width)}\n")
-                for item in ([*shown, f"  … and {more} more"] if more else shown)
-            ),
+            *(("", f"{shorten_to_width(safe_line(line), width)}\n") for line in below),
             ("bold", mark),
         ]
 
@@ -507,85 +390,40 @@ PICKER_REFRESH = 0.2
 async def pick_session(
     picker: SessionPicker, source: Input | None = None, output: Output | None = None
 ) -> Row | None:
-    """Return the session that the person chose, None where they went back."""
+    """Return the session that the user chose, None if they went back."""
     work: list[asyncio.Future[None]] = []
 
+    async def run(task: Callable[[], None]) -> None:
+        try:
+            await asyncio.to_thread(task)  # slow; the user goes on typing
+        except PlaitError as error:
+            picker.note, picker.is_reading = error.message, False
+
     def begin(task: Callable[[], None]) -> None:
-        work.append(asyncio.ensure_future(_run_in_background(picker, task)))
+        work.append(asyncio.ensure_future(run(task)))
 
-    app = make_full_screen(
-        lambda: render_head(picker),
-        lambda: render_body(picker),
-        lambda: render_foot(picker),
-        _make_keys(picker, begin),
-        source,
-        output,
-    )
-    app.refresh_interval = PICKER_REFRESH
-    begin(picker.read)
-    try:
-        chosen: Row | None = await app.run_async(handle_sigint=False)
-    finally:
-        picker.cancel()
-        await asyncio.gather(*work)
-    return chosen
+    def render_head() -> str:
+        where = "everywhere" if picker.is_everywhere else f"in {safe_line(picker.directory)}"
+        return shorten_to_width(f"Resume: {safe_line(picker.query)}▏  {where}", body_size()[0])
 
+    def render_foot() -> str:
+        keys = PICKER_KEYS.format(scope="this directory" if picker.is_everywhere else "everywhere")
+        count = "…" if picker.is_reading else format_count(len(picker.found), "session")
+        return shorten_to_width(f"{safe_line(picker.note or count)}  {keys}", body_size()[0])
 
-async def _run_in_background(picker: SessionPicker, task: Callable[[], None]) -> None:
-    """Run a slow task in a thread while the user types; show its error in the picker."""
-    try:
-        await asyncio.to_thread(task)
-    except PlaitError as error:
-        picker.note, picker.is_reading = error.message, False
-
-
-def render_head(picker: SessionPicker) -> str:
-    """Return what is looked for, and where."""
-    where = "everywhere" if picker.is_everywhere else f"in {safe_line(picker.directory)}"
-    return shorten_to_width(f"Resume: {safe_line(picker.query)}▏  {where}", body_size()[0])
-
-
-def render_body(picker: SessionPicker) -> StyleAndTextTuples:
-    """Return the sessions around the one that is meant, and what that one is about."""
-    width, rows = body_size()
-    found, chosen = picker.found, picker.chosen
-    if chosen is None:
-        return [("", _describe_empty(picker))]
-    most = max(rows - 2, 1)
-    at = found.index(chosen)
-    first = max(min(at - most // 2, len(found) - most), 0)
-    lines: StyleAndTextTuples = [
-        _render_row(row, width, picker, is_chosen=row is chosen)
-        for row in found[first : first + most]
-    ]
-    about = chosen.description if chosen.description != chosen.title else ""
-    return [*lines, ("", "\n"), ("italic", shorten_to_width(about, width))]
-
-
-def _render_row(row: Row, width: int, picker: SessionPicker, *, is_chosen: bool) -> tuple[str, str]:
-    line = row.render(width - 2, picker.time)
-    return ("class:chosen", f"▸ {line}\n") if is_chosen else ("", f"  {line}\n")
-
-
-def _describe_empty(picker: SessionPicker) -> str:
-    if picker.is_reading:
-        return "reading …"
-    return "no matching session; Ctrl-S searches messages" if picker.query else "no sessions"
-
-
-def render_foot(picker: SessionPicker) -> str:
-    """Return how many there are, and what can be done."""
-    scope = "this directory" if picker.is_everywhere else "everywhere"
-    count = "…" if picker.is_reading else format_count(len(picker.found), "session")
-    status = picker.note or count
-    return shorten_to_width(
-        f"{safe_line(status)}  {PICKER_KEYS.format(scope=scope)}", body_size()[0]
-    )
-
-
-def _make_keys(picker: SessionPicker, begin: Callable[[Callable[[], None]], None]) -> KeyBindings:
     keys = KeyBindings()
-    _add_typing_keys(keys, picker)
+    steps = {"up": -1, "c-p": -1, "down": 1, "c-n": 1, "pageup": -10, "pagedown": 10}
+    for key, count in steps.items():
+        keys.add(key)(lambda event, count=count: picker.move(count))
+    for key in ("escape", "c-c", "c-d"):
+        keys.add(key)(lambda event: event.app.exit(result=None))
+    keys.add("backspace")(lambda event: picker.set_query(picker.query[:-1]))
+    keys.add("c-u")(lambda event: picker.set_query(""))
+
+    @keys.add("<any>")
+    @keys.add("<bracketed-paste>")
+    def _(event: KeyPressEvent) -> None:
+        picker.set_query(picker.query + "".join(filter(str.isprintable, event.data)))
 
     @keys.add("tab")
     def _(event: KeyPressEvent) -> None:
@@ -602,26 +440,34 @@ def _make_keys(picker: SessionPicker, begin: Callable[[Callable[[], None]], None
         if picker.chosen:
             event.app.exit(result=picker.chosen)
 
-    @keys.add("escape")
-    @keys.add("c-c")
-    @keys.add("c-d")
-    def _(event: KeyPressEvent) -> None:
-        event.app.exit(result=None)
+    app = make_full_screen(
+        render_head, lambda: render_body(picker), render_foot, keys, source, output
+    )
+    app.refresh_interval = PICKER_REFRESH
+    begin(picker.read)
+    try:
+        chosen: Row | None = await app.run_async(handle_sigint=False)
+    finally:
+        picker.cancel()
+        await asyncio.gather(*work)
+    return chosen
 
-    return keys
 
-
-def _add_typing_keys(keys: KeyBindings, picker: SessionPicker) -> None:
-    steps = {"up": -1, "c-p": -1, "down": 1, "c-n": 1, "pageup": -10, "pagedown": 10}
-    for key, count in steps.items():
-        keys.add(key)(lambda event, count=count: picker.move(count))
-    keys.add("backspace")(lambda event: picker.set_query(picker.query[:-1]))
-    keys.add("c-u")(lambda event: picker.set_query(""))
-
-    @keys.add("<any>")
-    @keys.add("<bracketed-paste>")
-    def _(event: KeyPressEvent) -> None:
-        picker.set_query(picker.query + "".join(filter(str.isprintable, event.data)))
+def render_body(picker: SessionPicker) -> StyleAndTextTuples:
+    """Return the sessions around the chosen one, and what that one is about."""
+    width, rows = body_size()
+    found, chosen = picker.found, picker.chosen
+    if chosen is None:
+        none = "no matching session; Ctrl-S searches messages" if picker.query else "no sessions"
+        return [("", "reading …" if picker.is_reading else none)]
+    most = max(rows - 2, 1)
+    first = max(min(found.index(chosen) - most // 2, len(found) - most), 0)
+    lines: StyleAndTextTuples = []
+    for row in found[first : first + most]:
+        line = row.render(width - 2, picker.time)
+        lines.append(("class:chosen", f"▸ {line}\n") if row is chosen else ("", f"  {line}\n"))
+    about = chosen.description if chosen.description != chosen.title else ""
+    return [*lines, ("", "\n"), ("italic", shorten_to_width(about, width))]
 
 
 T = TypeVar("T")
@@ -646,7 +492,7 @@ class _KeyboardNeeded(Exception):
 
 
 class TerminalKeyboard:
-    """Reads keys with line editing, history and completion."""
+    """A `Keyboard` with line editing, history and completion; prompts are typed ahead at it."""
 
     is_live = True
 
@@ -673,20 +519,8 @@ class TerminalKeyboard:
         """Held by whatever has the whole screen."""
         self._wanted_screen: Callable[[], Awaitable[None]] | None = None
         """What wants the whole screen."""
-        self._session = self._make_session(completer or ChatCompleter(), history, is_vi, streams)
-        self._session.style = PROMPT_STYLE if has_colours else PLAIN_STYLE
-        self._session.app.ttimeoutlen = ESCAPE_TIME
-        self._session.app.min_redraw_interval = MIN_REDRAW_INTERVAL
-        self._session.default_buffer.on_text_changed += self._clear_warnings
-
-    def _make_session(
-        self,
-        completer: ChatCompleter,
-        history: History | None,
-        is_vi: bool,
-        streams: dict[str, Any],
-    ) -> PromptSession[str]:
-        return PromptSession(
+        completer = completer or ChatCompleter()
+        self._session: PromptSession[str] = PromptSession(
             multiline=True,
             editing_mode=EditingMode.VI if is_vi else EditingMode.EMACS,
             history=history or InMemoryHistory(),
@@ -696,29 +530,70 @@ class TerminalKeyboard:
             ),
             complete_in_thread=True,
             enable_suspend=True,
-            key_bindings=make_prompt_keys(
-                self.live,
-                KeyActions(
-                    self.interrupt,
-                    self._request_leave,
-                    self._open_collapsed,
-                    self._open_editor,
-                    self._may_send,
-                ),
-            ),
+            key_bindings=self._make_keys(),
             prompt_continuation="  ",
             bottom_toolbar=self._live_area.toolbar,
             erase_when_done=True,
             reserve_space_for_menu=6,
             **streams,
         )
+        self._session.style = PROMPT_STYLE if has_colours else PLAIN_STYLE
+        self._session.app.ttimeoutlen = ESCAPE_TIME
+        self._session.app.min_redraw_interval = MIN_REDRAW_INTERVAL
+        self._session.default_buffer.on_text_changed += self._clear_warnings
+
+    def _make_keys(self) -> KeyBindings:
+        """Return the keys of the prompt; Enter sends, Alt-Enter, Ctrl-J or \\ break a line."""
+        keys = KeyBindings()
+        can_take_back = Condition(lambda: bool(self.live.queued))
+        is_at_top = Condition(lambda: get_app().current_buffer.document.cursor_position_row == 0)
+        keys.add("c-c", filter=~is_searching)(lambda event: self.interrupt())
+        keys.add("tab", filter=~is_searching)(lambda event: _complete(event.current_buffer))
+        keys.add("s-tab")(lambda event: self.live.change_mode())
+
+        @keys.add("enter", filter=~is_searching)
+        def _(event: KeyPressEvent) -> None:
+            buffer = event.current_buffer
+            if buffer.document.text_before_cursor.endswith("\\"):
+                buffer.delete_before_cursor()
+                buffer.insert_text("\n")
+            elif self._may_send(buffer.text):
+                buffer.validate_and_handle()
+
+        @keys.add("escape", "enter", filter=emacs_mode)
+        @keys.add("c-j")
+        def _(event: KeyPressEvent) -> None:
+            event.current_buffer.insert_text("\n")
+
+        @keys.add("c-d")
+        def _(event: KeyPressEvent) -> None:
+            if event.current_buffer.text:
+                event.current_buffer.delete()
+            else:
+                event.app.exit(exception=LeaveRequested())
+
+        @keys.add("c-o")
+        def _(event: KeyPressEvent) -> None:
+            if views := self.live.collapsed():
+                self._request_screen(lambda: show_views(views, *self._streams))
+
+        @keys.add("c-x", "c-e", filter=emacs_mode)
+        @keys.add("v", filter=vi_navigation_mode)
+        def _(event: KeyPressEvent) -> None:
+            self._request_screen(self._edit_externally)
+
+        @keys.add("up", filter=can_take_back & is_at_top & ~is_searching)
+        def _(event: KeyPressEvent) -> None:
+            text = "\n".join(filter(None, (self.live.take_back(), event.current_buffer.text)))
+            event.current_buffer.text = text
+            event.current_buffer.cursor_position = len(text)
+
+        return keys
 
     def attached(self) -> AbstractContextManager[None]:
-        """While entered, keys stay keys between two prompts, too, and are not echoed."""
         return self._session.input.raw_mode()
 
     async def prompt(self) -> str | None:
-        """Return the next prompt; None where the person leaves."""
         while True:
             try:
                 text = await self._read_prompt()
@@ -731,21 +606,23 @@ class TerminalKeyboard:
                 return text
 
     async def answer(self, question: str) -> str | None:
-        """Return what is said to a question, None for Ctrl-C or Ctrl-D."""
         return await self._ask(question, "")
 
     async def edit(self, text: str) -> str | None:
-        """Return a text as the person edited it, None where they gave up."""
         await self.print_above("Edit the text; Esc Enter accepts, Ctrl-C cancels.\n")
         return await self._ask("", text, is_text=True)
 
     @asynccontextmanager
     async def type_ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
-        """While entered, prompts are taken ahead, and Ctrl-C stops what goes on."""
         self._live_area.start()
         typing = asyncio.ensure_future(self._type_ahead(take))
-        leaving = asyncio.current_task()
-        typing.add_done_callback(lambda done: _cancel_if_left(done, leaving))
+        turn = asyncio.current_task()
+
+        def end_turn(done: asyncio.Future[None]) -> None:
+            if not done.cancelled() and isinstance(done.exception(), LeaveRequested) and turn:
+                turn.cancel()
+
+        typing.add_done_callback(end_turn)
         try:
             yield
             async with self._screen_lock:  # whoever looks at something looks on
@@ -757,12 +634,10 @@ class TerminalKeyboard:
                 await typing
 
     async def print_above(self, text: str) -> None:
-        """Write what is drawn, above the line where one types."""
         async with self._screen_lock:
             draw_above(get_app_or_none(), text)
 
     def redraw(self) -> None:
-        """Draw the lines below again."""
         self._session.app.invalidate()
 
     @property
@@ -789,7 +664,6 @@ class TerminalKeyboard:
         return self._live_area.toolbar()
 
     def restore_input(self, text: str) -> None:
-        """Have words stand where one types, before what was typed since."""
         is_typing = self._session.app.is_running
         since = self.typed if is_typing else self._draft.text
         complete = Document("\n".join(filter(None, (text, since))))
@@ -812,7 +686,6 @@ class TerminalKeyboard:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """While entered, the keyboard is not typed ahead at; what was typed so far stays."""
         self._is_free.clear()
         self._stop_reading()
         try:
@@ -839,13 +712,9 @@ class TerminalKeyboard:
                 await wanted()
 
     async def pick(self, picker: SessionPicker) -> Row | None:
-        """Return the session that is chosen on a screen of its own."""
-
         return await self._take_screen(lambda: pick_session(picker, *self._streams))
 
     async def show(self, view: FullView) -> None:
-        """Show something on a screen of its own."""
-
         await self._take_screen(lambda: show_views([view], *self._streams))
 
     async def _take_screen(self, wanted: Callable[[], Awaitable[T]]) -> T:
@@ -868,27 +737,23 @@ class TerminalKeyboard:
     def _streams(self) -> tuple[Input, Output]:
         return self._session.input, self._session.output
 
-    def _open_collapsed(self) -> None:
-        if views := self.live.collapsed():
-            self._request_screen(lambda: show_views(views, *self._streams))
-
-    def _open_editor(self) -> None:
-        self._request_screen(self._edit_externally)
-
     def _request_screen(self, wanted: Callable[[], Awaitable[None]]) -> None:
         self._wanted_screen = wanted
         self._stop_reading()
 
     async def _edit_externally(self) -> None:
-
         with self._session.input.cooked_mode():
             text = await edit_externally(self._draft.text, self._editor)
         self._draft = Document(text)
 
     async def _ask(self, question: str, text: str, *, is_text: bool = False) -> str | None:
+        keys = KeyBindings()
+        for accepting in (("escape", "enter"), ("c-s",)) if is_text else (("enter",),):
+            keys.add(*accepting)(lambda event: event.current_buffer.validate_and_handle())
+        keys.add("c-c")(lambda event: event.app.exit(exception=KeyboardInterrupt()))
         session: PromptSession[str] = PromptSession(
             multiline=True,
-            key_bindings=make_text_keys() if is_text else make_answer_keys(),
+            key_bindings=keys,
             erase_when_done=True,
             style=self._session.style,
             input=self._session.input,
@@ -938,9 +803,6 @@ class TerminalKeyboard:
         below.price_warning = self.live.price_warning()
         return not below.price_warning
 
-    def _request_leave(self) -> None:
-        self._session.app.exit(exception=LeaveRequested())
-
     def interrupt(self) -> None:
         """Stop what goes on; a second time, or where nothing does, leaves."""
         app, below = self._session.app, self._live_area
@@ -952,11 +814,5 @@ class TerminalKeyboard:
         elif not below.is_warned:
             below.warned_at = time.monotonic()
         elif app.is_running and not app.is_done:
-            self._request_leave()
+            app.exit(exception=LeaveRequested())
         app.invalidate()
-
-
-def _cancel_if_left(done: "asyncio.Future[None]", task: "asyncio.Task[Any] | None") -> None:
-    """End a turn whose person has left."""
-    if not done.cancelled() and isinstance(done.exception(), LeaveRequested) and task:
-        task.cancel()
