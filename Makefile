@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-hook conformance-keep clean
+.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -56,11 +56,15 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench
 
-# Beside the real client: CLI=2.1.325 or CLI=latest, LOGS=folder of real logs, ARGS="--fuzz 1000".
-CLI = 2.1.325
+# Beside the real client: CLI=2.1.327, the main judge, CLI=2.1.325, the second, or CLI=latest, LOGS=folder of real logs, ARGS="--fuzz 1000".
+CLI = 2.1.327
 LOGS = $(shell $(BIN)/python -c 'from bench.measure import SHARED; print(SHARED / "corpus")')
 conformance: $(VENV)/.dev
 	$(BIN)/python -m conformance --cli $(CLI) --logs "$(LOGS)" $(ARGS)
+
+# What the newest client writes that is not known, and reads in another way: in one run.
+conformance-drift: $(VENV)/.dev
+	$(BIN)/python -m conformance --cli latest print terminal
 
 # The live hook beside the real client: ARGS="--turns 50 --shown 15".
 conformance-hook: $(VENV)/.dev

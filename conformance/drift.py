@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from conformance.install import JUDGES
 from conformance.model import Outcome, Verdict
 from plait.record.counts import LogCounts
 
@@ -29,8 +30,12 @@ def account_of(folder: Path) -> LogCounts:
 def page(outcome: Outcome, account: LogCounts) -> str:
     """Returns a part of `docs/format.md` in Markdown."""
     today = datetime.now(UTC).date().isoformat()
+    known = ", ".join(JUDGES)
+    role = JUDGES.get(outcome.client, f"not among those that the rules were checked with ({known})")
     head = [
         f"### Client {outcome.client} ({today})",
+        "",
+        f"This version is {role}.",
         "",
         f"{account.files} files with {account.lines} lines, written and resumed by the client. "
         f"Types met: {', '.join(f'`{name}`' for name in sorted(account.types))}.",

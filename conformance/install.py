@@ -9,7 +9,12 @@ from pathlib import Path
 from conformance.model import Missing, Places
 
 PACKAGE = "@anthropic-ai/claude-code"
-PINNED = "2.1.325"
+JUDGES = {
+    "2.1.327": "the main judge",
+    "2.1.325": "the second judge",
+}
+"""The versions that the rules were checked with, the one that decides first."""
+PINNED = next(iter(JUDGES))
 SDK = "claude-agent-sdk==0.2.182"
 LONG = 900
 

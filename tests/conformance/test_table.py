@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from conformance.drift import account_of, page
+from conformance.install import JUDGES
 from conformance.model import EditVerdict, Mark, Outcome, Skipped, Verdict
 from conformance.table import table
 
@@ -101,3 +102,12 @@ def test_no_drift_is_said_too(tmp_path: Path) -> None:
     text = page(outcome(Verdict("produced", "fork", SAME, SAME, SAME)), account_of(tmp_path))
     assert "Nothing new" in text
     assert "Behaviour as before: 1 sessions read alike." in text
+
+
+def test_the_page_on_drift_says_how_the_version_is_known(tmp_path: Path) -> None:
+    main, second = list(JUDGES)[:2]
+    words = {version: page(Outcome(version), account_of(tmp_path)) for version in (main, second)}
+    assert "This version is the main judge." in words[main]
+    assert "This version is the second judge." in words[second]
+    newest = page(Outcome("9.9.9"), account_of(tmp_path))
+    assert f"not among those that the rules were checked with ({main}, {second})" in newest

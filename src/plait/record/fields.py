@@ -62,20 +62,20 @@ def _attribute(name: str) -> str:
 EXTRA_FIELDS = FieldTable(
     """
 user:
-    agentSlug classifierMetaLines interruptedByShutdown interruptedMessageId mcpMeta
-    permissionDecision planContent queueSkipAttachments queueTranscriptOnly refusedMessageId
-    sandboxed summarizeMetadata thinkingMetadata toolEndsTurn turnCompanion turnOrigin
-    turnPosition
+    agentSlug classifierMetaLines interruptedByShutdown interruptedMessageId mcpCallNotReadOnly
+    mcpMeta permissionDecision planContent queueSkipAttachments queueTranscriptOnly
+    refusedMessageId sandboxed summarizeMetadata summarizedTurnPromptUuids thinkingMetadata
+    toolDenialBeforeRun toolEndsTurn turnAttributionKey turnCompanion turnOrigin turnPosition
 assistant:
     advisorModel apiBlockIndex apiError apiErrorStatus apiErrorType attributionAgent
     attributionMcpServer attributionMcpTool attributionPlugin attributionSkill
     contextWindowSize errorDetails failedResponseHadNoToolCall isAbortedMidStream madeBy
     neutralizedByFork perTurnEffort promptCacheRequested refusedMessageId refusingModel
-    requestRef requestedModel serverClassifierRequest supersedesUuids thinkingDisplay
-    thinkingDurationMs toolInputStreamMs usageMetadata
+    requestRef requestSessionId requestedModel serverClassifierRequest supersedesUuids
+    thinkingDisplay thinkingDurationMs toolInputStreamMs usageMetadata
 system:
     apiRefusalCategory apiRefusalExplanation cause commandOutcome commandRun contextUsage
-    direction fallbackModel hasOutput hookAdditionalContext hookCount hookErrors hookInfos
+    direction failedHookErrorIndexes fallbackModel hasOutput hookAdditionalContext hookCount hookErrors hookInfos
     maxRetries microcompactMetadata originalModel pendingBackgroundAgentCount
     pendingWorkflowCount preventedContinuation reasoning_effort refusedUserMessageUuid
     retractedMessageUuids systemPayload upgradeNudge workspace
@@ -185,6 +185,9 @@ ATTACHMENT_FIELDS = FieldTable(
 agent_listing_delta: Kinds of sub-agents that came or went.
     addedTypes addedLines removedTypes isInitial showConcurrencyNote builtInTypes
     builtInPluginTypes
+at_mention_reference: Files that the user mentioned, and why they were not read.
+    mentions unread fileSize totalLines ranges displayPath saysHowMuchOfAPdfToRead
+    arePdfsToReadPlainly
 async_hook_response: What a hook answered that ran in the background.
     processId hookName hookEvent response stdout stderr exitCode
 auto_mode: A reminder that the client works without asking.
@@ -207,7 +210,7 @@ date_change: The day has changed.
     newDate
 deferred_tools_delta: Tools that can be loaded when needed, and those that no longer can.
     addedNames addedLines removedNames readdedNames pendingMcpServers wireHiddenNames
-    needsAuthMcpServers failedMcpServers
+    needsAuthMcpServers failedMcpServers surfacedNames
 deferred_tools_record: The tools that can be loaded when needed.
     tools entries
 diagnostics: Problems that the editor's language servers see.
@@ -278,7 +281,7 @@ skill_listing: Skills that can be used.
 task_reminder: The task list, as a reminder.
     content itemCount
 task_status: How a background task fares.
-    taskId taskType description status deltaSummary outputFilePath
+    taskId taskType description status deltaSummary outputFilePath canContinueAgent
 todo_reminder: The list of things to do, as a reminder.
     content itemCount
 total_tokens_reminder: How many tokens are left.

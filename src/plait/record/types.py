@@ -380,7 +380,8 @@ SkillResult: A skill that was taken up.
 QuestionResult: Questions with the answers that the user chose.
     questions:list answers annotations
 MessageResult: What a tool has to say.
-    message:str success:bool routing shell_id:str
+    message:str success:bool routing shell_id:str pin:bool resumedAgentId:str
+    revivedAgentId:str
 MonitorResult: A watch on something that takes time.
     taskId:str timeoutMs:number persistent:bool
 WakeupResult: A time to wake up.
