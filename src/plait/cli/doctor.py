@@ -3,8 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
@@ -13,11 +12,18 @@ import click
 
 from plait.archive import Archive, check_log
 from plait.cli.options import Request, command, json_option
-from plait.cli.output import Output
-from plait.cli.text import format_counts, format_number, safe_line, shorten_path, sort_by_count
+from plait.cli.output import Output, select_fields
+from plait.cli.text import (
+    SHORT_ID,
+    format_counts,
+    format_number,
+    safe_line,
+    shorten_path,
+    sort_by_count,
+)
 from plait.graph import SessionGraph
 from plait.line import Finding, Root, list_stray_logs
-from plait.record.counts import ContentCounts, LogCounts, count_content
+from plait.record.counts import LogCounts, count_content
 from plait.view.formats import format_bytes, format_count
 from plait.view.text import shorten_to_width
 
@@ -33,7 +39,7 @@ INVENTORY = "lines human_turns tool_calls versions types stop_reasons blocks"
 GRAPH = """nodes inline folded dag_lines branches rungs tool_results tool_results_reachable
     tool_results_orphaned copies loose balanced"""
 MOST_NAMES = 24
-"""Of more types or versions those with the most records are named, where not all are wanted."""
+"""The types and versions that are listed without `--all`, those with the most records."""
 UNREAD = frozenset({"unreadable", "not-read"})
 
 
@@ -65,116 +71,127 @@ def doctor_command(
     for path in paths:
         check_log(path)
     archive = Archive(paths, jobs=request.archive.jobs) if paths else request.archive
+    output = request.output
     if is_inventory:
-        _print_inventories(request.output, _inventories(archive, request.output), as_json=as_json)
+        _print_inventory(archive, output, as_json=as_json)
         return 0
-    account = _account_of(archive, request.output)
+    account = _count_lines(archive, output)
     graph = archive.graph()
-    account.findings.extend(_graph_findings(graph))
+    for found in graph.findings:
+        file = None if found.file is None else Path(graph.files[found.file].path)
+        finding = Finding(found.code, found.sentence, file, found.line, found.uuid)
+        account.findings.append(finding)
     if as_json:
-        request.output.json(_as_object(account) | {"graph": _figures(graph.account, GRAPH)})
+        drift = {where: sort_by_count(names) for where, names in account.drift.counts.items()}
+        findings = [
+            {
+                "code": finding.code,
+                "sentence": finding.sentence,
+                "file": finding.path,
+                "line": finding.line,
+                "uuid": finding.uuid,
+            }
+            for finding in account.findings
+        ]
+        output.json(
+            select_fields(account, "files", "bytes", "lines", "records", "blank", "broken")
+            | {"balanced": account.is_balanced, "recovered": account.recovered}
+            | _select_counts(account, "types versions")
+            | {"drift": drift, "findings": findings}
+            | {"graph": _select_counts(graph.account, GRAPH)}
+        )
     else:
-        with request.output.paged():
-            output = request.output
-            table = output.table("", "", right=("",))
-            table.show_header = False
-            for label, count in (
-                ("lines", account.lines),
-                ("= records", account.records),
-                ("+ blank", account.blank),
-                ("+ broken", account.broken),
-            ):
-                table.add_row(label, format_number(count))
-            output.print(
-                f"{format_count(account.files, 'file')}, {format_bytes(account.bytes)}",
-                style="bold",
+        with output.paged():
+            _print_lines(output, account)
+            _print_graph(output, graph)
+            base = None if full_paths else common_folder(archive.roots)
+            _print_findings(
+                output, account.findings, base, show_all=show_all, full_paths=full_paths
             )
-            output.print(table)
-            if account.is_balanced:
-                is_all = not any(finding.code in UNREAD for finding in account.findings)
-                lost = "nothing is lost" if is_all else "nothing is lost of what was read"
-                output.print(f"every line is accounted for: {lost}", style="green")
-            else:
-                output.print("lines are unaccounted for: please report this", style="bold red")
-            if account.recovered:
-                output.print(f"{format_number(account.recovered)} recovered from broken lines")
-            _print_graph(request.output, graph)
-            finding_list = FindingList(request.output, common_folder(archive.roots), full_paths)
-            finding_list.print(account.findings, show_all=show_all)
-            _print_kinds(request.output, account, show_all=show_all)
+            for where, names in account.drift.counts.items():
+                _print_counts(output, f"unknown {where}", names, show_all=show_all)
+            _print_counts(output, "types", account.types, show_all=show_all)
+            _print_counts(output, "versions", account.versions, show_all=show_all)
     return 0 if account.is_balanced and graph.account.balanced else 1
 
 
-def _inventories(archive: Archive, output: Output) -> dict[str, ContentCounts]:
+def _print_inventory(archive: Archive, output: Output, *, as_json: bool) -> None:
     sessions = [session for session in archive.sessions if session.file]
-    return {
-        str(session.path): count_content(session.path)
-        for session in output.progress(sessions, "counting")
-    }
-
-
-def _print_inventories(output: Output, found: dict[str, ContentCounts], *, as_json: bool) -> None:
+    paths = [session.path for session in output.progress(sessions, "counting")]
+    found = [(path, count_content(path)) for path in paths]
     if as_json:
         output.json(
             [
-                {"session": Path(path).stem, "path": path, **_figures(held, INVENTORY)}
-                for path, held in found.items()
+                {"session": path.stem, "path": path, **_select_counts(counts, INVENTORY)}
+                for path, counts in found
             ]
         )
         return
+    rows = [(path.stem[:SHORT_ID], counts) for path, counts in found]
     with output.paged():
-        _print_sessions(output, found)
-        for heading, counter in (("Stop reasons", "stop_reasons"), ("Content blocks", "blocks")):
-            _print_counters(output, heading, counter, found)
+        output.print("Sessions", style="bold")
+        names = ("lines", *SHOWN_TYPES, "calls", "turns", "versions")
+        table = output.table("session", *names, right=names[:-1], wide="versions")
+        for name, counts in rows:
+            types = [counts.types[kind] for kind in SHOWN_TYPES.values()]
+            figures = [counts.lines, *types, counts.tool_calls, counts.human_turns]
+            table.add_row(name, *map(format_number, figures), format_counts(counts.versions))
+        output.print(table, "")
+        for heading, attribute in (("Stop reasons", "stop_reasons"), ("Content blocks", "blocks")):
+            counters: list[Counter[str]] = [getattr(counts, attribute) for _, counts in rows]
+            kinds = tuple(sort_by_count(sum(counters, Counter())))
+            output.print(heading, style="bold")
+            table = output.table("session", *kinds, right=kinds)
+            for (name, _), counter in zip(rows, counters, strict=True):
+                table.add_row(name, *(format_number(counter[kind]) for kind in kinds))
+            output.print(table, "")
         output.print("Entry types", style="bold")
-        for path, held in found.items():
-            output.print(f"{_short_name(path)}  {format_counts(held.types)}")
+        for name, counts in rows:
+            output.print(f"{name}  {format_counts(counts.types)}")
 
 
-def _print_sessions(output: Output, found: dict[str, ContentCounts]) -> None:
-    output.print("Sessions", style="bold")
-    names = ("lines", *SHOWN_TYPES, "calls", "turns", "versions")
-    table = output.table("session", *names, right=names[:-1], wide="versions")
-    for path, held in found.items():
-        counts = [held.types[kind] for kind in SHOWN_TYPES.values()]
-        figures = [held.lines, *counts, held.tool_calls, held.human_turns]
-        table.add_row(_short_name(path), *map(format_number, figures), format_counts(held.versions))
-    output.print(table, "")
-
-
-def _print_counters(
-    output: Output, heading: str, counter: str, found: dict[str, ContentCounts]
-) -> None:
-    total: Counter[str] = Counter()
-    for held in found.values():
-        total.update(getattr(held, counter))
-    names = tuple(sort_by_count(total))
-    output.print(heading, style="bold")
-    table = output.table("session", *names, right=names)
-    for path, held in found.items():
-        table.add_row(
-            _short_name(path), *(format_number(getattr(held, counter)[name]) for name in names)
-        )
-    output.print(table, "")
-
-
-def _short_name(path: str) -> str:
-    return Path(path).stem[:8]
-
-
-def _figures(value: object, names: str) -> dict[str, Any]:
-    """Return some figures as `--json` prints them: counts with the largest first."""
-    found = {name: getattr(value, name) for name in names.split()}
+def _select_counts(value: object, names: str) -> dict[str, Any]:
+    """Return some attributes for JSON, counts by name with the largest first."""
     return {
         name: sort_by_count(value) if isinstance(value, Mapping) else value
-        for name, value in found.items()
+        for name, value in select_fields(value, *names.split()).items()
     }
 
 
-def _graph_findings(graph: SessionGraph) -> Iterator[Finding]:
-    for found in graph.findings:
-        path = None if found.file is None else Path(graph.files[found.file].path)
-        yield Finding(found.code, found.sentence, path, found.line, found.uuid)
+def _count_lines(archive: Archive, output: Output) -> LogCounts:
+    account = LogCounts()
+    for path in archive.discovery.unread:
+        account.findings.append(Finding("unreadable", "cannot be read", path))
+    for root in archive.roots:
+        if stray := list_stray_logs(root):
+            files = f"{format_count(len(stray), 'log')} outside its folder 'projects'"
+            first = stray[0].relative_to(root.path)
+            sentence = f"{files} not read, the first is '{first}': name its folder with --root"
+            account.findings.append(Finding("not-read", sentence, root.path))
+    files_read = output.progress(archive.files, "reading")
+    for file, found in zip(files_read, archive.accounts(), strict=True):
+        account.take(found, file.path)
+    output.warn_lost_workers(archive)
+    return account
+
+
+def _print_lines(output: Output, account: LogCounts) -> None:
+    output.print(
+        f"{format_count(account.files, 'file')}, {format_bytes(account.bytes)}", style="bold"
+    )
+    table = output.table("", "", right=("",))
+    table.show_header = False
+    for label in ("lines", "= records", "+ blank", "+ broken"):
+        table.add_row(label, format_number(getattr(account, label.split()[-1])))
+    output.print(table)
+    if account.is_balanced:
+        is_all = not any(finding.code in UNREAD for finding in account.findings)
+        lost = "nothing is lost" if is_all else "nothing is lost of what was read"
+        output.print(f"every line is accounted for: {lost}", style="green")
+    else:
+        output.print("lines are unaccounted for: please report this", style="bold red")
+    if account.recovered:
+        output.print(f"{format_number(account.recovered)} recovered from broken lines")
 
 
 def _print_graph(output: Output, graph: SessionGraph) -> None:
@@ -202,61 +219,13 @@ def _print_graph(output: Output, graph: SessionGraph) -> None:
         output.print("the graph is incomplete: please report this", style="bold red")
 
 
-def _account_of(archive: Archive, output: Output) -> LogCounts:
-    account = LogCounts()
-    for path in archive.discovery.unread:
-        account.findings.append(Finding("unreadable", "cannot be read", path))
-    for root in archive.roots:
-        stray = list_stray_logs(root)
-        if stray:
-            first = stray[0].relative_to(root.path)
-            account.findings.append(Finding("not-read", _not_read(len(stray), first), root.path))
-    files = archive.files
-    for file, found in zip(output.progress(files, "reading"), archive.accounts(), strict=True):
-        account.take(found, file.path)
-    output.warn_lost_workers(archive)
-    return account
-
-
-def _not_read(count: int, first: Path) -> str:
-    files = f"{format_count(count, 'log')} outside its folder 'projects'"
-    return f"{files} not read, the first is '{first}': name its folder with --root"
-
-
-def _as_object(account: LogCounts) -> dict[str, Any]:
-    return {
-        **_figures(account, "files bytes lines records blank broken"),
-        "balanced": account.is_balanced,
-        **_figures(account, "recovered types versions"),
-        "drift": {where: sort_by_count(names) for where, names in account.drift.counts.items()},
-        "findings": [
-            {
-                "code": finding.code,
-                "sentence": finding.sentence,
-                "file": finding.path,
-                "line": finding.line,
-                "uuid": finding.uuid,
-            }
-            for finding in account.findings
-        ],
-    }
-
-
-def _print_kinds(output: Output, account: LogCounts, *, show_all: bool) -> None:
-    for where, names in account.drift.counts.items():
-        _print_counts(output, f"unknown {where}", names, show_all=show_all)
-    _print_counts(output, "types", account.types, show_all=show_all)
-    _print_counts(output, "versions", account.versions, show_all=show_all)
-
-
 def _print_counts(
     output: Output, heading: str, counts: Mapping[str, int], *, show_all: bool
 ) -> None:
     if not counts:
         return
-    most = sort_by_count(counts)
-    shown = most if show_all else dict(islice(most.items(), MOST_NAMES))
-    rest = len(most) - len(shown)
+    shown = dict(islice(sort_by_count(counts).items(), None if show_all else MOST_NAMES))
+    rest = len(counts) - len(shown)
     output.print("")
     output.print(heading, style="bold")
     output.print(format_counts(shown) + (f", and {format_number(rest)} more" if rest else ""))
@@ -281,9 +250,9 @@ KINDS: Mapping[str, str] = {
     "unreadable": "files and folders that cannot be read",
     "unresolved-summary": "summaries of missing records",
 }
-"""What findings of a kind are, in words."""
+"""The findings of each kind, in plain words."""
 FEW = 20
-"""So many findings are all listed; of more, the first of each kind."""
+"""Up to this many findings are all listed; of more, the first of each kind."""
 FIRST = 3
 LONG = 44
 """Columns from which on a path is shortened."""
@@ -292,66 +261,47 @@ PATH = re.compile(r"'([^']*/[^']*)'")
 INDENT = "    "
 
 
-@dataclass(frozen=True)
-class FindingList:
-    """Print findings; whole paths only where they are wanted."""
-
-    output: Output
-    base: Path | None
-    """The folder that all lie in, None where that is no help."""
-    full_paths: bool = False
-
-    def print(self, findings: Sequence[Finding], *, show_all: bool) -> None:
-        """Print how many there are, then kind by kind."""
-        if not findings:
-            return
-        where = f" in {safe_line(str(self.base))}" if self.base and not self.full_paths else ""
-        self.output.print("")
-        self.output.print_unwrapped(
-            f"{format_count(len(findings), 'finding')}{where}", style="bold"
-        )
-        is_all = show_all or len(findings) <= FEW
-        groups = list(_by_kind(findings))
-        width = max(len(format_number(len(members))) for _, members in groups)
-        for code, members in groups:
-            count = format_number(len(members)).rjust(width)
-            words = f"{KINDS.get(code, code)} ({code})"
-            self.output.print(f"{count}  {safe_line(words)}")
-            if is_all:
-                self._print_all(members)
+def _print_findings(
+    output: Output,
+    findings: Sequence[Finding],
+    base: Path | None,
+    *,
+    show_all: bool,
+    full_paths: bool,
+) -> None:
+    """Print how many findings there are, then kind by kind the first ones, or all."""
+    if not findings:
+        return
+    where = f" in {safe_line(str(base))}" if base else ""
+    output.print("")
+    output.print_unwrapped(f"{format_count(len(findings), 'finding')}{where}", style="bold")
+    is_all = show_all or len(findings) <= FEW
+    by_code: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_code.setdefault(finding.code, []).append(finding)
+    width = max(len(format_number(len(members))) for members in by_code.values())
+    for code, members in sorted(by_code.items(), key=lambda item: (-len(item[1]), item[0])):
+        count = format_number(len(members)).rjust(width)
+        output.print(f"{count}  {safe_line(f'{KINDS.get(code, code)} ({code})')}")
+        # The first of each file, then the others.
+        firsts = {id(finding) for finding in {item.path: item for item in members[::-1]}.values()}
+        spread = sorted(members, key=lambda finding: id(finding) not in firsts)
+        for finding in members if is_all else spread[:FIRST]:
+            if is_all or full_paths:
+                text = str(finding) if full_paths else format_finding(finding, base)
+                output.print_unwrapped(f"{INDENT}{safe_line(text)}")
             else:
-                chosen = _spread_over_files(members)[:FIRST]
-                if self.full_paths:
-                    self._print_all(chosen)
-                else:
-                    room = self.output.width - len(INDENT)
-                    for finding in chosen:
-                        line = shorten_to_width(
-                            safe_line(format_finding(finding, self.base, room // 2)), room
-                        )
-                        self.output.print(f"{INDENT}{line}")
-                if len(chosen) < len(members):
-                    rest = format_number(len(members) - len(chosen))
-                    self.output.print(f"{INDENT}… {rest} more", style="dim")
-        if not is_all:
-            self.output.print("`--all` lists every finding in full", style="dim")
-
-    def _print_all(self, members: Iterable[Finding]) -> None:
-        for finding in members:
-            text = str(finding) if self.full_paths else format_finding(finding, self.base)
-            self.output.print_unwrapped(f"{INDENT}{safe_line(text)}")
-
-
-def _spread_over_files(members: Sequence[Finding]) -> Sequence[Finding]:
-    """Return the first finding of each file, then the others."""
-    first = {
-        id(finding) for finding in {finding.path: finding for finding in reversed(members)}.values()
-    }
-    return sorted(members, key=lambda finding: id(finding) not in first)
+                room = output.width - len(INDENT)
+                line = safe_line(format_finding(finding, base, room // 2))
+                output.print(f"{INDENT}{shorten_to_width(line, room)}")
+        if not is_all and len(members) > FIRST:
+            output.print(f"{INDENT}… {format_number(len(members) - FIRST)} more", style="dim")
+    if not is_all:
+        output.print("`--all` lists every finding in full", style="dim")
 
 
 def common_folder(roots: Sequence[Root]) -> Path | None:
-    """Return the folder that all roots lie in; none where that is the top of all."""
+    """Return the folder that all roots are in; None if that is the top of the file system."""
     folders = [str(root.logs if root.logs.is_dir() else root.logs.parent) for root in roots]
     try:
         base = Path(os.path.commonpath(folders))
@@ -360,15 +310,8 @@ def common_folder(roots: Sequence[Root]) -> Path | None:
     return base if base.name else None
 
 
-def _by_kind(findings: Iterable[Finding]) -> Iterator[tuple[str, Sequence[Finding]]]:
-    groups: dict[str, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(finding.code, []).append(finding)
-    yield from sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
-
-
 def format_finding(finding: Finding, base: Path | None, most: int | None = None) -> str:
-    """Return a finding in one line, with short paths and ids; where it is, in so many columns."""
+    """Format a finding in one line, with short paths and ids; its place within some columns."""
     place = shorten_finding_path(finding.path, base) if finding.path else ""
     place = shorten_path(place, most) if most else place
     if finding.line:
@@ -381,7 +324,7 @@ def format_finding(finding: Finding, base: Path | None, most: int | None = None)
 
 
 def shorten_finding_path(path: Path, base: Path | None) -> str:
-    """Return a path below a folder; of a long one its first and its last two parts."""
+    """Shorten a path: relative to a folder, of a long one the first and the last two parts."""
     relative: PurePath = path.relative_to(base) if base and path.is_relative_to(base) else path
     shown = ID.sub(r"\1…", str(relative))
     parts = relative.parts

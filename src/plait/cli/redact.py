@@ -6,12 +6,12 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
-import msgspec
 
 from plait.archive import Session
 from plait.cli.edit import (
@@ -22,7 +22,7 @@ from plait.cli.edit import (
     title_option,
 )
 from plait.cli.options import Request, complete_session, rules_option, strict_option
-from plait.cli.output import Output, write_bytes
+from plait.cli.output import Output, select_fields, write_bytes
 from plait.cli.selection import find_sessions
 from plait.cli.settings import home_folder
 from plait.cli.text import SHORT_ID, format_number
@@ -149,10 +149,12 @@ def redact_command(
         )
     if check and (restore or key_file):
         raise UserError("`--check` changes nothing and needs no key")
-    if not check:
-        _redact_stdin(choose_rules, key_file, restore=restore)
+    if restore and not key_file:
+        raise UserError("no key given", "`plait redact --restore --key FILE < TEXT`")
+    redactor = None if restore else Redactor(choose_rules())
+    if redactor is None or not check:
+        _redact_stdin(redactor, Path(key_file) if key_file else None)
         return 0
-    redactor = Redactor(choose_rules())
     sources = _list_sources(request, paths)
     report = request.archive.disclosures(redactor, files=sources, watch=request.output.progress)
     opinion = None
@@ -161,25 +163,32 @@ def redact_command(
 
         opinion = scan_with_kingfisher([source.path for source in sources], redactor.values)
     if how.as_json:
-        request.output.json(_report_to_json(report, sources, opinion))
+        request.output.json(
+            {
+                "files": len(sources),
+                "bytes": sum(source.size for source in sources),
+                "hits": report.count,
+                **select_fields(report, "kinds", "looked_for", "not_recognised"),
+                "found": _sort_found(report),
+                **({} if opinion is None else {"second_opinion": opinion}),
+            }
+        )
     else:
         with request.output.paged():
             _print_report(request.output, report, sources, opinion, show_all=show_all)
     return 1 if report or opinion else 0
 
 
-def _redact_stdin(choose_rules: Any, key_file: str | None, *, restore: bool) -> None:
-    if restore and not key_file:
-        raise UserError("no key given", "`plait redact --restore --key FILE < TEXT`")
-    redactor = None if restore else Redactor(choose_rules())
+def _redact_stdin(redactor: Redactor | None, key_file: Path | None) -> None:
+    """Redact the text on stdin; without a redactor, restore it by the key."""
     text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     if redactor is None:
-        key = _read_key(Path(key_file or ""))
+        key = _read_key(key_file or Path())
         text = restore_log(text, key) if is_log(text) else restore_text(text, key)
     else:
         text = redact_log(redactor, text) if is_log(text) else redactor.text(text)
         if key_file:
-            _write_key(Path(key_file), redactor.key)
+            _write_key(key_file, redactor.key)
     write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
@@ -235,23 +244,18 @@ def _list_sources(request: Request, names: Sequence[str]) -> "list[CheckedFile]"
         paths = [file.path for file in request.archive.files]
     sources: list[CheckedFile] = []
     for path in dict.fromkeys(paths):
-        try:
+        with suppress(OSError):  # deleted since it was listed
             sources.append(CheckedFile(path, path.stat().st_size))
-        except OSError:  # deleted since it was listed
-            continue
     return sources
 
 
 def _iter_paths(request: Request, name: str) -> Iterator[Path]:
-    def iter_files(folder: Path) -> Iterator[Path]:
-        return (path for path in sorted(folder.rglob("*")) if path.is_file())
-
     path = Path(name)
-    if path.is_dir():
-        yield from iter_files(path)
-        return
     if path.is_file():
         yield path
+        return
+    if path.is_dir():
+        yield from _iter_files(path)
         return
     try:
         sessions = find_sessions(request, name)
@@ -263,22 +267,11 @@ def _iter_paths(request: Request, name: str) -> Iterator[Path]:
     for session in sessions:
         yield session.path
         yield from (file.path for file in session.agents)
-        yield from iter_files(session.path.with_suffix(""))
+        yield from _iter_files(session.path.with_suffix(""))
 
 
-def _report_to_json(
-    report: Report, sources: "Sequence[CheckedFile]", opinion: list[dict[str, object]] | None
-) -> dict[str, Any]:
-    value: dict[str, Any] = {
-        "files": len(sources),
-        "bytes": sum(source.size for source in sources),
-        "hits": report.count,
-        "kinds": report.kinds,
-        "looked_for": report.looked_for,
-        "not_recognised": report.not_recognised,
-        "found": [msgspec.to_builtins(found) for found in _sort_found(report)],
-    }
-    return value if opinion is None else value | {"second_opinion": opinion}
+def _iter_files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def _sort_found(report: Report) -> list[Found]:

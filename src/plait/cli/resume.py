@@ -10,7 +10,7 @@ import click
 
 from plait.archive import CLIENT, Resume, Resumption, RewindTarget
 from plait.cli.options import Request, command, json_option, session_argument
-from plait.cli.output import Output
+from plait.cli.output import Output, select_fields
 from plait.cli.settings import claude_folder_setting, expand_user
 from plait.cli.text import SHORT_ID, format_number, now, safe, shell_command
 from plait.errors import UserError
@@ -82,12 +82,10 @@ def resume_command(
                 "resumes": can_resume,
                 "why_not": resume.why_not,
                 "kept": resume.is_kept,
-                "directory": resume.directory,
-                "config": resume.config,
+                **select_fields(resume, "directory", "config"),
                 "command": resume.command if can_resume else None,
                 "line": resume.line if can_resume else None,
-                "warnings": resume.warnings,
-                "back": resume.back,
+                **select_fields(resume, "warnings", "back"),
                 "next_prompt": _next_prompt_to_json(next_prompt),
             }
         )
@@ -205,12 +203,8 @@ def context_command(
         output.json(
             {
                 "session": source.id,
-                "resumes": context.resumes,
-                "why_not": context.why_not,
-                "leaf": context.leaf,
-                "chain": context.chain,
-                "tokens": resumption.tokens,
-                "usage": resumption.usage,
+                **select_fields(context, "resumes", "why_not", "leaf", "chain"),
+                **select_fields(resumption, "tokens", "usage"),
                 "next_prompt": _next_prompt_to_json(next_prompt),
                 "messages": context.request if full else context.messages,
                 "left_out": context.left_out,
@@ -285,9 +279,5 @@ def _print_next_prompt(output: Output, sent: NextSent, style: str) -> None:
 def _next_prompt_to_json(sent: NextSent | None) -> dict[str, Any] | None:
     if sent is None:
         return None
-    return {
-        "tokens": sent.tokens,
-        "cost_usd": sent.cost_usd,
-        "is_warm": sent.is_warm(now()),
-        "cold_at": sent.cold_at,
-    }
+    figures = select_fields(sent, "tokens", "cost_usd")
+    return {**figures, "is_warm": sent.is_warm(now()), "cold_at": sent.cold_at}

@@ -3,9 +3,9 @@
 Subcommands are imported when they are called.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ from plait.cli.output import write_bytes
 from plait.cli.registry import subcommands
 from plait.cli.selection import select_all
 from plait.cli.settings import Collector, trace_target
-from plait.cli.text import SHORT_ID, format_counts, format_number
+from plait.cli.text import SHORT_ID, format_counts, format_number, now
 from plait.errors import ConfigError, SourceError, UserError
 from plait.record.time import parse_time
 from plait.trace.delivery import (
@@ -125,14 +125,18 @@ def send_command(request: Request, /, **asked: Any) -> None:
             "name sessions or a project, or add `--all`",
         )
     target = _destination(request.settings.collector, asked["to"], asked["headers"])
-    plan = _plan_of(request, asked)
-    tally = SendingCounts()
-    # With --dry-run the spans are only counted.
+    plan = _make_plan(request, asked)
+    counts: Counter[str] = Counter()
+
+    def count_traces() -> Iterator[list[Span]]:
+        for spans in plan.traces():
+            counts.update(traces=1, spans=len(spans))
+            yield spans
+
     console = request.output.stderr
-    plan.pricing = request.prices
     with console.status("tracing") if console.is_terminal else nullcontext():
-        batches = batch_traces(tally.watched(plan.traces()))
-        if asked["dry_run"]:
+        batches = batch_traces(count_traces())
+        if asked["dry_run"]:  # the spans are only counted
             done = DeliveryResult(waiting=sum(map(len, batches)))
         elif isinstance(target, Path):
             names: Convention = asked["convention"] or "both"
@@ -141,22 +145,37 @@ def send_command(request: Request, /, **asked: Any) -> None:
             chosen = asked["convention"] or target.convention
             patient = replace(target, convention=chosen, timeout=asked["timeout"])
             done = deliver(batches, patient)
-    _print_sent(request, plan, target, tally, done, asked)
-
-
-@dataclass
-class SendingCounts:
-    """What has gone by."""
-
-    traces: int = 0
-    spans: int = 0
-
-    def watched(self, found: Iterable[list[Span]]) -> Iterator[list[Span]]:
-        """Yield traces and counts them."""
-        for spans in found:
-            self.traces += 1
-            self.spans += len(spans)
-            yield spans
+    where = str(target) if isinstance(target, Path) else target.url
+    traces, spans, sessions = counts["traces"], counts["spans"], len(plan.sessions)
+    kinds = plan.redactor.report.kinds if plan.redactor else {}
+    unsent = spans - done.sent
+    if asked["as_json"]:
+        request.output.json(
+            {
+                "target": where,
+                "sessions": sessions,
+                "traces": traces,
+                "spans": spans,
+                "sent": done.sent,
+                "unsent": unsent,
+                "reason": done.reason,
+                "redacted": kinds,
+            }
+        )
+    else:
+        if asked["dry_run"] or not unsent:
+            verb = "would send" if asked["dry_run"] else "sent"
+            summary = f"{format_count(traces, 'trace')} with {format_count(spans, 'span')}"
+            line = f"{verb} {summary} of {format_count(sessions, 'session')} to {where}\n"
+            write_bytes(line.encode("utf-8", "replace"))
+        if kinds:
+            request.output.note(f"redacted: {format_counts(kinds)}")
+    if unsent and not asked["dry_run"]:
+        hint = "send again: ids stay the same, nothing is duplicated"
+        if done.refused and not done.waiting:
+            hint = "the target rejects them: check its address and keys"
+        count = format_count(unsent, "span")
+        raise SourceError(f"{count} of {spans} could not be sent: {done.reason}", hint)
 
 
 def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -> Target | Path:
@@ -169,28 +188,25 @@ def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -
         return Path(to.removeprefix(FILE))
     if to is not None and "://" not in to and to.endswith(SUFFIXES):
         return Path(to)
-    target = otlp_target(to) if to and to != LANGFUSE else _configured(collector, to)
+    if to == LANGFUSE:
+        target = trace_target(with_fields(collector, otlp_endpoint=None))
+        if target is None:
+            raise ConfigError(
+                "no keys of a Langfuse project are set",
+                "set `langfuse_public_key` and `langfuse_secret_key` in config.toml",
+            )
+    else:
+        target = otlp_target(to) if to else trace_target(collector)
+        if target is None:
+            raise UserError(
+                "no destination",
+                "add `--to http://localhost:4318`, `--to langfuse` or `--to traces.json`",
+            )
     more = parse_headers(",".join(headers))
     return replace(target, headers={**target.headers, **more}) if more else target
 
 
-def _configured(collector: Collector, to: str | None) -> Target:
-    only = with_fields(collector, otlp_endpoint=None) if to == LANGFUSE else collector
-    target = trace_target(only)
-    if target is None and to == LANGFUSE:
-        raise ConfigError(
-            "no keys of a Langfuse project are set",
-            "set `langfuse_public_key` and `langfuse_secret_key` in config.toml",
-        )
-    if target is None:
-        raise UserError(
-            "no destination",
-            "add `--to http://localhost:4318`, `--to langfuse` or `--to traces.json`",
-        )
-    return target
-
-
-def _plan_of(request: Request, asked: dict[str, Any]) -> TracePlan:
+def _make_plan(request: Request, asked: dict[str, Any]) -> TracePlan:
     from plait.cli.redact import load_redactor
 
     sessions = select_all(request, asked)
@@ -203,61 +219,22 @@ def _plan_of(request: Request, asked: dict[str, Any]) -> TracePlan:
     )
     redactor = None if asked["no_redact"] else load_redactor(asked["rules"], strict=asked["strict"])
     archive = request.archive
-    among, hands = archive.sessions, archive.workers
-    return TracePlan(tuple(sessions), content, redactor, among=among, hands=hands)
-
-
-def _print_sent(
-    request: Request,
-    plan: TracePlan,
-    target: Target | Path,
-    tally: SendingCounts,
-    done: DeliveryResult,
-    asked: dict[str, Any],
-) -> None:
-    where = str(target) if isinstance(target, Path) else target.url
-    kinds = plan.redactor.report.kinds if plan.redactor else {}
-    unsent = tally.spans - done.sent
-    if asked["as_json"]:
-        request.output.json(
-            {
-                "target": where,
-                "sessions": len(plan.sessions),
-                "traces": tally.traces,
-                "spans": tally.spans,
-                "sent": done.sent,
-                "unsent": unsent,
-                "reason": done.reason,
-                "redacted": kinds,
-            }
-        )
-    else:
-        verb = "would send" if asked["dry_run"] else "sent"
-        summary = f"{format_count(tally.traces, 'trace')} with {format_count(tally.spans, 'span')}"
-        if asked["dry_run"] or not unsent:
-            of = format_count(len(plan.sessions), "session")
-            write_bytes(f"{verb} {summary} of {of} to {where}\n".encode("utf-8", "replace"))
-        if kinds:
-            request.output.note(f"redacted: {format_counts(kinds)}")
-    if unsent and not asked["dry_run"]:
-        raise SourceError(
-            f"{format_count(unsent, 'span')} of {tally.spans} could not be sent: {done.reason}",
-            _hint_for(done),
-        )
-
-
-def _hint_for(done: DeliveryResult) -> str:
-    if done.refused and not done.waiting:
-        return "the target rejects them: check its address and keys"
-    return "send again: ids stay the same, nothing is duplicated"
+    return TracePlan(
+        tuple(sessions),
+        content,
+        redactor,
+        pricing=request.prices,
+        among=archive.sessions,
+        hands=archive.workers,
+    )
 
 
 NARROW_TABLE = 60
 FIGURES = ("turns", "line", "waiting", "refused")
 COLUMNS = ("sent", *FIGURES, "note")
 WAIT = 30.0
-MOST_ASIDE = 5
-"""Jobs that could not be done, of which one is told."""
+MOST_FAILED = 5
+"""Failed jobs that are listed."""
 
 
 @command(
@@ -281,8 +258,7 @@ def status_command(request: Request, limit: int, as_json: bool) -> None:
         (target.url if target else None, read_sending_status(folder)) for folder, target in targets
     ]
     if as_json:
-        first, *others = [{"target": url, **msgspec.to_builtins(status)} for url, status in reports]
-        request.output.json({**first, "environments": others} if others else first)
+        _print_json(request, reports)
         return
     for url, status in reports:
         if status.sessions:
@@ -298,10 +274,14 @@ def status_command(request: Request, limit: int, as_json: bool) -> None:
             request.output.print(line)
 
 
+def _print_json(request: Request, reports: Sequence[tuple[str | None, object]]) -> None:
+    """Print reports by target: the configured one, with the others as its `environments`."""
+    first, *others = [{"target": url, **msgspec.to_builtins(report)} for url, report in reports]
+    request.output.json({**first, "environments": others} if others else first)
+
+
 def _list_hook_targets(request: Request) -> list[tuple[Path, Target | None]]:
-    """Return the folders of what hooks leave, with where each sends to: the configured one first,
-    then those of Langfuse projects that environments have named.
-    """
+    """List the folders that hooks leave jobs in, each with its target: the configured one first."""
     folder = request.settings.state / FOLDER
     named = [(path, langfuse_target(*project)) for path, project in iter_target_folders(folder)]
     return [(folder, trace_target(request.settings.hook_collector)), *named]
@@ -310,26 +290,22 @@ def _list_hook_targets(request: Request) -> list[tuple[Path, Target | None]]:
 def _status_table(request: Request, sessions: list[SessionStatus]) -> "Table":
     is_narrow = request.output.width < NARROW_TABLE
     names = ("turns", "waiting", "refused") if is_narrow else COLUMNS
-    table = request.output.table(
-        "session", *names, right=FIGURES, wide=None if is_narrow else "note"
-    )
-    now = datetime.now(UTC)
+    wide = None if is_narrow else "note"
+    table = request.output.table("session", *names, right=FIGURES, wide=wide)
     for session in sessions:
-        cells = dict(zip(COLUMNS, _status_cells(session, now), strict=True))
+        time = parse_time(session.updated)
+        cells = {
+            "sent": format_age(time, now()) if time else "",
+            "turns": format_number(session.turns),
+            "line": format_number(session.last_line),
+            "waiting": format_number(session.waiting) if session.waiting else "",
+            "refused": format_number(session.refused) if session.refused else "",
+            "note": "turn in progress" if session.is_open else "",
+        }
+        if session.error:
+            cells["note"] = "see below"
         table.add_row(session.session[:SHORT_ID], *(cells[name] for name in names))
     return table
-
-
-def _status_cells(session: SessionStatus, now: datetime) -> tuple[str, ...]:
-    time = parse_time(session.updated)
-    return (
-        format_age(time, now) if time else "",
-        format_number(session.turns),
-        format_number(session.last_line),
-        format_number(session.waiting) if session.waiting else "",
-        format_number(session.refused) if session.refused else "",
-        "see below" if session.error else "turn in progress" if session.is_open else "",
-    )
 
 
 def _status_lines(found: SendingStatus, target: str | None) -> list[str]:
@@ -342,7 +318,7 @@ def _status_lines(found: SendingStatus, target: str | None) -> list[str]:
     lines += [
         f"{entry.session[:SHORT_ID]}: {entry.error}" for entry in found.sessions if entry.error
     ]
-    lines += [f"failed: {entry.job}: {entry.reason}" for entry in found.aside[-MOST_ASIDE:]]
+    lines += [f"failed: {entry.job}: {entry.reason}" for entry in found.aside[-MOST_FAILED:]]
     for reason, count in found.reasons.items():
         lines.append(f"refused: {format_count(count, 'span')}: {reason}")
     if found.last_error:
@@ -378,22 +354,18 @@ def flush_command(request: Request, refused: bool, as_json: bool) -> None:
             spool.retry_refused()
         results.append((target.url, flush(spool, target, wait=WAIT)))
     if as_json:
-        first, *others = [{"target": url, **msgspec.to_builtins(done)} for url, done in results]
-        request.output.json({**first, "environments": others} if others else first)
-    else:
-        for url, done in results:
-            if not done.waiting:
-                request.output.print(_format_flushed(done, url))
+        _print_json(request, results)
+    for url, done in () if as_json else results:
+        if done.sent or done.refused:
+            rejected = f", {done.refused} refused: {done.reason}" if done.refused else ""
+            sent = f"sent {format_count(done.sent, 'span')} to {url}{rejected}"
+        else:
+            sent = "nothing is waiting"
+        if not done.waiting:
+            request.output.print(sent)
     waiting = [done for _, done in results if done.waiting]
     if waiting:
         count = format_count(sum(done.waiting for done in waiting), "span")
         raise SourceError(
             f"{count} still waiting: {waiting[0].reason}", "`plait trace status` shows more"
         )
-
-
-def _format_flushed(done: DeliveryResult, url: str) -> str:
-    if not (done.sent or done.refused):
-        return "nothing is waiting"
-    refused = f", {done.refused} refused: {done.reason}" if done.refused else ""
-    return f"sent {format_count(done.sent, 'span')} to {url}{refused}"

@@ -6,6 +6,7 @@
 import os
 import shlex
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from msgspec import to_builtins
 
 from plait.cli.app import LazyGroup
 from plait.cli.automation import InstallPlan, confirm_and_install, program_arguments
-from plait.cli.hook.event import FOLDER
+from plait.cli.hook.event import FOLDER, run_event
 from plait.cli.options import Request, combine_options, command, dry_run_option, json_option
 from plait.cli.registry import subcommands
 from plait.cli.settings import (
@@ -45,8 +46,6 @@ from plait.trace.state import STATE_FILE, import_states
 from plait.view.formats import format_count
 
 if TYPE_CHECKING:
-    from plait.archive import HookOptions
-    from plait.conversation.costs import Pricing
     from plait.trace.delivery import Target
 
 SCOPES = ("user", "project", "local")
@@ -57,6 +56,12 @@ EVENT_SUMMARIES = {
     "subagent-stop": "A sub-agent has finished.",
     "pre-compact": "The conversation is about to be compacted.",
 }
+TARGET_EXAMPLES = (
+    '  otlp_endpoint = "http://localhost:4318"\n'
+    "or the two keys of a Langfuse project:\n"
+    '  langfuse_public_key = "pk-…"\n'
+    '  langfuse_secret_key = "sk-…"'
+)
 install_options = combine_options(
     click.option(
         "--scope",
@@ -120,14 +125,8 @@ def install_command(
     if target:
         others = " of other projects" if is_environment else ""
         output.print(f"traces{others} go to {target.url}")
-        return
-    if is_environment:
-        return
-    output.print(f"no target for traces yet; set one in {config_file()}:")
-    output.print('  otlp_endpoint = "http://localhost:4318"')
-    output.print("or the two keys of a Langfuse project:")
-    output.print('  langfuse_public_key = "pk-…"')
-    output.print('  langfuse_secret_key = "sk-…"')
+    elif not is_environment:
+        output.print(f"no target for traces yet; set one in {config_file()}:\n{TARGET_EXAMPLES}")
 
 
 def _describe_here(request: Request) -> str:
@@ -172,7 +171,24 @@ def _confirm(request: Request, plan: Any, *, is_sure: bool, is_dry: bool) -> boo
 def hooks_command(request: Request, as_json: bool) -> None:
     """Show where hooks are installed, where traces go, and whether the worker is running."""
     output, folder = request.output, request.settings.state / FOLDER
-    installed = [_describe_scope(request, scope) for scope in SCOPES]
+    usual = [name for event, name in EVENTS.items() if event != SHOWN_EVENT]
+    installed: list[dict[str, Any]] = []
+    for scope in SCOPES:
+        path = _settings_file(request, scope)
+        try:
+            events, error = list_installed_hooks(path), None
+        except PlaitError as problem:
+            events, error = {}, problem.message
+        installed.append(
+            {
+                "scope": scope,
+                "path": str(path),
+                "events": list(events),
+                "missing": [name for name in usual if name not in events] if events else [],
+                "command": next(iter(events.values()), None),
+                "error": error,
+            }
+        )
     target = trace_target(request.settings.hook_collector)
     failed = list_failed_jobs(folder)
     is_running = folder.exists() and is_worker_running(folder)
@@ -188,15 +204,15 @@ def hooks_command(request: Request, as_json: bool) -> None:
             }
         )
         return
-    for scope in installed:
-        state = f"not installed in {scope['path']}"
-        if scope["error"]:
-            state = scope["error"]
-        elif scope["events"]:
-            missing = f", {', '.join(scope['missing'])} missing" if scope["missing"] else ""
-            state = f"installed in {scope['path']}{missing}"
-        output.print(f"{scope['scope']}: {state}")
-    if any(OPTION in (scope["command"] or "") for scope in installed):
+    for entry in installed:
+        state = f"not installed in {entry['path']}"
+        if entry["error"]:
+            state = entry["error"]
+        elif entry["events"]:
+            missing = f", {', '.join(entry['missing'])} missing" if entry["missing"] else ""
+            state = f"installed in {entry['path']}{missing}"
+        output.print(f"{entry['scope']}: {state}")
+    if any(OPTION in (entry["command"] or "") for entry in installed):
         output.print_message(f"environment: {_describe_here(request)}")
     output.print_message(f"target: {target.url if target else 'none yet, see `plait config`'}")
     output.print(f"content: {request.settings.hook_collector.content}")
@@ -205,23 +221,6 @@ def hooks_command(request: Request, as_json: bool) -> None:
         jobs, last = format_count(len(failed), "job"), failed[-1]
         output.print(f"failed: {jobs}, the last {last.job}: {last.reason}")
     output.print(f"log: {folder / WORKER_LOG}")
-
-
-def _describe_scope(request: Request, scope: str) -> dict[str, Any]:
-    path = _settings_file(request, scope)
-    try:
-        events, error = list_installed_hooks(path), None
-    except PlaitError as problem:
-        events, error = {}, problem.message
-    usual = [name for event, name in EVENTS.items() if event != SHOWN_EVENT]
-    return {
-        "scope": scope,
-        "path": str(path),
-        "events": list(events),
-        "missing": [name for name in usual if name not in events] if events else [],
-        "command": next(iter(events.values()), None),
-        "error": error,
-    }
 
 
 @click.command("work", hidden=True)
@@ -235,9 +234,11 @@ def work_command(folder: Path, **limits: float | None) -> None:
 
 def run_worker(folder: Path, **limits: float) -> None:
     """Process the jobs that hooks have left; errors go to the worker's log."""
-    from plait.archive import HookLimits, HookWorker
+    from plait.archive import HookLimits, HookOptions, HookWorker
+    from plait.cli.redact import load_redactor
     from plait.trace.delivery import langfuse_target
     from plait.trace.jobs import WorkerLog, iter_jobs
+    from plait.trace.model import Content
 
     log = WorkerLog(folder)
     try:
@@ -256,32 +257,42 @@ def run_worker(folder: Path, **limits: float) -> None:
             dropped = sum(1 for _ in iter_jobs(folder))
             log.write(f"no target for traces: {dropped} jobs dropped")
             return
-        options = _hook_options(settings.hook_collector.content, load_prices(settings.prices))
+        content, prices = settings.hook_collector.content, load_prices(settings.prices)
+        if content in ("redacted", "strict"):
+            redactor = partial(load_redactor, None, strict=content == "strict")
+            options = HookOptions(Content(), redactor, prices)
+        else:
+            options = HookOptions(Content(has_content=content == "all"), None, prices)
         HookWorker(folder, target, options, HookLimits(**limits)).run()
     except PlaitError as error:
         log.write("; ".join((error.message, *error.hints)))
 
 
-def _hook_options(content: str, prices: "Pricing") -> "HookOptions":
-    from plait.archive import HookOptions
-    from plait.cli.redact import load_redactor
-    from plait.trace.model import Content
-
-    if content in ("redacted", "strict"):
-        is_strict = content == "strict"
-        return HookOptions(Content(), lambda: load_redactor(None, strict=is_strict), prices)
-    return HookOptions(Content(has_content=content == "all"), None, prices)
-
-
 class HookGroup(LazyGroup):
-    """What people call, and the events that Claude Code calls."""
+    """Commands for people, and the events that Claude Code calls."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), *EVENTS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return (
-            _event_command(cmd_name) if cmd_name in EVENTS else super().get_command(ctx, cmd_name)
+        if cmd_name not in EVENTS:
+            return super().get_command(ctx, cmd_name)
+
+        def run(verbose: bool, wait: bool, from_environment: bool) -> None:
+            options = [*["--verbose"] * verbose, *["--wait"] * wait, *[OPTION] * from_environment]
+            run_event([cmd_name, *options])
+
+        return click.Command(
+            cmd_name,
+            callback=run,
+            params=[
+                click.Option(
+                    ["-v", "--verbose"], is_flag=True, help="Print to stderr what was done."
+                ),
+                click.Option(["--wait"], is_flag=True, help="Do the work here, and wait for it."),
+                click.Option([OPTION], is_flag=True, help="Take the target from the environment."),
+            ],
+            help=f"Read Claude Code's message on stdin at {EVENTS[cmd_name]}; always exits with 0.",
         )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -299,22 +310,3 @@ def hook_command() -> None:
     Whatever is new and complete is sent to the target in `config.toml`. Claude Code never waits
     for it: the hook leaves a job and exits, and a process in the background does the work.
     """
-
-
-def _event_command(name: str) -> click.Command:
-    def run(verbose: bool, wait: bool, from_environment: bool) -> None:
-        from plait.cli.hook.event import run_event
-
-        options = [*["--verbose"] * verbose, *["--wait"] * wait, *[OPTION] * from_environment]
-        run_event([name, *options])
-
-    return click.Command(
-        name,
-        callback=run,
-        params=[
-            click.Option(["-v", "--verbose"], is_flag=True, help="Say on stderr what was done."),
-            click.Option(["--wait"], is_flag=True, help="Do the work here, and wait for it."),
-            click.Option([OPTION], is_flag=True, help="Take the target from the environment."),
-        ],
-        help=f"Read what Claude Code says on stdin at {EVENTS[name]}; always exits with 0.",
-    )
