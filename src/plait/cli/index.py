@@ -46,10 +46,10 @@ def index_command(
 
 
 def update_index(request: Request, *, rebuild: bool = False) -> IndexReport:
-    """Bring the index up to date, with a bar on the screen while that takes long."""
+    """Update the index, with a progress bar while it takes long."""
     folder, started = request.settings.index, time.perf_counter()
-    has_store = request.has_store  # then a look at the roots is not enough
-    if not (rebuild or has_store) and is_fresh_for_roots(folder, request.settings.roots):
+    # With a backup, the roots alone do not show what has changed.
+    if not (rebuild or request.has_store) and is_fresh_for_roots(folder, request.settings.roots):
         return IndexReport(took_ms=elapsed_ms(started))
     with request.output.byte_progress() as watch:
         report = request.indexed_archive.update_index(rebuild=rebuild, watch=watch)
@@ -60,21 +60,17 @@ def update_index(request: Request, *, rebuild: bool = False) -> IndexReport:
 def _format_report(report: IndexReport) -> str:
     if report.is_unchanged:
         return f"up to date, {report.took_ms:.0f} ms"
-    from plait.view.formats import format_bytes, format_count
-
-    parts = [
-        f"{format_count(report.read, 'session')} read, {format_bytes(report.bytes)}"
-        if report.read
-        else "",
-        f"{format_count(report.grown, 'file')} grown" if report.grown else "",
-        f"{format_count(report.forgotten, 'session')} gone" if report.forgotten else "",
-    ]
-    changes = ", ".join(part for part in parts if part)
-    return f"{changes}, {report.took_ms:.0f} ms"
+    parts = []
+    if report.read:
+        parts.append(f"{format_count(report.read, 'session')} read, {format_bytes(report.bytes)}")
+    if report.grown:
+        parts.append(f"{format_count(report.grown, 'file')} grown")
+    if report.forgotten:
+        parts.append(f"{format_count(report.forgotten, 'session')} gone")
+    return f"{', '.join(parts)}, {report.took_ms:.0f} ms"
 
 
 def _show_status(request: Request, *, as_json: bool) -> None:
-
     found = request.indexed_archive.index_status()
     output = request.output
     if as_json:
@@ -84,14 +80,14 @@ def _show_status(request: Request, *, as_json: bool) -> None:
         output.print_message("no index yet; `plait index` or the first search builds it")
         return
     output.print(found.folder)
-    held = format_count(found.sessions, "session"), format_count(found.turns, "turn")
-    output.print(f"{', '.join(held)}, {format_number(found.passages)} passages")
+    turns = f"{format_count(found.sessions, 'session')}, {format_count(found.turns, 'turn')}"
+    output.print(f"{turns}, {format_number(found.passages)} passages")
     output.print(f"{format_bytes(found.bytes)} of logs in {format_bytes(found.size)} on disk")
-    changed = format_count(found.changed, "file")
-    is_fresh = not found.changed
-    output.print_message(
-        "up to date" if is_fresh else f"{changed} changed since; `plait index` updates it"
-    )
+    if found.changed:
+        changed = format_count(found.changed, "file")
+        output.print_message(f"{changed} changed since; `plait index` updates it")
+    else:
+        output.print("up to date")
 
 
 def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:
