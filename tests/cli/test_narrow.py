@@ -4,7 +4,7 @@ import pytest
 
 from plait.cli.app import run
 from plait.cli.files import net_lines
-from plait.cli.usage import pad as padded
+from plait.cli.text import fit_to_width
 from plait.files.events import NetChange
 
 REPORTS = ("daily", "weekly", "monthly", "session", "project", "model", "blocks")
@@ -36,9 +36,9 @@ def test_files_of_a_session_are_known_by_the_ends_of_their_paths() -> None:
 
 
 def test_of_a_long_path_the_end_stays() -> None:
-    assert padded("/home/dev/long/way/shop", 12) == "…ng/way/shop"
-    assert padded("/home/shop", 12) == "/home/shop  "
-    assert padded("/review all of this", 12) == "/review…    "
+    assert fit_to_width("/home/dev/long/way/shop", 12) == "…/way/shop  "
+    assert fit_to_width("/home/shop", 12) == "/home/shop  "
+    assert fit_to_width("/review all of this", 12) == "/review…    "
 
 
 @pytest.mark.parametrize(("width", "lines"), [(52, 1), (51, 2)])

@@ -1,9 +1,10 @@
 """`plait log`, `tree` and `paths`: sessions drawn as a graph, as a tree, and as a list of paths."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import click
 from msgspec.structs import replace
@@ -49,6 +50,7 @@ from plait.view.formats import (
     format_bytes,
     format_clock,
     format_count,
+    format_count_if_any,
     format_count_of,
     format_day,
     format_duration,
@@ -119,7 +121,12 @@ def log_command(
     prompt that was retracted before any answer is folded into the one that replaced it.
     """
     output, archive, source = request.output, request.archive, request.session(session)
-    graph, roots = _build_graph(request, source, everything=everything)
+    graph = archive.graph(source)
+    roots = graph.tree.roots
+    if everything:
+        project = [each for each in archive.sessions if each.project == source.project]
+        graph = archive.graph(*(project if source in project else [source]))
+        roots = find_roots(graph, source)
     unit: Literal["record", "turn"] = "record" if records else "turn"
     rows = list(iter_rows(graph, unit, everything=everything, roots=roots))
     if not records:
@@ -130,18 +137,14 @@ def log_command(
     with output.paged():
         output.print_heading(archive.facts(source))
         _print_log(archive, output, graph, rows, by_record=records, ascii_only=ascii_only)
-        for remark in describe_unlinked(count_unlinked(graph)):
-            output.print(remark, style="dim")
+        _print_unlinked(output, count_unlinked(graph))
         opened = archive.open(source)
         for file in source.files:
-            count = len(opened.recovered_of(file.path))
-            if count:
+            if count := len(opened.recovered_of(file.path)):
                 are, them = ("is", "it") if count == 1 else ("are", "them")
-                lost = (
-                    f"{format_count(count, 'record')} recovered from broken lines {are} not drawn"
-                )
+                lost = f"{format_count(count, 'record')} recovered from broken lines"
                 words = shell_command("plait", "doctor", str(file.path))
-                output.print(f"{lost}: `{words}` lists {them}", style="dim")
+                output.print(f"{lost} {are} not drawn: `{words}` lists {them}", style="dim")
 
 
 def print_graph(archive: Archive, output: Output, session: Session) -> None:
@@ -151,16 +154,8 @@ def print_graph(archive: Archive, output: Output, session: Session) -> None:
     _print_log(archive, output, graph, rows, by_record=False, ascii_only=False)
 
 
-def _build_graph(
-    request: Request, session: Session, *, everything: bool
-) -> tuple[SessionGraph, tuple[str, ...]]:
-    """Return the graph of a session, or of its whole project, and the roots it hangs on."""
-    archive = request.archive
-    if not everything:
-        graph = archive.graph(session)
-        return graph, graph.tree.roots
-    project = [each for each in archive.sessions if each.project == session.project]
-    graph = archive.graph(*(project if session in project else [session]))
+def find_roots(graph: SessionGraph, session: Session) -> tuple[str, ...]:
+    """Return the roots of the trees in a project's graph that a session is part of."""
     path = str(session.path)
     number = next((n for n, file in enumerate(graph.files) if file.path == path), -1)
     name = next((each.id for each in graph.sessions.values() if number in each.files), session.id)
@@ -168,7 +163,7 @@ def _build_graph(
     for line in iter_depth_first(graph.tree):
         root_of[line] = root_of.get(graph.lines[line].parent or "", line)
     own = {root for line, root in root_of.items() if graph.lines[line].session == name}
-    return graph, tuple(root for root in graph.tree.roots if root in own)
+    return tuple(root for root in graph.tree.roots if root in own)
 
 
 def _add_times(
@@ -212,20 +207,37 @@ def _print_log(
     LogPrinter(output, graph, kinds, texts, ascii_only).print(rows)
     lines = [graph.lines[name] for name in dict.fromkeys(row.line for row in rows)]
     nodes = [graph.nodes[uuid] for line in lines if line.kind in SPOKEN for uuid in line.nodes]
-    totals = [format_count(sum(node.is_human_prompt for node in nodes), "prompt")]
-    for kind, noun, plural in (
-        ("branch", "branch", "branches"),
-        ("agent", "agent", "agents"),
-        ("service", "service agent", "service agents"),
-    ):
-        if count := sum(line.kind == kind for line in lines):
-            totals.append(format_count(count, noun, plural))
-    if compactions := sum(node.is_boundary for node in nodes):
-        totals.append(format_count(compactions, "compaction"))
-    if folded := sum("folded" in row.marks for row in rows):
-        totals.append(f"{format_number(folded)} folded")
+    counts = Counter(line.kind for line in lines)
+    folded = sum("folded" in row.marks for row in rows)
+    totals = (
+        format_count(sum(node.is_human_prompt for node in nodes), "prompt"),
+        format_count_if_any(counts["branch"], "branch", "branches"),
+        format_count_if_any(counts["agent"], "agent"),
+        format_count_if_any(counts["service"], "service agent"),
+        format_count_if_any(sum(node.is_boundary for node in nodes), "compaction"),
+        f"{format_number(folded)} folded" if folded else "",
+    )
     output.print("")
-    output.print(", ".join(totals), style="dim")
+    output.print(", ".join(filter(None, totals)), style="dim")
+
+
+def _fill_line(
+    text: "Text",
+    width: int,
+    title: str,
+    figures: str,
+    style: str,
+    notes: tuple[str, str] = ("", ""),
+) -> None:
+    """Append a title, cut where its notes and the figures at the right edge need the room."""
+    room = width - text.cell_len - count_columns(figures) - 2
+    room -= count_columns(notes[0]) + 2 if notes[0] else 0
+    text.append(shorten_to_width(safe(title), max(room, 8)), style=style)
+    if notes[0]:
+        text.append("  ").append(*notes)
+    gap = width - text.cell_len - count_columns(figures)
+    text.append(" " * max(gap, 2) + figures, style="dim")
+    text.rstrip()
 
 
 @dataclass(slots=True)
@@ -258,28 +270,21 @@ class LogPrinter:
             text.stylize(f"not dim {style}", at, at + 1)
         if line.part != "row":
             label = shorten_to_width(safe(self.format_label(line)), room - text.cell_len - 2)
-            text.append("  " + self.to_charset(label), style="dim")
+            text.append("  " + label, style="dim")
             text.rstrip()
-            return text
-        text.append(f"  {self.format_time(row)}  ", style="dim")
-        kind = self.kinds.get(row.head)
-        if kind:
-            text.append(f"{kind:<10}  ", style="dim")
-        figures = row.head[:8] if kind not in (None, AGENT) else self.format_figures(row)
-        figures = self.to_charset(figures)
-        room -= text.cell_len + count_columns(figures) + 2
-        notes = "  ".join(f"({note})" for note in list_row_notes(row))
-        title = self.texts[row.head] if row.head in self.texts else format_row_title(row)
-        left = room - count_columns(notes) - 2 if notes else room
-        title = shorten_to_width(safe(" ".join(title.split())), max(left, 8))
-        is_dim = "abandoned" in row.marks or "compaction" in row.marks
-        body = Text(self.to_charset(title), style="dim" if is_dim else "")
-        if notes:
-            body.append(f"  {notes}", style=style)
-        text.append_text(body)
-        text.append(" " * max(room - body.cell_len, 0) + "  ")
-        text.append_text(Text(figures, style="dim"))
-        text.rstrip()
+        else:
+            text.append(f"  {self.format_time(row)}  ", style="dim")
+            kind = self.kinds.get(row.head)
+            if kind:
+                text.append(f"{kind:<10}  ", style="dim")
+            figures = row.head[:8] if kind not in (None, AGENT) else self.format_figures(row)
+            title = self.texts[row.head] if row.head in self.texts else format_row_title(row)
+            notes = "  ".join(f"({note})" for note in list_row_notes(row))
+            is_dim = "abandoned" in row.marks or "compaction" in row.marks
+            title = " ".join(title.split())
+            _fill_line(text, room, title, figures, "dim" if is_dim else "", (notes, style))
+        if self.ascii_only:
+            text.plain = text.plain.translate(ASCII_SIGNS)
         return text
 
     def format_time(self, row: RowShape) -> str:
@@ -287,17 +292,14 @@ class LogPrinter:
         time = local_time(row.started)
         if time is None:
             return " " * 16
-        day = format_day(time)
-        shown = day if day != self.day else ""
-        self.day = day
-        return f"{shown:<10} {format_clock(time)}"
+        before, self.day = self.day, format_day(time)
+        return f"{self.day if self.day != before else '':<10} {format_clock(time)}"
 
     def format_label(self, line: GraphLine) -> str:
         """Return the label of a line of the graph that starts or returns."""
-        row = line.row
+        row, part = line.row, self.graph.lines[line.row.line]
         if line.part == "rejoin":
             return ""
-        part = self.graph.lines[row.line]
         if "agent" in row.marks or "service" in row.marks:
             return f"agent: {part.label}" if part.label else "agent"
         if "session" in row.marks or line.part == "gap":
@@ -315,16 +317,12 @@ class LogPrinter:
             elapsed = compute_elapsed_ms(row.started, row.ended)
         waiting = format_duration(row.asking_ms)
         parts = (
-            format_count(row.calls, "call") if row.calls else "",
-            format_count(row.agents, "agent") if row.agents else "",
+            format_count_if_any(row.calls, "call"),
+            format_count_if_any(row.agents, "agent"),
             format_duration(elapsed),
             f"{waiting} waiting for you" if waiting else "",
         )
         return join_fitting(parts, self.output.width // 3)
-
-    def to_charset(self, text: str) -> str:
-        """Replace Plait's own signs that ASCII does not have, if ASCII was asked for."""
-        return text.translate(ASCII_SIGNS) if self.ascii_only else text
 
 
 @command(
@@ -357,77 +355,59 @@ def tree_command(
     directories = {session.project: archive.facts(session).cwd or "" for session in newest}
     marks = {session.id: session.mark for session in sessions if session.mark}
     with output.paged():
-        drawing = TreeDrawing(output.width, directories, tree.compactions, marks)
-        output.print_lines(drawing.iter_lines(tree.items))
+        output.print_lines(
+            _iter_tree_lines(tree.items, output.width, directories, tree.compactions, marks)
+        )
         output.print("")
         _print_tree_totals(output, tree.items, sessions)
-        for remark in describe_unlinked(tree.unlinked):
-            output.print(remark, style="dim")
+        _print_unlinked(output, tree.unlinked)
 
 
-@dataclass(frozen=True, slots=True)
-class TreeDrawing:
-    """Draws sessions and their parts as lines of a tree."""
+def _iter_tree_lines(
+    items: Sequence[OutlineItem],
+    width: int,
+    directories: Mapping[str, str],
+    compactions: Mapping[str, str],
+    marks: Mapping[str, str],
+) -> Iterator["Text"]:
+    """Yield the lines of a tree, each project below its directory.
 
-    width: int
-    directories: Mapping[str, str]
-    """The directory of each project."""
-    compactions: Mapping[str, str]
-    """What each compaction did, in words."""
-    marks: Mapping[str, str]
-    """What is shown before the title of sessions that exist only in the backup, by id."""
+    Compactions are described by id; marks stand before sessions that only the backup has.
+    """
+    from rich.text import Text
 
-    def iter_lines(self, items: Sequence[OutlineItem]) -> Iterator["Text"]:
-        """Yield all lines, each project below its directory."""
-        from rich.text import Text
-
-        project = None
-        for prefix, item in draw_tree(items):
-            if item.depth == 0 and item.project != project:
-                if project is not None:
-                    yield Text()
-                heading = self.directories.get(item.project) or item.project
-                yield Text(safe_line(heading or "(no project)"), style="bold")
-                project = item.project
-            yield self.format_line(prefix, item)
-
-    def format_line(self, prefix: str, item: OutlineItem) -> "Text":
-        """Return one line: the sign, the name, the title, the figures."""
-        from rich.text import Text
-
+    project = None
+    for prefix, item in draw_tree(items):
+        if item.depth == 0 and item.project != project:
+            if project is not None:
+                yield Text()
+            heading = directories.get(item.project) or item.project or "(no project)"
+            yield Text(safe_line(heading), style="bold")
+            project = item.project
         sign, style = NODES[item.kind]
         text = Text(prefix, style="dim")
         text.append(f"{sign} ", style=f"not dim {style}")
-        name = item.agent or ""
+        name, title = item.agent or "", item.title or "(no title)"
         if item.kind in SESSIONS:
             name = short_id(item.session)
         elif item.kind in ("agents", "compaction") or (item.title and item.attachment):
             name = ""
         elif item.kind == "branch":
             name = "" if item.title else item.id.rpartition("@")[2]
+        if item.kind == "agents":
+            title = format_count(item.count, "agent")
+        elif item.kind == "compaction":
+            title = compactions.get(item.id, "compacted")
+        else:
+            title = to_single_line(title if item.kind == "trunk" else format_prompt(title))
+        if item.kind in SESSIONS:
+            title = format_marked_title(marks.get(item.session, ""), title)
         if name:
             text.append(f"{safe_line(name)}  ")
-        left = self.width - text.cell_len
-        figures = join_fitting(_iter_tree_figures(item), left - LEAST_TITLE)
-        room = left - count_columns(figures) - 2
-        title = shorten_to_width(safe(self.format_title(item)), max(room, 8))
+        figures = join_fitting(_iter_tree_figures(item), width - text.cell_len - LEAST_TITLE)
         is_bright = item.is_active and item.kind not in ("compaction", "service")
-        text.append(title, style="not dim" if is_bright else "")
-        text.append(f"{' ' * max(room - count_columns(title), 0)}  {figures}")
-        text.rstrip()
-        return text
-
-    def format_title(self, item: OutlineItem) -> str:
-        """Return the title of a part of the tree."""
-        if item.kind == "agents":
-            return format_count(item.count, "agent")
-        if item.kind == "compaction":
-            return self.compactions.get(item.id, "compacted")
-        title = item.title or "(no title)"
-        if item.kind != "trunk":
-            title = format_prompt(title)
-        mark = self.marks.get(item.session, "") if item.kind in SESSIONS else ""
-        return format_marked_title(mark, to_single_line(title))
+        _fill_line(text, width, title, figures, "not dim" if is_bright else "")
+        yield text
 
 
 def _iter_tree_figures(item: OutlineItem) -> Iterator[str]:
@@ -450,16 +430,9 @@ def _iter_tree_figures(item: OutlineItem) -> Iterator[str]:
     yield format_stamp(item.started)
 
 
-class Drawn(NamedTuple):
-    """How many sessions a tree shows."""
-
-    own_line: int
-    agents_only: int
-    summaries_only: int
-    inside_others: int
-
-
-def _count_drawn(items: Sequence[OutlineItem], sessions: Sequence[Session]) -> Drawn:
+def _print_tree_totals(
+    output: Output, items: Sequence[OutlineItem], sessions: Sequence[Session]
+) -> None:
     def of_kinds(*kinds: str) -> set[str]:
         return {item.session for item in items if item.kind in kinds}
 
@@ -468,44 +441,38 @@ def _count_drawn(items: Sequence[OutlineItem], sessions: Sequence[Session]) -> D
     agents_only = of_kinds("agent", "agents", "service") - own - inside
     agents_only |= {session.id for session in sessions if session.file is None}
     summaries = of_kinds("summary") - own - agents_only
-    return Drawn(len(own), len(agents_only), len(summaries), len(inside))
-
-
-def _print_tree_totals(
-    output: Output, items: Sequence[OutlineItem], sessions: Sequence[Session]
-) -> None:
-    drawn = _count_drawn(items, sessions)
-    totals = [format_count_of(drawn.own_line, len(sessions), "session")]
-    for kinds, noun, plural in (
-        (("branch",), "branch", "branches"),
-        (("agent", "agents"), "agent", "agents"),
-        (("service",), "service agent", "service agents"),
-        (("compaction",), "compaction", "compactions"),
-        (("summary",), "lone summary", "lone summaries"),
-    ):
-        if count := sum(item.count for item in items if item.kind in kinds):
-            totals.append(format_count(count, noun, plural))
-    output.print(", ".join(totals), style="dim")
-    rest = len(sessions) - drawn.own_line - drawn.agents_only - drawn.summaries_only
+    counts: Counter[str] = Counter()
+    for item in items:
+        counts[item.kind] += item.count
+    totals = (
+        format_count_of(len(own), len(sessions), "session"),
+        format_count_if_any(counts["branch"], "branch", "branches"),
+        format_count_if_any(counts["agent"] + counts["agents"], "agent"),
+        format_count_if_any(counts["service"], "service agent"),
+        format_count_if_any(counts["compaction"], "compaction"),
+        format_count_if_any(counts["summary"], "lone summary", "lone summaries"),
+    )
+    output.print(", ".join(filter(None, totals)), style="dim")
+    rest = len(sessions) - len(own) - len(agents_only) - len(summaries)
     for count, words in (
-        (drawn.agents_only, "{} with nothing left but agents"),
-        (drawn.summaries_only, "{} with nothing but summaries"),
+        (len(agents_only), "{} with nothing left but agents"),
+        (len(summaries), "{} with nothing but summaries"),
         (rest, "{} not drawn: part of another one, or without a conversation"),
     ):
         if count > 0:
             output.print(words.format(format_count(count, "session")), style="dim")
-    if drawn.inside_others:
-        inside = format_count(drawn.inside_others, "more session")
-        output.print(f"{inside} inside the files of others", style="dim")
+    if inside:
+        words = f"{format_count(len(inside), 'more session')} inside the files of others"
+        output.print(words, style="dim")
 
 
-def describe_unlinked(unlinked: Unlinked) -> Iterator[str]:
-    """Yield a sentence about the records that are in no graph."""
+def _print_unlinked(output: Output, unlinked: Unlinked) -> None:
+    """Note the records that are in no graph."""
     if unlinked.records:
         where = f" in {unlinked.files} files" if unlinked.files > 1 else ""
         them = "it" if unlinked.records == 1 else "them"
-        records = format_count(unlinked.records, "record")
-        yield f"{records} without uuid{where} not drawn; `plait cat` shows {them}"
+        words = f"{format_count(unlinked.records, 'record')} without uuid{where} not drawn"
+        output.print(f"{words}; `plait cat` shows {them}", style="dim")
 
 
 @command(
@@ -556,8 +523,7 @@ def paths_command(request: Request, /, raw: bool, as_json: bool, **selection: st
         output.print_lines(_iter_path_lines(graph, found, output.width, marks))
         output.print("")
         output.print(format_count(len(found), "path"), style="dim")
-        for remark in describe_unlinked(count_unlinked(graph)):
-            output.print(remark, style="dim")
+        _print_unlinked(output, count_unlinked(graph))
 
 
 def _iter_path_lines(
@@ -581,12 +547,10 @@ def _iter_path_lines(
         parts = (
             format_count(path.messages, "message"),
             f"leaves at {short_id(path.fork_point)}" if path.fork_point else "",
-            format_count(path.compactions, "compaction") if path.compactions else "",
+            format_count_if_any(path.compactions, "compaction"),
             f"{format_number(path.unseen)} not sent on resume" if path.unseen else "",
             format_day(ended) if ended else "",
         )
         figures = join_fitting(parts, width - text.cell_len - LEAST_PATH_TITLE)
-        room = width - text.cell_len - len(figures) - 4
-        title = shorten_to_width(safe(title), max(room, 8))
-        gap = " " * max(room - count_columns(title), 0)
-        yield text.append(f"  {title}{gap}  ", style="not dim").append(figures)
+        _fill_line(text.append("  "), width, title, figures, "not dim")
+        yield text

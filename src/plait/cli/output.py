@@ -2,10 +2,11 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -181,19 +182,37 @@ class Output:
         if len(lines) > most:
             self.print(f"  and {len(lines) - most} more")
 
-    def print_grid(
-        self, rows: "Iterable[Sequence[str | Text]]", *, right: Sequence[int] = (), gap: int = 2
-    ) -> None:
-        """Print rows in columns as wide as their content, some of them aligned to the right."""
+    def grid(
+        self,
+        rows: "Iterable[Sequence[str | Text]]",
+        *,
+        right: Collection[int] = (),
+        gap: int = 2,
+        widths: Mapping[int, int] = MappingProxyType({}),
+    ) -> "Table":
+        """Return rows in columns as wide as their content, some of them aligned to the right.
+
+        A column with a fixed width is cut.
+        """
         from rich.table import Table
 
         cells = [[safe(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
-        table = Table.grid(*[""] * len(cells[0]), padding=(0, gap, 0, 0))
-        for at in right:
-            table.columns[at].justify = "right"
+        table = Table.grid(padding=(0, gap, 0, 0))
+        for place in range(len(cells[0])):
+            table.add_column(
+                justify="right" if place in right else "left",
+                width=widths.get(place),
+                no_wrap=place in widths,
+            )
         for row in cells:
             table.add_row(*row)
-        self.print(table)
+        return table
+
+    def print_grid(
+        self, rows: "Iterable[Sequence[str | Text]]", *, right: Collection[int] = (), gap: int = 2
+    ) -> None:
+        """Print rows in columns."""
+        self.print(self.grid(rows, right=right, gap=gap))
 
     def will_page(self, lines: int) -> bool:
         """Return whether this many lines go through the pager, which shows the first ones."""

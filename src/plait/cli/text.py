@@ -1,13 +1,13 @@
 """Short, terminal-safe text for the command line: commands to type, counts, times, ids, paths."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from shlex import quote
 
 from plait.cli.settings import plait_command
 from plait.view.formats import format_minute
-from plait.view.text import UNSAFE, count_columns
+from plait.view.text import UNSAFE, count_columns, shorten_to_width
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 PROGRAM, COMMAND_IN_TEXT = "plait", re.compile(r"`plait ([^` ][^`]*)`")
@@ -72,7 +72,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-SEPARATOR = " · "
+SEPARATOR, GAP = " · ", "  "
 SHORT_ID = 8
 
 
@@ -119,6 +119,27 @@ def join_fitting(parts: Iterable[str], room: int) -> str:
     while len(kept) > 1 and len(SEPARATOR.join(kept)) > room:
         kept.pop()
     return SEPARATOR.join(kept)
+
+
+def fit_to_width(text: str, width: int) -> str:
+    """Shorten or pad a text to a number of columns; of a path that is too long the end stays."""
+    if text.startswith("/") and " " not in text and width > 1:
+        text = shorten_path(text, width)
+    text = shorten_to_width(text, width)
+    return text + " " * (width - count_columns(text))
+
+
+def align_cells(
+    rows: Iterable[Sequence[str]], right: Collection[int] = ()
+) -> list[tuple[str, ...]]:
+    """Return rows with the cells of each column padded to its width, some at their left."""
+    columns = []
+    for place, cells in enumerate(zip(*rows, strict=True)):
+        width = max(map(count_columns, cells))
+        gaps = [" " * (width - count_columns(cell)) for cell in cells]
+        pairs = zip(gaps, cells, strict=True) if place in right else zip(cells, gaps, strict=True)
+        columns.append(["".join(pair) for pair in pairs])
+    return list(zip(*columns, strict=True))
 
 
 def shorten_path(path: str, room: int, ellipsis: str = "…") -> str:

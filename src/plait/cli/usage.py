@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
-from plait.archive import CountedResponses, format_marked_title, gc_paused
+from plait.archive import CountedResponses, assign_projects, format_marked_title, gc_paused
 from plait.cli.options import (
     Request,
     command,
@@ -20,15 +20,27 @@ from plait.cli.options import (
 )
 from plait.cli.selection import parse_time_option, parse_zone, sessions_in_project
 from plait.cli.settings import load_prices
-from plait.cli.text import SEPARATOR, format_number, now, safe_line, short_id
+from plait.cli.text import (
+    GAP,
+    SEPARATOR,
+    align_cells,
+    fit_to_width,
+    format_number,
+    now,
+    safe_line,
+    short_id,
+)
 from plait.conversation.prices import Prices
 from plait.conversation.usage import DECIMALS, BilledResponse
 from plait.errors import UserError
 from plait.usage.formats import (
     UNLOGGED_LABEL,
     block_to_json,
+    format_blocks_csv,
+    format_cross_csv,
     format_dollars,
     format_row_cost,
+    format_rows_csv,
     row_to_json,
     sum_to_json,
 )
@@ -41,7 +53,6 @@ from plait.usage.spending import (
     CrossTable,
     Dimension,
     GroupBy,
-    Spending,
     SpendingRow,
     SpendingSum,
     build_billing_blocks,
@@ -71,20 +82,16 @@ from plait.view.formats import (
 )
 from plait.view.text import count_columns, shorten_to_width
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
 T = TypeVar("T")
 LITTLE = 50_000_000
 """Bytes of sessions up to which abandoned branches are always counted apart."""
-REPORTS = ("daily", "weekly", "monthly", "session", "project", "model", "blocks")
 TIME_REPORTS = ("daily", "weekly", "monthly", "blocks")
 KEY_NAMES = {"daily": "date", "weekly": "week", "monthly": "month"}
 ENOUGH_FOR_TODAY = timedelta(days=2)
 """In every time zone, today began less than this long ago."""
-GAP = INDENT = "  "
+INDENT = "  "
 BILLION = 1_000_000_000
-LEAST_TEXT = 12
+LEAST_TEXT = 6
 CENT = 0.01
 TWO_DAYS = 48
 FRAME = 6
@@ -99,6 +106,7 @@ HEADINGS = {
     "model": ("model",),
     "blocks": ("block", "", "models"),
 }
+"""The columns of text of each report."""
 MOST_DIMENSIONS = 3
 WIDEST_NAME, LEAST_NAME = 40, 16
 EARLIER, OTHER = "before", "other"
@@ -152,8 +160,6 @@ class Report:
 
     def fold_projects(self, responses: Sequence[BilledResponse]) -> Sequence[BilledResponse]:
         """Assign the responses of worktrees and sub-directories to their project."""
-        from plait.archive import assign_projects
-
         return assign_projects(responses, self.request.archive.folding)
 
     def arrange(self, rows: Iterable[T], total: Callable[[T], SpendingSum]) -> list[T]:
@@ -161,19 +167,15 @@ class Report:
         ordered = list(rows)
         order = self.order or ("asc" if self.name in TIME_REPORTS else "cost")
         if order == "cost":
-
-            def key(row: T) -> Any:
-                spent = total(row)
-                return spent.cost, spent.tokens.total
-
-            return sorted(ordered, key=key, reverse=True)[: self.limit]
+            ordered.sort(key=lambda row: (total(row).cost, total(row).tokens.total), reverse=True)
+            return ordered[: self.limit]
         ordered = ordered[-self.limit :] if self.limit else ordered
         return ordered[::-1] if order == "desc" else ordered
 
 
 @command(
     "usage",
-    click.argument("report", type=click.Choice(REPORTS), required=False),
+    click.argument("report", type=click.Choice(tuple(HEADINGS)), required=False),
     filter_options,
     timezone_option,
     click.option(
@@ -264,14 +266,13 @@ def _print_statusline(report: Report) -> None:
 
 
 def _show_rows(report: Report) -> None:
-    request, output = report.request, report.request.output
+    output, archive = report.request.output, report.request.archive
     counted = report.read_responses()
     responses = report.select(counted.responses)
     abandoned = _find_abandoned(report, responses)
-    by = cast(GroupBy, report.name)
     spending = group_spending(
-        report.fold_projects(responses) if by == "project" else responses,
-        by,
+        report.fold_projects(responses) if report.name == "project" else responses,
+        cast(GroupBy, report.name),
         report.prices,
         report.zone,
         abandoned or (),
@@ -282,35 +283,68 @@ def _show_rows(report: Report) -> None:
         costs = find_unlogged_costs(counted.responses, counted.own_costs, load_prices(None))
         unlogged = {cost.session: cost.cost for cost in report.select(costs)}
     shown = report.arrange(spending.rows, lambda row: row.total)
-    sessions = request.archive.sessions
+    key_name = KEY_NAMES.get(report.name, report.name)
     if report.form == "csv":
-        from plait.usage.formats import format_rows_csv
-
         titles = None
         if report.name == "session":
-            titles = {session.id: request.archive.facts(session).title for session in sessions}
-        key = KEY_NAMES.get(report.name, report.name)
-        output.write_text(format_rows_csv(key, shown, titles))
+            titles = {session.id: archive.facts(session).title for session in archive.sessions}
+        output.write_text(format_rows_csv(key_name, shown, titles))
         return
     answered = {response.session for response in responses}
-    coverage = {
-        "sessions": sum(session.id in answered for session in sessions),
-        "all_sessions": len(sessions),
-    }
+    count, all_sessions = sum(each.id in answered for each in archive.sessions), archive.sessions
     if report.form == "json":
-        rows = _rows_to_json(report, shown, counted, unlogged)
+        by_id = {session.id: session for session in all_sessions}
+        rows = []
+        for row in shown:
+            value: dict[str, Any] = {key_name: row.key}
+            if report.name == "session":
+                if session := by_id.get(row.key or ""):
+                    value |= {
+                        "project": archive.folding.project(session.project),
+                        "folder": session.project,
+                        "title": archive.facts(session).title,
+                        "path": session.path,
+                        "kept": session.is_kept,
+                        "client_cost_usd": counted.client_costs.get(session.id),
+                    }
+                value["beyond_log_usd"] = round(unlogged.get(row.key or "", 0.0), DECIMALS)
+            rows.append(value | row_to_json(row, is_full=report.is_full))
         totals = row_to_json(spending.totals, is_full=report.is_full)
         totals["beyond_log_usd"] = round(sum(unlogged.values()), DECIMALS)
-        value: dict[str, Any] = {"rows": rows, "totals": totals} | coverage
-        output.json(_without_abandoned(value) if abandoned is None else value)
+        if abandoned is None:
+            _remove_abandoned([*rows, totals])
+        coverage = {"sessions": count, "all_sessions": len(all_sessions)}
+        output.json({"rows": rows, "totals": totals} | coverage)
         return
-    hidden = len(spending.rows) - len(shown)
-    _print_spending(
+    notes = []
+    if report.name == "session":
+        words = format_count_of(count, len(all_sessions), "session")
+        if silent := len(all_sessions) - count:
+            words += f": {format_count(silent, 'session')} without usage"
+        notes += [("", ""), (words, "dim")]
+    notes += _iter_notes(report, spending.totals, hidden=len(spending.rows) - len(shown))
+    if sum(unlogged.values()) >= CENT / 2:
+        more = f"{format_dollars(sum(unlogged.values()))} more by Claude Code's own count"
+        notes.append((f"{more}, not in the total: {UNLOGGED_LABEL}", ""))
+    name_row = _make_row_namer(report, shown)
+
+    def list_lines(texts: tuple[str, ...], row: SpendingRow, style: str = "") -> list[Line]:
+        lines = [Line(texts, row.total, style)]
+        # A row of the report by model has one model, its totals have several.
+        if report.is_full and len(row.models) > 1:
+            names = format_models_distinctly(row.models)
+            lines += [
+                Line((INDENT + names[model],), total, "dim") for model, total in row.models.items()
+            ]
+        for label, part in _iter_parts(row) if report.is_full else ():
+            lines.append(Line((INDENT + label,), part, "dim italic"))
+        return lines
+
+    _print_report(
         report,
-        Spending(tuple(shown), spending.totals),
-        hidden=hidden,
-        unlogged=sum(unlogged.values()),
-        coverage=coverage if report.name == "session" else None,
+        [list_lines(name_row(row), row) for row in shown],
+        list_lines(("total",), spending.totals, "bold"),
+        notes,
     )
 
 
@@ -328,40 +362,52 @@ def _find_abandoned(report: Report, responses: Sequence[BilledResponse]) -> froz
     return report.request.archive.abandoned(responses, sessions, watch)
 
 
-def _rows_to_json(
-    report: Report,
-    rows: Iterable[SpendingRow],
-    counted: CountedResponses,
-    unlogged: Mapping[str, float],
-) -> list[dict[str, Any]]:
-    archive, values = report.request.archive, []
-    sessions = {session.id: session for session in archive.sessions}
+def _remove_abandoned(rows: Iterable[dict[str, Any]]) -> None:
     for row in rows:
-        value: dict[str, Any] = {KEY_NAMES.get(report.name, report.name): row.key}
-        if report.name == "session":
-            session = sessions.get(row.key or "")
-            if session is not None:
-                value |= {
-                    "project": archive.folding.project(session.project),
-                    "folder": session.project,
-                    "title": archive.facts(session).title,
-                    "path": session.path,
-                    "kept": session.is_kept,
-                    "client_cost_usd": counted.client_costs.get(session.id),
-                }
-            value["beyond_log_usd"] = round(unlogged.get(row.key or "", 0.0), DECIMALS)
-        values.append(value | row_to_json(row, is_full=report.is_full))
-    return values
-
-
-def _without_abandoned(value: dict[str, Any]) -> dict[str, Any]:
-    for row in (*value["rows"], value["totals"]):
         row["abandoned"] = None
-    return value
+
+
+def _make_row_namer(
+    report: Report, rows: Sequence[SpendingRow]
+) -> Callable[[SpendingRow], tuple[str, ...]]:
+    if report.name in KEY_NAMES:
+        return lambda row: (row.key or "no date", format_models(row.models))
+    dimension = cast(Dimension, report.name)
+    names = _name_keys(report, dimension, [row.key for row in rows])
+    if dimension != "session":
+        return lambda row: (names[row.key],)
+
+    def name_session(row: SpendingRow) -> tuple[str, ...]:
+        last = row.total.last
+        day = format_day(last.astimezone(report.zone)) if last else ""
+        return short_id(row.key or ""), names[row.key], day
+
+    return name_session
+
+
+def _name_keys(
+    report: Report, dimension: Dimension, keys: Sequence[str | None]
+) -> dict[str | None, str]:
+    """Return how the keys of a dimension are shown: short models, directories, titles."""
+    archive = report.request.archive
+    names = {key: key or UNKNOWN.get(dimension, "unknown") for key in keys}
+    if dimension == "model":
+        distinct = format_models_distinctly(names.values())
+        names = {key: distinct[name] for key, name in names.items()}
+    elif dimension == "project":
+        names |= {key: archive.folding.directory(key) or key for key in keys if key}
+    elif dimension == "session":
+        names = dict.fromkeys(keys, "(no title)")
+        sessions = [session for session in archive.sessions if session.id in names]
+        for session in report.request.output.progress(sessions, "reading titles"):
+            facts = archive.facts(session)
+            title = format_marked_title(facts.mark, facts.title or "(no title)")
+            names[session.id] = " ".join(title.split())
+    return names
 
 
 def _show_blocks(report: Report) -> None:
-    output = report.request.output
+    output, zone = report.request.output, report.zone
     responses = report.select(report.read_responses().responses)
     blocks = build_billing_blocks(responses, report.prices, report.time)
     untimed = build_untimed_row(responses, report.prices)
@@ -372,19 +418,50 @@ def _show_blocks(report: Report) -> None:
         blocks = [block for block in blocks if not block.is_gap]
     shown = report.arrange(blocks, lambda block: block.total)
     if report.form == "csv":
-        from plait.usage.formats import format_blocks_csv
-
         output.write_text(format_blocks_csv(shown))
-    elif report.form == "json":
+        return
+    if report.form == "json":
         is_full = report.is_full
         rows = [block_to_json(block, report.time, is_full=is_full) for block in shown]
-        value = {"rows": rows, "totals": row_to_json(totals, is_full=is_full)}
-        output.json(_without_abandoned(value) | {"untimed": row_to_json(untimed, is_full=False)})
-    else:
-        _print_blocks(report, shown, totals)
-        if untimed.total.responses:
-            count = format_count(untimed.total.responses, "response")
-            output.note(f"{count} without a time, in no block")
+        sums = row_to_json(totals, is_full=is_full)
+        _remove_abandoned([*rows, sums])
+        without_time = row_to_json(untimed, is_full=False)
+        output.json({"rows": rows, "totals": sums, "untimed": without_time})
+        return
+    lines, notes = [], [*_iter_notes(report, totals)]
+    for block in shown:
+        start, end = block.start.astimezone(zone), block.end.astimezone(zone)
+        state, details, style = format_clock(end), format_models(block.row.models), ""
+        if block.is_gap:
+            details = f"{format_gap(end - start)} without a response"
+            state, style = "gap", "dim"
+        elif block.is_active:
+            state, style = "now", "bold"
+            parts = [f"{format_time_left(block, report.time)} left"]
+            rate, projected = block.rate, block.projected(report.time)
+            if rate and projected:
+                tokens, cost = format_tokens(projected[0]), format_dollars(projected[1])
+                parts.append(f"{format_tokens(round(rate.tokens_per_minute))} tokens/min")
+                parts.append(f"{format_dollars(rate.cost_per_hour)}/h")
+                parts.append(f"by the end {tokens} tokens, {cost}")
+            notes.append((f"this block: {SEPARATOR.join(parts)}", ""))
+        lines.append([Line((format_minute(start), state, details), block.total, style)])
+    _print_report(report, lines, [Line(("total",), totals.total, "bold")], notes)
+    if untimed.total.responses:
+        count = format_count(untimed.total.responses, "response")
+        output.note(f"{count} without a time, in no block")
+
+
+def format_gap(length: timedelta) -> str:
+    """Format a time without responses in hours or days."""
+    hours = round(length / timedelta(hours=1))
+    return f"{hours} h" if hours < TWO_DAYS else format_count(round(hours / 24), "day")
+
+
+def format_time_left(block: BillingBlock, now: datetime) -> str:
+    """Format how long a block still lasts."""
+    hours, minutes = divmod(int(block.time_left(now).total_seconds()) // 60, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 class Line(NamedTuple):
@@ -393,87 +470,65 @@ class Line(NamedTuple):
     texts: tuple[str, ...]
     total: SpendingSum
     style: str = ""
+    cells: Mapping[str | None, SpendingSum] = {}
+    """In a cross table: the figures by their key in the last dimension."""
 
 
-def _print_spending(
-    report: Report,
-    spending: Spending,
-    *,
-    hidden: int,
-    unlogged: float,
-    coverage: Mapping[str, int] | None,
-) -> None:
-    """Print a report; its totals include hidden rows, but not what is missing in the logs.
-
-    A pager shows the first lines: there the totals and the newest rows come first.
-    """
-    output, headings = report.request.output, HEADINGS[report.name]
-    if not spending.rows:
-        output.print("no usage")
-        return
-    name_row = _make_row_namer(report, spending.rows)
-    is_paged = output.will_page(len(spending.rows) + FRAME)
-    rows = reversed(spending.rows) if is_paged and report.is_newest_last else spending.rows
-    by_model = report.name != "model"
-    lines: list[Line] = []
-    for row in rows:
-        lines.append(Line(name_row(row), row.total))
-        lines += _iter_parts(row, len(headings), by_model=by_model) if report.is_full else ()
-    totals = [Line(("total", *[""] * (len(headings) - 1)), spending.totals.total, "bold")]
-    if report.is_full:
-        totals += _iter_parts(spending.totals, len(headings), by_model=True)
-    with output.paged():
-        _print_table(report, lines, totals, totals_first=is_paged)
-        if coverage:
-            count, total = coverage["sessions"], coverage["all_sessions"]
-            words = format_count_of(count, total, "session")
-            if total > count:
-                words += f": {format_count(total - count, 'session')} without usage"
-            output.print("")
-            output.print(words, style="dim")
-        _print_notes(report, spending.totals, hidden=hidden)
-        if unlogged >= CENT / 2:
-            more = f"{format_dollars(unlogged)} more by Claude Code's own count, not in the total:"
-            output.print(f"{more} {UNLOGGED_LABEL}")
-
-
-def _make_row_namer(
-    report: Report, rows: Sequence[SpendingRow]
-) -> Callable[[SpendingRow], tuple[str, ...]]:
-    request = report.request
-    if report.name == "model":
-        names = format_models_distinctly(row.key or "unnamed" for row in rows)
-        return lambda row: (names[row.key or "unnamed"],)
-    if report.name == "project":
-        directory = request.archive.folding.directory
-        return lambda row: (directory(row.key or "") or row.key or "",)
-    if report.name != "session":
-        return lambda row: (row.key or "no date", format_models(row.models))
-    sessions = {session.id: session for session in request.archive.sessions}
-    wanted = [sessions[row.key or ""] for row in rows if row.key in sessions]
-    titles = {}
-    for session in request.output.progress(wanted, "reading titles"):
-        facts = request.archive.facts(session)
-        titles[session.id] = format_marked_title(facts.mark, facts.title or "(no title)")
-
-    def name_session(row: SpendingRow) -> tuple[str, ...]:
-        last, title = row.total.last, titles.get(row.key or "") or "(no title)"
-        day = format_day(last.astimezone(report.zone)) if last else ""
-        return short_id(row.key or ""), " ".join(title.split()), day
-
-    return name_session
-
-
-def _iter_parts(row: SpendingRow, columns: int, *, by_model: bool) -> Iterator[Line]:
-    empty = ("",) * (columns - 1)
-    if by_model and len(row.models) > 1:
-        names = format_models_distinctly(row.models)
-        for model, total in row.models.items():
-            yield Line((f"{INDENT}{names[model]}", *empty), total, "dim")
+def _iter_parts(row: SpendingRow) -> Iterator[tuple[str, SpendingSum]]:
     for attribute, label in PARTS:
         part: SpendingSum = getattr(row, attribute)
         if part.responses:
-            yield Line((f"{INDENT}{label}", *empty), part, "dim italic")
+            yield label, part
+
+
+def _iter_notes(
+    report: Report, totals: SpendingRow, *, hidden: int = 0
+) -> Iterator[tuple[str, str]]:
+    """Yield what is said below a table, with its style."""
+    total = totals.total
+    notes = [format_count(total.responses, "response")]
+    if hidden:
+        notes.append(f"{format_count(hidden, 'row')} not shown")
+    if total.tokens.web_searches:
+        notes.append(format_count(total.tokens.web_searches, "web search", "web searches"))
+    if not report.is_full or report.name == "blocks":
+        notes += [f"{label} {format_row_cost(part).strip()}" for label, part in _iter_parts(totals)]
+    if total.logged is not None:
+        notes.append(f"the log says {format_dollars(total.logged)}")
+    yield "", ""
+    yield SEPARATOR.join(notes), "dim"
+    yield from _iter_unpriced(total)
+    if total.unpriced:
+        yield "  `--prices FILE` adds your own prices", "dim"
+
+
+def _iter_unpriced(total: SpendingSum) -> Iterator[tuple[str, str]]:
+    for name, count in sorted(total.unpriced.items()):
+        responses = format_count(count, "response")
+        yield f"* no known price for {safe_line(name)} ({responses})", ""
+
+
+def _print_report(
+    report: Report,
+    rows: Sequence[Sequence[Line]],
+    totals: Sequence[Line],
+    notes: Iterable[tuple[str, str]],
+) -> None:
+    """Print rows, each with its breakdown, their totals and notes.
+
+    A pager shows the first lines: there the totals and the newest rows come first.
+    """
+    output = report.request.output
+    if not rows:
+        output.print("no usage")
+        return
+    is_paged = output.will_page(len(rows) + FRAME)
+    if is_paged and report.order is None and report.name in TIME_REPORTS:
+        rows = rows[::-1]
+    with output.paged():
+        _print_table(report, [line for row in rows for line in row], totals, first=is_paged)
+        for words, style in notes:
+            output.print(words, style=style)
 
 
 def _format_billions(tokens: int) -> str:
@@ -491,14 +546,20 @@ LAYOUTS: tuple[tuple[tuple[str, ...], Callable[[int], str], int, Sequence[int]],
 
 
 def _print_table(
-    report: Report, rows: list[Line], totals: list[Line], *, totals_first: bool
+    report: Report, rows: Sequence[Line], totals: Sequence[Line], *, first: bool
 ) -> None:
+    """Print lines below headings; the widest column of texts gets the room that is left."""
     from rich.text import Text
 
     headings, room, lines = HEADINGS[report.name], report.request.output.width, [*rows, *totals]
-    texts = [line.texts for line in lines if not line.texts[0].startswith(INDENT)]
+    full_texts = [line.texts for line in lines if len(line.texts) == len(headings)]
+    text_widths = [
+        max(map(count_columns, column)) for column in zip(headings, *full_texts, strict=True)
+    ]
+    widest = max(range(len(headings)), key=text_widths.__getitem__)
+    others = sum(text_widths) - text_widths[widest]
     for names, format_figure, least, columns in LAYOUTS:
-        cells = []
+        cells = [[names[column] for column in columns]]
         for line in lines:
             tokens, figures = line.total.tokens, [""] * len(names)
             if line.total.responses:
@@ -506,131 +567,32 @@ def _print_table(
                 figures = [format_figure(count) for count in (*counts, tokens.total)]
                 figures.append(format_row_cost(line.total))
             cells.append([figures[column] for column in columns])
-        names = tuple(names[column] for column in columns)
-        widths = [max(map(count_columns, column)) for column in zip(names, *cells, strict=True)]
-        left = room - sum(widths) - len(GAP) * len(widths)
-        text_widths = _fit_texts(headings, texts, left, least)
-        if text_widths:
+        figures_width = sum(len(GAP) + max(map(count_columns, c)) for c in zip(*cells, strict=True))
+        left = room - figures_width - others - len(GAP) * (len(headings) - 1)
+        if left >= min(text_widths[widest], least):
             break
-    text_widths = text_widths or [LEAST_TEXT // 2] * len(headings)
-
-    def join_texts(words: tuple[str, ...]) -> str:
-        if len(words) > 1 and not any(words[1:]):
-            return pad(words[0], sum(text_widths) + len(GAP) * (len(text_widths) - 1))
-        return GAP.join(pad(word, width) for word, width in zip(words, text_widths, strict=True))
-
-    def format_line(line: Line, figures: Sequence[str]) -> Text:
-        text = Text(join_texts(line.texts), style=line.style, no_wrap=True)
-        for place, (figure, width) in enumerate(zip(figures, widths, strict=True)):
-            is_cost = place == len(figures) - 1 and "dim" not in line.style
-            colour = "yellow" if "*" in figure else "green"
-            text.append(GAP + figure.rjust(width), style=colour if is_cost else None)
+    text_widths[widest] = max(min(left, text_widths[widest]), LEAST_TEXT)
+    drawn = []
+    for line, row in zip(
+        [Line(headings, SpendingSum(), "dim"), *lines],
+        align_cells(cells, range(len(columns))),
+        strict=True,
+    ):
+        widths = text_widths
+        if len(line.texts) < len(headings):  # a name without more takes the room of all texts
+            widths = [sum(text_widths) + len(GAP) * (len(headings) - 1)]
+        words = map(fit_to_width, map(safe_line, line.texts), widths)
+        text = Text(GAP.join(words), style=line.style, no_wrap=True)
+        text.append("".join(GAP + figure for figure in row[:-1]))
+        colour = "yellow" if "*" in row[-1] else "green"
+        text.append(GAP + row[-1], None if "dim" in line.style else colour)
         text.rstrip()
-        return text
-
-    drawn = [format_line(line, figures) for line, figures in zip(lines, cells, strict=True)]
+        drawn.append(text)
+    head, *drawn = drawn
     rule = Text("─" * min(max(line.cell_len for line in drawn), room), style="dim")
     body, sums = drawn[: len(rows)], drawn[len(rows) :]
-    right = [name.rjust(width) for name, width in zip(names, widths, strict=True)]
-    head = Text(GAP.join([join_texts(headings), *right]).rstrip(), style="dim")
-    parts = [*sums, rule, *body] if totals_first else [*body, rule, *sums]
+    parts = [*sums, rule, *body] if first else [*body, rule, *sums]
     report.request.output.print_lines([head, *parts])
-
-
-def _fit_texts(
-    headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], room: int, least: int
-) -> list[int]:
-    """Return the widths of the text columns, the widest one cut; empty if that is too narrow."""
-    widths = [max(map(count_columns, column)) for column in zip(headings, *rows, strict=True)]
-    widest = widths.index(max(widths))
-    spare = room - sum(widths) - len(GAP) * (len(widths) - 1)
-    if spare < 0:
-        if widths[widest] + spare < least:
-            return []
-        widths[widest] = max(widths[widest] + spare, LEAST_TEXT)
-    return widths
-
-
-def pad(text: str, width: int) -> str:
-    """Fit a text into a width; of a path that is too long the end stays."""
-    text = safe_line(text)
-    if count_columns(text) > width:
-        is_path = text.startswith("/") and " " not in text and width > 1
-        text = f"…{text[1 - width :]}" if is_path else shorten_to_width(text, width)
-    return text + " " * (width - count_columns(text))
-
-
-def _print_notes(report: Report, totals: SpendingRow, *, hidden: int = 0) -> None:
-    output, total = report.request.output, totals.total
-    notes = [format_count(total.responses, "response")]
-    if hidden:
-        notes.append(f"{format_count(hidden, 'row')} not shown")
-    if total.tokens.web_searches:
-        notes.append(format_count(total.tokens.web_searches, "web search", "web searches"))
-    for attribute, label in PARTS:
-        part: SpendingSum = getattr(totals, attribute)
-        if part.responses and not (report.is_full and report.name != "blocks"):
-            notes.append(f"{label} {format_row_cost(part).strip()}")
-    if total.logged is not None:
-        notes.append(f"the log says {format_dollars(total.logged)}")
-    output.print("")
-    output.print(SEPARATOR.join(notes), style="dim")
-    _print_unpriced(report, total)
-    if total.unpriced:
-        output.print("  `--prices FILE` adds your own prices", style="dim")
-
-
-def _print_unpriced(report: Report, total: SpendingSum) -> None:
-    for name, count in sorted(total.unpriced.items()):
-        responses = format_count(count, "response")
-        report.request.output.print(f"* no known price for {safe_line(name)} ({responses})")
-
-
-def _print_blocks(report: Report, blocks: Sequence[BillingBlock], totals: SpendingRow) -> None:
-    """Print blocks and the gaps between them; in a pager the newest first."""
-    output = report.request.output
-    if not blocks:
-        output.print("no usage")
-        return
-    is_paged = output.will_page(len(blocks) + FRAME)
-    lines = []
-    for block in reversed(blocks) if is_paged and report.is_newest_last else blocks:
-        start, end = block.start.astimezone(report.zone), block.end.astimezone(report.zone)
-        state, details = format_clock(end), format_models(block.row.models)
-        style = ""
-        if block.is_gap:
-            state, details = "gap", f"{format_gap(end - start)} without a response"
-            style = "dim"
-        elif block.is_active:
-            state, style = "now", "bold"
-        lines.append(Line((format_minute(start), state, details), block.total, style))
-    with output.paged():
-        total = Line(("total", "", ""), totals.total, "bold")
-        _print_table(report, lines, [total], totals_first=is_paged)
-        _print_notes(report, totals)
-        for block in blocks:
-            if not block.is_active:
-                continue
-            parts = [f"{format_time_left(block, report.time)} left"]
-            rate, projected = block.rate, block.projected(report.time)
-            if rate and projected:
-                tokens, cost = format_tokens(projected[0]), format_dollars(projected[1])
-                parts.append(f"{format_tokens(round(rate.tokens_per_minute))} tokens/min")
-                parts.append(f"{format_dollars(rate.cost_per_hour)}/h")
-                parts.append(f"by the end {tokens} tokens, {cost}")
-            output.print(f"this block: {SEPARATOR.join(parts)}")
-
-
-def format_gap(length: timedelta) -> str:
-    """Format a time without responses in hours or days."""
-    hours = round(length / timedelta(hours=1))
-    return f"{hours} h" if hours < TWO_DAYS else format_count(round(hours / 24), "day")
-
-
-def format_time_left(block: BillingBlock, now: datetime) -> str:
-    """Format how long a block still lasts."""
-    hours, minutes = divmod(int(block.time_left(now).total_seconds()) // 60, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 def parse_dimensions(text: str) -> tuple[Dimension, ...]:
@@ -653,7 +615,7 @@ def parse_dimensions(text: str) -> tuple[Dimension, ...]:
 
 
 def _show_cross(report: Report, dimensions: tuple[Dimension, ...]) -> None:
-    request = report.request
+    output = report.request.output
     if len(dimensions) == 1:
         _show_rows(replace(report, name=REPORTS_BY_DIMENSION[dimensions[0]]))
         return
@@ -661,12 +623,15 @@ def _show_cross(report: Report, dimensions: tuple[Dimension, ...]) -> None:
     if "project" in dimensions:
         responses = report.fold_projects(responses)
     table = build_cross_table(responses, dimensions, report.prices, report.zone)
+    if report.form == "csv":
+        output.write_text(format_cross_csv(table))
+        return
     if report.form == "json":
 
         def cell_to_json(names: Sequence[str], keys: CellKey, total: SpendingSum) -> dict[str, Any]:
             return dict(zip(names, keys, strict=True)) | sum_to_json(total)
 
-        request.output.json(
+        output.json(
             {
                 "by": list(dimensions),
                 "rows": [cell_to_json(dimensions, *cell) for cell in table.sorted_cells()],
@@ -677,74 +642,40 @@ def _show_cross(report: Report, dimensions: tuple[Dimension, ...]) -> None:
                 "totals": sum_to_json(table.totals),
             }
         )
-    elif report.form == "csv":
-        from plait.usage.formats import format_cross_csv
-
-        request.output.write_text(format_cross_csv(table))
-    else:
-        _print_cross(report, table)
-
-
-class CrossRow(NamedTuple):
-    """A row of a cross table: its cells by their key in the last dimension."""
-
-    name: str
-    cells: Mapping[str | None, SpendingSum]
-    total: SpendingSum
-    style: str = ""
-
-
-def _print_cross(report: Report, table: CrossTable) -> None:
-    """Print a cross table: the last dimension across, the others down, sums right and below."""
-    output = report.request.output
+        return
     if not table.cells:
         output.print("no usage")
         return
-    rows = _build_cross_rows(report, table)
+    names = {
+        dimension: {
+            key: safe_line(
+                f"{short_id(key)}{GAP}{name}" if key and dimension == "session" else name
+            )
+            for key, name in _name_keys(report, dimension, table.names(dimension)).items()
+        }
+        for dimension in dimensions
+    }
+    rows = _build_cross_rows(table, names)
     shown = rows
-    starts = [place for place, row in enumerate(rows) if not row.name.startswith(INDENT)]
+    starts = [place for place, row in enumerate(rows) if not row.texts[0].startswith(INDENT)]
     if report.limit is not None and report.limit < len(starts):
         shown = rows[: starts[report.limit]]
-    *down, across = table.dimensions
-    cells = {keys[0]: total for keys, total in table.sums_by(across).items()}
-    last = CrossRow("total", cells, table.totals, "bold")
+    count = format_count(table.totals.responses, "response")
+    note = f"{count}, {format_number(table.totals.tokens.total)} tokens"
+    if len(shown) < len(rows):
+        note += f", {format_count(len(rows) - len(shown), 'row')} not shown"
     with output.paged():
-        output.print_lines(_format_cross(report, table, [*shown, last], ", ".join(down)))
-        responses = format_count(table.totals.responses, "response")
-        note = f"{responses}, {format_number(table.totals.tokens.total)} tokens"
-        if len(shown) < len(rows):
-            note += f", {format_count(len(rows) - len(shown), 'row')} not shown"
+        _print_cross(report, table, shown, names[dimensions[-1]])
         output.print("")
         output.print(note, style="dim")
-        _print_unpriced(report, table.totals)
+        for words, style in _iter_unpriced(table.totals):
+            output.print(words, style=style)
 
 
-def _make_key_namer(report: Report, table: CrossTable) -> Callable[[Dimension, str | None], str]:
-    archive, names = report.request.archive, dict[str, Mapping[str, str]]()
-    if "model" in table.dimensions:
-        names["model"] = format_models_distinctly(key or "unnamed" for key in table.names("model"))
-    if "project" in table.dimensions:
-        directory, keys = archive.folding.directory, table.names("project")
-        names["project"] = {key: directory(key) or key for key in keys if key}
-    if "session" in table.dimensions:
-        keys = table.names("session")
-        names["session"] = {
-            session.id: f"{short_id(session.id)}  "
-            + " ".join((archive.facts(session).title or "").split())
-            for session in archive.sessions
-            if session.id in keys
-        }
-
-    def name_key(dimension: Dimension, key: str | None) -> str:
-        plain = key or UNKNOWN.get(dimension, "unknown")
-        return safe_line(names.get(dimension, {}).get(plain, plain))
-
-    return name_key
-
-
-def _build_cross_rows(report: Report, table: CrossTable) -> list[CrossRow]:
+def _build_cross_rows(
+    table: CrossTable, names: Mapping[Dimension, Mapping[str | None, str]]
+) -> list[Line]:
     """Return a row for each key of the first dimension, each followed by those of the second."""
-    name_key = _make_key_namer(report, table)
     *down, across = table.dimensions
     cells: dict[CellKey, dict[str | None, SpendingSum]] = {}
     for depth in range(1, len(down) + 1):
@@ -753,25 +684,31 @@ def _build_cross_rows(report: Report, table: CrossTable) -> list[CrossRow]:
     pairs = table.sums_by(*down)
     rows = []
     for (key,), total in table.sums_by(down[0]).items():
-        rows.append(CrossRow(name_key(down[0], key), cells[(key,)], total))
+        rows.append(Line((names[down[0]][key],), total, "", cells[(key,)]))
         for below in table.names(down[1]) if len(down) > 1 else ():
             if (key, below) in pairs:
-                name = INDENT + name_key(down[1], below)
-                rows.append(CrossRow(name, cells[(key, below)], pairs[(key, below)], "dim"))
+                name = INDENT + names[down[1]][below]
+                rows.append(Line((name,), pairs[(key, below)], "dim", cells[(key, below)]))
     return rows
 
 
-def _format_cross(
-    report: Report, table: CrossTable, rows: Sequence[CrossRow], heading: str
-) -> "Iterator[Text]":
-    """Yield the lines of a cross table; columns without room are summed up in one.
+def _print_cross(
+    report: Report,
+    table: CrossTable,
+    rows: Sequence[Line],
+    names: Mapping[str | None, str],
+) -> None:
+    """Print rows with the last dimension across; columns without room are summed up in one.
 
     Those are the oldest ones of times, else those that cost least.
     """
     from rich.text import Text
 
-    name_key, room = _make_key_namer(report, table), report.request.output.width
-    across, is_time = table.dimensions[-1], table.dimensions[-1] in TIMES
+    room, (*down, across) = report.request.output.width, table.dimensions
+    is_time, keys = across in TIMES, table.names(across)
+    keys = keys[::-1] if is_time else keys
+    totals = {key[0]: total for key, total in table.sums_by(across).items()}
+    lines = [*rows, Line(("total",), table.totals, "bold", totals)]
 
     def write(total: SpendingSum) -> str:
         tokens = f"{format_tokens(total.tokens.total)} "
@@ -779,24 +716,22 @@ def _format_cross(
 
     def make_column(keys: Sequence[str | None], name: str) -> list[str]:
         column = [f"{name} "]
-        for row in rows:
+        for line in lines:
             total = SpendingSum()
             for key in keys:
-                if key in row.cells:
-                    total.merge(row.cells[key])
+                if key in line.cells:
+                    total.merge(line.cells[key])
             column.append(write(total) if total.responses else "")
         return column
-
-    keys = table.names(across)[::-1] if is_time else table.names(across)
-    columns = {key: make_column([key], name_key(across, key)) for key in keys}
-    sums = ["total ", *(write(row.total) for row in rows)]
-    names = [heading, *(row.name for row in rows)]
-    width = min(max(count_columns(row.name) for row in rows), WIDEST_NAME)
-    width = max(width, min(LEAST_NAME, count_columns(heading)))
 
     def measure(column: Iterable[str]) -> int:
         return len(GAP) + max(map(count_columns, column))
 
+    columns = {key: make_column([key], names[key]) for key in keys}
+    sums = ["total ", *(write(line.total) for line in lines)]
+    heading = ", ".join(down)
+    width = min(max(count_columns(line.texts[0]) for line in lines), WIDEST_NAME)
+    width = max(width, min(LEAST_NAME, count_columns(heading)))
     left = room - width - measure(sums)
     spare = len(GAP) + max(len(EARLIER), count_columns(write(table.totals)))
     fitting: list[str | None] = []
@@ -809,18 +744,11 @@ def _format_cross(
     if len(fitting) < len(keys):
         drawn.append(make_column(keys[len(fitting) :], EARLIER if is_time else OTHER))
     drawn = [*(drawn[::-1] if is_time else drawn), sums]
-    sizes = [max(map(count_columns, column)) for column in drawn]
-    lines = []
-    for place, name in enumerate(names):
-        name = shorten_to_width(name, width) if count_columns(name) > width else name
-        figures = [
-            " " * (size - count_columns(column[place])) + column[place]
-            for column, size in zip(drawn, sizes, strict=True)
-        ]
-        lines.append(GAP.join([name + " " * (width - count_columns(name)), *figures]))
-    yield Text(lines[0].rstrip(), style="dim")
-    for row, line in zip(rows, lines[1:], strict=True):
-        if row is rows[-1]:
-            rule = max(count_columns(line) for line in lines[1:])
-            yield Text("─" * min(rule, room), style="dim")
-        yield Text(line.rstrip(), style=row.style, no_wrap=True)
+    labels = [shorten_to_width(label, width) for label in (heading, *(x.texts[0] for x in lines))]
+    cells = align_cells(zip(labels, *drawn, strict=True), range(1, len(drawn) + 1))
+    head, *texts = [
+        Text(GAP.join(row).rstrip(), style=style, no_wrap=True)
+        for row, style in zip(cells, ("dim", *(line.style for line in lines)), strict=True)
+    ]
+    rule = Text("─" * min(count_columns(GAP.join(cells[0])), room), style="dim")
+    report.request.output.print_lines([head, *texts[:-1], rule, texts[-1]])
