@@ -1,7 +1,6 @@
 """`plait cat`: the lines of a session's log, raw or pretty."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -38,12 +37,15 @@ def cat_command(
     for the newest of this directory.
     """
     path = _path_of(request, session, agent)
-    first, last = _line_span(span)
+    first, last = _parse_line_span(span)
     found = False
     with request.output.paged():
-        for line in _select_lines(path, first, last, uuid):
-            found = True
-            print_line(request, line, pretty=pretty)
+        for line in iter_lines(path):
+            if last is not None and line.number > last:
+                break
+            if line.number >= first and (uuid is None or _has_uuid(line, uuid)):
+                found = True
+                print_line(request, line, pretty=pretty)
     if not found and (span or uuid):
         what = f"line {span}" if span else f"record '{uuid}'"
         raise UserError(f"no {what} in '{path}'")
@@ -67,21 +69,13 @@ def _path_of(request: Request, session: str, agent: str | None) -> Path:
     )
 
 
-def _line_span(text: str | None) -> tuple[int, int | None]:
+def _parse_line_span(text: str | None) -> tuple[int, int | None]:
     if text is None:
         return 1, None
     first, dash, last = text.partition("-")
     if not first.isdigit() or (dash and last and not last.isdigit()):
         raise UserError(f"'{text}' is not a line number", "say `--line 12` or `--line 12-20`")
     return int(first), (int(last) if last else None) if dash else int(first)
-
-
-def _select_lines(path: Path, first: int, last: int | None, uuid: str | None) -> Iterator[Line]:
-    for line in iter_lines(path):
-        if last is not None and line.number > last:
-            return
-        if line.number >= first and (uuid is None or _has_uuid(line, uuid)):
-            yield line
 
 
 def _has_uuid(line: Line, uuid: str) -> bool:

@@ -15,15 +15,14 @@ from plait.cli.options import (
     timezone_option,
 )
 from plait.cli.selection import parse_time_option, parse_zone, select_sessions
-from plait.cli.text import SHORT_ID, now, safe_line, short_id
-from plait.view.text import count_columns, shorten_to_width
+from plait.cli.text import GAP, SHORT_ID, align_cells, now, safe_line, short_id
+from plait.view.charts import draw_columns
+from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
     from plait.insights.report import Habit, Insights, Trends
 
-GAP = "  "
 FIGURE_WIDTH = 11
-BARS = " ▁▂▃▄▅▆▇█"
 
 
 @command(
@@ -96,24 +95,20 @@ def insights_command(
 def _print_trends(request: Request, trends: "Trends") -> None:
     from plait.insights.report import MEASURE_NAMES, format_amount, format_change
 
-    rows = [("", f"since {trends.since}", f"since {trends.before_since}", "change", "12 weeks")]
-    for measure in trends.measures:
-        most, steps = max(measure.weeks) or 1, len(BARS) - 1
-        levels = (max(round(week / most * steps), 1) if week else 0 for week in measure.weeks)
-        rows.append(
-            (
-                MEASURE_NAMES[measure.measure],
-                format_amount(measure.measure, measure.now),
-                format_amount(measure.measure, measure.before),
-                format_change(measure),
-                "".join(BARS[level] for level in levels),
-            )
+    heading = ("", f"since {trends.since}", f"since {trends.before_since}", "change", "12 weeks")
+    rows = [
+        (
+            MEASURE_NAMES[measure.measure],
+            format_amount(measure.measure, measure.now),
+            format_amount(measure.measure, measure.before),
+            format_change(measure),
+            *draw_columns(measure.weeks),
         )
-    sizes = [max(map(count_columns, column)) for column in zip(*rows, strict=True)]
+        for measure in trends.measures
+    ]
     request.output.print("Trends", style="bold")
-    for name, *figures, chart in rows:
-        cells = [cell.rjust(size) for cell, size in zip(figures, sizes[1:-1], strict=True)]
-        request.output.print(GAP.join([name.ljust(sizes[0]), *cells, chart]).rstrip())
+    for cells in align_cells([heading, *rows], right=(1, 2, 3)):
+        request.output.print(GAP.join(cells).rstrip())
     request.output.print("")
 
 

@@ -1,8 +1,9 @@
 """Conversations on the terminal: headings, prompts, answers, tool calls, agents."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import quote
@@ -13,8 +14,16 @@ from rich.text import Text
 
 from plait.archive import Facts, Session, describe_conversation, shorten_name
 from plait.cli.output import Output
-from plait.cli.text import join_fitting, local_time, safe, shell_command, short_id
-from plait.conversation.costs import CostFigures, Totals
+from plait.cli.text import (
+    format_stamp,
+    join_fitting,
+    local_time,
+    safe,
+    shell_command,
+    short_id,
+    shorten_path,
+)
+from plait.conversation.costs import Totals
 from plait.conversation.model import BranchPoint, Conversation, Conversations, Outcome
 from plait.view.calls import CallLine
 from plait.view.formats import (
@@ -52,20 +61,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 
-InLines: TypeAlias = (
-    TurnHeaderBlock
-    | CallLine
-    | OutputBlock
-    | DiffBlock
-    | TodoBlock
-    | QuestionBlock
-    | RemarkBlock
-    | CompactionBlock
-    | BranchBlock
-)
-Beyond: TypeAlias = Literal[
+Overflow: TypeAlias = Literal[
     "cut",  # lines end at the edge
-    "wrap",  # what is beyond it stands below
+    "wrap",  # they go on below
     "as is",  # there is no edge
 ]
 SIGNS: dict[Outcome, tuple[str, str]] = {
@@ -88,241 +86,6 @@ INDENT = "    "
 LEAST_SUBJECT = 12
 LONGEST_TOOL = 40
 ADDRESS = re.compile(r"https?://\S+")
-
-
-@dataclass(frozen=True, slots=True)
-class PassageLines:
-    """Lay out one passage."""
-
-    width: int
-    session: str
-    beyond: Beyond = "cut"
-    hint: str = ""
-    """What to type to see what is folded."""
-    roots: Sequence[str] = ()
-    """What to add to a command so that it looks where this one does."""
-
-    def of(self, passage: InLines) -> Iterator[Text]:
-        """Yield the lines of a passage."""
-        match passage:
-            case TurnHeaderBlock():
-                yield self.turn(passage)
-            case CallLine():
-                yield from self.call(passage)
-            case OutputBlock():
-                yield from self._printed(passage)
-            case DiffBlock():
-                yield from self._changed(passage)
-            case TodoBlock():
-                yield from self.todos(passage)
-            case QuestionBlock():
-                yield from self._choices(passage)
-            case CompactionBlock():
-                yield from self._landmark(passage)
-            case BranchBlock():
-                yield from self._leaving(passage.left)
-            case RemarkBlock():
-                yield from self._within(
-                    Text(one_safe_line(passage.text), style=TONES[passage.tone])
-                )
-
-    def turn(self, head: TurnHeaderBlock) -> Text:
-        """Return the rule that a turn begins with, its figures at the right."""
-        name = f"─── {head.number} "
-        interrupted = "interrupted" if head.is_interrupted else ""
-        facts = [_day_and_time(head.time), interrupted, head.unseen]
-        margin = join_fitting([*facts, *_figures(head.spent)], max(self.width - len(name) - 4, 8))
-        rule = "─" * max(self.width - count_columns(name) - count_columns(margin) - 1, 1)
-        return Text.assemble((name, "bold"), (rule, "dim"), (f" {margin}", "dim"))
-
-    def call(self, call: CallLine) -> Iterator[Text]:
-        """Yield a call: what it was about is cut where there is no room for all."""
-        sign, style = SIGNS[call.outcome]
-        tool, is_cut = safe(call.tool), self.beyond == "cut"
-        tool = shorten_to_width(tool, min(LONGEST_TOOL, self.width // 2)) if is_cut else tool
-        head = Text.assemble((f"{LATE if call.is_late else sign} ", style), (tool, "bold"))
-        result = f"  → {safe(call.result)}" if call.result else ""
-        took = format_duration(call.duration_ms)
-        room = (
-            self.width
-            - head.cell_len
-            - 2
-            - count_columns(result)
-            - (count_columns(took) + 2 if took else 0)
-        )
-        if room < LEAST_SUBJECT and took:
-            room, took = room + count_columns(took) + 2, ""
-        if call.subject:
-            subject = safe(call.subject)
-            clip = _cut_at_the_front if call.link and "://" not in call.link else shorten_to_width
-            subject = clip(subject, max(room, LEAST_SUBJECT)) if is_cut else subject
-            head.append("  ").append(subject, _link_style(call.link))
-        left = self.width - head.cell_len - (count_columns(took) + 2 if took else 0)
-        head.append(
-            shorten_to_width(result, max(left, 4)) if is_cut else result,
-            "dim" if call.outcome == "ok" else style,
-        )
-        line = _with_margin(head, took, self.width)
-        yield from self._within(line) if self.beyond == "wrap" else (line,)
-
-    def _printed(self, printed: OutputBlock) -> Iterator[Text]:
-        style, is_whole = TONES[printed.tone], printed.has_full_lines
-        yield from self._bodies(printed.lines, style, is_whole=is_whole)
-        if printed.hidden:
-            yield from self._phrased(self.fold(printed.hidden, printed.hidden_size), "dim italic")
-        yield from self._bodies(printed.last, style, is_whole=is_whole)
-
-    def fold(self, lines: int, bytes_: int = 0) -> str:
-        """Say how much is left out, and how to see it."""
-        large = f" ({format_bytes(bytes_)})" if bytes_ else ""
-        return f"… {format_count(lines, 'more line')}{large}{self.hint}"
-
-    def _bodies(self, lines: tuple[str, ...], style: str, *, is_whole: bool) -> Iterator[Text]:
-        for line in lines:
-            shown, rest = (line, "") if is_whole else cut_line(line)
-            yield from self._within(_coloured(shown.expandtabs(4), style))
-            yield from self._rest(rest)
-
-    def _rest(self, size: str) -> Iterator[Text]:
-        if size:
-            hint = ", `--depth all` shows it" if self.hint else ""
-            yield from self._phrased(f"… {size}{hint}", "dim italic")
-
-    def _changed(self, change: DiffBlock) -> Iterator[Text]:
-        numbers = [line.number for line in change.lines if line.number is not None]
-        digits = len(str(max(numbers, default=0))) if numbers else 0
-        for line in change.lines:
-            shown, rest = (line.text, "") if change.has_full_lines else cut_line(line.text)
-            kept = DiffLine(line.kind, shown, line.number)
-            yield from self._within(_changed_line(kept, digits))
-            yield from self._rest(rest)
-        if change.hidden:
-            yield from self._phrased(self.fold(change.hidden), "dim italic")
-
-    def todos(self, todos: TodoBlock) -> Iterator[Text]:
-        """Yield a list of things to do."""
-        for status, words in todos.items:
-            sign, style = TODOS.get(status, TODOS["pending"])
-            yield from self._within(Text(f"{INDENT}{sign} {one_safe_line(words)}", style=style))
-
-    def _choices(self, choices: QuestionBlock) -> Iterator[Text]:
-        for question, answer in choices.pairs:
-            yield from self._phrased(f"? {one_safe_line(question)}", "none")
-            words = one_safe_line(answer) if answer is not None else "no answer"
-            yield from self._phrased(f"→ {words}", "bold" if answer is not None else "dim")
-
-    def _phrased(self, words: str, style: str) -> Iterator[Text]:
-        room = max(self.width - len(INDENT), LEAST_SUBJECT)
-        lines = [words] if self.beyond == "as is" else wrap(words, room, subsequent_indent="  ")
-        for line in lines:
-            yield Text(INDENT + line, style=style)
-
-    def _landmark(self, mark: CompactionBlock) -> Iterator[Text]:
-        time = f" • {_moment_of(mark.time)}" if mark.time else ""
-        yield from self._within(Text(f"📦 {one_safe_line(mark.text)}{time}", style="bold magenta"))
-        if mark.details:
-            yield from self._phrased(", ".join(mark.details), "dim")
-
-    def _leaving(self, left: BranchPoint) -> Iterator[Text]:
-        name = one_safe_line(shorten_name(left.to))
-        state = "active" if left.is_active else "abandoned"
-        words = f": “{shorten_to_width(one_safe_line(left.label), 60)}”" if left.label else ""
-        what = "branch" if left.kind == "branch" else f"{left.kind} session"
-        sign = "├─●" if left.is_active else "├─○"
-        line = Text.assemble((f"{sign} {what} {name}", "yellow"), words, (f", {state}", "dim"))
-        yield from self._within(line)
-        typed = shell_command(
-            "plait", "show", short_id(self.session), "--branch", name, *self.roots
-        )
-        yield Text(f"│    {typed}" if len(typed) < self.width - 5 else typed, style="dim")
-
-    def _within(self, line: Text) -> Iterator[Text]:
-        if self.beyond == "as is" or line.cell_len <= self.width:
-            yield line
-        elif self.beyond == "wrap":
-            yield from _wrapped(line, self.width)
-        else:
-            line.truncate(self.width, overflow="ellipsis")
-            yield line
-
-
-def _wrapped(line: Text, width: int) -> Iterator[Text]:
-    room = max(width - len(INDENT), LEAST_SUBJECT)
-    ends, end = [], len(INDENT)
-    for piece in chop_cells(line.plain[len(INDENT) :], room):
-        end += len(piece)
-        ends.append(end)
-    for place, part in enumerate(line.divide(ends[:-1])):
-        yield Text.assemble(INDENT, part) if place else part
-
-
-def _cut_at_the_front(path: str, width: int) -> str:
-    """Shorten a path so that its end stays: that is what it is known by."""
-    if count_columns(path) <= width:
-        return path
-    kept = path[-(width - 1) :]
-    while count_columns(kept) > width - 1:
-        kept = kept[1:]
-    rest = kept.partition("/")[2]
-    return f"…/{rest}" if len(rest) > len(kept) * 0.6 else f"…{kept}"
-
-
-def one_safe_line(text: str | None) -> str:
-    """Return a text on one line, safe to print."""
-    return safe(" ".join(strip_escapes(text or "").split()))
-
-
-def _coloured(line: str, style: str) -> Text:
-    if "\x1b" not in line:
-        return Text(INDENT + safe(line), style=style)
-    parts = COLOUR.split(line)
-    kept = [f"\x1b[{part}m" if place % 2 else safe(part) for place, part in enumerate(parts)]
-    text = Text.from_ansi("".join(kept))
-    return Text.assemble(INDENT, text)
-
-
-def _changed_line(line: DiffLine, digits: int) -> Text:
-    if line.kind == "gap":
-        return Text(f"{INDENT}{'⋮':>{max(digits, 1)}}", style="dim")
-    sign, style = CHANGES[line.kind]
-    shown = "" if line.number is None else str(line.number)
-    text = safe(strip_escapes(line.text)).expandtabs(4)
-    place = f"{INDENT}{shown:>{digits}} " if digits else INDENT
-    return Text.assemble((place, "dim"), (f"{sign} {text}", style))
-
-
-def _with_margin(line: Text, margin: str, width: int) -> Text:
-    gap = width - line.cell_len - count_columns(margin)
-    return line.append(" " * gap + margin, "dim") if margin and gap >= 2 else line
-
-
-def _link_style(link: str | None) -> str:
-    if not link:
-        return ""
-    if ADDRESS.fullmatch(link):
-        return f"link {quote(link, safe=':/?#@!$&()*+,;=%~-._', errors='replace')}"
-    return f"link file://{quote(link, errors='replace')}" if link.startswith("/") else ""
-
-
-def _figures(spent: CostFigures) -> list[str]:
-    cost = format_money(spent.cost) if spent.cost else ""
-    return [
-        format_turn_duration(spent.duration_ms, spent.asking_ms),
-        cost + ("+" if cost and spent.is_partly_priced else ""),
-        format_output_tokens(spent.written),
-    ]
-
-
-def _day_and_time(stamp: str | None) -> str:
-    time = local_time(stamp)
-    return format_minute(time) if time else ""
-
-
-def _moment_of(stamp: str | None) -> str:
-    time = local_time(stamp)
-    return format_second(time) if time else ""
-
-
 WIDEST_PAGE, WIDEST_PROSE = 120, 96
 RAIL = "│ "
 MOST_RAILS = 8
@@ -353,23 +116,40 @@ class PassagePrinter:
 
     output: Output
     session: str
-    beyond: Beyond = "cut"
+    beyond: Overflow = "cut"
     hint: str = HINT
+    """What to type to see what is folded; it is shown once."""
     before: AnyBlock | None = None
     width: int = field(init=False)
     is_plain: bool = field(init=False)
+    rails: str = field(init=False, default="")
+    """The marks at the left of the passage that is printed: one for each agent it is in."""
 
     def __post_init__(self) -> None:
         console = self.output.console
         self.width = min(console.width, WIDEST_PAGE)
         self.is_plain = not (console.is_terminal or console.color_system)
+        self.beyond = "as is" if self.is_plain else self.beyond
+
+    @property
+    def room(self) -> int:
+        """The width that the rails leave."""
+        return self.width - len(self.rails)
 
     def print(self, passages: Iterable[AnyBlock]) -> None:
         """Print all passages."""
         for passage in passages:
             if self._is_apart(passage):
-                self._lines([Text()], min(passage.level, self.before.level if self.before else 0))
-            self._print(passage)
+                level = min(passage.level, self.before.level if self.before else 0)
+                self.rails = RAIL * min(level, MOST_RAILS)
+                self._print_lines([Text()])
+            self.rails = RAIL * min(passage.level, MOST_RAILS)
+            if isinstance(passage, SpeechBlock):
+                self._print_words(passage)
+            else:
+                self._print_lines(self._iter_lines(passage))
+            if isinstance(passage, OutputBlock | DiffBlock | SpeechBlock) and passage.hidden:
+                self.hint = ""
             self.before = passage
 
     def _is_apart(self, passage: AnyBlock) -> bool:
@@ -383,85 +163,215 @@ class PassagePrinter:
             return False
         return isinstance(passage, APART) or isinstance(before, APART)
 
-    def _print(self, passage: AnyBlock) -> None:
-        if isinstance(passage, SpeechBlock):
-            self._words(passage)
-            self._note_fold(passage)
-            return
-        width = self.width - len(RAIL) * min(passage.level, MOST_RAILS)
-        beyond = "as is" if self.is_plain else self.beyond
-        lines = PassageLines(width, self.session, beyond, self.hint, self.output.root_options)
-        self._lines(lines.of(passage), passage.level)
-        self._note_fold(passage)
-
-    def _note_fold(self, passage: AnyBlock) -> None:
-        """Keep the hint to the first fold: a reader needs it once."""
-        if isinstance(passage, OutputBlock | DiffBlock | SpeechBlock) and passage.hidden:
-            self.hint = ""
-
-    def _lines(self, lines: Iterable[Text], level: int) -> None:
-        """Print lines behind the rails of their level, all at once: a thousand are common."""
-        rails, console = RAIL * min(level, MOST_RAILS), self.output.console
+    def _print_lines(self, lines: Iterable[Text]) -> None:
+        """Print lines behind the rails, all at once: a thousand are common."""
+        console = self.output.console
         if self.is_plain:
-            self.output.write_plain(
-                "".join(f"{rails}{line.plain}".rstrip() + "\n" for line in lines)
-            )
+            plain = (f"{self.rails}{line.plain}".rstrip() + "\n" for line in lines)
+            self.output.write_plain("".join(plain))
             return
-        marks = [Segment(rails, console.get_style("dim"))] if rails else []
+        marks = [Segment(self.rails, console.get_style("dim"))] if self.rails else []
         segments: list[Segment] = []
         for line in lines:
             segments += marks
             if line.spans:
                 segments += line.render(console, end="\n")
-            else:  # a style of the whole is not rendered without parts
+            else:  # the base style of a text is not rendered without spans
                 segments += (Segment(line.plain, console.get_style(line.style)), Segment.line())
         console.print(Segments(segments), end="", soft_wrap=True)
 
-    def _words(self, words: SpeechBlock) -> None:
+    def _print_words(self, words: SpeechBlock) -> None:
         """Print what somebody said: laid out on a screen, as it is in a pipe."""
         bar, bar_style, style = BARS[words.voice]
-        for note in _notes_of(words):
-            self._lines([Text.assemble((bar, bar_style), (note, "dim"))], words.level)
-        sign = {"bash": "! "}.get(words.voice, "")
-        text = safe(sign + words.text).expandtabs(4)
+        parts = [LABELS.get(words.voice), words.name, words.note]
+        if notes := " · ".join(safe(part) for part in parts if part):
+            self._print_lines([Text.assemble((bar, bar_style), (notes, "dim"))])
         if not words.text.strip():
             return
+        text = safe(("! " if words.voice == "bash" else "") + words.text).expandtabs(4)
+        later = " " * len(bar) if bar.startswith("✗") else bar
         if self.is_plain:
-            rails, later = RAIL * min(words.level, MOST_RAILS), _later_bar(bar)
-            lines = (f"{rails}{later if n else bar}{x}" for n, x in enumerate(text.split("\n")))
-            self.output.write_plain("".join(line.rstrip() + "\n" for line in lines))
+            bars = [bar, *[later] * text.count("\n")]
+            self._print_lines(map(Text, map("".join, zip(bars, text.split("\n"), strict=True))))
         else:
-            self._laid_out(words, text, style)
+            body: RenderableType = Text(text, style=style)
+            if words.is_markdown:
+                from plait.cli.markdown import Themed, render_markdown
+
+                body = Themed(render_markdown(text))
+            first = Text.assemble((self.rails, "dim"), (bar, bar_style))
+            rest = Text.assemble((self.rails, "dim"), (later, bar_style))
+            width = min(self.width, WIDEST_PROSE + first.cell_len)
+            self.output.console.print(WithRails(body, first, rest, width), end="", crop=False)
         if words.hidden:
-            more = PassageLines(self.width, self.session, hint=self.hint).fold(
-                words.hidden, words.hidden_size
-            )
-            room = max(self.width - len(RAIL) * min(words.level, MOST_RAILS) - len(bar), 12)
-            said = [more] if self.is_plain else wrap(more, room)
-            self._lines([Text.assemble((bar, bar_style), (x, "dim")) for x in said], words.level)
+            more = self._describe_fold(words.hidden, words.hidden_size)
+            lines = [more] if self.is_plain else wrap(more, max(self.room - len(bar), 12))
+            self._print_lines(Text.assemble((bar, bar_style), (line, "dim")) for line in lines)
 
-    def _laid_out(self, words: SpeechBlock, text: str, style: str) -> None:
-        bar, bar_style, _ = BARS[words.voice]
-        body: RenderableType = Text(text, style=style)
-        if words.is_markdown:
-            from plait.cli.markdown import Themed, render_markdown
+    def _describe_fold(self, lines: int, bytes_: int = 0) -> str:
+        """Say how much is left out, and how to see it."""
+        large = f" ({format_bytes(bytes_)})" if bytes_ else ""
+        return f"… {format_count(lines, 'more line')}{large}{self.hint}"
 
-            body = Themed(render_markdown(text))
-        rails = (RAIL * min(words.level, MOST_RAILS), "dim")
-        first = Text.assemble(rails, (bar, bar_style))
-        later = Text.assemble(rails, (_later_bar(bar), bar_style))
-        width = min(self.width, WIDEST_PROSE + first.cell_len)
-        self.output.console.print(WithRails(body, first, later, width), end="", crop=False)
+    def _iter_lines(self, passage: AnyBlock) -> Iterator[Text]:
+        """Yield the lines of a passage other than speech."""
+        match passage:
+            case TurnHeaderBlock():
+                yield self._format_turn(passage)
+            case CallLine():
+                call = self._format_call(passage)
+                yield from self._fit(call) if self.beyond == "wrap" else (call,)
+            case OutputBlock():
+                style, is_full = TONES[passage.tone], passage.has_full_lines
+                for line in passage.lines:
+                    yield from self._cut_body(line, is_full, lambda text: _colour(text, style))
+                if passage.hidden:
+                    more = self._describe_fold(passage.hidden, passage.hidden_size)
+                    yield from self._indent(more, "dim italic")
+                for line in passage.last:
+                    yield from self._cut_body(line, is_full, lambda text: _colour(text, style))
+            case DiffBlock():
+                digits = max((len(str(line.number or "")) for line in passage.lines), default=0)
+                for change in passage.lines:
+                    draw = partial(_draw_change, change, digits)
+                    yield from self._cut_body(change.text, passage.has_full_lines, draw)
+                if passage.hidden:
+                    yield from self._indent(self._describe_fold(passage.hidden), "dim italic")
+            case TodoBlock():
+                for status, words in passage.items:
+                    sign, style = TODOS.get(status, TODOS["pending"])
+                    yield from self._fit(Text(f"{INDENT}{sign} {one_safe_line(words)}", style))
+            case QuestionBlock():
+                for question, answer in passage.pairs:
+                    yield from self._indent(f"? {one_safe_line(question)}", "none")
+                    words = "no answer" if answer is None else one_safe_line(answer)
+                    yield from self._indent(f"→ {words}", "dim" if answer is None else "bold")
+            case CompactionBlock():
+                moment = local_time(passage.time)
+                time = f" • {format_second(moment)}" if moment else ""
+                words = f"📦 {one_safe_line(passage.text)}{time}"
+                yield from self._fit(Text(words, style="bold magenta"))
+                if passage.details:
+                    yield from self._indent(", ".join(passage.details), "dim")
+            case BranchBlock():
+                yield from self._iter_branch(passage.left)
+            case RemarkBlock():
+                yield from self._fit(Text(one_safe_line(passage.text), style=TONES[passage.tone]))
+
+    def _format_turn(self, head: TurnHeaderBlock) -> Text:
+        """Return the rule that a turn begins with, its figures at the right."""
+        name, spent = f"─── {head.number} ", head.spent
+        cost = format_money(spent.cost) if spent.cost else ""
+        facts = [
+            format_stamp(head.time),
+            "interrupted" if head.is_interrupted else "",
+            head.unseen,
+            format_turn_duration(spent.duration_ms, spent.asking_ms),
+            cost + ("+" if cost and spent.is_partly_priced else ""),
+            format_output_tokens(spent.written),
+        ]
+        margin = join_fitting(facts, max(self.room - len(name) - 4, 8))
+        rule = "─" * max(self.room - count_columns(name) - count_columns(margin) - 1, 1)
+        return Text.assemble((name, "bold"), (rule, "dim"), (f" {margin}", "dim"))
+
+    def _format_call(self, call: CallLine) -> Text:
+        """Return a call: what it was about is cut where there is no room for all."""
+        sign, style = SIGNS[call.outcome]
+        tool, is_cut = safe(call.tool), self.beyond == "cut"
+        tool = shorten_to_width(tool, min(LONGEST_TOOL, self.room // 2)) if is_cut else tool
+        head = Text.assemble((f"{LATE if call.is_late else sign} ", style), (tool, "bold"))
+        result = f"  → {safe(call.result)}" if call.result else ""
+        took = format_duration(call.duration_ms)
+        margin = count_columns(took) + 2 if took else 0
+        room = self.room - head.cell_len - 2 - count_columns(result) - margin
+        if room < LEAST_SUBJECT and took:
+            room, took, margin = room + margin, "", 0
+        if call.subject:
+            subject = safe(call.subject)
+            shorten = shorten_path if call.link and "://" not in call.link else shorten_to_width
+            subject = shorten(subject, max(room, LEAST_SUBJECT)) if is_cut else subject
+            head.append("  ").append(subject, _link_style(call.link))
+        left = self.room - head.cell_len - margin
+        result = shorten_to_width(result, max(left, 4)) if is_cut else result
+        head.append(result, "dim" if call.outcome == "ok" else style)
+        gap = self.room - head.cell_len - count_columns(took)
+        return head.append(" " * gap + took, "dim") if took and gap >= 2 else head
+
+    def _iter_branch(self, left: BranchPoint) -> Iterator[Text]:
+        """Yield where a branch leaves, and the command that shows it."""
+        name = one_safe_line(shorten_name(left.to))
+        state = "active" if left.is_active else "abandoned"
+        words = f": “{shorten_to_width(one_safe_line(left.label), 60)}”" if left.label else ""
+        what = "branch" if left.kind == "branch" else f"{left.kind} session"
+        sign = "├─●" if left.is_active else "├─○"
+        yield from self._fit(
+            Text.assemble((f"{sign} {what} {name}", "yellow"), words, (f", {state}", "dim"))
+        )
+        session, roots = short_id(self.session), self.output.root_options
+        typed = shell_command("plait", "show", session, "--branch", name, *roots)
+        yield Text(f"│    {typed}" if len(typed) < self.room - 5 else typed, style="dim")
+
+    def _cut_body(self, line: str, is_full: bool, draw: Callable[[str], Text]) -> Iterator[Text]:
+        """Yield a line of output or of a change, without the end of a very long one."""
+        shown, rest = (line, "") if is_full else cut_line(line)
+        yield from self._fit(draw(shown))
+        if rest:
+            hint = ", `--depth all` shows it" if self.hint else ""
+            yield from self._indent(f"… {rest}{hint}", "dim italic")
+
+    def _indent(self, words: str, style: str) -> Iterator[Text]:
+        room = max(self.room - len(INDENT), LEAST_SUBJECT)
+        lines = [words] if self.beyond == "as is" else wrap(words, room, subsequent_indent="  ")
+        for line in lines:
+            yield Text(INDENT + line, style=style)
+
+    def _fit(self, line: Text) -> Iterator[Text]:
+        """Yield a line, cut at the edge or broken at it."""
+        if self.beyond == "as is" or line.cell_len <= self.room:
+            yield line
+        elif self.beyond == "cut":
+            line.truncate(self.room, overflow="ellipsis")
+            yield line
+        else:
+            ends, end = [], len(INDENT)
+            for piece in chop_cells(line.plain[end:], max(self.room - len(INDENT), LEAST_SUBJECT)):
+                end += len(piece)
+                ends.append(end)
+            for place, part in enumerate(line.divide(ends[:-1])):
+                yield Text.assemble(INDENT, part) if place else part
 
 
-def _notes_of(words: SpeechBlock) -> list[str]:
-    parts = [LABELS.get(words.voice), words.name, words.note]
-    notes = " · ".join(safe(part) for part in parts if part)
-    return [notes] if notes else []
+def one_safe_line(text: str | None) -> str:
+    """Return a text on one line, safe to print."""
+    return safe(" ".join(strip_escapes(text or "").split()))
 
 
-def _later_bar(bar: str) -> str:
-    return " " * len(bar) if bar.startswith("✗") else bar
+def _colour(line: str, style: str) -> Text:
+    """Return an indented line of output in the colours that it has itself."""
+    line = line.expandtabs(4)
+    if "\x1b" not in line:
+        return Text(INDENT + safe(line), style=style)
+    parts = COLOUR.split(line)
+    kept = [f"\x1b[{part}m" if place % 2 else safe(part) for place, part in enumerate(parts)]
+    return Text.assemble(INDENT, Text.from_ansi("".join(kept)))
+
+
+def _draw_change(line: DiffLine, digits: int, text: str) -> Text:
+    if line.kind == "gap":
+        return Text(f"{INDENT}{'⋮':>{max(digits, 1)}}", style="dim")
+    sign, style = CHANGES[line.kind]
+    number = "" if line.number is None else str(line.number)
+    place = f"{INDENT}{number:>{digits}} " if digits else INDENT
+    words = safe(strip_escapes(text)).expandtabs(4)
+    return Text.assemble((place, "dim"), (f"{sign} {words}", style))
+
+
+def _link_style(link: str | None) -> str:
+    if not link:
+        return ""
+    if ADDRESS.fullmatch(link):
+        return f"link {quote(link, safe=':/?#@!$&()*+,;=%~-._', errors='replace')}"
+    return f"link file://{quote(link, errors='replace')}" if link.startswith("/") else ""
 
 
 @dataclass(frozen=True)
@@ -477,22 +387,17 @@ class WithRails:
         width = max(self.width - self.first.cell_len, 12)
         marks = list(self.first.render(console, end=""))
         lines = console.render_lines(self.body, options.update(width=width), pad=False)
-        shown = [_trim(line) for line in lines]
-        told = [place for place, line in enumerate(shown) if line]
-        for line in shown[told[0] : told[-1] + 1] if told else ():
+        for line in lines:
+            while line and not line[-1].text.strip():
+                line.pop()
+            if line:
+                line[-1] = Segment(line[-1].text.rstrip(), line[-1].style)
+        places = [place for place, line in enumerate(lines) if line]
+        for line in lines[places[0] : places[-1] + 1] if places else ():
             yield from marks
             yield from line
             yield Segment.line()
             marks = list(self.later.render(console, end=""))
-
-
-def _trim(line: list[Segment]) -> list[Segment]:
-    kept = list(line)
-    while kept and not kept[-1].text.strip():
-        kept.pop()
-    if kept:
-        kept[-1] = Segment(kept[-1].text.rstrip(), kept[-1].style)
-    return kept
 
 
 TITLE_LINES = 2
@@ -525,39 +430,31 @@ def print_totals(output: Output, shown: Conversation, totals: Totals) -> None:
 
 
 def _state_of(found: Conversations, shown: Conversation) -> str:
+    """Say which branch or agent a conversation is, and where it comes from."""
     if shown.id == found.main:
         branches = sum(line.kind == "branch" for line in found.by_line.values())
         return f"active, {format_count(branches, 'branch', 'branches')}" if branches else ""
+    parent, name = found.by_line.get(shown.parent or ""), shorten_name(shown.id)
     if shown.kind in ("agent", "service"):
-        sender = found.by_line.get(shown.parent or "")
         kind = "service agent" if shown.kind == "service" else "agent"
-        by = f", started by {describe_conversation(sender)}" if sender and shown.call else ""
-        return f"{kind} {shorten_name(shown.id)}{by}"
-    state = "active" if shown.is_active else "abandoned"
-    return f"{shown.kind} {shorten_name(shown.id)}, {state}{_leaves(found, shown)}"
-
-
-def _leaves(found: Conversations, shown: Conversation) -> str:
-    parent = found.by_line.get(shown.parent or "")
+        by = f", started by {describe_conversation(parent)}" if parent and shown.call else ""
+        return f"{kind} {name}{by}"
+    words = f"{shown.kind} {name}, {'active' if shown.is_active else 'abandoned'}"
     if parent is None:
-        return ""
+        return words
     for turn in parent.turns:
-        for item in turn.items:
-            if isinstance(item, BranchPoint) and item.to == shown.id:
-                return f": leaves {describe_conversation(parent)} after turn {turn.number}"
-    return f": leaves {describe_conversation(parent)}"
+        if any(isinstance(item, BranchPoint) and item.to == shown.id for item in turn.items):
+            return f"{words}: leaves {describe_conversation(parent)} after turn {turn.number}"
+    return f"{words}: leaves {describe_conversation(parent)}"
 
 
 def _facts_of(shown: Conversation, totals: Totals) -> Iterator[str]:
-    models = dict.fromkeys(
-        response.model
-        for response in shown.responses
-        if response.model and not response.is_synthetic
-    )
-    if models:
+    responses = [each for each in shown.responses if not each.is_synthetic]
+    if models := dict.fromkeys(each.model for each in responses if each.model):
         yield shorten_to_width(one_safe_line(format_models(models)), 60)
-    if when := _span_of(shown):
-        yield when
+    first, last = local_time(shown.started), local_time(shown.ended)
+    if first:
+        yield format_time_range(first, last) if last else format_minute(first)
     yield format_count(sum(turn.number > 0 for turn in shown.turns), "turn")
     if took := format_duration(totals.working_ms):
         yield f"{took} of work"
@@ -568,10 +465,3 @@ def _facts_of(shown: Conversation, totals: Totals) -> Iterator[str]:
     if totals.cost_usd:
         more = f" and {format_count(sum(totals.unpriced.values()), 'response')} without a price"
         yield format_money(totals.cost_usd) + (more if totals.unpriced else "")
-
-
-def _span_of(shown: Conversation) -> str:
-    first, last = local_time(shown.started), local_time(shown.ended)
-    if first is None or last is None:
-        return format_minute(first) if first else ""
-    return format_time_range(first, last)

@@ -1,8 +1,6 @@
 """`plait show`: a conversation in the terminal, at a chosen depth."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -20,8 +18,14 @@ from plait.conversation.costs import (
     list_descendant_agents,
     sum_conversations,
 )
-from plait.conversation.model import Conversation, Conversations, NotableOutcome, ToolCall, Turn
-from plait.conversation.prices import Prices
+from plait.conversation.model import (
+    Conversation,
+    Conversations,
+    ItemBase,
+    NotableOutcome,
+    ToolCall,
+    Turn,
+)
 from plait.conversation.results import find_output_file, read_persisted_output
 from plait.conversation.walk import DEPTHS, Depth, filter_turns_by_call
 from plait.view.formats import format_count, format_money, format_tokens
@@ -29,7 +33,6 @@ from plait.view.terminal import TerminalRenderer
 
 if TYPE_CHECKING:
     from plait.cli.output import Output
-    from plait.line import Line
 
 
 MOST_NAMED = 4
@@ -80,90 +83,75 @@ def show_command(
     Without options: the conversation that Claude Code would resume. Rewinds and compactions are
     marked where they happened; `--branch` shows an abandoned branch.
     """
-    meant = request.session(session)
-    found = request.archive.open(meant).conversations
+    source = request.session(session)
+    found = request.archive.open(source).conversations
     shown = resolve_conversation(found, branch)
-    chosen = Chosen(meant, found, shown, select_turns(shown, turn), turn is None)
+    turns: Sequence[Turn] = select_turns(shown, turn)
     if outcome or tool:
-        calls = filter_turns_by_call(chosen.turns, outcome, tool)
-        chosen = replace(chosen, turns=calls, is_whole=False)
+        turns = filter_turns_by_call(turns, outcome, tool)
+    if raw and not as_json:
+        reading = TerminalRenderer(found, SessionCosts(found), depth, thinking)
+        _print_raw(request, shown, reading.iter_items(shown, turns))
+        return
+    agents = [found.by_line[name] for name in list_descendant_agents(found, shown.id)]
+    agents = [agent for agent in agents if agent.kind == "agent"]
+    totals = sum_conversations([shown, *agents], request.prices)
     if as_json:
-        _print_json(request, chosen, has_data=raw)
-    elif raw:
-        reading = TerminalRenderer(chosen.found, SessionCosts(chosen.found), depth, thinking)
-        _print_raw(request, chosen, reading)
-    else:
-        _print_page(request, chosen, depth, thinking=thinking)
+        from plait.view.transcript.json_form import conversation_to_json
+
+        request.output.json(conversation_to_json(found, shown, turns, totals, has_data=raw))
+        return
+    is_complete = turn is None and not (outcome or tool)
+    _print_page(request, source, shown, turns, totals, depth, thinking, is_complete)
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What is to be shown: some turns of one conversation of a session."""
-
-    session: Session
-    found: Conversations
-    shown: Conversation
-    turns: Sequence[Turn]
-    is_whole: bool
-
-
-def _print_json(request: Request, chosen: Chosen, *, has_data: bool) -> None:
-    from plait.view.transcript.json_form import conversation_to_json
-
-    totals = _totals_of(chosen.found, chosen.shown, request.prices)
-    value = conversation_to_json(
-        chosen.found, chosen.shown, chosen.turns, totals, has_data=has_data
-    )
-    request.output.json(value)
-
-
-def _print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: bool) -> None:
+def _print_page(
+    request: Request,
+    source: Session,
+    shown: Conversation,
+    turns: Sequence[Turn],
+    totals: Totals,
+    depth: Depth,
+    has_thinking: bool,
+    is_complete: bool,
+) -> None:
+    """Print turns of a conversation; if it is complete, also what belongs to no turn."""
     from plait.cli.passages import PassagePrinter, print_heading, print_totals
 
-    output, found, shown = request.output, chosen.found, chosen.shown
-    facts = request.archive.facts(chosen.session)
-    folder = chosen.session.path.with_suffix("")
-    whole, is_kept = partial(_read_persisted_output, folder), partial(_has_persisted_output, folder)
-    page = PassagePrinter(output, chosen.session.id, "wrap" if depth == "all" else "cut")
-    prices = request.prices
+    output, facts = request.output, request.archive.facts(source)
+    found = request.archive.open(source).conversations
+    folder = source.path.with_suffix("")
+
+    def read_output(call: ToolCall) -> str | None:
+        """Return an output that was too large for the log; None where its file is gone."""
+        persisted = call.result.persisted if call.result else None
+        return read_persisted_output(folder, persisted) if persisted else None
+
+    def has_output(call: ToolCall) -> bool:
+        persisted = call.result.persisted if call.result else None
+        return persisted is not None and find_output_file(folder, persisted.name) is not None
+
+    page = PassagePrinter(output, source.id, "wrap" if depth == "all" else "cut")
     with output.paged():
-        spending = SessionCosts(found, prices)
-        reading = TerminalRenderer(found, spending, depth, thinking, facts.cwd, whole, is_kept)
-        print_heading(output, chosen.session, facts, found, shown)
-        print_totals(output, shown, _totals_of(found, shown, prices))
-        page.print(reading.iter_blocks(shown, chosen.turns))
-        if not (chosen.turns or chosen.is_whole):
+        spending = SessionCosts(found, request.prices)
+        reading = TerminalRenderer(
+            found, spending, depth, has_thinking, facts.cwd, read_output, has_output
+        )
+        print_heading(output, source, facts, found, shown)
+        print_totals(output, shown, totals)
+        page.print(reading.iter_blocks(shown, turns))
+        if not (turns or is_complete):
             output.print("no such call here; `--branch` looks at branches and agents")
         elif page.before is None:
             output.print_message(
                 f"nothing to show at depth {depth}: `plait doctor` accounts for every line"
             )
-        if chosen.is_whole and shown.id == found.main:
+        if is_complete and shown.id == found.main:
             if found.recovered:
                 output.print("")
                 output.print("recovered from broken lines", style="dim")
                 page.print(reading.iter_blocks(found.recovered))
             _print_rest(output, found, reading)
-
-
-def _read_persisted_output(folder: Path, called: ToolCall) -> str | None:
-    """Return an output that was too large for the log, None where it is not there."""
-    persisted = called.result.persisted if called.result else None
-    return read_persisted_output(folder, persisted) if persisted else None
-
-
-def _has_persisted_output(folder: Path, called: ToolCall) -> bool:
-    persisted = called.result.persisted if called.result else None
-    return persisted is not None and find_output_file(folder, persisted.name) is not None
-
-
-def _totals_of(found: Conversations, shown: Conversation, prices: Prices) -> Totals:
-    names = [
-        name
-        for name in list_descendant_agents(found, shown.id)
-        if found.by_line[name].kind == "agent"
-    ]
-    return sum_conversations([shown, *(found.by_line[name] for name in names)], prices)
 
 
 def _print_rest(output: "Output", found: Conversations, reading: TerminalRenderer) -> None:
@@ -173,51 +161,41 @@ def _print_rest(output: "Output", found: Conversations, reading: TerminalRendere
         for conversation in found.by_line.values()
         if conversation.id not in shown_agents and not conversation.call
     ]
-    for kind, noun in (("agent", "agent without a tool call"), ("service", "service agent")):
+    for kind, noun, plural in (
+        ("agent", "agent without a tool call", "agents without a tool call"),
+        ("service", "service agent", "service agents"),
+    ):
         names = [conversation.id for conversation in rest if conversation.kind == kind]
         if not names:
             continue
-        plural = noun.replace("agent", "agents", 1).replace("names", "name")
-        count = format_count(len(names), noun, plural)
-        took = ", ".join([count, *_format_spent(map(reading.spending.for_agent, names))])
+        facts = [format_count(len(names), noun, plural)]
+        spent = add_agent_figures(CostFigures(), map(reading.spending.for_agent, names))
+        if spent.tokens:
+            facts.append(f"{format_tokens(spent.tokens)} tokens")
+        if spent.cost is not None:
+            more = " and some without a price" if spent.is_partly_priced else ""
+            facts.append(f"{format_money(spent.cost)}{more}")
         shown = [safe(shorten_name(name)) for name in names[:MOST_NAMED]]
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         which = "it" if len(names) == 1 else "the first"
+        words = f"{', '.join(facts)}: {', '.join(shown)}{more}"
         output.print("")
-        output.print(
-            f"{took}: {', '.join(shown)}{more}, `--branch {shown[0]}` shows {which}", style="dim"
-        )
+        output.print(f"{words}, `--branch {shown[0]}` shows {which}", style="dim")
 
 
-def _format_spent(agents: Iterable[CostFigures]) -> Iterator[str]:
-    spent = add_agent_figures(CostFigures(), agents)
-    if spent.tokens:
-        yield f"{format_tokens(spent.tokens)} tokens"
-    if spent.cost is not None:
-        more = " and some without a price" if spent.is_partly_priced else ""
-        yield f"{format_money(spent.cost)}{more}"
-
-
-def _print_raw(request: Request, chosen: Chosen, reading: TerminalRenderer) -> None:
+def _print_raw(request: Request, shown: Conversation, items: Iterable[ItemBase]) -> None:
+    """Print the lines that items were read from, in the order of the items."""
     from plait.cli.cat import print_line
+    from plait.line import iter_lines
 
-    shown, turns = chosen.shown, chosen.turns
-    places = dict.fromkeys((item.file, item.line) for item in reading.iter_items(shown, turns))
-    files = {file: Path(shown.files[file]) for file, _ in places}
-    kept = {
+    places = dict.fromkeys((item.file, item.line) for item in items)
+    lines = {
         (file, line.number): line
-        for file, path in files.items()
-        for line in _lines_of(path, {number for other, number in places if other == file})
+        for file in {file for file, _ in places}
+        for line in iter_lines(Path(shown.files[file]))
+        if (file, line.number) in places
     }
     with request.output.paged():
         for place in places:
-            if place in kept:
-                print_line(request, kept[place], pretty=request.output.console.is_terminal)
-
-
-def _lines_of(path: Path, numbers: set[int]) -> "Iterator[Line]":
-    from plait.line import iter_lines
-
-    for line in iter_lines(path):
-        if line.number in numbers:
-            yield line
+            if place in lines:
+                print_line(request, lines[place], pretty=request.output.console.is_terminal)
