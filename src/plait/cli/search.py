@@ -1,7 +1,7 @@
 """`plait search`: words, phrases, fields and regular expressions over all sessions."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,16 @@ from plait.cli.text import (
 from plait.errors import UserError
 from plait.index.model import Hit, SearchResult, SearchSort
 from plait.index.query import Field
-from plait.view.formats import format_age, format_count, format_day, format_minute
+from plait.view.formats import (
+    format_age,
+    format_count,
+    format_count_if_any,
+    format_day,
+    format_minute,
+)
 from plait.view.text import count_columns, shorten_to_width
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from plait.archive import SearchWay
 
 LIMIT = 10
@@ -41,8 +45,18 @@ OUTCOMES = {
     "interrupted": "yellow",
     "launched": "cyan",
 }
-LINE_STATES = {name: name for name in ("abandoned", "agent", "service", "recovered")}
-NARROWED = {
+LINE_STATES = ("abandoned", "agent", "service", "recovered")
+FIELDS = {
+    "project": "project",
+    "since": "after",
+    "until": "before",
+    "tool": "tool",
+    "kind": "kind",
+    "outcome": "outcome",
+    "branch": "branch",
+}
+"""The field of a query that each option stands for."""
+FACETS = {
     "project": "project:",
     "tool": "tool:",
     "kind": "in:",
@@ -63,30 +77,22 @@ class QueryCommand(GroupedHelp):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read options and words; what is no short option is a word that is not wanted."""
-        short = {
-            name[1]: param
-            for param in self.get_params(ctx)
-            for name in param.opts
-            if name[1] != "-"
-        }
-        held = [PLACEHOLDER + word[1:] if _is_unwanted(word, short) else word for word in args]
-        rest = super().parse_args(ctx, held)
-        for name, value in ctx.params.items():
-            ctx.params[name] = _with_signs(value)
+        short = {name[1] for param in self.get_params(ctx) for name in param.opts}
+
+        def is_unwanted(word: str) -> bool:
+            is_option = word[1:2] in short and re.fullmatch(r"\d*", word[2:])
+            return bool(EXCLUDED.match(word)) and not is_option
+
+        def restore(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(restore, value))
+            is_hidden = isinstance(value, str) and value.startswith(PLACEHOLDER)
+            return f"-{value.removeprefix(PLACEHOLDER)}" if is_hidden else value
+
+        words = [PLACEHOLDER + word[1:] if is_unwanted(word) else word for word in args]
+        rest = super().parse_args(ctx, words)
+        ctx.params.update({name: restore(value) for name, value in ctx.params.items()})
         return rest
-
-
-def _is_unwanted(word: str, short: Mapping[str, click.Parameter]) -> bool:
-    if not EXCLUDED.match(word):
-        return False
-    return word[1] not in short or not re.fullmatch(r"\d*", word[2:])
-
-
-def _with_signs(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(map(_with_signs, value))
-    is_held = isinstance(value, str) and value.startswith(PLACEHOLDER)
-    return f"-{value.removeprefix(PLACEHOLDER)}" if is_held else value
 
 
 @command(
@@ -130,13 +136,6 @@ def _with_signs(value: Any) -> Any:
 def search_command(
     ctx: click.Context,
     query: tuple[str, ...],
-    project: str | None,
-    since: str | None,
-    until: str | None,
-    tool: str | None,
-    kind: str | None,
-    outcome: str | None,
-    branch: str | None,
     exact: bool,
     regex: bool,
     context: int,
@@ -146,6 +145,7 @@ def search_command(
     starred: bool,
     is_open: bool,
     as_json: bool,
+    **filters: str | None,
 ) -> None:
     """Search everything that was said, run or printed in any session.
 
@@ -155,21 +155,15 @@ def search_command(
     With fields alone, all their matches are listed, the newest first.
     """
     request: Request = ctx.obj
-    asked = {
-        "project": project,
-        "after": since,
-        "before": until,
-        "tool": tool,
-        "kind": kind,
-        "outcome": outcome,
-        "branch": branch,
-    }
-    filters = [Field(name, value) for name, value in asked.items() if value]
+    if exact and regex:
+        raise UserError("use either `--exact` or `--regex`")
+    way: SearchWay = "exact" if exact else "regex" if regex else "words"
+    fields = [Field(field, value) for name, field in FIELDS.items() if (value := filters[name])]
     with request.output.byte_progress() as watch:
         found = request.indexed_archive.search(
             " ".join(query),
-            [*filters, *([starred_filter(request)] if starred else ())],
-            way=_way_of(exact=exact, regex=regex),
+            [*fields, *([starred_filter(request)] if starred else ())],
+            way=way,
             limit=limit,
             context=context,
             has_facets=not is_open,
@@ -178,30 +172,29 @@ def search_command(
             watch=watch,
         )
     request.output.warn_lost_workers(request.archive)
-    words = " ".join((*query, *(f"{field.name}:{field.value}" for field in filters)))
+    words = " ".join((*query, *(f"{field.name}:{field.value}" for field in fields)))
     if is_open:
-        _open_first(ctx, found, words)
+        if not found.hits:
+            raise UserError(f"nothing matches '{words}'", "use fewer words, or `word*`")
+        from plait.cli.show import show_command
+
+        hit = found.hits[0]
+        branch = hit.branch if hit.branch != hit.session else None
+        turn = None if hit.turn is None else str(hit.turn)
+        ctx.invoke(show_command, session=hit.session, branch=branch, turn=turn)
     elif as_json:
-        request.output.json(_result_to_json(request, found))
+        from msgspec import structs, to_builtins
+
+        hits = [
+            to_builtins(hit)
+            | {"open": _open_command(request, hit), "resume": _resume_command(request, hit)}
+            for hit in found.hits
+        ]
+        request.output.json(structs.asdict(found) | {"hits": hits})
+    elif found.hits:
+        _print_found(request, found)
     else:
-        _print_found(request, found, words)
-
-
-def _way_of(*, exact: bool, regex: bool) -> "SearchWay":
-    if exact and regex:
-        raise UserError("use either `--exact` or `--regex`")
-    return "exact" if exact else "regex" if regex else "words"
-
-
-def _result_to_json(request: Request, found: SearchResult) -> dict[str, Any]:
-    from msgspec import structs, to_builtins
-
-    hits = [
-        to_builtins(hit)
-        | {"open": _open_command(request, hit), "resume": _resume_command(request, hit)}
-        for hit in found.hits
-    ]
-    return structs.asdict(found) | {"hits": hits}
+        _print_nothing(request, found, words)
 
 
 def _resume_command(request: Request, hit: Hit) -> str:
@@ -219,32 +212,39 @@ def _open_command(request: Request, hit: Hit) -> str:
     return shell_command(*parts, *request.root_options)
 
 
-def _open_first(ctx: click.Context, found: SearchResult, text: str) -> None:
-    from plait.cli.show import show_command as show
-
-    if not found.hits:
-        raise UserError(f"nothing matches '{text}'", "use fewer words, or `word*`")
-    hit = found.hits[0]
-    branch = hit.branch if hit.branch != hit.session else None
-    turn = None if hit.turn is None else str(hit.turn)
-    ctx.invoke(show, session=hit.session, branch=branch, turn=turn)
-
-
-def _print_found(request: Request, found: SearchResult, query: str) -> None:
+def _print_found(request: Request, found: SearchResult) -> None:
     output = request.output
-    if not found.hits:
-        _print_nothing(request, found, query)
-        return
     if found.note:
         output.note(found.note)
+    sessions: dict[str, list[Hit]] = {}
+    for hit in found.hits:
+        sessions.setdefault(hit.session, []).append(hit)
     with output.paged():
-        for place, hits in enumerate(_by_session(found)):
-            if place:
-                output.print("")
+        for hits in sessions.values():
             _print_session(request, hits[0])
             for hit in hits:
                 _print_hit(request, hit)
-        _print_total(request, found)
+            output.print("")
+        first = short_id(found.hits[0].session)
+        parts = (
+            *_iter_counts(found),
+            "`--open` shows the first",
+            f"`{shell_command('plait', 'resume', first, *request.root_options)}` resumes it",
+        )
+        output.print(join_fitting(parts, output.width), style="dim")
+        for name, field in FACETS.items() if not found.is_whole else ():
+            counts = list(found.facets.get(name, {}).items())
+            if len(counts) < 2:
+                continue
+            if name == "month":  # a field narrows to what came after: sums from the newest
+                counts.sort(reverse=True)
+                sums = accumulate(count for _, count in counts)
+                counts = [(month, total) for (month, _), total in zip(counts, sums, strict=True)]
+            parts = tuple(
+                f"{field}{safe(value.strip('-'))} {format_number(count)}"
+                for value, count in counts[:MOST_FACETS]
+            )
+            output.print(join_fitting(parts, output.width), style="dim")
 
 
 def _print_nothing(request: Request, found: SearchResult, query: str) -> None:
@@ -259,13 +259,6 @@ def _print_nothing(request: Request, found: SearchResult, query: str) -> None:
         output.print("fewer fields may find more", style="dim")
     else:
         output.print("fewer words, `word*` or `--exact` may find more", style="dim")
-
-
-def _by_session(found: SearchResult) -> list[list[Hit]]:
-    sessions: dict[str, list[Hit]] = {}
-    for hit in found.hits:
-        sessions.setdefault(hit.session, []).append(hit)
-    return list(sessions.values())
 
 
 def _print_session(request: Request, hit: Hit) -> None:
@@ -283,98 +276,53 @@ def _print_session(request: Request, hit: Hit) -> None:
 
 
 def _print_hit(request: Request, hit: Hit) -> None:
+    """Print where a match is, the command that opens it, and its words."""
     from rich.text import Text
 
     output, width = request.output, request.output.width
-    room = max(width - len(INDENT) * 2, 10)
-    words = [*_highlighted(hit).wrap(output.console, room)]
-    if hit.result:
-        words += Text(safe(hit.result), style=OUTCOMES["failed"]).wrap(output.console, room)
-    output.print_lines(
-        (
-            *_heading(request, hit, width),
-            *(_context_line(line, width) for line in hit.before),
-            *(_indented(line) for line in words),
-            *(_context_line(line, width) for line in hit.after),
-        ),
-    )
-
-
-def _heading(request: Request, hit: Hit, width: int) -> "Iterator[Text]":
-    from rich.text import Text
-
     command = _open_command(request, hit)
-    more = format_count(hit.more, "more match", "more matches") if hit.more else ""
-    text = _what_and_where(hit, more)
-    room = width - text.cell_len - len(command)
-    if room >= 2:
-        yield text.append(" " * room + command, style="dim italic")
-        return
-    text.truncate(width, overflow="ellipsis")
-    yield text
-    yield Text(f"{INDENT}{command}", style="dim italic", overflow="fold")
-
-
-def _what_and_where(hit: Hit, more: str = "") -> "Text":
-    from rich.text import Text
-
-    turn = f"turn {hit.turn}" if hit.turn is not None else ""
-    parts = (turn, hit.tool or "", LINE_STATES.get(hit.state or "", ""), _when(hit), more)
-    text = Text(INDENT).append(hit.kind, style=STYLES.get(hit.kind, "cyan"))
-    if hit.outcome:
-        text.append(f"{SEPARATOR}{hit.outcome}", style=OUTCOMES[hit.outcome])
-    for part in parts:
-        if part:
-            text.append(f"{SEPARATOR}{safe(part)}", style="dim")
-    return text
-
-
-def _when(hit: Hit) -> str:
     time = local_time(hit.time)
-    if time is None:
-        return ""
-    passed = format_age(time, now())
-    return format_minute(time) if passed == format_day(time) else passed
+    age = format_age(time, now()) if time else ""
+    if time and age == format_day(time):
+        age = format_minute(time)
+    heading = Text(INDENT).append(hit.kind, style=STYLES.get(hit.kind, "cyan"))
+    if hit.outcome:
+        heading.append(f"{SEPARATOR}{hit.outcome}", style=OUTCOMES[hit.outcome])
+    for part in (
+        f"turn {hit.turn}" if hit.turn is not None else "",
+        hit.tool,
+        hit.state if hit.state in LINE_STATES else "",
+        age,
+        format_count_if_any(hit.more, "more match", "more matches"),
+    ):
+        if part:
+            heading.append(f"{SEPARATOR}{safe(part)}", style="dim")
+    room = width - heading.cell_len - len(command)
+    if room >= 2:
+        lines = [heading.append(" " * room + command, style="dim italic")]
+    else:
+        heading.truncate(width, overflow="ellipsis")
+        lines = [heading, Text(f"{INDENT}{command}", style="dim italic", overflow="fold")]
 
+    def iter_context(context: tuple[str, ...]) -> Iterator[Text]:
+        for line in context:
+            words = shorten_to_width(safe(line.expandtabs(4).rstrip()), max(width - 5, 10))
+            yield Text(f"{INDENT * 2}{words}".rstrip(), style="dim")
 
-def _highlighted(hit: Hit) -> "Text":
-    from rich.text import Text
-
+    room = max(width - len(INDENT) * 2, 10)
     text = Text(safe(hit.snippet) or "(the log has changed since)", overflow="fold")
     for start, end in hit.marks:
         text.stylize(MARKED, start, end)
-    return text
+    words = [*text.wrap(output.console, room)]
+    if hit.result:
+        words += Text(safe(hit.result), style=OUTCOMES["failed"]).wrap(output.console, room)
+    for line in words:
+        line.rstrip()
+    indented = [Text(INDENT * 2).append_text(line) for line in words]
+    output.print_lines([*lines, *iter_context(hit.before), *indented, *iter_context(hit.after)])
 
 
-def _indented(line: "Text") -> "Text":
-    from rich.text import Text
-
-    line.rstrip()
-    return Text(INDENT * 2).append_text(line)
-
-
-def _context_line(line: str, width: int) -> "Text":
-    from rich.text import Text
-
-    words = shorten_to_width(safe(line.expandtabs(4).rstrip()), max(width - 5, 10))
-    return Text(f"{INDENT * 2}{words}".rstrip(), style="dim")
-
-
-def _print_total(request: Request, found: SearchResult) -> None:
-    output, first = request.output, short_id(found.hits[0].session)
-    going_on = shell_command("plait", "resume", first, *request.root_options)
-    parts = (
-        *_counts_in_words(found),
-        "`--open` shows the first",
-        f"`{going_on}` resumes it",
-    )
-    output.print("")
-    output.print(join_fitting(parts, output.width), style="dim")
-    for counts in [] if found.is_whole else _narrowing(found):
-        output.print(join_fitting(counts, output.width), style="dim")
-
-
-def _counts_in_words(found: SearchResult) -> Iterator[str]:
+def _iter_counts(found: SearchResult) -> Iterator[str]:
     """Yield how much is listed of how much there is, and the way to the rest."""
     are_calls = all(hit.kind == "input" for hit in found.hits)
     noun = ("call" if are_calls else "passage") if found.is_each else "turn"
@@ -394,19 +342,3 @@ def _counts_in_words(found: SearchResult) -> Iterator[str]:
     more = min(MOST, found.total, 5 * len(found.hits))
     if more > len(found.hits):
         yield f"`-n {more}` lists more"
-
-
-def _narrowing(found: SearchResult) -> Iterator[list[str]]:
-    for name, field in NARROWED.items():
-        counts = found.facets.get(name, {})
-        if len(counts) > 1:
-            chosen = _since_months(counts) if name == "month" else list(counts.items())
-            yield [
-                f"{field}{safe(value.strip('-'))} {format_number(count)}"
-                for value, count in chosen[:MOST_FACETS]
-            ]
-
-
-def _since_months(counts: dict[str, int]) -> list[tuple[str, int]]:
-    newest = sorted(counts, reverse=True)
-    return list(zip(newest, accumulate(counts[month] for month in newest), strict=True))
