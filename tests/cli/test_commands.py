@@ -206,7 +206,7 @@ def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> N
     [
         (["cat", "zebra"], 2, "error: no session is called 'zebra'\nhint: `plait ls --root /"),
         (["cat", ONE, "--line", "99"], 2, "error: no line 99 in '"),
-        (["cat", ONE, "--line", "x"], 2, "error: 'x' is not a line number\nhint: say `--line 12`"),
+        (["cat", ONE, "--line", "x"], 2, "error: 'x' is not a line number\nhint: use `--line 3`"),
         (["cat", ONE, "--uuid", "nope"], 2, "error: no record 'nope' in '"),
         (["cat", TWO, "--agent", "zz"], 2, "error: no agent of this session is named 'zz'"),
         (["log", "gone.jsonl"], 3, "error: no such file or folder: 'gone.jsonl'"),

@@ -203,7 +203,7 @@ def test_turns_can_be_chosen(
         (
             ("--turn", "x"),
             "'x' is not a turn",
-            "use `--turn 3`, `--turn 3-5` or `--turn -1`",
+            "use `--turn 3`, `--turn 3-5` or `--turn 3-`",
         ),
         (("--branch", "zz"), "no branch is called 'zz'", "there are 1: the trunk; 2: branch "),
     ],

@@ -8,6 +8,7 @@ import click
 from plait.archive import check_file, check_log
 from plait.cli.options import Request, command, session_argument
 from plait.cli.output import format_json, write_bytes
+from plait.cli.selection import parse_range
 from plait.cli.text import safe
 from plait.errors import UserError
 from plait.line import Line, iter_lines
@@ -37,15 +38,16 @@ def cat_command(
     for the newest of this directory.
     """
     path = _path_of(request, session, agent)
-    first, last = _parse_line_span(span)
+    numbers = parse_range(span, sys.maxsize - 1, "--line", "line number") if span else None
     found = False
     with request.output.paged():
         for line in iter_lines(path):
-            if last is not None and line.number > last:
-                break
-            if line.number >= first and (uuid is None or _has_uuid(line, uuid)):
+            is_wanted = numbers is None or line.number in numbers
+            if is_wanted and (uuid is None or _has_uuid(line, uuid)):
                 found = True
                 print_line(request, line, pretty=pretty)
+            if numbers and line.number >= numbers[-1]:
+                break
     if not found and (span or uuid):
         what = f"line {span}" if span else f"record '{uuid}'"
         raise UserError(f"no {what} in '{path}'")
@@ -67,15 +69,6 @@ def _path_of(request: Request, session: str, agent: str | None) -> Path:
     raise UserError(
         problem if not files else f"'{agent}' means {len(files)} agents", f"there are {known}"
     )
-
-
-def _parse_line_span(text: str | None) -> tuple[int, int | None]:
-    if text is None:
-        return 1, None
-    first, dash, last = text.partition("-")
-    if not first.isdigit() or (dash and last and not last.isdigit()):
-        raise UserError(f"'{text}' is not a line number", "say `--line 12` or `--line 12-20`")
-    return int(first), (int(last) if last else None) if dash else int(first)
 
 
 def _has_uuid(line: Line, uuid: str) -> bool:

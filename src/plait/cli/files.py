@@ -1,6 +1,5 @@
 """`plait files`, `history` and `blame`: what sessions did to files."""
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,9 +10,11 @@ from msgspec.structs import asdict
 
 from plait.cli.options import Request, command, json_option, session_argument
 from plait.cli.output import write_bytes
-from plait.cli.selection import parse_time_option
+from plait.cli.selection import parse_range, parse_time_option
 from plait.cli.text import (
+    GAP,
     SHORT_ID,
+    align_cells,
     format_stamp,
     now,
     safe_line,
@@ -36,7 +37,7 @@ from plait.view.summaries import format_prompt, to_single_line
 from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
-    from plait.archive import Blame, BlamedLine, FileAt, FileHistory, NotePlan, WrittenFile
+    from plait.archive import Blame, BlamedLine, FileHistory, NotePlan
     from plait.conversation.patches import Hunk
     from plait.files.events import FileEvent, NetChange
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 WIDE = 110
 """Columns from which on commits are shown beside lines."""
 WRITER_WIDTH, TIME_WIDTH, COMMIT_WIDTH = SHORT_ID + 6, 16, 8
-SPAN = re.compile(r"(\d+)(?:(-)(\d*))?")
 MOST_WRITERS = 12
 LEAST_PATH = 16
 MOST_TURNS = 5
@@ -87,26 +87,19 @@ def blame_command(
     if is_sure:
         raise UserError("--yes needs --notes", "`plait blame FILE --notes` shows the plan")
     blame = request.archive.blame(file, directory=directory, known_as=known_as)
-    lines = _select_lines(blame.lines, span)
+    lines = blame.lines
+    if span is not None:
+        numbers = parse_range(span, len(lines), "--lines", "range of lines")
+        lines = tuple(line for line in lines if line.line in numbers)
+        if not lines:
+            count = format_count(len(blame.lines), "line")
+            raise UserError(f"no lines {span}", f"the file has {count}")
     if as_json:
         request.output.json([asdict(line) for line in lines])
         return
     with request.output.paged():
         _print_blame(request, blame, lines)
-
-
-def _select_lines(lines: "tuple[BlamedLine, ...]", span: str | None) -> "tuple[BlamedLine, ...]":
-    if span is None:
-        return lines
-    match = SPAN.fullmatch(span)
-    if not match:
-        raise UserError(f"'{span}' is not a range of lines", "use `--lines 12`, `12-20` or `12-`")
-    first = int(match[1])
-    last = int(match[3]) if match[3] else len(lines) if match[2] else first
-    selected = lines[max(first - 1, 0) : last]
-    if not selected:
-        raise UserError(f"no lines {span}", f"the file has {format_count(len(lines), 'line')}")
-    return selected
+        _print_writers(request, list_writers(lines))
 
 
 def _print_blame(request: Request, blame: "Blame", lines: "tuple[BlamedLine, ...]") -> None:
@@ -140,7 +133,6 @@ def _print_blame(request: Request, blame: "Blame", lines: "tuple[BlamedLine, ...
     output.print_lines(
         format_line(line, is_first) for line, is_first in iter_with_author_changes(lines)
     )
-    _print_writers(request, list_writers(lines))
 
 
 def _print_writers(request: Request, writers: list[Writer]) -> None:
@@ -236,29 +228,43 @@ def files_command(
         changes = archive.session_files(source)
         if as_json:
             output.json(changes)
-        elif patch and changes:
+        elif not changes:
+            output.print(NO_CHANGES)
+        elif patch:
             for change in changes:
                 _print_patch(request, change.path, change.hunks, is_new=change.is_new)
         else:
-            _print_net_changes(request, changes)
+            for line in net_lines(changes, output.width if sys.stdout.isatty() else None):
+                output.print_unwrapped(line, style="" if line[:1].strip() else "dim")
+            added = sum(change.added for change in changes)
+            removed = sum(change.removed for change in changes)
+            output.print(f"{format_count(len(changes), 'file')}: +{added} −{removed} in total")
     elif folder is None:
-        _print_files_at(request, archive.session_files_at(source, turn), as_json=as_json)
+        files = archive.session_files_at(source, turn)
+        if as_json:
+            names = ("path", "is_there", "certainty", "since", "why")
+            output.json([{name: getattr(file, name) for name in names} for file in files])
+            return
+        for file in files:
+            state = file.certainty if file.is_there else f"not there ({file.certainty})"
+            reason = f"  {file.why}" if file.why else ""
+            output.print_unwrapped(f"{state:<18} {safe_line(file.path)}{reason}")
+        if files:
+            output.print("`-o DIR` writes those that are known into a folder", style="dim")
+        else:
+            output.print(NO_CHANGES)
     else:
         place = request.settings.directory / folder
         written = archive.write_session_files(source, turn, place, is_forced=force)
-        _print_written(request, written, folder, as_json=as_json)
-
-
-def _print_net_changes(request: Request, changes: "list[NetChange]") -> None:
-    output = request.output
-    if not changes:
-        output.print(NO_CHANGES)
-        return
-    for line in net_lines(changes, output.width if sys.stdout.isatty() else None):
-        output.print_unwrapped(line, style="" if line[:1].strip() else "dim")
-    added = sum(change.added for change in changes)
-    removed = sum(change.removed for change in changes)
-    output.print(f"{format_count(len(changes), 'file')}: +{added} −{removed} in total")
+        if as_json:
+            output.json(written)
+            return
+        for each in written:
+            name = Path(folder) / each.name if each.name else f"not written: {each.path}"
+            output.print_unwrapped(safe_line(str(name)) + (f"  {each.why}" if each.why else ""))
+        count = sum(each.name is not None for each in written)
+        words = f"{format_count(count, 'file')} written" if written else NO_CHANGES
+        output.print(words, style="dim")
 
 
 def net_lines(changes: "Sequence[NetChange]", width: int | None) -> Iterator[str]:
@@ -274,14 +280,13 @@ def net_lines(changes: "Sequence[NetChange]", width: int | None) -> Iterator[str
         others = " (also changed by others)" if change.has_others else ""
         path = safe_line(change.path)
         rows.append((state, net, str(change.changes), turns, path, others))
-    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for state, net, count, turns, path, others in rows:
-        figures = (
-            f"{state:<{sizes[0]}}  {net:>{sizes[1]}}  {count:>{sizes[2]}}  {turns:<{sizes[3]}}"
-        )
+    figures = align_cells([row[:4] for row in rows], right=(1, 2))
+    for cells, (*_, path, others) in zip(figures, rows, strict=True):
+        line = GAP.join(cells)
         if width is not None:
-            path = shorten_path(path, max(width - len(figures) - len(others) - 2, LEAST_PATH))
-        yield f"{figures}  {path}{others}"
+            room = width - len(line) - len(others) - len(GAP)
+            path = shorten_path(path, max(room, LEAST_PATH))
+        yield f"{line}{GAP}{path}{others}"
 
 
 def _print_patch(request: Request, path: str, hunks: "Iterable[Hunk]", *, is_new: bool) -> None:
@@ -292,36 +297,6 @@ def _print_patch(request: Request, path: str, hunks: "Iterable[Hunk]", *, is_new
         Text(safe_line(line) if "\t" not in line else line, style=styles.get(line[:1], ""))
         for line in format_unified_diff(safe_line(path), hunks, is_new=is_new)
     )
-
-
-def _print_files_at(request: Request, files: "list[FileAt]", *, as_json: bool) -> None:
-    output = request.output
-    if as_json:
-        names = ("path", "is_there", "certainty", "since", "why")
-        output.json([{name: getattr(file, name) for name in names} for file in files])
-        return
-    for file in files:
-        state = file.certainty if file.is_there else f"not there ({file.certainty})"
-        reason = f"  {file.why}" if file.why else ""
-        output.print_unwrapped(f"{state:<18} {safe_line(file.path)}{reason}")
-    if files:
-        output.print("`-o DIR` writes those that are known into a folder", style="dim")
-    else:
-        output.print(NO_CHANGES)
-
-
-def _print_written(
-    request: Request, files: "list[WrittenFile]", folder: str, *, as_json: bool
-) -> None:
-    output = request.output
-    if as_json:
-        output.json(files)
-        return
-    for file in files:
-        name = f"not written: {file.path}" if file.name is None else str(Path(folder) / file.name)
-        output.print_unwrapped(safe_line(name) + (f"  {file.why}" if file.why else ""))
-    count = sum(file.name is not None for file in files)
-    output.print(f"{format_count(count, 'file')} written" if files else NO_CHANGES, style="dim")
 
 
 @command(
@@ -360,7 +335,24 @@ def history_command(
             known_as=known_as,
             time_of=lambda text: format_timestamp(parse_time_option(text, now())),
         )
-        _print_content(request, found, as_json=as_json)
+        if as_json:
+            text = None if found.text is None else str(found.text)
+            facts = {"certainty": found.certainty, "since": found.since, "why": found.why}
+            output.json({"path": found.path, "is_there": found.is_there, "text": text, **facts})
+            return
+        if not found.is_there:
+            raise UserError(
+                f"'{found.path}' did not exist then",
+                "`plait history FILE` shows when it was created",
+            )
+        if found.text is None:
+            raise UserError(
+                f"the content of '{found.path}' at that point is unknown: {found.why}",
+                f"`plait history {shell_command(found.path)} --patch` shows the recorded changes",
+            )
+        write_bytes(found.data)
+        if found.why:
+            output.note(f"likely, but not certain: {found.why}")
         return
     history = request.archive.file_history(file, directory=directory, known_as=known_as)
     if not history.events:
@@ -390,26 +382,6 @@ def history_command(
         return
     with output.paged():
         _print_history(request, history, events, has_patches=patch)
-
-
-def _print_content(request: Request, file: "FileAt", *, as_json: bool) -> None:
-    if as_json:
-        text = None if file.text is None else str(file.text)
-        facts = {"certainty": file.certainty, "since": file.since, "why": file.why}
-        request.output.json({"path": file.path, "is_there": file.is_there, "text": text, **facts})
-        return
-    if not file.is_there:
-        raise UserError(
-            f"'{file.path}' did not exist then", "`plait history FILE` shows when it was created"
-        )
-    if file.text is None:
-        raise UserError(
-            f"the content of '{file.path}' at that point is unknown: {file.why}",
-            f"`plait history {shell_command(file.path)} --patch` shows the recorded changes",
-        )
-    write_bytes(file.data)
-    if file.why:
-        request.output.note(f"likely, but not certain: {file.why}")
 
 
 def _print_history(

@@ -240,23 +240,23 @@ class PassagePrinter:
             case TodoBlock():
                 for status, words in passage.items:
                     sign, style = TODOS.get(status, TODOS["pending"])
-                    yield from self._fit(Text(f"{INDENT}{sign} {one_safe_line(words)}", style))
+                    yield from self._fit(Text(f"{INDENT}{sign} {to_safe_line(words)}", style))
             case QuestionBlock():
                 for question, answer in passage.pairs:
-                    yield from self._indent(f"? {one_safe_line(question)}", "none")
-                    words = "no answer" if answer is None else one_safe_line(answer)
+                    yield from self._indent(f"? {to_safe_line(question)}", "none")
+                    words = "no answer" if answer is None else to_safe_line(answer)
                     yield from self._indent(f"→ {words}", "dim" if answer is None else "bold")
             case CompactionBlock():
                 moment = local_time(passage.time)
                 time = f" • {format_second(moment)}" if moment else ""
-                words = f"📦 {one_safe_line(passage.text)}{time}"
+                words = f"📦 {to_safe_line(passage.text)}{time}"
                 yield from self._fit(Text(words, style="bold magenta"))
                 if passage.details:
                     yield from self._indent(", ".join(passage.details), "dim")
             case BranchBlock():
                 yield from self._iter_branch(passage.left)
             case RemarkBlock():
-                yield from self._fit(Text(one_safe_line(passage.text), style=TONES[passage.tone]))
+                yield from self._fit(Text(to_safe_line(passage.text), style=TONES[passage.tone]))
 
     def _format_turn(self, head: TurnHeaderBlock) -> Text:
         """Return the rule that a turn begins with, its figures at the right."""
@@ -299,9 +299,9 @@ class PassagePrinter:
 
     def _iter_branch(self, left: BranchPoint) -> Iterator[Text]:
         """Yield where a branch leaves, and the command that shows it."""
-        name = one_safe_line(shorten_name(left.to))
+        name = to_safe_line(shorten_name(left.to))
         state = "active" if left.is_active else "abandoned"
-        words = f": “{shorten_to_width(one_safe_line(left.label), 60)}”" if left.label else ""
+        words = f": “{shorten_to_width(to_safe_line(left.label), 60)}”" if left.label else ""
         what = "branch" if left.kind == "branch" else f"{left.kind} session"
         sign = "├─●" if left.is_active else "├─○"
         yield from self._fit(
@@ -341,7 +341,7 @@ class PassagePrinter:
                 yield Text.assemble(INDENT, part) if place else part
 
 
-def one_safe_line(text: str | None) -> str:
+def to_safe_line(text: str | None) -> str:
     """Return a text on one line, safe to print."""
     return safe(" ".join(strip_escapes(text or "").split()))
 
@@ -408,7 +408,7 @@ def print_heading(
 ) -> None:
     """Print which conversation it is."""
     title = shown.title if shown.id != found.main else facts.title or shown.title
-    words = one_safe_line(title or facts.title or "(no title)")
+    words = to_safe_line(title or facts.title or "(no title)")
     output.print(shorten_to_width(words, TITLE_LINES * output.width), style="bold")
     place = f"{session.id}  {facts.cwd or session.project}"
     output.print(f"{place}  {facts.mark}" if facts.mark else place, style="dim")
@@ -451,7 +451,7 @@ def _state_of(found: Conversations, shown: Conversation) -> str:
 def _facts_of(shown: Conversation, totals: Totals) -> Iterator[str]:
     responses = [each for each in shown.responses if not each.is_synthetic]
     if models := dict.fromkeys(each.model for each in responses if each.model):
-        yield shorten_to_width(one_safe_line(format_models(models)), 60)
+        yield shorten_to_width(to_safe_line(format_models(models)), 60)
     first, last = local_time(shown.started), local_time(shown.ended)
     if first:
         yield format_time_range(first, last) if last else format_minute(first)

@@ -203,7 +203,7 @@ def select_turns(conversation: "Conversation", text: str | None) -> "tuple[Turn,
     if text is None:
         return conversation.turns
     last = conversation.turns[-1].number if conversation.turns else 0
-    numbers = parse_turn_range(text, last)
+    numbers = parse_range(text, last, "--turn")
     found = tuple(turn for turn in conversation.turns if turn.number in numbers)
     if not found:
         known = f"turns 1 to {last}" if last > 1 else "1 turn" if last else "no turns"
@@ -211,11 +211,13 @@ def select_turns(conversation: "Conversation", text: str | None) -> "tuple[Turn,
     return found
 
 
-def parse_turn_range(text: str, last: int) -> range:
-    """Parse `3`, `3-5`, `3-` or `-1` into turn numbers; negative ones count from the end."""
+def parse_range(text: str, last: int, option: str, noun: str = "turn") -> range:
+    """Parse `3`, `3-5`, `3-` or `-1`, the value of an option; negative numbers count from the end."""
     match = SPAN.fullmatch(text)
     if not match:
-        raise UserError(f"'{text}' is not a turn", "use `--turn 3`, `--turn 3-5` or `--turn -1`")
+        raise UserError(
+            f"'{text}' is not a {noun}", f"use `{option} 3`, `{option} 3-5` or `{option} 3-`"
+        )
 
     def from_start(number: int) -> int:
         return last + 1 + number if number < 0 else number

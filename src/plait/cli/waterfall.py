@@ -1,14 +1,13 @@
 """`plait trace show`: a session's spans as a waterfall in the terminal, or as JSON."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 from rich.text import Text
 
 from plait.cli.options import Request, command, json_option, session_argument
-from plait.cli.selection import parse_turn_range
+from plait.cli.selection import parse_range
 from plait.cli.text import safe
 from plait.errors import UserError
 from plait.trace.model import Content, Span
@@ -19,6 +18,7 @@ from plait.view.formats import (
     format_money,
     format_thousands,
     format_tokens,
+    join_dotted,
 )
 from plait.view.summaries import to_single_line
 from plait.view.text import count_columns, shorten_to_width
@@ -36,7 +36,7 @@ COLOURS = {
     "hook": "bright_black",
     "event": "bright_black",
 }
-TELLING_INPUTS = """subject description command file_path pattern query url skill prompt path
+DESCRIPTIVE_INPUTS = """subject description command file_path pattern query url skill prompt path
     notebook_path name""".split()
 """The inputs of a tool that say in a few words what a call is for, the best first."""
 FULL, MOMENT, EARLY, LATE = "█", "│", "‹", "›"
@@ -66,77 +66,65 @@ def show_command(
     Nothing is sent or redacted. Bars are to the scale of their turn; tokens and cost of a span
     include what is below it.
     """
-    found = _spans_of(request, session, turn, has_thinking=thinking)
+    content = Content(has_thinking=thinking)
+    source = request.session(session)
+    found = list(request.archive.traces(source, content=content, pricing=request.prices))
+    found.sort(key=lambda spans: (spans[0].start is None, spans[0].start or 0))
+    if turn is not None:
+        last = max((spans[0].turn for spans in found), default=0)
+        numbers = parse_range(turn, last, "--turn")
+        found = [spans for spans in found if spans[0].turn in numbers]
+        if not found:
+            raise UserError(f"no answered turn {turn} in this session", f"the last is {last}")
     if as_json:
         request.output.json([span for spans in found for span in spans])
         return
+    output = request.output
     if not found:
-        request.output.note("nothing to trace: no turn of this session was answered")
-    with request.output.paged():
+        output.note("nothing to trace: no turn of this session was answered")
+    with output.paged():
         for spans in found:
-            _show_trace(request, spans, show_all=show_all)
+            shown = spans if show_all else drop_quiet_hooks(spans)
+            for line in _iter_lines(build_waterfall(shown), output.width):
+                output.print(line)
+            if hidden := len(spans) - len(shown):
+                which = "it" if hidden == 1 else "them"
+                words = f"  {format_count(hidden, 'quiet hook')} (`--all` shows {which})"
+                output.print(words, style="dim")
+            output.print("")
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """How wide each column of a waterfall is; one that has no room is 0."""
-
-    name: int
-    tokens: int
-    cost: int
-    time: int
-    bar: int
-
-    @classmethod
-    def fitting(cls, width: int, rows: list[WaterfallRow]) -> "Columns":
-        """Return columns for a screen; narrow ones do without tokens and cost."""
-        has_cost = any(row.cost is not None for row in rows)
-        tokens = 6 if width >= NARROW else 0
-        cost = 9 if width >= NARROW and has_cost else 0
-        time = 8
-        bar = width // 5 if width < WIDE else width // 4
-        return cls(width - tokens - cost - time - bar - 2, tokens, cost, time, bar)
-
-
-def _trace_heading(row: WaterfallRow, columns_: Columns) -> Text:
-    span = row.span
-    text = Text().append(MARKS[span.level], STYLES[span.level])
-    text.append(safe(span.name), "bold")
-    ending = f", {span.status}" if span.status else ""
-    text.append(f"{' abandoned' if span.is_abandoned else ''}{safe(ending)}", STYLES[span.level])
-    words = _words_in(span.input)
-    room = columns_.name - count_columns(text.plain) - 2
-    if words and room > 8:
-        text.append(f"  {shorten_to_width(words, room)}", "dim")
-    text.truncate(columns_.name, overflow="ellipsis")
-    return _with_figures(text, row, columns_)
-
-
-def _span_line(row: WaterfallRow, columns_: Columns) -> Text:
-    span = row.span
-    most = columns_.name // 2
-    rails = row.rails if len(row.rails) <= most else f"…{row.rails[1 - most :]}"
-    text = Text().append(rails, "dim")
-    text.append(
-        MARKS[span.level] + safe(_short_name(span)), STYLES[span.level] or COLOURS[span.kind]
-    )
-    room = columns_.name - count_columns(text.plain) - 1
-    words = _purpose(span)
-    if words and room > 6:
-        text.append(f" {shorten_to_width(words, room)}", STYLES[span.level] or "dim")
-    text.truncate(columns_.name, overflow="ellipsis")
-    return _with_figures(text, row, columns_).append("  ").append_text(_bar(row, columns_.bar))
-
-
-def _with_figures(text: Text, row: WaterfallRow, columns_: Columns) -> Text:
-    text.append(" " * max(columns_.name - count_columns(text.plain), 0))
-    if columns_.tokens:
-        text.append(f"{format_tokens(row.tokens) if row.tokens else '':>{columns_.tokens}}", "dim")
-    if columns_.cost:
+def _iter_lines(rows: list[WaterfallRow], width: int) -> Iterator[Text]:
+    """Yield a line for each span of a turn; narrow screens do without tokens and cost."""
+    has_cost = width >= NARROW and any(row.cost is not None for row in rows)
+    bar = width // 5 if width < WIDE else width // 4
+    sizes = (6 if width >= NARROW else 0, 9 if has_cost else 0, 8)
+    room = width - sum(sizes) - bar - 2
+    for place, row in enumerate(rows):
+        span, style = row.span, STYLES[row.span.level]
+        text, mark = Text(), MARKS[span.level]
+        if place == 0:
+            ending = f", {span.status}" if span.status else ""
+            text.append(mark, style).append(safe(span.name), "bold")
+            text.append(f"{' abandoned' if span.is_abandoned else ''}{safe(ending)}", style)
+            words, gap, least = _first_words(span.input), "  ", 8
+        else:
+            most = room // 2
+            rails = row.rails if len(row.rails) <= most else f"…{row.rails[1 - most :]}"
+            name = format_model(span.name) if span.kind == "generation" else span.name
+            text.append(rails, "dim").append(mark + safe(name), style or COLOURS[span.kind])
+            words, gap, least = _describe_span(span), " ", 6
+        left = room - count_columns(text.plain) - len(gap)
+        if words and left > least:
+            text.append(gap + shorten_to_width(words, left), (place and style) or "dim")
+        text.truncate(room, overflow="ellipsis")
+        tokens = format_tokens(row.tokens) if row.tokens else ""
         cost = format_money(row.cost) if row.cost is not None else ""
-        text.append(f"{cost:>{columns_.cost}}", "dim")
-    text.append(f"{format_span_time(row.duration):>{columns_.time}}")
-    return text
+        figures = (tokens, cost, format_span_time(row.duration))
+        text.append(" " * max(room - count_columns(text.plain), 0))
+        for figure, size, colour in zip(figures, sizes, ("dim", "dim", ""), strict=True):
+            text.append(figure.rjust(size) if size else "", colour)
+        yield text.append("  ").append_text(_draw_bar(row, bar)) if place else text
 
 
 def format_span_time(duration: int | None) -> str:
@@ -154,100 +142,48 @@ def format_span_time(duration: int | None) -> str:
     return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {seconds:02}s"
 
 
-def _bar(row: WaterfallRow, width: int) -> Text:
+def _draw_bar(row: WaterfallRow, width: int) -> Text:
     start = min(int(row.left * width), width - 1)
     end = max(round(row.right * width), start + 1)
-    style = STYLES[row.span.level] or COLOURS.get(row.span.kind, "")
-    if not row.duration:
-        drawn = MOMENT
-    else:
+    drawn = MOMENT
+    if row.duration:
         drawn = FULL * (end - start)
         drawn = f"{EARLY}{drawn[1:]}" if row.is_early else drawn
         drawn = f"{drawn[:-1]}{LATE}" if row.is_late else drawn
-    return Text(" " * start + drawn, style)
+    return Text(" " * start + drawn, STYLES[row.span.level] or COLOURS.get(row.span.kind, ""))
 
 
-def _short_name(span: Span) -> str:
-    if span.kind != "generation":
-        return span.name
-    return format_model(span.name)
-
-
-def _words_in(content: Any) -> str:
+def _first_words(content: Any) -> str:
     """Return how the words begin that went in or came out of a span."""
     text = content.get("content", "") if isinstance(content, Mapping) else ""
     return safe(to_single_line(text)) if isinstance(text, str) else ""
 
 
-def _purpose(span: Span) -> str:
-    parts = [safe(to_single_line(span.status)), _about(span)]
-    return " · ".join(part for part in parts if part)
-
-
-def _about(span: Span) -> str:
+def _describe_span(span: Span) -> str:
+    """Return the status of a span and what it is about."""
+    status, about = safe(to_single_line(span.status)), ""
+    metadata = span.metadata
     match span.kind:
         case "tool":
-            return safe(to_single_line(_best_input(span.input)))
+            given: Any = span.input if isinstance(span.input, Mapping) else {}
+            for name in DESCRIPTIVE_INPUTS:
+                about = given.get(name)
+                if isinstance(about, str) and about:
+                    about = "/".join(about.rsplit("/", 2)[-2:]) if name in PATHS else about
+                    break
+            else:
+                about = ""
         case "agent":
-            return safe(to_single_line(str(span.metadata.get("description") or ""))) or _words_in(
-                span.input
-            )
+            about = str(metadata.get("description") or "") or _first_words(span.input)
         case "generation":
-            return "" if span.status else _words_in(span.output)
+            about = "" if status else _first_words(span.output)
         case "compaction":
-            return _compacted(span.metadata)
+            before, after = metadata.get("pre_tokens"), metadata.get("post_tokens")
+            if isinstance(before, int):
+                left = format_thousands(after if isinstance(after, int) else None)
+                about = f"{format_thousands(before)}{f' to {left}' if left else ''} tokens"
         case "hook":
-            return safe(to_single_line(str(span.metadata.get("command") or "")))
+            about = str(metadata.get("command") or "")
         case _:
-            return _words_in(span.input)
-
-
-def _best_input(given: Any) -> str:
-    if not isinstance(given, Mapping):
-        return ""
-    for name in TELLING_INPUTS:
-        value = given.get(name)
-        if isinstance(value, str) and value:
-            return "/".join(value.rsplit("/", 2)[-2:]) if name in PATHS else value
-    return ""
-
-
-def _compacted(metadata: Mapping[str, Any]) -> str:
-    before, after = metadata.get("pre_tokens"), metadata.get("post_tokens")
-    if not isinstance(before, int):
-        return ""
-    left = format_thousands(after if isinstance(after, int) else None)
-    return f"{format_thousands(before)}{f' to {left}' if left else ''} tokens"
-
-
-def _spans_of(
-    request: Request, session: str, turn: str | None, *, has_thinking: bool
-) -> list[list[Span]]:
-    content, chosen = Content(has_thinking=has_thinking), request.session(session)
-    found = list(request.archive.traces(chosen, content=content, pricing=request.prices))
-    found.sort(key=lambda spans: (spans[0].start is None, spans[0].start or 0))
-    return found if turn is None else _of_turns(found, turn)
-
-
-def _of_turns(found: list[list[Span]], text: str) -> list[list[Span]]:
-    last = max((spans[0].turn for spans in found), default=0)
-    numbers = parse_turn_range(text, last)
-    meant = [spans for spans in found if spans[0].turn in numbers]
-    if not meant:
-        raise UserError(f"no answered turn {text} in this session", f"the last is {last}")
-    return meant
-
-
-def _show_trace(request: Request, spans: list[Span], *, show_all: bool) -> None:
-    output = request.output
-    shown = spans if show_all else drop_quiet_hooks(spans)
-    rows = build_waterfall(shown)
-    columns = Columns.fitting(output.width, rows)
-    output.print(_trace_heading(rows[0], columns))
-    for row in rows[1:]:
-        output.print(_span_line(row, columns))
-    hidden = len(spans) - len(shown)
-    if hidden:
-        which = "it" if hidden == 1 else "them"
-        output.print(f"  {format_count(hidden, 'quiet hook')} (`--all` shows {which})", style="dim")
-    output.print("")
+            about = _first_words(span.input)
+    return join_dotted(status, safe(to_single_line(about)))

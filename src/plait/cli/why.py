@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import to_builtins
 
-from plait.archive import WhyRequest, WhyTotals, gc_paused
+from plait.archive import WhyTotals, gc_paused
 from plait.cli.options import (
     Request,
     command,
@@ -41,7 +41,7 @@ from plait.view.formats import (
 from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
-    from plait.archive import Waste, WasteFinding, Why
+    from plait.archive import WasteFinding, Why
 
 MOST_CARRIED = 10
 MOST_EVIDENCE = 3
@@ -94,25 +94,50 @@ def why_command(
         return
     with output.paged():
         output.print_heading(request.archive.facts(source))
-        _print_why(request, why, is_all=is_all, is_turn=turn is not None)
+        if why.requests:
+            _print_why(request, why, is_all=is_all, is_turn=turn is not None)
+        else:
+            output.print("no token usage recorded in this session")
 
 
 def _print_why(request: Request, why: "Why", *, is_all: bool, is_turn: bool) -> None:
     output = request.output
-    if not why.requests:
-        output.print("no token usage recorded in this session")
-        return
     _print_totals(request, why.totals)
     shown = why.requests if is_all or is_turn else find_jumps(why.requests)
     if shown:
         output.print("")
-        _print_requests(request, shown)
-        rest = len(why.requests) - len(shown)
-        if rest:
+        right = ("turn", "sent", "again", "cost")
+        table = output.table("turn", "time", "sent", "again", "cost", "why", right=right)
+        for sent in shown:
+            table.add_row(
+                str(sent.turn) if sent.turn else "",
+                _format_time(sent.time),
+                format_tokens(sent.read + sent.new + sent.again + sent.uncached),
+                format_tokens(sent.again) if sent.again else "",
+                "?" if sent.cost_usd is None else format_money(sent.cost_usd),
+                format_reason(sent),
+            )
+        output.print(table)
+        if rest := len(why.requests) - len(shown):
             more = f"{format_count(rest, 'request')} cost no more than usual; `--all` shows them"
             output.print(more, style="dim")
     if why.carried:
-        _print_carried(request, why, why.requests[0].turn if is_turn else None)
+        turn = why.requests[0].turn if is_turn else None
+        when, cost = (f" after turn {turn}", "had cost by then") if turn else ("", "has cost")
+        output.print("")
+        heading = f"the largest items in the context{when}, and what carrying them {cost}"
+        output.print(heading, style="bold")
+        headings = ("tokens", "cost", "since", "kind", "what")
+        table = output.table(*headings, right=headings[:3])
+        for item in why.carried[:MOST_CARRIED]:
+            table.add_row(
+                format_tokens(item.tokens),
+                "?" if item.cost_usd is None else format_money(item.cost_usd),
+                f"turn {item.turn}" if item.turn else "the start",
+                item.kind.removesuffix("s"),
+                shorten_to_width(safe_line(item.words), max(output.width - 50, 20)),
+            )
+        output.print(table)
     upcoming = why.next
     if upcoming and upcoming.tokens is not None:
         words = f"the next prompt sends {format_tokens(upcoming.tokens)} tokens"
@@ -162,42 +187,8 @@ def _print_totals(request: Request, totals: WhyTotals) -> None:
     output.print(table)
 
 
-def _print_requests(request: Request, requests: tuple[WhyRequest, ...]) -> None:
-    right = ("turn", "sent", "again", "cost")
-    table = request.output.table("turn", "time", "sent", "again", "cost", "why", right=right)
-    for sent in requests:
-        table.add_row(
-            str(sent.turn) if sent.turn else "",
-            _format_time(sent.time),
-            format_tokens(sent.read + sent.new + sent.again + sent.uncached),
-            format_tokens(sent.again) if sent.again else "",
-            "?" if sent.cost_usd is None else format_money(sent.cost_usd),
-            format_reason(sent),
-        )
-    request.output.print(table)
-
-
 def _format_time(time: datetime | None) -> str:
     return format_minute(time.astimezone()) if time else ""
-
-
-def _print_carried(request: Request, why: "Why", turn: int | None) -> None:
-    output = request.output
-    when, cost = (f" after turn {turn}", "had cost by then") if turn else ("", "has cost")
-    output.print("")
-    heading = f"the largest items in the context{when}, and what carrying them {cost}"
-    output.print(heading, style="bold")
-    right = ("tokens", "cost", "since")
-    table = output.table("tokens", "cost", "since", "kind", "what", right=right)
-    for item in why.carried[:MOST_CARRIED]:
-        table.add_row(
-            format_tokens(item.tokens),
-            "?" if item.cost_usd is None else format_money(item.cost_usd),
-            f"turn {item.turn}" if item.turn else "the start",
-            item.kind.removesuffix("s"),
-            shorten_to_width(safe_line(item.words), max(output.width - 50, 20)),
-        )
-    output.print(table)
 
 
 @command(
@@ -251,29 +242,25 @@ def waste_command(
                     evidence["open"] = _why_command(request, session_id, response)
         output.json(value)
         return
+    if not waste.findings:
+        output.print("no avoidable spending found")
+        return
     with output.paged():
-        _print_waste(request, waste, titles, is_all=is_all)
+        share = f", {waste.share_of_input:.0%} of what was sent" if waste.share_of_input else ""
+        total = f"{format_saving(waste.least_usd, waste.total_usd)} could have been saved{share}"
+        output.print(f"{total} ({format_count(waste.sessions, 'session')})", style="bold")
+        for finding in waste.findings:
+            _print_finding(request, finding, titles, is_all=is_all)
+        first = waste.findings[0].evidence[0]
+        output.print("")
+        output.print("show the first of them (`--json` has the command for each):", style="dim")
+        words = _why_command(request, short_id(first.session), first.response)
+        output.print_unwrapped(f"  {words}")
 
 
 def _why_command(request: Request, session: str, response: str) -> str:
     """Return the command that shows one request."""
     return shell_command("plait", "why", session, "--turn", response, *request.root_options)
-
-
-def _print_waste(request: Request, waste: "Waste", titles: dict[str, str], *, is_all: bool) -> None:
-    output = request.output
-    if not waste.findings:
-        output.print("no avoidable spending found")
-        return
-    share = f", {waste.share_of_input:.0%} of what was sent" if waste.share_of_input else ""
-    total = f"{format_saving(waste.least_usd, waste.total_usd)} could have been saved{share}"
-    output.print(f"{total} ({format_count(waste.sessions, 'session')})", style="bold")
-    for finding in waste.findings:
-        _print_finding(request, finding, titles, is_all=is_all)
-    first = waste.findings[0].evidence[0]
-    output.print("")
-    output.print("show the first of them (`--json` has the command for each):", style="dim")
-    output.print_unwrapped(f"  {_why_command(request, short_id(first.session), first.response)}")
 
 
 def _print_finding(
