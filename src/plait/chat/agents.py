@@ -408,7 +408,7 @@ BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(slots=True)
 class AgentTask:
-    """An agent in the background."""
+    """A `BackgroundTask` that is an agent."""
 
     agent_run: AgentRun
     output: Path
@@ -425,7 +425,6 @@ class AgentTask:
 
     @property
     def id(self) -> str:
-        """The id of the agent."""
         return self.agent_run.id
 
     @property
@@ -437,7 +436,6 @@ class AgentTask:
 
     @property
     def status(self) -> Status:
-        """How it stands."""
         if self.agent_run.is_busy:
             return "running"
         match self._ending:
@@ -459,19 +457,16 @@ class AgentTask:
 
     @property
     def text(self) -> str:
-        """Its last words."""
         task = self.agent_run.task
         if self._ending == "max_turns" and task:
             return TURN_LIMIT_REACHED.format(task.result().responses)
         return "\n".join(self.agent_run.last_texts)
 
     async def wait(self, seconds: float) -> None:
-        """Wait for its end, not longer than some seconds."""
         if self.agent_run.task:
             await asyncio.wait([self.agent_run.task], timeout=seconds)
 
     async def stop(self) -> None:
-        """End it, and waits until it has ended."""
         if self.agent_run.task:
             self.stopped_by = self.stopped_by or "Claude"
             await cancel_and_wait([self.agent_run.task])
@@ -496,7 +491,6 @@ class AgentTask:
 
     @property
     def notification(self) -> TaskNotification:
-        """The message to the model about its end."""
         run, tally = self.agent_run, self.agent_run.usage
         is_older, is_completed = run.writer.setting.is_older, self.status == "completed"
         summary = self._summary("completed" if is_older else "finished")

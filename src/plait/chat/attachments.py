@@ -11,7 +11,7 @@ where files may be read without asking.
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +22,11 @@ from plait.chat.mcp import SessionServers
 from plait.chat.prompts import Prompt
 from plait.chat.runtime import Attachments
 from plait.chat.skills import SkillListing, log_permissions
-from plait.chat.tools.base import Outcome, ToolError, Workplace
+from plait.chat.tools.base import ToolError, Workplace
 from plait.chat.tools.files import format_size, make_absolute, resolve_path
 from plait.chat.tools.read import IMAGE_SUFFIXES, MAX_FULL_READ_BYTES, Read, read_file
 from plait.chat.tools.secrets import hide_secrets
 from plait.graph.client.messages import SERVERS, wrap_reminder
-from plait.record.codec import as_mapping
 from plait.write import SessionWriter
 from plait.write.lines import get_prompt_text
 
@@ -104,7 +103,11 @@ class FileMentions:
                     f"'{self._display_path(shown)}' does not go along: {error.text}"
                 )
             return False
-        content, output = (hide_secrets(part, self.place.secrets) for part in _iter_parts(outcome))
+        secrets = self.place.secrets
+        content, output = (
+            hide_secrets(outcome.content, secrets),
+            hide_secrets(outcome.output, secrets),
+        )
         attachment = {
             "type": "file",
             "filename": str(shown),
@@ -168,11 +171,6 @@ class FileMentions:
         return os.path.relpath(path, self.writer.setting.cwd)
 
 
-def _iter_parts(outcome: Outcome) -> Iterator[Any]:
-    yield outcome.content
-    yield outcome.output
-
-
 def _describe_call(tool: str, given: dict[str, Any]) -> str:
     text = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     return wrap_reminder(f"Called the {tool} tool with the following input: {text}")
@@ -207,10 +205,8 @@ class ServerInstructions:
             return
         self._written = (first, {*found})
         known: set[str] = set()
-        for record in self._context.records:
-            head = record.envelope.attachment if record.type == "attachment" else None
-            if head is not None and head.type == SERVER_INSTRUCTIONS_TYPE:
-                known |= {*(as_mapping(record.fields.get("attachment")).get("addedNames") or ())}
+        for attachment in self._context.iter_attachments(SERVER_INSTRUCTIONS_TYPE):
+            known |= {*(attachment.get("addedNames") or ())}
         fresh = {name: words for name, words in found.items() if name not in known}
         if not fresh:
             return

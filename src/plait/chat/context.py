@@ -9,7 +9,7 @@ prompt, which stay the same, and one behind the last message, with which the nex
 """
 
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 from plait.chat.model_info import LONG_CONTEXT_SUFFIX, get_capacity
 from plait.chat.streaming import Block, Message, Request
-from plait.conversation.usage import Tokens, parse_tokens
+from plait.conversation.usage import parse_tokens
 from plait.graph.chain import CHAIN_TYPES, Entries
 from plait.graph.client.context import build_chain, build_messages
 from plait.graph.client.entries import (
@@ -42,6 +42,7 @@ from plait.graph.client.tokens import estimate_request_tokens
 from plait.line import iter_lines, read_file_stamp
 from plait.line.discovery import read_git_branch
 from plait.record import Record, iter_client_records, parse_record
+from plait.record.codec import as_mapping
 from plait.write import SessionWriter
 
 
@@ -110,12 +111,28 @@ class LiveContext:
         return [*past.messages, *build_api_messages(chain[past.end :], model)]
 
     def tokens(self) -> int:
-        """Return about how many tokens the next request takes.
+        """Estimate the tokens of the next request.
 
-        The last answer says how many there were up to it; what came behind it is weighed.
+        The usage of the last response counts everything up to it; only what follows is estimated.
+        A response that a compaction preserved read what is no longer sent, so its usage is skipped.
         """
-        used, rest = _find_last_usage(self.records)
-        return used + estimate_tokens(rest)
+        chain = self.records
+        boundaries = [record for record in chain if is_boundary(record)]
+        preserved = get_preserved(boundaries[-1]).listed or () if boundaries else ()
+        for place in range(len(chain) - 1, -1, -1):
+            record = chain[place]
+            usage = record.message.usage if record.message else None
+            is_counted = record.type == "assistant" and record.uuid not in preserved
+            if is_counted and usage and (used := parse_tokens(usage).total):
+                return used + estimate_tokens(chain[place + 1 :])
+        return estimate_tokens(chain)
+
+    def iter_attachments(self, kind: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the attachments of a kind that the model has in its context."""
+        for record in self.records:
+            head = record.envelope.attachment if record.type == "attachment" else None
+            if head is not None and head.type == kind:
+                yield as_mapping(record.fields.get("attachment"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +148,14 @@ class _FinishedTurns:
     def extend(self, chain: Sequence[Record]) -> "_FinishedTurns":
         """Return it with the turns that are over by now."""
         place = len(chain) - 1
-        while place > self.end and not _is_prompt(chain[place]):
+        while place > self.end and not (
+            chain[place].type == "user" and not is_result(chain[place])
+        ):
             place -= 1
         while place > self.end and chain[place - 1].type != "assistant":
             place -= 1
-        is_said = place > self.end and not chain[place - 1].is_api_error_message
-        end = place if is_said else self.end
+        is_answered = place > self.end and not chain[place - 1].is_api_error_message
+        end = place if is_answered else self.end
         added = chain[self.end : end]
         calls = _call_ids_in(added)
         is_once = len({*calls}) == len(calls) and not self.calls & {*calls}
@@ -150,10 +169,6 @@ class _FinishedTurns:
 
 def _call_ids_in(chain: Sequence[Record]) -> list[str]:
     return [call for record in chain for call in get_call_ids(record)]
-
-
-def _is_prompt(record: Record) -> bool:
-    return record.type == "user" and not is_result(record)
 
 
 def build_api_messages(chain: Sequence[Record], model: str | None = None) -> list[Message]:
@@ -200,31 +215,6 @@ def _without_pruned(chain: Sequence[Record]) -> list[Record]:
     """Return the messages of a chain that are not dropped from it."""
     loaded = Entries(RECORD_ACCESSORS, list(chain))
     return [loaded.records[number] for number in prune(loaded, [*range(len(chain))]).kept]
-
-
-def _find_last_usage(chain: Sequence[Record]) -> tuple[int, Sequence[Record]]:
-    """Return the tokens of the last answer that says them, and what came behind it.
-
-    One that a compaction preserved read what is no longer sent.
-    """
-    preserved = _find_preserved(chain)
-    for place in range(len(chain) - 1, -1, -1):
-        record = chain[place]
-        if record.type != "assistant" or record.uuid in preserved:
-            continue
-        usage = record.message.usage if record.message else None
-        used = parse_tokens(usage) if usage else Tokens()
-        if used.total:
-            return used.total, chain[place + 1 :]
-    return 0, chain
-
-
-def _find_preserved(chain: Iterable[Record]) -> frozenset[str]:
-    found: frozenset[str] = frozenset()
-    for record in chain:
-        if is_boundary(record):
-            found = frozenset(get_preserved(record).listed or ())
-    return found
 
 
 CACHE_CONTROL = {"type": "ephemeral"}

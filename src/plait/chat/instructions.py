@@ -14,7 +14,8 @@ after a compaction everything is sent again, since the summary does not contain 
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os.path import normpath
@@ -24,8 +25,8 @@ from typing import Any, Literal, TypeAlias
 from plait.chat.context import LiveContext
 from plait.chat.front_matter import parse_document
 from plait.chat.tools.base import ToolError
-from plait.chat.tools.globs import GlobSet
 from plait.chat.tools.read import BINARY_SUFFIXES, IMAGE_SUFFIXES
+from plait.chat.tools.search import GlobSet
 from plait.chat.tools.secrets import hide_secrets
 from plait.graph.client.messages import wrap_reminder
 from plait.line import read_regular
@@ -127,7 +128,7 @@ class InstructionReader:
         waiting: list[tuple[Path, Path | None, int]] = [(path, None, 0)]
         while waiting and len(self._known) < MAX_FILES:
             place, parent, depth = waiting.pop()
-            instruction = self._read_one(place, kind, parent, is_rule=is_rule)
+            instruction = self._read_file(place, kind, parent, is_rule=is_rule)
             if instruction is None:
                 continue
             if instruction.content.strip():
@@ -137,7 +138,7 @@ class InstructionReader:
                 waiting += [(name, place, depth + 1) for name in reversed(inner)]
         return found
 
-    def _read_one(
+    def _read_file(
         self, path: Path, kind: InstructionKind, parent: Path | None, *, is_rule: bool
     ) -> Instruction | None:
         real = path.resolve()
@@ -172,28 +173,24 @@ class InstructionReader:
             if path is None or path.suffix.lower() in NON_TEXT_SUFFIXES:
                 continue
             if instruction.kind != "User" and not path.resolve().is_relative_to(self.root):
-                if _is_file(path):
-                    text = (
-                        f"'{path}' is left out of the instructions: '{instruction.path}' names it"
-                    )
-                    self.notices.append(f"{text}, and it lies outside of the directory")
+                text = f"'{path}' is left out of the instructions: '{instruction.path}' names it"
+                with suppress(OSError):
+                    if path.is_file():
+                        self.notices.append(f"{text}, and it lies outside of the directory")
                 continue
             found.append(path)
         return found
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
 def find_imports(text: str) -> list[str]:
-    """Return the files that a text names, in its order."""
+    """Return the files that a text imports, in order; names inside code do not count."""
     if "@" not in text:
         return []
-    names = (found[1] for piece in _iter_text(text) for found in IMPORT.finditer(piece))
+    inline = [token for token in _get_parser().parse(text) if token.type == "inline"]
+    words = (
+        child.content for token in inline for child in token.children or () if child.type == "text"
+    )
+    names = (found[1] for text in words for found in IMPORT.finditer(text))
     paths = (name.partition("#")[0].replace("\\ ", " ") for name in names)
     return [path for path in paths if IMPORT_PATH.match(path)]
 
@@ -210,14 +207,6 @@ def strip_comments(text: str) -> str:
         rest = COMMENT.sub("", "".join(lines[begin:end]))
         lines[begin:end] = [rest if rest.strip() else "", *[""] * (end - begin - 1)]
     return "".join(lines)
-
-
-def _iter_text(text: str) -> Iterator[str]:
-    """Yield the pieces of a text that are words, and neither code nor marks."""
-    for token in _get_parser().parse(text):
-        for child in token.children or () if token.type == "inline" else ():
-            if child.type == "text":
-                yield child.content
 
 
 @lru_cache(maxsize=1)
@@ -270,19 +259,13 @@ def load_instructions(grounds: ProjectScope, reader: InstructionReader) -> list[
     found: list[Instruction] = []
     if own := grounds.configuration:
         found += reader.read(own / MAIN_FILE, "User")
-        found += [
-            instruction
-            for instruction in _load_rules(own / RULES_FOLDER, "User", reader)
-            if not instruction.globs
-        ]
+        rules = _load_rules(own / RULES_FOLDER, "User", reader)
+        found += [rule for rule in rules if not rule.globs]
     for folder in (*reversed(grounds.root.parents), grounds.root):
         found += reader.read(folder / MAIN_FILE, "Project")
         found += reader.read(folder / CLAUDE_FOLDER / MAIN_FILE, "Project")
-        found += [
-            instruction
-            for instruction in _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
-            if not instruction.globs
-        ]
+        rules = _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
+        found += [rule for rule in rules if not rule.globs]
         found += reader.read(folder / LOCAL_FILE, "Local")
     return found
 
@@ -293,9 +276,8 @@ def load_nested_instructions(
     """Return what counts for a file that is read or written, beyond what counts anyway."""
     found: list[Instruction] = []
     if own := grounds.configuration:
-        found += _select_for_file(
-            path, grounds.root, _load_rules(own / RULES_FOLDER, "User", reader)
-        )
+        rules = _load_rules(own / RULES_FOLDER, "User", reader)
+        found += _select_for_file(path, grounds.root, rules)
     for folder in _folders_between(grounds.root, path):
         found += reader.read(folder / MAIN_FILE, "Project")
         found += reader.read(folder / CLAUDE_FOLDER / MAIN_FILE, "Project")
@@ -304,9 +286,8 @@ def load_nested_instructions(
         found += [instruction for instruction in rules if not instruction.globs]
         found += _select_for_file(path, folder, rules)
     for folder in (*reversed(grounds.root.parents), grounds.root):
-        found += _select_for_file(
-            path, folder, _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
-        )
+        rules = _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
+        found += _select_for_file(path, folder, rules)
     return found
 
 
@@ -319,42 +300,30 @@ def _folders_between(root: Path, path: Path) -> list[Path]:
 
 
 def _select_for_file(path: Path, base: Path, rules: list[Instruction]) -> list[Instruction]:
-    """Return the rules that name a file, which they do from where they are kept."""
-    try:
-        name = path.relative_to(base).as_posix()
-    except ValueError:
+    """Return the rules whose globs, relative to the folder that has them, match a file."""
+    if not path.is_relative_to(base):
         return []
-    return [rule for rule in rules if rule.globs and _matches_globs(rule.globs, name)]
-
-
-def _matches_globs(globs: tuple[str, ...], name: str) -> bool:
-    try:
-        return bool(GlobSet.parse(globs).matches(name))
-    except ToolError:
-        return False
+    name, found = path.relative_to(base).as_posix(), []
+    for rule in rules:
+        with suppress(ToolError):  # an invalid glob matches nothing
+            if rule.globs and GlobSet.parse(rule.globs).matches(name):
+                found.append(rule)
+    return found
 
 
 def _load_rules(
     folder: Path, kind: InstructionKind, reader: InstructionReader
 ) -> list[Instruction]:
-    return [
-        instruction
-        for path in _iter_rule_files(folder)
-        for instruction in reader.read(path, kind, is_rule=True)
-    ]
-
-
-def _iter_rule_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder of rules and of those below, by name."""
-    if not folder.is_dir():
-        return
+    """Return the rules in a folder and those below it, by name."""
+    found: list[Instruction] = []
     count = 0
     for place, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             count += 1
             if name.endswith(".md") and count <= MAX_FILES:
-                yield Path(place, name)
+                found += reader.read(Path(place, name), kind, is_rule=True)
+    return found
 
 
 INSTRUCTIONS_TYPE, NESTED_TYPE = "instructions", "nested_memory"
@@ -426,23 +395,21 @@ class SessionInstructions:
         files, known = self.load(), self._find_known()
         if known is None:
             if files:
-                self._log_attachment(
-                    {"type": INSTRUCTIONS_TYPE, "files": _list_files(files)},
-                    render_instructions(files),
-                )
+                fields = {"type": INSTRUCTIONS_TYPE, "files": _list_files(files)}
+                self._log_attachment(fields, render_instructions(files))
             return
-        changed = [
-            instruction
-            for instruction in files
-            if known.get(str(instruction.path)) != instruction.content.strip()
-        ]
-        gone = [
-            path for path in known if path not in {str(instruction.path) for instruction in files}
-        ]
+        changed = [file for file in files if known.get(str(file.path)) != file.content.strip()]
+        paths = {str(file.path) for file in files}
+        gone = [path for path in known if path not in paths]
         if changed or gone:
             fields = {"type": INSTRUCTIONS_TYPE, "files": _list_files(changed), "removed": gone}
             why = {"changed": True, "reason": "session_start"}
-            self._log_attachment(fields | why, _render_changes(changed, gone))
+            parts = [
+                CHANGED if changed else f"{READ_AGAIN}.",
+                *(file.text for file in changed),
+                *(REMOVED.format(path) for path in gone),
+            ]
+            self._log_attachment(fields | why, wrap_reminder("\n\n".join(parts)))
 
     def write_nested(self) -> None:
         """Tell what counts for the files that were read or written since the last time."""
@@ -478,7 +445,7 @@ class SessionInstructions:
     def _find_known(self) -> dict[str, str] | None:
         """Return what the model was told last of each file, None where it was told nothing."""
         known: dict[str, str] | None = None
-        for attachment in self._iter_attachments(INSTRUCTIONS_TYPE):
+        for attachment in self._context.iter_attachments(INSTRUCTIONS_TYPE):
             known = known if known and attachment.get("changed") else {}
             for file in map(as_mapping, attachment.get("files") or ()):
                 known[str(file.get("path"))] = str(file.get("content")).strip()
@@ -488,34 +455,14 @@ class SessionInstructions:
 
     def _find_known_nested(self) -> dict[str, str]:
         known = {**self._written, **(self._find_known() or {})}
-        for attachment in self._iter_attachments(NESTED_TYPE):
+        for attachment in self._context.iter_attachments(NESTED_TYPE):
             content = as_mapping(attachment.get("content")).get("content")
             known[str(attachment.get("path"))] = str(content).strip()
         return known
 
-    def _iter_attachments(self, kind: str) -> Iterator[dict[str, Any]]:
-        for record in self._context.records:
-            head = record.envelope.attachment if record.type == "attachment" else None
-            if head is not None and head.type == kind:
-                yield dict(as_mapping(record.fields.get("attachment")))
-
 
 def _list_files(files: Sequence[Instruction]) -> list[dict[str, str]]:
     return [
-        {
-            "path": str(instruction.path),
-            "type": instruction.kind,
-            "content": instruction.content.strip(),
-        }
-        for instruction in files
+        {"path": str(file.path), "type": file.kind, "content": file.content.strip()}
+        for file in files
     ]
-
-
-def _render_changes(changed: Sequence[Instruction], gone: Sequence[str]) -> str:
-    head = CHANGED if changed else f"{READ_AGAIN}."
-    lines = [
-        head,
-        *(instruction.text for instruction in changed),
-        *(REMOVED.format(path) for path in gone),
-    ]
-    return wrap_reminder("\n\n".join(lines))

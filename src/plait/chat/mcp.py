@@ -77,7 +77,7 @@ class Server:
 
     @property
     def where(self) -> str:
-        """What is run or asked, as a person is told."""
+        """What is run or asked, as a person is entry."""
         return self.url or " ".join([self.command, *self.arguments])
 
 
@@ -151,29 +151,29 @@ class ServerConfigReader:
             return {}
 
     def _parse_server(
-        self, name: str, source: ServerSource, path: Path, told: Mapping[str, Any]
+        self, name: str, source: ServerSource, path: Path, entry: Mapping[str, Any]
     ) -> Server | None:
-        command, url = told.get("command"), told.get("url")
+        command, url = entry.get("command"), entry.get("url")
         if not isinstance(command or url, str):
             self.notices.append(f"the server '{name}' of '{path}' has neither command nor url")
             return None
-        given = told["args"] if isinstance(told.get("args"), list) else []
+        given = entry["args"] if isinstance(entry.get("args"), list) else []
         return Server(
             name,
             source,
             path,
             command=self._fill(command, name) if command else "",
             arguments=tuple(self._fill(item, name) for item in given),
-            environment=self._fill_all(told.get("env"), name),
+            environment=self._fill_all(entry.get("env"), name),
             url="" if command else self._fill(url, name),
-            headers=self._fill_all(told.get("headers"), name),
+            headers=self._fill_all(entry.get("headers"), name),
             is_approved=source != "project" or self._is_approved(name),
         )
 
-    def _fill_all(self, told: object, name: str) -> dict[str, str]:
-        return {key: self._fill(value, name) for key, value in as_mapping(told).items()}
+    def _fill_all(self, entry: object, name: str) -> dict[str, str]:
+        return {key: self._fill(value, name) for key, value in as_mapping(entry).items()}
 
-    def _fill(self, told: object, name: str) -> str:
+    def _fill(self, entry: object, name: str) -> str:
         def put(found: re.Match[str]) -> str:
             value: str | None = self._environment.get(found[1], found[2])
             if value is None:
@@ -183,7 +183,7 @@ class ServerConfigReader:
                 )
             return value or ""
 
-        return VARIABLE.sub(put, str(told))
+        return VARIABLE.sub(put, str(entry))
 
     def _is_approved(self, name: str) -> bool:
         """Return whether a project's server may start; what the project says gives no leave."""
@@ -249,7 +249,7 @@ class StdioServer:
             self.error = "what it says is no message"
 
     async def write(self, source: Any) -> None:
-        """Tell it what is to be told."""
+        """Tell it what is to be entry."""
         assert self.process.stdin
         with suppress(OSError):
             async for item in source:
@@ -394,7 +394,10 @@ class Connection:
             result = calling.result()
         except MCPError as error:
             if error.error.message == CONNECTION_CLOSED:
-                await self._wait_gone()
+                # the old session has to be left before the next call begins another
+                self._leave.set()
+                if self._task:
+                    await asyncio.wait({self._task}, timeout=LEAVE_TIMEOUT)
                 raise ToolError(self._describe_closed()) from None
             raise ToolError(error.error.message) from None
         finally:
@@ -402,12 +405,6 @@ class Connection:
                 item.cancel()
             await asyncio.gather(ended, calling, return_exceptions=True)
         return dict(result.model_dump(mode="json", by_alias=True, exclude_none=True))
-
-    async def _wait_gone(self) -> None:
-        """Wait until a session that is over is left, so that the next call begins another."""
-        self._leave.set()
-        if self._task:
-            await asyncio.wait({self._task}, timeout=LEAVE_TIMEOUT)
 
     def _describe_closed(self) -> str:
         return f"{CONNECTION_CLOSED}: {self.error}" if self.error else CONNECTION_CLOSED
@@ -420,9 +417,12 @@ class Connection:
         except asyncio.CancelledError:
             raise
         except BaseExceptionGroup as group:
-            self._set_failed(_first_error(group))
-        except Exception as error:
+            error: BaseException = group
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
             self._set_failed(error)
+        except Exception as failure:
+            self._set_failed(failure)
         finally:
             self._session = None
             self._leave.set()
@@ -448,12 +448,15 @@ class Connection:
                 await self._wait_until_gone(pipe)
 
     async def _initialize(self, session: Any) -> None:
+        from mcp_types import PaginatedRequestParams
+
         begun = await session.initialize()
         self.instructions = begun.instructions or ""
         self.tools = []
         cursor: str | None = None
         for _ in range(MAX_PAGES):
-            page = await _list_page(session, cursor)
+            params = PaginatedRequestParams(cursor=cursor) if cursor else None
+            page = await session.list_tools(params=params)
             self.tools += [tool.model_dump(by_alias=True, exclude_none=True) for tool in page.tools]
             cursor = page.next_cursor
             if not cursor or len(self.tools) > MAX_TOOLS:
@@ -499,26 +502,12 @@ def check_installed() -> None:
         ) from None
 
 
-async def _list_page(session: Any, cursor: str | None) -> Any:
-    from mcp_types import PaginatedRequestParams
-
-    params = PaginatedRequestParams(cursor=cursor) if cursor else None
-    return await session.list_tools(params=params)
-
-
 def _describe_exit(pipe: Any) -> str:
     """Return what is known of why a server is gone."""
     if pipe is None:
         return ""
     lines = pipe.stderr_tail.decode(errors="replace").strip().splitlines()
     return str(pipe.error or (lines[-1] if lines else ""))
-
-
-def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _describe_error(error: BaseException, server: Server, seconds: float) -> str:
@@ -530,7 +519,7 @@ def _describe_error(error: BaseException, server: Server, seconds: float) -> str
 
 
 MAX_RESULT_LENGTH = 100_000
-"""What the model is told of one result: about 25,000 tokens."""
+"""What the model is entry of one result: about 25,000 tokens."""
 RESULT_TOO_LONG = """\
 Error: result ({letters:,} characters across {lines:,} lines) exceeds maximum allowed tokens. \
 Output has been saved to {path}.
@@ -659,14 +648,14 @@ def _decode_base64(data: object) -> bytes | None:
         return None
 
 
-def _build_meta(told: Mapping[str, Any]) -> dict[str, Any]:
+def _build_meta(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the line of the result says of it besides."""
     found: dict[str, Any] = {}
-    if told.get("_meta"):
-        found["_meta"] = told["_meta"]
-    if told.get("structuredContent") is not None:
-        found["structuredContent"] = told["structuredContent"]
-    links = [part for part in told.get("content") or () if part.get("type") == "resource_link"]
+    if entry.get("_meta"):
+        found["_meta"] = entry["_meta"]
+    if entry.get("structuredContent") is not None:
+        found["structuredContent"] = entry["structuredContent"]
+    links = [part for part in entry.get("content") or () if part.get("type") == "resource_link"]
     if links:
         found["resourceLinks"] = [
             {name: value for name, value in link.items() if name != "type"} for link in links
@@ -710,7 +699,6 @@ class ServerTool:
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """Its name, description and schema."""
         about = str(self.spec.get("description") or "")
         cut = about if len(about) <= MAX_DESCRIPTION else f"{about[:MAX_DESCRIPTION]}… [cut]"
         return {"name": self.name, "description": cut, "input_schema": self.spec["inputSchema"]}
@@ -786,29 +774,24 @@ class SessionServers:
         return {connection.server.name: connection.instructions for connection in ready}
 
     async def start(self) -> list[str]:
-        """Start them once, waits a while, and returns what a person should know."""
+        """Start them once and wait a while; return what the user should know."""
         if not self._is_started:
             self._is_started = True
-            await self._start_all()
+            approved = [item for item in self.connections if item.server.is_approved]
+            for connection in self.connections:
+                if not connection.server.is_approved:
+                    name = connection.server.name
+                    self._notices.append(
+                        f"the project's server '{name}' needs approval: `/mcp approve {name}`"
+                    )
+            try:
+                if approved:
+                    await asyncio.to_thread(check_installed)  # it takes seconds to load
+                    await self._connect_all(approved)
+            except MissingExtra as error:
+                self._notices.append(f"MCP servers skipped: {error.message}")
         notices, self._notices = self._notices, []
         return notices
-
-    async def _start_all(self) -> None:
-        waiting = [connection for connection in self.connections if connection.server.is_approved]
-        for connection in self.connections:
-            if not connection.server.is_approved:
-                name = connection.server.name
-                self._notices.append(
-                    f"the project's server '{name}' needs approval: `/mcp approve {name}`"
-                )
-        if not waiting:
-            return
-        try:
-            await asyncio.to_thread(check_installed)  # it takes seconds to load
-        except MissingExtra as error:
-            self._notices.append(f"MCP servers skipped: {error.message}")
-            return
-        await self._connect_all(waiting)
 
     async def _connect_all(self, connections: Sequence[Connection]) -> None:
         joining = [asyncio.ensure_future(self._connect(connection)) for connection in connections]
@@ -847,7 +830,7 @@ class SessionServers:
         return bool({name, server, f"{server}__*"} & self._forbidden)
 
     async def approve(self, name: str) -> str:
-        """Start a server that waited for leave; returns what is told of it."""
+        """Start a server that waited for leave; returns what is entry of it."""
         found = next(
             (connection for connection in self.connections if connection.server.name == name), None
         )
@@ -869,17 +852,15 @@ class SessionServers:
         await asyncio.gather(*(connection.close() for connection in self.connections))
 
     def status_lines(self) -> list[str]:
-        """Return how each stands, for a person."""
-        return [_format_status(connection) for connection in self.connections]
-
-
-def _format_status(connection: Connection) -> str:
-    state = f"{len(connection.tools)} tools" if connection.state == "ready" else connection.state
-    words = {"unapproved": f"needs approval: /mcp approve {connection.server.name}"}
-    error = (
-        f": {connection.error}"
-        if connection.error and connection.state in ("failed", "ended")
-        else ""
-    )
-    status = words.get(connection.state, state)
-    return f"{connection.server.name} ({connection.server.source}) {status}{error} — {connection.server.where}"
+        """Return the status of each server, one per line."""
+        lines = []
+        for connection in self.connections:
+            server, status = connection.server, str(connection.state)
+            if connection.state == "ready":
+                status = f"{len(connection.tools)} tools"
+            elif connection.state == "unapproved":
+                status = f"needs approval: /mcp approve {server.name}"
+            elif connection.error and connection.state in ("failed", "ended"):
+                status += f": {connection.error}"
+            lines.append(f"{server.name} ({server.source}) {status} — {server.where}")
+        return lines

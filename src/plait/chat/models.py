@@ -210,13 +210,15 @@ class MessagesApi:
 
         if isinstance(error, APIConnectionError):
             return _make_connection_error(error)
-        details = _get_error(error.body)
+        details = as_mapping(as_mapping(error.body).get("error"))
         kind = str(details.get("type") or "api_error")
         status = getattr(error, "status_code", 200)
         if status < 400:
             status = STATUSES.get(kind, 500)
         response = getattr(error, "response", None)
         headers = response.headers if response is not None else {}
+        hint = headers.get("x-should-retry")
+        may_retry = status in RETRYABLE_STATUSES or status >= 500
         return ModelError(
             str(details.get("message") or error.message),
             status=status,
@@ -227,7 +229,7 @@ class MessagesApi:
             gateway=None
             if self._base_url == OFFICIAL_URL
             else f"your inference gateway ({urlsplit(self._base_url).netloc})",
-            may_retry=_is_retryable(status, headers),
+            may_retry=hint == "true" if hint in ("true", "false") else may_retry,
         )
 
 
@@ -286,18 +288,12 @@ class EventParser:
     def _finish_block(self, index: int) -> Block:
         block = self._blocks[index]
         if index in self._inputs:
-            block["input"] = _parse_arguments("".join(self._inputs[index]))
+            text = "".join(self._inputs[index])
+            try:
+                block["input"] = json.loads(text) if text else {}
+            except ValueError:  # logged as the client logs it
+                block["input"] = {UNPARSED: {"raw": text, "len": len(text)}}
         return dict(block)
-
-
-def _parse_arguments(text: str) -> Any:
-    """Return the arguments of a call; what is no JSON is kept as the client keeps it."""
-    if not text:
-        return {}
-    try:
-        return json.loads(text)
-    except ValueError:
-        return {UNPARSED: {"raw": text, "len": len(text)}}
 
 
 def _build_body(request: Request) -> dict[str, Any]:
@@ -341,13 +337,11 @@ def _check_api_options(model: str, key: str | None, base_url: str | None) -> Non
             )
 
 
-def _get_error(body: object) -> Event:
-    error = body.get("error") if isinstance(body, dict) else None
-    return error if isinstance(error, dict) else {}
-
-
 def _make_connection_error(error: Exception) -> ModelError:
-    causes = " ".join(f"{type(cause).__name__} {cause}" for cause in _iter_causes(error))
+    chain: list[BaseException] = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) and len(chain) < 8:
+        chain.append(cause)
+    causes = " ".join(f"{type(cause).__name__} {cause}" for cause in chain)
     is_down = re.search(r"ConnectError|refused|Name or service|getaddrinfo", causes) is not None
     is_late = "Timeout" in causes
     text = TIMED_OUT if is_late else CONNECTION_REFUSED if is_down else CONNECTION_DROPPED
@@ -360,21 +354,6 @@ def _make_connection_error(error: Exception) -> ModelError:
         is_network_down=is_down,
         may_retry=True,
     )
-
-
-def _iter_causes(error: BaseException | None) -> Iterator[BaseException]:
-    for _ in range(8):
-        if error is None:
-            return
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _is_retryable(status: int, headers: Mapping[str, str]) -> bool:
-    prompt = headers.get("x-should-retry")
-    if prompt in ("true", "false"):
-        return prompt == "true"
-    return status in RETRYABLE_STATUSES or status >= 500
 
 
 def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
@@ -613,13 +592,16 @@ def _iter_turns(records: Iterable[Record]) -> Iterator[RecordedTurn]:
             record.message is None or record.message.model == SYNTHETIC
         ):
             lines.setdefault(record.message_id or record.uuid or "", []).append(record)
-        elif record.type == "user" and not _holds_results(record):
+        elif record.type == "user" and not any(
+            isinstance(block, ToolResult)
+            for block in (record.message.content if record.message else ())
+        ):
             if lines:
                 turn.replies = [*map(_build_reply, lines.values())]
                 yield turn
                 turn, lines = RecordedTurn(), {}
-            is_told = record.is_meta or record.is_compact_summary
-            if not is_told and not _get_text(record).startswith(INTERRUPTED):
+            is_generated = record.is_meta or record.is_compact_summary
+            if not is_generated and not _get_text(record).startswith(INTERRUPTED):
                 turn.prompts.append(_get_text(record))
     turn.replies = [*map(_build_reply, lines.values())]
     yield turn
@@ -627,11 +609,6 @@ def _iter_turns(records: Iterable[Record]) -> Iterator[RecordedTurn]:
 
 def _get_text(record: Record) -> str:
     return record.message.text if record.message else ""
-
-
-def _holds_results(record: Record) -> bool:
-    blocks = record.message.content if record.message else ()
-    return any(isinstance(block, ToolResult) for block in blocks)
 
 
 def _build_reply(lines: list[Record]) -> Reply:

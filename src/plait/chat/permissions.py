@@ -421,5 +421,5 @@ def _deny_by_rule(found: Match, proposal: Proposal) -> Decision:
 
 def _describe_call(proposal: Proposal) -> str:
     command = proposal.arguments.get("command")
-    is_told = proposal.tool == "Bash" and isinstance(command, str)
-    return f"Bash with command {command}" if is_told else proposal.tool
+    is_named = proposal.tool == "Bash" and isinstance(command, str)
+    return f"Bash with command {command}" if is_named else proposal.tool

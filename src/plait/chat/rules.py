@@ -232,15 +232,11 @@ def load_rules(
     """Return the rules of settings files of one kind, and what is told of those that are none."""
     rules: list[Rule] = []
     notices: list[str] = []
-    for sourced_value in settings.list_values("permissions", kind, is_strict=kind != "allow"):
+    for entry in settings.list_values("permissions", kind, is_strict=kind != "allow"):
         try:
-            rules.append(
-                parse_rule(
-                    sourced_value.value, sourced_value.file.source, sourced_value.file.folder
-                )
-            )
+            rules.append(parse_rule(entry.value, entry.file.source, entry.file.folder))
         except UserError as error:
-            notices.append(f"{error.message}: it is left out of '{sourced_value.file.path}'")
+            notices.append(f"{error.message}: it is left out of '{entry.file.path}'")
     return tuple(rules), tuple(notices)
 
 
@@ -324,61 +320,40 @@ def _find_command_rule(rules: Sequence[Rule], step: list[str]) -> Rule | None:
 def find_deny_rule(
     rules: Sequence[Rule], proposal: Proposal, place: Workplace, *, looks: bool = True
 ) -> Match | None:
-    """Return a rule that forbids a call, or has it asked about: of a command, any step.
+    """Return a rule that denies a call, or has it asked about: of a command, any step.
 
     What may not be read may not be written either; where it looks, a command that would touch
-    such a file is forbidden as far as its words tell.
+    such a file is denied as far as its words tell.
     """
+    command = str(proposal.arguments.get("command", ""))
     for rule in rules:
-        is_covered = looks and _hides_changed_file(rule, proposal, place)
+        is_covered = (
+            looks
+            and rule.tool == "Read"
+            and proposal.tool in WRITE_TOOLS
+            and any(rule.matches_file(path, place, is_strict=True) for path in proposal.paths)
+        )
         if is_covered or rule.matches(proposal, place, is_strict=True):
-            is_by_parts = rule.is_about_commands and not _is_exact(rule, _get_command(proposal))
-            return Match(
-                rule, is_by_step=is_by_parts and has_no_subcommands(_get_command(proposal))
-            )
+            is_by_parts = rule.is_about_commands and not _is_exact(rule, command)
+            return Match(rule, is_by_step=is_by_parts and has_no_subcommands(command))
     if proposal.tool != "Bash":
         return None
-    return _find_step_rule(rules, _get_command(proposal)) or (
-        _find_file_rule(rules, _get_command(proposal), place) if looks else None
-    )
-
-
-def _get_command(proposal: Proposal) -> str:
-    return str(proposal.arguments.get("command", ""))
-
-
-def _hides_changed_file(rule: Rule, proposal: Proposal, place: Workplace) -> bool:
-    """Return whether a change is of a file that may not be read."""
-    is_change = rule.tool == "Read" and proposal.tool in WRITE_TOOLS
-    return is_change and any(
-        rule.matches_file(path, place, is_strict=True) for path in proposal.paths
-    )
-
-
-def _find_step_rule(rules: Sequence[Rule], command: str) -> Match | None:
     about = [rule for rule in rules if rule.is_about_commands]
     for step in iter_denied_steps(command) if about else ():
-        if rule := _find_command_rule(about, step):
-            return Match(rule, is_by_step=has_no_subcommands(command))
-    return None
-
-
-def _find_file_rule(rules: Sequence[Rule], command: str, place: Workplace) -> Match | None:
+        if found := _find_command_rule(about, step):
+            return Match(found, is_by_step=has_no_subcommands(command))
     about = [rule for rule in rules if rule.is_about_files and rule.specifier is not None]
-    for word, is_written in iter_files_touched(command) if about else ():
+    for word, is_written in iter_files_touched(command) if about and looks else ():
         path = place.cwd / word
+        try:
+            paths = {Path(os.path.normpath(path)), path.resolve()}
+        except (OSError, ValueError):
+            continue
         for rule in about:
-            if (is_written or rule.tool == "Read") and _touches(rule, path, place):
+            is_meant = is_written or rule.tool == "Read"
+            if is_meant and any(rule.matches_file(item, place, is_strict=True) for item in paths):
                 return Match(rule, is_by_step=has_no_subcommands(command))
     return None
-
-
-def _touches(rule: Rule, path: Path, place: Workplace) -> bool:
-    try:
-        paths = {Path(os.path.normpath(path)), path.resolve()}
-    except (OSError, ValueError):
-        return False
-    return any(rule.matches_file(path, place, is_strict=True) for path in paths)
 
 
 def get_host(proposal: Proposal) -> str | None:

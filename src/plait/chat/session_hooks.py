@@ -299,11 +299,7 @@ class SessionHooks:
         if outcome.is_error:
             fields |= {
                 "tool_use_id": call,
-                "error": (
-                    outcome.content
-                    if isinstance(outcome.content, str)
-                    else "\n".join(str(block.get("text", "")) for block in outcome.content)
-                ),
+                "error": outcome.text,
                 "is_interrupt": False,
             }
         else:

@@ -12,7 +12,7 @@ Claude Code keeps trust in `.claude.json`, and a trusted directory includes ever
 own answers go to a file of ours, since the client rewrites its file while it runs.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -84,12 +84,8 @@ class ClientSettings:
     @property
     def trusted_files(self) -> tuple[SettingsFile, ...]:
         """The files that may allow something."""
-        is_shared = "projectSettings"
-        return tuple(
-            settings_file
-            for settings_file in self.active_files
-            if settings_file.source != is_shared or self.is_trusted
-        )
+        shared = "projectSettings"
+        return tuple(file for file in self.active_files if file.source != shared or self.is_trusted)
 
     def value(self, *keys: str, kind: type = object) -> Any:
         """Return what the nearest file says that may, None where none says it in that form."""
@@ -156,7 +152,7 @@ class ClientSettings:
     def extra_directories(self) -> tuple[Path, ...]:
         """Further directories that may be worked in, those that are there."""
         named = self.list_values("permissions", "additionalDirectories")
-        found = (sourced_value.file.folder / sourced_value.value for sourced_value in named)
+        found = (entry.file.folder / entry.value for entry in named)
         return tuple(path for path in found if path.is_dir())
 
 
@@ -180,7 +176,12 @@ def load_settings(
         except _UnreadableSettings as error:
             files.append(SettingsFile(source, path, folder))
             notices.append(str(error))
-    notices += [notice for file in files for notice in _find_type_errors(file)]
+    for file in files:
+        for way, kind in EXPECTED_TYPES:
+            found = file.value(*way)
+            if found is not None and not isinstance(found, kind):
+                name = f"`{'.'.join(way)}` in '{file.path}'"
+                notices.append(f"{name} is ignored: it should be {TYPE_NAMES[kind]}")
     return ClientSettings(tuple(files), is_trusted, is_active, tuple(notices))
 
 
@@ -216,13 +217,6 @@ EXPECTED_TYPES: tuple[tuple[tuple[str, ...], type], ...] = (
     (("model",), str),
     (("disableAllHooks",), bool),
 )
-
-
-def _find_type_errors(file: SettingsFile) -> Iterable[str]:
-    for way, kind in EXPECTED_TYPES:
-        found = file.value(*way)
-        if found is not None and not isinstance(found, kind):
-            yield f"`{'.'.join(way)}` in '{file.path}' is ignored: it should be {TYPE_NAMES[kind]}"
 
 
 def _commands(groups: object) -> Iterator[str]:

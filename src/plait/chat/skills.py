@@ -18,7 +18,7 @@ import os
 import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from hashlib import sha256
@@ -31,7 +31,7 @@ from plait.chat.front_matter import Document, parse_document
 from plait.chat.instructions import ProjectScope
 from plait.chat.model_info import resolve_alias
 from plait.chat.rules import parse_rule
-from plait.chat.runtime import Ruling, Runtime
+from plait.chat.runtime import Runtime
 from plait.chat.tools.base import (
     BuiltInTool,
     Effect,
@@ -46,7 +46,6 @@ from plait.chat.tools.secrets import hide_secrets
 from plait.errors import UserError
 from plait.graph.client.messages import SKILLS, wrap_reminder
 from plait.line import read_regular
-from plait.record.codec import as_mapping
 from plait.write import SessionWriter
 from plait.write.lines import Content
 
@@ -146,9 +145,12 @@ def load_skills(scope: ProjectScope) -> dict[str, Skill]:
         own: dict[str, Skill] = {}
         for place in places:
             for name, path in kind(place):
-                if name not in found and name not in own:
-                    document = _read_document(path, scope)
-                    if document is not None:
+                if name in found or name in own:
+                    continue
+                with suppress(OSError):
+                    if path.stat().st_size <= MAX_SKILL_BYTES:
+                        text = read_regular(path).decode(errors="replace")
+                        document = parse_document(str(hide_secrets(text, scope.secrets)))
                         own[name] = Skill(name, document, path, path.name == SKILL_FILE)
         found |= dict(sorted(own.items()))
     return found
@@ -173,16 +175,6 @@ def _iter_command_files(place: Path) -> Iterator[tuple[str, Path]]:
             if name.endswith(".md") and count <= MAX_SKILLS:
                 path = Path(at, name)
                 yield ":".join(path.relative_to(folder).with_suffix("").parts), path
-
-
-def _read_document(path: Path, grounds: ProjectScope) -> Document | None:
-    try:
-        if path.stat().st_size > MAX_SKILL_BYTES:
-            return None
-        text = read_regular(path).decode(errors="replace")
-    except OSError:
-        return None
-    return parse_document(str(hide_secrets(text, grounds.secrets)))
 
 
 def select_valid_rules(texts: Sequence[str]) -> tuple[str, ...]:
@@ -215,7 +207,12 @@ async def expand_skill(skill: Skill, arguments: str, session: str, run: RunComma
         text = BASE_DIRECTORY.format(folder) + text
     known = {"CLAUDE_SKILL_DIR": folder, "CLAUDE_SESSION_ID": session}
     text = re.sub(r"\$\{(\w+)\}", lambda found: known.get(found[1], found[0]), text)
-    return await _run_commands(text, run)
+    pieces, end = [], 0
+    for found in COMMAND.finditer(text):
+        command = found["block"] if found["block"] is not None else found["line"]
+        pieces += [text[end : found.start()], await run(command.strip(), found[0])]
+        end = found.end()
+    return "".join([*pieces, text[end:]])
 
 
 def fill_arguments(body: str, arguments: str, names: tuple[str, ...] = ()) -> str:
@@ -250,15 +247,6 @@ def split_arguments(arguments: str) -> list[str]:
         return shlex.split(line)
     except ValueError:
         return line.split()
-
-
-async def _run_commands(text: str, run: RunCommand) -> str:
-    pieces, end = [], 0
-    for found in COMMAND.finditer(text):
-        command = found["block"] if found["block"] is not None else found["line"]
-        pieces += [text[end : found.start()], await run(command.strip(), found[0])]
-        end = found.end()
-    return "".join([*pieces, text[end:]])
 
 
 INVOCATION = re.compile(r"/([A-Za-z0-9][\w:.-]*)(?:\s+(.*))?", re.DOTALL)
@@ -317,49 +305,35 @@ class SessionSkills:
         return await self.expand_skill(skill, arguments, runtime)
 
     async def expand_skill(self, skill: Skill, arguments: str, runtime: Runtime) -> Expansion:
-        """Return what one makes of what it is given."""
+        """Return the expansion of a skill; its commands run once they are allowed."""
 
         async def run(command: str, written: str) -> str:
-            return await _run_command(command, written, skill, arguments, runtime)
+            tool, place = runtime.tools.get("Bash"), runtime.place
+            if tool is None:
+                text = COMMAND_REFUSED.format(written, "there is no tool that runs commands")
+                raise SkillError(skill.name, arguments, text)
+            try:
+                proposal = tool.propose({"command": command}, place)
+                before = place.granted_rules
+                place.granted_rules = (*before, *select_valid_rules(skill.allowed))
+                try:
+                    ruling = await runtime.permissions.check(proposal, "")
+                finally:
+                    place.granted_rules = before
+                if not ruling.is_allowed:
+                    text = COMMAND_REFUSED.format(written, ruling.message)
+                    raise SkillError(skill.name, arguments, text)
+                outcome = await tool.run(ruling.proposal, place, lambda data: None)
+            except ToolError as error:
+                outcome = error.outcome
+            words = outcome.text
+            if outcome.is_error:
+                text = re.sub(r"\AExit code \d+\n?", "", words)
+                raise SkillError(skill.name, arguments, COMMAND_FAILED.format(written, text))
+            return words
 
         content = await expand_skill(skill, arguments, runtime.writer.session, run)
         return Expansion(skill.name, arguments, content, skill.allowed, skill.model)
-
-
-async def _run_command(
-    command: str, written: str, skill: Skill, arguments: str, runtime: Runtime
-) -> str:
-    """Return what a command of the shell says, once it is allowed."""
-    tool = runtime.tools.get("Bash")
-    if tool is None:
-        text = COMMAND_REFUSED.format(written, "there is no tool that runs commands")
-        raise SkillError(skill.name, arguments, text)
-    try:
-        proposal = tool.propose({"command": command}, runtime.place)
-        ruling = await _check_permission(proposal, skill, runtime)
-        if not ruling.is_allowed:
-            raise SkillError(skill.name, arguments, COMMAND_REFUSED.format(written, ruling.message))
-        outcome = await tool.run(ruling.proposal, runtime.place, lambda data: None)
-    except ToolError as error:
-        outcome = error.outcome
-    if isinstance(outcome.content, str):
-        words = outcome.content
-    else:
-        words = "\n".join(str(block.get("text", "")) for block in outcome.content)
-    if outcome.is_error:
-        text = re.sub(r"\AExit code \d+\n?", "", words)
-        raise SkillError(skill.name, arguments, COMMAND_FAILED.format(written, text))
-    return words
-
-
-async def _check_permission(proposal: Proposal, skill: Skill, runtime: Runtime) -> Ruling:
-    """Have a command ruled upon, with what the skill allows."""
-    before = runtime.place.granted_rules
-    runtime.place.granted_rules = (*before, *select_valid_rules(skill.allowed))
-    try:
-        return await runtime.permissions.check(proposal, "")
-    finally:
-        runtime.place.granted_rules = before
 
 
 def clear_grants(runtime: Runtime) -> None:
@@ -449,7 +423,6 @@ class SkillTool(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Find the skill; one that is more than text needs permission."""
         name = str(proposal.arguments["skill"]).removeprefix("/")
         skill = self.skills.find(name)
         if skill is None:
@@ -509,12 +482,9 @@ class SkillListing:
             return
         self._written = seen
         known: dict[str, str] = {}
-        for record in self._context.records:
-            head = record.envelope.attachment if record.type == "attachment" else None
-            if head is not None and head.type == LISTING_TYPE:
-                fields = as_mapping(record.fields.get("attachment"))
-                names, digests = fields.get("names") or (), fields.get("digests") or ()
-                known |= dict(zip(names, digests, strict=False))
+        for attachment in self._context.iter_attachments(LISTING_TYPE):
+            names, digests = attachment.get("names") or (), attachment.get("digests") or ()
+            known |= dict(zip(names, digests, strict=False))
         fresh = [skill for skill in skills if known.get(skill.name) != _compute_digest(skill)]
         if fresh:
             self._writer.attachment(

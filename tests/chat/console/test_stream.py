@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from plait.chat.console.print_mode import ResultBuilder
-from plait.chat.console.stream_json import LogTranslator, build_init_message
+from plait.chat.console.print_mode import LogTranslator, ResultBuilder, build_init_message
 from plait.chat.events import ResponseLogged, TextDelta, ToolFinished, TurnEnded
 from plait.chat.tools.base import Outcome
 

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plait.chat.tools import ToolError
-from plait.chat.tools.globs import GlobSet, split_patterns
-from plait.chat.tools.search import SearchQuery, build_command
+from plait.chat.tools.search import GlobSet, SearchQuery, build_command, split_patterns
 from tests.chat.tools.desk import Desk
 
 FILES = {
@@ -384,7 +383,7 @@ def test_lists_of_patterns() -> None:
 
 
 def test_a_search_that_is_stopped_stops(desk: Desk) -> None:
-    from plait.chat.tools import globs
+    from plait.chat.tools import search as globs
 
     stopped: list[bool] = []
 

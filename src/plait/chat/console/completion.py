@@ -53,13 +53,12 @@ class ChatCompleter(Completer):
         """Yield what the words before the cursor may become."""
         before = document.text_before_cursor
         typed, offers = self._find_source(before)
-        quote = (
-            ('"' if before[: len(before) - len(typed)].endswith('"') else "")
-            if offers is self.files
-            else None
-        )
+        is_quoted = before[: len(before) - len(typed)].endswith('"')
         for offer in islice(offers(typed), MAX_SUGGESTIONS):
-            text = offer.text if quote is None else _quote_path(offer.text, quote)
+            text = offer.text
+            if offers is self.files and (is_quoted or " " in text):  # with blanks in quotes
+                end = "" if text.endswith("/") else '"'  # closed once the path is complete
+                text = f"{text}{end}" if is_quoted else f'"{text}{end}'
             about = safe_line(offer.about)
             yield Completion(text, -len(typed), display=offer.text, display_meta=about)
 
@@ -80,14 +79,6 @@ class ChatCompleter(Completer):
         return "", suggest_nothing
 
 
-def _quote_path(path: str, quote: str) -> str:
-    """Return a path so that it is one name: in quotes where it has blanks, closed once whole."""
-    if not quote and " " not in path:
-        return path
-    begun = path if quote else f'"{path}'
-    return begun if path.endswith("/") else f'{begun}"'
-
-
 @dataclass
 class FileSuggestions:
     """Offers the files of a directory: by the folder that is typed, else by any part of a name."""
@@ -106,8 +97,10 @@ class FileSuggestions:
             if self.clock() - since > CACHE_SECONDS:
                 found = [*islice(_walk_files(self.directory), MAX_WALKED)]
                 self._cache = self.clock(), found
-            within = (item for item in found if item not in nearby)
-            yield from (Suggestion(rank_path) for rank_path in _rank_paths(typed, within))
+            wanted = typed.casefold()
+            ranks = ((_rank_path(wanted, path.casefold()), path) for path in found)
+            ranked = [(rank, len(path), path) for rank, path in ranks if rank]
+            yield from (Suggestion(path) for *_, path in sorted(ranked) if path not in nearby)
 
     def _iter_folder(self, typed: str) -> Iterator[str]:
         """Yield what lies in the folder that is typed and begins with the rest."""
@@ -140,7 +133,7 @@ def _walk_files(directory: Path) -> Iterator[str]:
 def _scan(folder: Path) -> list["os.DirEntry[str]"]:
     try:
         with os.scandir(folder) as found:
-            return [dir_entry for dir_entry in found if safe_line(dir_entry.name) == dir_entry.name]
+            return [entry for entry in found if safe_line(entry.name) == entry.name]
     except OSError:
         return []
 
@@ -150,15 +143,6 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
         return entry.is_dir()
     except OSError:
         return False
-
-
-def _rank_paths(typed: str, paths: Iterable[str]) -> list[str]:
-    """Return the paths that hold the letters in their order: whole in the name before all."""
-    wanted = typed.casefold()
-    found = [
-        (rank, len(path), path) for path in paths if (rank := _rank_path(wanted, path.casefold()))
-    ]
-    return [item for _, _, item in sorted(found)]
 
 
 def _rank_path(wanted: str, path: str) -> int:
@@ -202,11 +186,12 @@ class PromptHistory(History):
             if self._file.stat().st_size > MAX_HISTORY_BYTES:
                 _, _, newer = self._file.read_bytes()[-MAX_HISTORY_BYTES // 2 :].partition(b"\n")
                 OutputFolder(self._file.parent).write(self._file.name, newer)
-        found = [
-            sent_prompt.text
-            for sent_prompt in _read_prompts(self._file)
-            if sent_prompt.directory == self._directory
-        ]
+        found: list[str] = []
+        with suppress(OSError):
+            for line in self._file.read_bytes().splitlines():
+                with suppress(msgspec.MsgspecError, UnicodeDecodeError):  # broken lines are skipped
+                    prompt = msgspec.json.decode(line, type=SentPrompt)
+                    found += [prompt.text] if prompt.directory == self._directory else []
         return found[::-1][:MAX_PROMPTS]
 
     def store_string(self, string: str) -> None:
@@ -222,11 +207,3 @@ class PromptHistory(History):
                 os.write(handle, line)
             finally:
                 os.close(handle)
-
-
-def _read_prompts(file: Path) -> Iterator[SentPrompt]:
-    """Yield what a file holds, the oldest first; a line that is none is passed over."""
-    with suppress(OSError):
-        for line in file.read_bytes().splitlines():
-            with suppress(msgspec.MsgspecError, UnicodeDecodeError):
-                yield msgspec.json.decode(line, type=SentPrompt)

@@ -179,8 +179,7 @@ def find_directory(request: Request, old: Session | None) -> Path:
 
 
 async def _run_print_mode(opener: ApiOpener, prompt: str | None, given: Mapping[str, Any]) -> int:
-    from plait.chat.console.print_mode import Controls, PrintMode, read_prompt
-    from plait.chat.console.stream_json import single_prompt
+    from plait.chat.console.print_mode import Controls, PrintMode, read_prompt, single_prompt
 
     lines = PlainKeyboard()
     is_streamed = given["input_format"] == "stream-json"

@@ -84,6 +84,13 @@ class Outcome:
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the result's log line, by Python names; not in the older format."""
 
+    @property
+    def text(self) -> str:
+        """The text of its content."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(str(block.get("text", "")) for block in self.content)
+
 
 @dataclass(frozen=True, slots=True)
 class FileView:

@@ -305,7 +305,6 @@ class Write(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Compare with the file that would be replaced."""
         text = proposal.arguments["file_path"]
         if make_absolute(text, place).is_dir():
             raise ToolError(
@@ -325,7 +324,6 @@ class Write(BuiltInTool):
         )
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Write the file, completely or not at all."""
         target = recheck_target(proposal, place)
         original = target.decode(is_misuse=False)
         content, text = str(proposal.arguments["content"]), str(proposal.arguments["file_path"])
@@ -391,7 +389,6 @@ class Edit(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Find the text in the file as it is now."""
         checked = proposal.arguments
         text = checked["file_path"]
         if checked["old_string"] == checked["new_string"]:
@@ -417,7 +414,6 @@ class Edit(BuiltInTool):
         return replace(proposal, title=text, paths=(target.path,), before=before, after=after)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Replace the text in the file as it is now."""
         target, arguments = recheck_target(proposal, place), proposal.arguments
         original, after, change = _apply_edit(target, arguments)
         view, was_changed = place.file_views.get(target.path), is_stale(target, place)
@@ -555,7 +551,6 @@ class NotebookEdit(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Find the cell in the notebook as it is now."""
         checked = proposal.arguments
         text = checked["notebook_path"]
         if not text.endswith(".ipynb"):
@@ -577,7 +572,6 @@ class NotebookEdit(BuiltInTool):
         )
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Change the cell in the notebook as it is now."""
         arguments = proposal.arguments
         target = recheck_target(proposal, place)
         if target.data is None:

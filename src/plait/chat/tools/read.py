@@ -282,7 +282,6 @@ class Read(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Resolve the path and refuse devices."""
         text = proposal.arguments["file_path"]
         if "\0" in text:
             raise ToolError(NULL_BYTES, is_misuse=True)
@@ -293,7 +292,6 @@ class Read(BuiltInTool):
         return replace(proposal, title=text, paths=(path,))
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Read the file and note that the model has seen it."""
         return await asyncio.to_thread(read_file, proposal, place)
 
 

@@ -77,17 +77,14 @@ class SecretHidingTool:
 
     @property
     def name(self) -> str:
-        """The name of the tool."""
         return self.tool.name
 
     @property
     def effect(self) -> Effect:
-        """The most the tool may do."""
         return self.tool.effect
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """The definition of the tool."""
         return self.tool.definition
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:

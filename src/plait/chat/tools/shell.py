@@ -269,7 +269,7 @@ class BackgroundTask(Protocol):
 
 @dataclass(slots=True)
 class ShellTask:
-    """A command in the background."""
+    """A `BackgroundTask` that is a command."""
 
     id: str
     process: ShellProcess
@@ -282,7 +282,6 @@ class ShellTask:
 
     @property
     def status(self) -> Status:
-        """Whether it is running, or how it ended."""
         if self.process.pump is None or not self.process.pump.done():
             return "running"
         if self.process.is_stopped:
@@ -291,32 +290,26 @@ class ShellTask:
 
     @property
     def subject(self) -> str:
-        """The command."""
         return self.process.command
 
     @property
     def text(self) -> str:
-        """Its output so far."""
         return self.process.text
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code, once it has ended."""
         return self.process.exit_code
 
     async def wait(self, seconds: float) -> None:
-        """Wait for its end, or for a timeout in seconds."""
         if self.process.pump:
             await asyncio.wait([self.process.pump], timeout=seconds)
 
     async def stop(self) -> None:
-        """Stop it and wait until it has ended."""
         self.is_reported = True
         await stop(self.process)
 
     @property
     def notification(self) -> TaskNotification:
-        """The message to the model about its end."""
         endings = {
             "completed": "completed (exit code 0)",
             "failed": f"failed with exit code {self.process.exit_code}",
@@ -406,13 +399,11 @@ class Bash(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Refuse a command that no shell takes."""
         if "\0" in proposal.arguments["command"]:
             raise ToolError("A command cannot contain null bytes (\\0).", is_misuse=True)
         return proposal
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Run the command; when cancelled, stop everything it started."""
         arguments = proposal.arguments
         description = str(arguments.get("description") or "")
         name = "b" + "".join(SystemRandom().choices(LETTERS, k=8))
@@ -588,12 +579,10 @@ class TaskOutput(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Find the task."""
         task = _find_task(proposal.arguments["task_id"], place)
         return replace(proposal, title=task.description)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Return the output, after waiting for the end if requested."""
         arguments = proposal.arguments
         task = _find_task(arguments["task_id"], place)
         if arguments["block"] and task.status == "running":
@@ -644,7 +633,6 @@ class TaskStop(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Find the task."""
         name = proposal.arguments.get("task_id") or proposal.arguments.get("shell_id")
         if not name:
             raise ToolError("Missing required parameter: task_id", is_misuse=True)
@@ -655,7 +643,6 @@ class TaskStop(BuiltInTool):
         return replace(proposal, title=task.description)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Stop it and wait until it has ended."""
         arguments = proposal.arguments
         task = _find_task(arguments.get("task_id") or arguments["shell_id"], place)
         await task.stop()

@@ -47,7 +47,6 @@ class TodoWrite(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Check each item of the list."""
         todos = proposal.arguments["todos"]
         for index, todo in enumerate(todos):
             if not isinstance(todo, Mapping):
@@ -64,7 +63,6 @@ class TodoWrite(BuiltInTool):
         return replace(proposal, title=f"{len(todos)} {noun} to do")
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Replace the list."""
         old = place.todos
         new = [dict(todo) for todo in proposal.arguments["todos"]]
         place.todos = _drop_finished(new)
@@ -123,7 +121,6 @@ class TaskCreate(BuiltInTool):
         return super().propose(arguments, place)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Add the task with the next number."""
         number = str(max((int(task) for task in place.tasks), default=0) + 1)
         task = place.tasks[number] = _make_task(number, proposal.arguments)
         created = {key: task[key] for key in ("id", "subject", "description")}
@@ -156,7 +153,6 @@ class TaskGet(BuiltInTool):
     title = "#{taskId}"
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Return the task."""
         task = _list_tasks(place).get(proposal.arguments["taskId"])
         if task is None:
             return Outcome(NOT_FOUND, {"task": None})
@@ -180,7 +176,6 @@ class TaskList(BuiltInTool):
     title = "all tasks"
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Return all tasks, each with the unfinished tasks it waits for."""
         listed = _list_tasks(place)
         tasks, lines = [], []
         for task in listed.values():
@@ -219,7 +214,6 @@ class TaskUpdate(BuiltInTool):
     )
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Change the task and return what changed."""
         number = proposal.arguments["taskId"]
         output: dict[str, Any] = {"success": True, "taskId": number, "updatedFields": []}
         task = _list_tasks(place).get(number)

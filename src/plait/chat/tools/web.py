@@ -226,7 +226,6 @@ class WebFetch(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Check the URL."""
         url = proposal.arguments["url"]
         try:
             parse_url(url)
@@ -245,7 +244,6 @@ class WebFetch(BuiltInTool):
         return replace(proposal, title=url)
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Fetch the page, and answer the prompt from it if there is a model to ask."""
         began, arguments = monotonic(), proposal.arguments
         answer = await asyncio.to_thread(fetch, arguments["url"], self.is_allowed_address)
         if answer.redirect_url is None and answer.code >= 400:
@@ -305,7 +303,6 @@ class WebSearch(BuiltInTool):
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
-        """Check the query."""
         checked = proposal.arguments
         if len(checked["query"]) < 2:
             raise make_input_error(
@@ -326,7 +323,6 @@ class WebSearch(BuiltInTool):
         return replace(proposal, title=checked["query"])
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Have the API search and return its results."""
         if place.side_query is None:
             raise ToolError(NETWORK_OFF)
         began, arguments = monotonic(), proposal.arguments
