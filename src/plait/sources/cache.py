@@ -50,7 +50,8 @@ VERSION = "1"
 LOGS = "logs.json"
 MOST_BYTES = 1 << 31
 """Of all translations: the oldest are deleted beyond it."""
-CLAUDE_FIELD, QWEN_FIELD = b'"parentUuid":', b'"parts":'
+CLAUDE_FIELD = b'"parentUuid":'
+QWEN_FIELDS = (b'"parts":', b'"systemPayload":', b'"provenance":')
 """Told apart by these, most files need no reader to be asked."""
 
 
@@ -131,7 +132,8 @@ class TranslationCache:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with draft.open("xb") as file:
                 os.chmod(draft, 0o600)  # noqa: PTH101
-                out = Translation(log, file)
+                is_agent = path.parent.name == SUBAGENTS
+                out = Translation(log, file, path.parents[1].name if is_agent else None)
                 load_source(log.source).translate(log, out)
             os.utime(draft, ns=(log.modified, log.modified))
             draft.replace(path)
@@ -242,7 +244,8 @@ def find_logs(path: Path) -> list[SourceLog] | None:
         head = read_head(path)
     except OSError:
         return None
-    if not readers or (CLAUDE_FIELD in head and QWEN_FIELD not in head):
+    is_claude = CLAUDE_FIELD in head and not any(name in head for name in QWEN_FIELDS)
+    if not readers or is_claude:
         return None
     for reader in readers:
         logs = [

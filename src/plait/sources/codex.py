@@ -234,6 +234,8 @@ class _Reading:
         self.expected: tuple[Fields, str | None, bytes] | None = None
         self.first: str | None = None
         """The thread's own id."""
+        self.own_from = 0
+        """The ordinal of the first line of a sub-agent that it did not inherit."""
 
     def expect_copy_of(self, path: Path, parent: str) -> None:
         """Expect the lines of the thread that this one was forked from, if it can be found."""
@@ -270,6 +272,10 @@ class _Reading:
         if kind == "session_meta":
             self._meta(payload)
             return
+        ordinal = entry.get("ordinal")
+        if isinstance(ordinal, int) and ordinal < self.own_from:
+            out.note("inherited")
+            return
         if self.expected is not None and self._is_copy(payload):
             return
         self._item(kind, payload)
@@ -303,6 +309,7 @@ class _Reading:
         out.note("session_meta")
         if self.first is None:
             self.first = thread
+            self.own_from = count_of(meta.get("subagent_history_start_ordinal"))
         elif self.seen and meta.get("forked_from_id"):  # a fork in the same file
             self._expect([(payload, uuid, b"") for payload, uuid in self.seen])
             out.parent, self.response = None, None
@@ -425,6 +432,9 @@ class _Reading:
             content = text_of(output)
             code = EXIT_CODE.search(content)
             is_error = is_error or (code is not None and code[1] != "0")
+            started = parse_json(content)
+            if isinstance(started, dict) and isinstance(started.get("agent_id"), str):
+                detail = {"agentId": started["agent_id"], "status": "async_launched"}
         self.out.result(text_of(item.get("call_id")), content, is_error=is_error, detail=detail)
 
     def _usage(self, info: object) -> None:

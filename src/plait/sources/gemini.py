@@ -1,25 +1,366 @@
-"""Gemini."""
+"""Gemini CLI: a list of messages, told by lines that add to it, change it and cut it.
 
+    ~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl     before 0.38 one .json document
+    ~/.gemini/tmp/<project>/chats/<session>/<id>.jsonl          sub-agents
+
+A message is written again whole whenever it grows: its last line counts, at the place of its first.
+No line names a parent; the list is replayed instead. `$rewindTo` cuts it, and what follows begins a
+branch. `$set.messages` replaces it: what is missing there has left the context by a compaction.
+"""
+
+import re
 from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 
-from plait.sources.base import Source, SourceLog
+from plait.line import iter_lines
+from plait.record.codec import NotAnObject, decode_object
+from plait.sources.base import Source, SourceLog, first_object, parse_object
 from plait.sources.places import ROOTS
-from plait.sources.translation import Translation
+from plait.sources.translation import (
+    Fields,
+    SourceLine,
+    Translation,
+    call_block,
+    count_of,
+    dicts,
+    image_block,
+    text_block,
+    text_of,
+    thinking_block,
+)
+
+SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"]+)"')
+WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*(?:\\n|\n)\s*- (.+?)(?:\\n|\n)")
+INJECTED = ("<session_context>", "<state_snapshot>")
+MESSAGE_TYPES = frozenset({"user", "gemini", "info", "warning", "error"})
 
 
 class Gemini(Source):
-    """The logs of Gemini."""
+    """The logs of Gemini CLI."""
 
     name = "gemini"
-    title = "Gemini"
+    title = "Gemini CLI"
+    suffixes = (".jsonl", ".json")
     roots = ROOTS["gemini"]
+    verified = "0.46"
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
-        return []
+        """Return the session of a file with Gemini's header."""
+        if path.suffix == ".json":
+            match = SESSION_ID.search(head)
+            if match is None or b'"projectHash"' not in head:
+                return []
+            header: Fields = {"sessionId": match[1].decode("utf-8", "replace")}
+        else:
+            header = first_object(head)
+            if not {"sessionId", "projectHash"} <= header.keys():
+                return []
+        is_agent = header.get("kind") == "subagent" and path.parent.parent.name == "chats"
+        parent = path.parent.name if is_agent else None
+        return [
+            SourceLog(
+                "gemini",
+                text_of(header["sessionId"]),
+                str(path),
+                cwd=find_directory(path, head, header),
+                parent=parent,
+            )
+        ]
+
+    def is_side_file(self, path: Path) -> bool:
+        """Return whether a file holds prompts, settings or checkpoints."""
+        return ".gemini" in path.parts
 
     def translate(self, log: SourceLog, out: Translation) -> None:
-        pass
+        """Write the messages of a session."""
+        if log.path.endswith(".json"):
+            _translate_document(log, out)
+            return
+        reading = _Reading(out, find_last_versions(Path(log.path)))
+        for line in out.lines():
+            reading.read(line)
 
     def resume_command(self, log: SourceLog) -> list[str]:
-        return []
+        """Return the command that resumes a session in Gemini CLI."""
+        return ["gemini", "--resume", log.id]
+
+
+def find_directory(path: Path, head: bytes, header: Fields) -> str | None:
+    """Return the directory of a session: the file knows it, else the folder of its project."""
+    directories = header.get("directories")
+    if isinstance(directories, list) and directories and isinstance(directories[0], str):
+        return directories[0]
+    for project in path.parents[:4]:
+        try:
+            return (project / ".project_root").read_text(encoding="utf-8").strip() or None
+        except (OSError, UnicodeDecodeError):
+            pass
+        try:
+            listed = parse_object((project.parent.parent / "projects.json").read_bytes())
+        except OSError:
+            continue
+        projects = listed.get("projects", listed)
+        for directory, name in projects.items() if isinstance(projects, dict) else ():
+            digest = sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()
+            if project.name in (name, digest):
+                return str(directory)
+    match = WORKSPACE.search(head.decode("utf-8", "replace"))
+    return match[1] if match else None
+
+
+def find_last_versions(path: Path) -> dict[str, tuple[int, Fields]]:
+    """Return the last version of each message with the number of its line."""
+    versions: dict[str, tuple[int, Fields]] = {}
+    for line in iter_lines(path):
+        fields = parse_object(line.data)
+        if isinstance(fields.get("id"), str) and "$set" not in fields:
+            versions[fields["id"]] = line.number, fields
+    return versions
+
+
+def _translate_document(log: SourceLog, out: Translation) -> None:
+    data = Path(log.path).read_bytes()
+    try:
+        document = decode_object(data)
+    except NotAnObject:
+        out.start(SourceLine(1, 0, {"text": data.decode("utf-8", "replace")}, data))
+        out.finish_line()
+        return
+    messages = document.pop("messages", None)
+    reading = _Reading(out, {})
+    for number, fields in enumerate([document, *dicts(messages)], 1):
+        out.start(SourceLine(number, 0, fields, repr((log.id, number)).encode()))
+        reading.read(out.line or SourceLine(number, 0, fields))
+        out.finish_line()
+
+
+class _Reading:
+    """Replays the list of messages of one session."""
+
+    def __init__(self, out: Translation, versions: dict[str, tuple[int, Fields]]) -> None:
+        self.out = out
+        self.versions = versions
+        self.messages: list[tuple[str, str | None]] = []
+        """The list as it is now: the ids of messages, and the uuid of the last line of each."""
+        self.known: set[str] = set()
+        self.injected: set[str] = set()
+        """Messages that the client put in the user's place."""
+        self.results: set[str] = set()
+        """The calls whose results have been written."""
+
+    def read(self, line: SourceLine) -> None:
+        """Translate one line."""
+        out, fields = self.out, line.fields
+        if isinstance(rewind := fields.get("$rewindTo"), str):
+            out.note("$rewindTo")
+            self._rewind(rewind)
+        elif isinstance(changes := fields.get("$set"), dict):
+            if isinstance(changes.get("messages"), list):
+                self._replace([*dicts(changes["messages"])])
+            out.note("$set")
+            if isinstance(changes.get("summary"), str) and changes["summary"]:
+                out.title(changes["summary"])
+        elif isinstance(fields.get("id"), str) and fields.get("type") in MESSAGE_TYPES:
+            if fields["id"] in self.known:
+                out.note("message written again")
+            else:
+                number, last = self.versions.get(fields["id"], (line.number, fields))
+                self._add(last)
+                if number != line.number:
+                    out.note("earlier version")
+        elif "sessionId" in fields and "projectHash" in fields:
+            out.note("header")
+            if fields["sessionId"] != self.out.log.id:  # another session in the same file
+                self.messages, out.parent = [], None
+            if isinstance(fields.get("summary"), str) and fields["summary"]:
+                out.title(fields["summary"])
+
+    def _add(self, message: Fields) -> None:
+        id_ = text_of(message.get("id"))
+        self.known.add(id_)
+        self._message(message)
+        self.messages.append((id_, self.out.parent))
+
+    def _rewind(self, to: str) -> None:
+        """Stand before a message; one that is unknown clears everything."""
+        number = next((at for at, (id_, _) in enumerate(self.messages) if id_ == to), 0)
+        del self.messages[number:]
+        last = self.messages[-1][1] if self.messages else None
+        if last is not None:
+            self.out.leaf(last)
+        self.out.parent = last
+
+    def _replace(self, messages: list[Fields]) -> None:
+        """Take a new list: add what is new, and write a compaction where something has gone."""
+        ids = {text_of(message.get("id")) for message in messages}
+        new = [message for message in messages if text_of(message.get("id")) not in self.known]
+        kept = [(id_, uuid) for id_, uuid in self.messages if id_ in ids]
+        has_left = any(id_ not in ids and id_ not in self.injected for id_, _ in self.messages)
+        if not new or not has_left:  # repaired, or rewound before
+            self.messages = kept
+            self.out.parent = kept[-1][1] if kept else self.out.parent
+        else:
+            summary = new.pop(0) if new and new[0].get("type") == "user" else None
+            text = render_text(summary.get("content")) if summary else None
+            uuids = [uuid for _, uuid in kept if uuid]
+            preserved = {"preservedMessages": {"uuids": uuids}} if uuids else {}
+            self.out.compaction(text, **preserved)
+            self.messages = kept
+            if summary is not None:
+                self.known.add(text_of(summary.get("id")))
+                self.messages.append((text_of(summary.get("id")), self.out.parent))
+        for message in new:
+            self._add(message)
+
+    def _message(self, message: Fields) -> None:
+        out, kind = self.out, message.get("type")
+        id_ = text_of(message.get("id"))
+        # The message with the session's context has the same id in all sessions.
+        uuid = out.make_uuid(id_, message.get("timestamp"), kind)
+        out.timestamp = text_of(message.get("timestamp")) or out.timestamp
+        match kind:
+            case "user":
+                self._user(message, uuid)
+            case "gemini":
+                self._answer(message, id_, uuid)
+            case _:
+                level = "error" if kind == "error" else "info"
+                out.system(render_text(message.get("content")), uuid=uuid, level=level)
+
+    def _user(self, message: Fields, uuid: str) -> None:
+        out, content = self.out, message.get("content")
+        answered = [part["functionResponse"] for part in dicts(content) if _is_response(part)]
+        rest = [part for part in dicts(content) if not _is_response(part)]
+        for response in answered:
+            if text_of(response.get("id")) not in self.results:
+                self._result(text_of(response.get("id")), response.get("response"), is_error=False)
+        if answered and not rest:
+            out.note("results")
+            return
+        shown = message.get("displayContent")
+        text = render_text(content)
+        if shown is not None and render_text(shown) != text:
+            out.user(render_parts(shown), uuid=uuid)
+            out.user(render_parts(rest or content), isMeta=True)
+        else:
+            is_meta = text.startswith(INJECTED) or None
+            if is_meta:
+                self.injected.add(text_of(message.get("id")))
+            out.user(render_parts(rest or content), uuid=uuid, isMeta=is_meta)
+
+    def _answer(self, message: Fields, id_: str, uuid: str) -> None:
+        out = self.out
+        blocks = [
+            thinking_block(
+                "\n".join(
+                    filter(None, map(text_of, (part.get("subject"), part.get("description"))))
+                )
+            )
+            for part in dicts(message.get("thoughts"))
+        ]
+        content = message.get("content")
+        if isinstance(content, str):
+            blocks += [text_block(content)] * bool(content)
+        else:
+            blocks += [*render_answer_parts(content)]
+        calls = [*dicts(message.get("toolCalls"))]
+        for call in calls:
+            arguments = call.get("args")
+            blocks.append(call_block(text_of(call.get("id")), text_of(call.get("name")), arguments))
+        out.assistant(
+            blocks,
+            id=id_,
+            uuid=uuid,
+            model=text_of(message.get("model")) or None,
+            usage=_usage(message.get("tokens")),
+            stop_reason="tool_use" if calls else "end_turn",
+        )
+        for call in calls:
+            responses = [
+                part["functionResponse"] for part in dicts(call.get("result")) if _is_response(part)
+            ]
+            status = call.get("status")
+            if responses or status in ("error", "cancelled"):
+                value = responses[0].get("response") if responses else status
+                detail = (
+                    {"agentId": call["agentId"], "status": status} if call.get("agentId") else None
+                )
+                self._result(
+                    text_of(call.get("id")),
+                    value,
+                    is_error=status in ("error", "cancelled"),
+                    detail=detail,
+                    uuid=out.make_uuid(id_, call.get("id"), "result"),
+                )
+
+    def _result(
+        self,
+        call: str,
+        value: object,
+        *,
+        is_error: bool,
+        detail: object = None,
+        uuid: str | None = None,
+    ) -> None:
+        if isinstance(value, dict) and isinstance(value.get("error"), str):
+            is_error, value = True, value["error"]
+        elif isinstance(value, dict) and isinstance(value.get("output"), str):
+            value = value["output"]
+        self.results.add(call)
+        self.out.result(call, text_of(value), is_error=is_error, detail=detail, uuid=uuid)
+
+
+def _is_response(part: Fields) -> bool:
+    return isinstance(part.get("functionResponse"), dict)
+
+
+def render_text(content: object) -> str:
+    """Return the words of a message: a text, or the texts of its parts."""
+    if not isinstance(content, list):
+        return text_of(content)
+    return "\n".join(
+        part if isinstance(part, str) else text_of(part.get("text", ""))
+        for part in content
+        if isinstance(part, str | dict)
+    )
+
+
+def render_parts(content: object) -> str | list[Fields]:
+    """Return the content of a prompt as blocks."""
+    if not isinstance(content, list):
+        return text_of(content)
+    blocks = []
+    for part in content:
+        data = part.get("inlineData") if isinstance(part, dict) else None
+        if isinstance(data, dict):
+            blocks.append(image_block(text_of(data.get("data")), text_of(data.get("mimeType"))))
+        else:
+            text = part.get("text", part) if isinstance(part, dict) else part
+            blocks.append(text_block(text_of(text)))
+    return blocks
+
+
+def render_answer_parts(content: object) -> Iterable[Fields]:
+    """Yield the blocks of an answer: thoughts, calls and text."""
+    for part in dicts(content):
+        if part.get("thought") is True:
+            yield thinking_block(text_of(part.get("text")))
+        elif isinstance(call := part.get("functionCall"), dict):
+            yield call_block(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
+        else:
+            yield text_block(text_of(part.get("text", part)))
+
+
+def _usage(tokens: object) -> dict[str, int] | None:
+    """Return the usage of a request: thoughts are billed as output, tools' prompts as input."""
+    if not isinstance(tokens, dict):
+        return None
+    cached = count_of(tokens.get("cached"))
+    sent = count_of(tokens.get("input")) + count_of(tokens.get("tool"))
+    return {
+        "input_tokens": max(sent - cached, 0),
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": cached,
+        "output_tokens": count_of(tokens.get("output")) + count_of(tokens.get("thoughts")),
+    }

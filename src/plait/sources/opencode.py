@@ -1,25 +1,398 @@
-"""OpenCode."""
+"""OpenCode: sessions, messages and their parts as rows of a database, or as files before 1.2.
 
+    ~/.local/share/opencode/opencode.db                          tables session, message, part
+    ~/.local/share/opencode/storage/session/<project>/<ses>.json
+                            storage/message/<ses>/<msg>.json
+                            storage/part/<msg>/<prt>.json
+
+The database holds credentials too: only the tables of sessions are read, and it is never copied.
+Rows are numbered as lines are: the session, then each message with its parts.
+
+A fork copies messages under new ids and names no origin. Content and times stay, so these make the
+uuids here, and what was copied is counted once.
+"""
+
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
-from plait.sources.base import Source, SourceLog
+from msgspec.structs import replace
+
+from plait.errors import SourceError
+from plait.sources.base import Source, SourceLog, first_object, parse_object
 from plait.sources.places import ROOTS
-from plait.sources.translation import Translation
+from plait.sources.translation import (
+    Fields,
+    SourceLine,
+    Translation,
+    call_block,
+    count_of,
+    dicts,
+    format_ms,
+    image_block,
+    parse_json,
+    text_block,
+    text_of,
+    thinking_block,
+)
+
+SQLITE = b"SQLite format 3\0"
+MILLION = 1_000_000
+QUIET_PARTS = frozenset("step-start snapshot patch agent subtask retry compaction".split())
 
 
 class OpenCode(Source):
-    """The logs of OpenCode."""
+    """The sessions of OpenCode."""
 
     name = "opencode"
     title = "OpenCode"
+    suffixes = (".db", ".json")
     roots = ROOTS["opencode"]
+    verified = "1.18.33"
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
-        return []
+        """Return the sessions of a database, or that of a file."""
+        if head.startswith(SQLITE):
+            return _find_in_database(path)
+        if path.suffix != ".json" or path.parent.parent.name != "session":
+            return []
+        info = parse_object(head) or first_object(head)
+        if not text_of(info.get("id")).startswith("ses_"):
+            return []
+        # After the move to the database the files stay: one nanosecond less, and the row counts.
+        return [_make_log(path, info, "", _updated(info) * MILLION - 1)]
+
+    def is_side_file(self, path: Path) -> bool:
+        """Return whether a file holds changes or tasks of a session."""
+        return path.parent.name in ("session_diff", "todo") or path.name.startswith("opencode")
 
     def translate(self, log: SourceLog, out: Translation) -> None:
-        pass
+        """Write the messages of a session."""
+        session, messages = _load_session(log)
+        reading = _Reading(out)
+        reading.read_session(session)
+        for message, parts in messages:
+            reading.read_message(message, parts)
+        reading.end(session)
 
     def resume_command(self, log: SourceLog) -> list[str]:
+        """Return the command that resumes a session in OpenCode."""
+        return ["opencode", "--session", log.id]
+
+
+def _updated(info: Fields) -> int:
+    time = info.get("time")
+    return count_of(time.get("updated")) if isinstance(time, dict) else 0
+
+
+def _make_log(path: Path, info: Fields, key: str, modified: int) -> SourceLog:
+    parent = info.get("parentID") or info.get("parent_id")
+    directory = info.get("directory")
+    return SourceLog(
+        "opencode",
+        text_of(info.get("id")),
+        str(path),
+        modified=max(modified, 1),
+        cwd=directory if isinstance(directory, str) else None,
+        parent=parent if isinstance(parent, str) else None,
+        key=key,
+    )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    base = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2)
+    base.row_factory = sqlite3.Row
+    return base
+
+
+def _rows(base: sqlite3.Connection, query: str, *values: object) -> list[Fields]:
+    """Return rows as objects; what is JSON in them is decoded. A table may be absent."""
+    try:
+        return [dict(row) for row in base.execute(query, values)]
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return []
+        raise
+
+
+def _find_in_database(path: Path) -> list[SourceLog]:
+    try:
+        with closing(_connect(path)) as base:
+            rows = _rows(base, "SELECT * FROM session ORDER BY time_updated")
+    except sqlite3.Error:
         return []
+    logs = [
+        _make_log(path, row, row["id"], count_of(row.get("time_updated")) * MILLION) for row in rows
+    ]
+    if logs:
+        # A running client writes parts before it touches the session that they belong to.
+        times = [file.stat().st_mtime_ns for file in (path, Path(f"{path}-wal")) if file.exists()]
+        logs[-1] = replace(logs[-1], modified=max(logs[-1].modified, *times))
+    return logs
+
+
+def _load_session(log: SourceLog) -> tuple[Fields, list[tuple[Fields, list[Fields]]]]:
+    """Return a session's own row and its messages, each with its parts, in their order."""
+    path = Path(log.path)
+    if not log.key:
+        storage = path.parents[2]
+        session = parse_object(path.read_bytes())
+        found = _read_folder(storage / "message" / log.id)
+        return session, [
+            (row, _read_folder(storage / "part" / text_of(row.get("id")))) for row in found
+        ]
+    try:
+        with closing(_connect(path)) as base:
+            sessions = _rows(base, "SELECT * FROM session WHERE id = ?", log.key)
+            query = "SELECT * FROM message WHERE session_id = ? ORDER BY id"
+            messages = _rows(base, query, log.key)
+            parts = _rows(base, "SELECT * FROM part WHERE session_id = ? ORDER BY id", log.key)
+            query = "SELECT * FROM session_message WHERE session_id = ? ORDER BY seq"
+            newer = _rows(base, query, log.key)
+    except sqlite3.Error as error:
+        raise SourceError(f"cannot read '{path}': {error}") from error
+    below: dict[str, list[Fields]] = {}
+    for part in parts:
+        below.setdefault(text_of(part.get("message_id")), []).append(_unpack(part))
+    known = [(_unpack(row), below.get(text_of(row.get("id")), [])) for row in messages]
+    if not known:
+        known = [(_unpack(row), []) for row in newer]
+    return _unpack(sessions[0]) if sessions else {}, known
+
+
+def _unpack(row: Fields) -> Fields:
+    """Return a row with the content of its JSON columns."""
+    fields = {name: parse_json(value) for name, value in row.items() if value is not None}
+    data = fields.pop("data", None)
+    return fields | (data if isinstance(data, dict) else {"data": data} if data else {})
+
+
+def _read_folder(folder: Path) -> list[Fields]:
+    try:
+        return [parse_object(path.read_bytes()) for path in sorted(folder.glob("*.json"))]
+    except OSError:
+        return []
+
+
+class _Reading:
+    """Translates the rows of one session."""
+
+    def __init__(self, out: Translation) -> None:
+        self.out = out
+        self.number = 0
+        self.before: dict[str, str | None] = {}
+        """For each message, the uuid of what stands before it."""
+        self.time = 0
+
+    def _start(self, fields: Fields, *identity: object) -> None:
+        self.number += 1
+        data = repr(identity).encode("utf-8", "surrogatepass")
+        self.out.start(SourceLine(self.number, 0, fields, data))
+
+    def read_session(self, session: Fields) -> None:
+        """Translate the row of the session itself."""
+        out = self.out
+        self._start(session, session.get("id"))
+        out.version = text_of(session.get("version")) or None
+        out.note("session")
+        if title := text_of(session.get("title")):
+            out.title(title)
+
+    def read_message(self, message: Fields, parts: list[Fields]) -> None:
+        """Translate a message with its parts."""
+        out, id_ = self.out, text_of(message.get("id"))
+        self.before[id_] = out.parent
+        times = message.get("time")
+        created = times.get("created") if isinstance(times, dict) else None
+        self.time = count_of(created) or count_of(message.get("time_created"))
+        out.timestamp = format_ms(self.time) or out.timestamp
+        self._start(message, self.time, message.get("role") or message.get("type"), "message")
+        if message.get("role") == "user":
+            out.note("message")
+            self._user(parts)
+        elif message.get("role") == "assistant":
+            out.note("message")
+            self._answer(message, parts)
+        else:
+            self._newer(message)
+            out.finish_line()
+
+    def _part(self, part: Fields, number: int) -> None:
+        hidden = {
+            "id",
+            "messageID",
+            "sessionID",
+            "message_id",
+            "session_id",
+            "time_created",
+            "time_updated",
+        }
+        content = {name: value for name, value in part.items() if name not in hidden}
+        self._start(part, self.time, number, sorted(content), text_of(content))
+
+    def _user(self, parts: list[Fields]) -> None:
+        out = self.out
+        for number, part in enumerate(parts):
+            self._part(part, number)
+            match part.get("type"):
+                case "text":
+                    is_meta = bool(part.get("synthetic") or part.get("ignored")) or None
+                    out.user(text_of(part.get("text")), isMeta=is_meta)
+                case "file":
+                    out.user([_file_block(part)], isMeta=True)
+                case kind if kind in QUIET_PARTS:
+                    out.note(text_of(kind))
+            out.finish_line()
+
+    def _answer(self, message: Fields, parts: list[Fields]) -> None:
+        out = self.out
+        model = text_of(message.get("modelID")) or None
+        step = 0
+        summary: list[str] = []
+        has_usage = any(part.get("type") == "step-finish" for part in parts)
+        response = self._response(message, step)
+        for number, part in enumerate(parts):
+            self._part(part, number)
+            match part.get("type"):
+                case "step-start":
+                    out.note("step-start")
+                case "text":
+                    summary.append(text_of(part.get("text")))
+                    out.assistant([text_block(summary[-1])], id=response, model=model)
+                case "reasoning":
+                    block = thinking_block(text_of(part.get("text")))
+                    out.assistant([block], id=response, model=model)
+                case "tool":
+                    self._tool(part, response, model)
+                case "step-finish":
+                    usage, cost = _usage(part.get("tokens")), _cost(part)
+                    out.assistant([], id=response, model=model, usage=usage, costUSD=cost)
+                    step += 1
+                    response = self._response(message, step)
+                case "file":
+                    out.assistant([_file_block(part)], id=response, model=model)
+                case kind if kind in QUIET_PARTS:
+                    out.note(text_of(kind))
+            out.finish_line()
+        self._start(message, self.time, "end")
+        usage = _usage(message.get("tokens"))
+        if not has_usage and usage and any(usage.values()):
+            out.assistant([], id=response, model=model, usage=usage, costUSD=_cost(message))
+        error = message.get("error")
+        if isinstance(error, dict):
+            data = error.get("data")
+            text = text_of(data.get("message")) if isinstance(data, dict) else ""
+            out.system(text or text_of(error.get("name")), level="error")
+        if message.get("summary") is True:
+            out.compaction("\n\n".join(summary) or None)
+
+    def _response(self, message: Fields, step: int) -> str:
+        return self.out.make_uuid(self.time, message.get("modelID"), step, "response")
+
+    def _tool(self, part: Fields, response: str, model: str | None) -> None:
+        out, state = self.out, part.get("state")
+        state = state if isinstance(state, dict) else {}
+        call = text_of(part.get("callID"))
+        block = call_block(call, text_of(part.get("tool")), state.get("input") or {})
+        out.assistant([block], id=response, model=model)
+        metadata = state.get("metadata")
+        child = metadata.get("sessionId") if isinstance(metadata, dict) else None
+        detail = {"agentId": child, "status": "completed"} if isinstance(child, str) else None
+        if state.get("status") == "completed":
+            content: list[Fields] = [text_block(text_of(state.get("output")))]
+            content += [_file_block(file) for file in dicts(state.get("attachments"))]
+            out.result(call, content, detail=detail)
+        elif state.get("status") == "error":
+            out.result(call, text_of(state.get("error")), is_error=True, detail=detail)
+
+    def _newer(self, message: Fields) -> None:
+        """Translate a message as version 2 writes it: one row with all of its content."""
+        out, model = self.out, message.get("model")
+        name = text_of(model.get("id")) if isinstance(model, dict) else text_of(model)
+        match message.get("type"):
+            case "user":
+                blocks = [text_block(text_of(message.get("text")))]
+                out.user([*blocks, *(_file_block(file) for file in dicts(message.get("files")))])
+            case "synthetic" | "system":
+                out.user(text_of(message.get("text")), isMeta=True)
+            case "shell":
+                out.user(f"<bash-input>{text_of(message.get('command'))}</bash-input>")
+                out.user(f"<bash-stdout>{text_of(message.get('output'))}</bash-stdout>")
+            case "assistant":
+                response = self._response(message, 0)
+                results: list[Fields] = []
+                for block in dicts(message.get("content")):
+                    match block.get("type"):
+                        case "reasoning":
+                            made = thinking_block(text_of(block.get("text")))
+                        case "tool":
+                            state = block.get("state")
+                            inputs = state.get("input") if isinstance(state, dict) else None
+                            call, tool = text_of(block.get("id")), text_of(block.get("name"))
+                            made = call_block(call, tool, inputs or {})
+                            results.append(block)
+                        case _:
+                            made = text_block(text_of(block.get("text", block)))
+                    out.assistant([made], id=response, model=name or None)
+                usage = _usage(message.get("tokens"))
+                if usage and any(usage.values()):
+                    cost = _cost(message)
+                    out.assistant([], id=response, model=name or None, usage=usage, costUSD=cost)
+                for block in results:
+                    self._newer_result(block)
+                if message.get("error"):
+                    out.system(text_of(message["error"]), level="error")
+            case "compaction":
+                trigger = text_of(message.get("reason")) or "auto"
+                out.compaction(text_of(message.get("summary")) or None, trigger=trigger)
+            case "agent-switched" | "model-switched":
+                out.note(text_of(message["type"]))
+
+    def _newer_result(self, block: Fields) -> None:
+        state = block.get("state")
+        state = state if isinstance(state, dict) else {}
+        status = state.get("status") or state.get("type")
+        if status not in ("completed", "error"):
+            return
+        texts = [text_of(part.get("text", part)) for part in dicts(state.get("content"))]
+        content = "\n".join(texts) or text_of(state.get("result")) or text_of(state.get("error"))
+        self.out.result(text_of(block.get("id")), content, is_error=status == "error")
+
+    def end(self, session: Fields) -> None:
+        """Stand where the session was reverted to."""
+        revert = session.get("revert")
+        if isinstance(revert, dict) and text_of(revert.get("messageID")) in self.before:
+            before = self.before[text_of(revert["messageID"])]
+            if before is not None:
+                self.out.leaf(before)
+
+
+def _file_block(file: Fields) -> Fields:
+    url = text_of(file.get("url"))
+    kind, _, data = url.partition(";base64,")
+    if data and kind.startswith("data:image/"):
+        return image_block(data, kind.removeprefix("data:"))
+    source = file.get("source")
+    text = source.get("text") if isinstance(source, dict) else None
+    value = text.get("value") if isinstance(text, dict) else None
+    return text_block(text_of(value) or text_of(file.get("filename")) or url)
+
+
+def _usage(tokens: object) -> dict[str, int] | None:
+    """Return the usage of a request: reasoning is billed as output."""
+    if not isinstance(tokens, dict):
+        return None
+    cache = tokens.get("cache")
+    cache = cache if isinstance(cache, dict) else {}
+    return {
+        "input_tokens": count_of(tokens.get("input")),
+        "cache_creation_input_tokens": count_of(cache.get("write")),
+        "cache_read_input_tokens": count_of(cache.get("read")),
+        "output_tokens": count_of(tokens.get("output")) + count_of(tokens.get("reasoning")),
+    }
+
+
+def _cost(row: Fields) -> float | None:
+    cost = row.get("cost")
+    return float(cost) if isinstance(cost, int | float) and cost else None

@@ -1,25 +1,167 @@
-"""Qwen."""
+"""Qwen Code: records that name their parents, with messages in Gemini's parts.
+
+    ~/.qwen/projects/<project>/chats/<session>.jsonl
+
+A rewind writes a record with an earlier parent. A fork is a new file whose records name the ones
+they were copied from (`forkedFrom`); they get the uuids of these, and so are counted once.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from plait.sources.base import Source, SourceLog
+from plait.sources.base import Source, SourceLog, first_object
+from plait.sources.gemini import render_answer_parts, render_parts, render_text
 from plait.sources.places import ROOTS
-from plait.sources.translation import Translation
+from plait.sources.translation import Fields, SourceLine, Translation, count_of, dicts, text_of
+
+TYPED = frozenset({None, "mid_turn_user_message"})
+"""The subtypes of a user's record that a person typed."""
 
 
 class Qwen(Source):
-    """The logs of Qwen."""
+    """The logs of Qwen Code."""
 
     name = "qwen"
-    title = "Qwen"
+    title = "Qwen Code"
     roots = ROOTS["qwen"]
+    verified = "0.24.4"
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
-        return []
+        """Return the session of a file of records with Gemini's parts, or of Qwen's own kinds."""
+        first = first_object(head)
+        if not {"uuid", "sessionId", "type"} <= first.keys() or "provenance" not in first:
+            message = first.get("message")
+            has_parts = isinstance(message, dict) and "parts" in message
+            if not has_parts and "systemPayload" not in first:
+                return []
+        id_ = text_of(first.get("sessionId"))
+        cwd = first.get("cwd")
+        return [SourceLog("qwen", id_, str(path), cwd=cwd if isinstance(cwd, str) else None)]
+
+    def is_side_file(self, path: Path) -> bool:
+        """Return whether a file holds prompts or settings."""
+        return ".qwen" in path.parts
 
     def translate(self, log: SourceLog, out: Translation) -> None:
-        pass
+        """Write the records of a session."""
+        reading = _Reading(out)
+        for line in out.lines():
+            reading.read(line)
 
     def resume_command(self, log: SourceLog) -> list[str]:
-        return []
+        """Return the command that resumes a session in Qwen Code."""
+        return ["qwen", "--resume", log.id]
+
+
+class _Reading:
+    """Translates the records of one session."""
+
+    def __init__(self, out: Translation) -> None:
+        self.out = out
+        self.uuids: dict[str, str | None] = {}
+        """The uuid that stands for each record; a note is stood for by its parent's."""
+
+    def read(self, line: SourceLine) -> None:
+        """Translate one record."""
+        out, record = self.out, line.fields
+        own = text_of(record.get("uuid"))
+        before = out.parent
+        if own in self.uuids:  # more of the same record
+            out.parent, uuid = self.uuids[own], None
+        else:
+            copied = record.get("forkedFrom")
+            source = text_of(copied.get("messageUuid")) if isinstance(copied, dict) else ""
+            uuid = source or own or None
+            if "parentUuid" in record:
+                parent = record["parentUuid"]
+                out.parent = self.uuids.get(parent, before) if isinstance(parent, str) else None
+        out.timestamp = text_of(record.get("timestamp")) or out.timestamp
+        out.cwd = text_of(record.get("cwd")) or out.cwd
+        out.version = text_of(record.get("version")) or out.version
+        out.git_branch = text_of(record.get("gitBranch")) or out.git_branch
+        self._record(record, uuid)
+        if own:
+            self.uuids[own] = out.parent
+
+    def _record(self, record: Fields, uuid: str | None) -> None:
+        out, message, subtype = self.out, record.get("message"), record.get("subtype")
+        payload = record.get("systemPayload")
+        parts = message.get("parts") if isinstance(message, dict) else None
+        match record.get("type"):
+            case "user":
+                is_meta = subtype not in TYPED or None
+                out.user(render_parts(parts), uuid=uuid, isMeta=is_meta)
+            case "assistant":
+                out.assistant(
+                    [*render_answer_parts(parts)],
+                    id=text_of(record.get("uuid")) or out.make_uuid(record),
+                    uuid=uuid,
+                    model=text_of(record.get("model")) or None,
+                    usage=_usage(record.get("usageMetadata")),
+                )
+            case "tool_result":
+                self._results(record, parts, uuid)
+            case "system" if subtype == "custom_title" and isinstance(payload, dict):
+                out.note("custom_title")
+                if title := text_of(payload.get("customTitle")):
+                    out.title(title)
+            case "system" if subtype == "chat_compression" and isinstance(payload, dict):
+                history = [*dicts(payload.get("compressedHistory"))]
+                summary = render_text(history[0].get("parts")) if history else None
+                info = payload.get("info")
+                tokens = info.get("originalTokenCount") if isinstance(info, dict) else None
+                out.compaction(summary, preTokens=tokens)
+                out.note("chat_compression")
+            case "system" if subtype == "rewind":
+                if out.parent:
+                    out.leaf(out.parent)
+                out.note("rewind")
+            case "system":
+                out.note(text_of(subtype) or "system")
+            case _:
+                pass  # kept as an unknown line
+
+    def _results(self, record: Fields, parts: object, uuid: str | None) -> None:
+        out, detail = self.out, record.get("toolCallResult")
+        status = detail.get("status") if isinstance(detail, dict) else None
+        display = detail.get("resultDisplay") if isinstance(detail, dict) else None
+        answered = False
+        for part in dicts(parts):
+            response = part.get("functionResponse")
+            if not isinstance(response, dict):
+                continue
+            value = response.get("response")
+            is_error = status in ("error", "cancelled")
+            if isinstance(value, dict) and isinstance(value.get("error"), str):
+                is_error, value = True, value["error"]
+            elif isinstance(value, dict) and isinstance(value.get("output"), str):
+                value = value["output"]
+            call = text_of(response.get("id"))
+            shown = {"display": display} if display is not None and not answered else None
+            out.result(
+                call,
+                text_of(value),
+                is_error=is_error,
+                detail=shown,
+                uuid=None if answered else uuid,
+            )
+            answered = True
+        if not answered:
+            out.user(render_parts(parts), uuid=uuid, isMeta=True)
+
+
+def _usage(metadata: object) -> dict[str, int] | None:
+    """Return the usage of a request; what is neither prompt nor cached is output."""
+    if not isinstance(metadata, dict):
+        return None
+    sent = count_of(metadata.get("promptTokenCount"))
+    cached = min(count_of(metadata.get("cachedContentTokenCount")), sent)
+    received = count_of(metadata.get("candidatesTokenCount"))
+    total = count_of(metadata.get("totalTokenCount"))
+    thoughts = count_of(metadata.get("thoughtsTokenCount"))
+    return {
+        "input_tokens": sent - cached,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": cached,
+        "output_tokens": total - sent if total > sent else received + thoughts,
+    }

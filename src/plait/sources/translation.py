@@ -7,6 +7,7 @@ lines made from the same one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -38,8 +39,10 @@ class Translation:
     A line whose parent is not given hangs on the last one that was written.
     """
 
-    def __init__(self, log: SourceLog, file: BinaryIO) -> None:
+    def __init__(self, log: SourceLog, file: BinaryIO, session: str | None = None) -> None:
         self.log = log
+        self.session = session or log.id
+        """The session that the lines belong to; of a sub-agent, the one that sent it."""
         self.cwd = log.cwd
         self.version: str | None = None
         self.git_branch: str | None = None
@@ -47,7 +50,7 @@ class Translation:
         """Of lines that have none of their own."""
         self.parent: str | None = None
         """The uuid of the line that the next one hangs on."""
-        self.agent: str | None = None
+        self.agent: str | None = log.id if session else None
         """The sub-agent that the next lines belong to, where its lines stand in the same file."""
         self._file = file
         self.line: SourceLine | None = None
@@ -161,20 +164,20 @@ class Translation:
 
     def title(self, title: str) -> None:
         """Write the session's title."""
-        self._emit({"type": "custom-title", "customTitle": title, "sessionId": self.log.id})
+        self._emit({"type": "custom-title", "customTitle": title, "sessionId": self.session})
 
     def leaf(self, uuid: str) -> None:
         """Write that the agent now stands on an earlier line: what follows it was left."""
         self.parent = uuid
         self._emit(
-            {"type": "last-prompt", "leafUuid": uuid, "explicit": True, "sessionId": self.log.id}
+            {"type": "last-prompt", "leafUuid": uuid, "explicit": True, "sessionId": self.session}
         )
 
     def note(self, kind: str) -> None:
         """Keep a line of the source that carries no message."""
         assert self.line is not None
         self._emit(
-            {"type": NOTE, "kind": kind, "sessionId": self.log.id, "record": self.line.fields}
+            {"type": NOTE, "kind": kind, "sessionId": self.session, "record": self.line.fields}
         )
 
     def unknown(self, kind: str) -> None:
@@ -183,7 +186,7 @@ class Translation:
         self._emit(
             {
                 "type": f"{self.log.source}:{kind}",
-                "sessionId": self.log.id,
+                "sessionId": self.session,
                 "record": self.line.fields,
             }
         )
@@ -200,7 +203,7 @@ class Translation:
         record: Fields = {"parentUuid": parent, "isSidechain": self.agent is not None}
         record["agentId"] = self.agent
         record |= {"type": type, "uuid": uuid, "timestamp": self.timestamp, "userType": "external"}
-        record |= {"cwd": self.cwd, "sessionId": self.log.id, "version": self.version}
+        record |= {"cwd": self.cwd, "sessionId": self.session, "version": self.version}
         record |= {"gitBranch": self.git_branch} | fields
         self._emit({name: value for name, value in record.items() if value is not None})
         self.parent = uuid
@@ -262,6 +265,17 @@ def parse_json(text: object) -> Any:
 def count_of(value: object) -> int:
     """Return a count of tokens, 0 for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def format_ms(milliseconds: int) -> str | None:
+    """Return a time in milliseconds since 1970 as logs write it, None for none."""
+    try:
+        moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+    return (
+        moment.isoformat(timespec="milliseconds").replace("+00:00", "Z") if milliseconds else None
+    )
 
 
 def dicts(values: object) -> Iterable[Fields]:
