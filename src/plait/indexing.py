@@ -599,7 +599,7 @@ def update_index(
                 raise
             with open_writer(folder, wait=wait, is_anew=True) as writer:
                 report = Update(writer, now, library, watch, workers).run(rebuild=True)
-    open_page_cache(folder).prune(lambda: {*map(fingerprint_session, library.sessions)})
+    open_page_cache(folder).prune(lambda: {*map(fingerprint_session, library.all_sessions)})
     return replace(report, took_ms=elapsed_ms(started))
 
 
@@ -677,7 +677,7 @@ class Update:
             logs = {str(file.path) for file in session.files}
             return logs.union(*(side_files.get(log, ()) for log in logs))
 
-        sessions = self.library.sessions
+        sessions = self.library.all_sessions
         keys = {str(session.path) for session in sessions}
         deleted = [key for key in known if key not in keys]
         for key in deleted:

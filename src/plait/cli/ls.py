@@ -59,7 +59,7 @@ MOST_TITLE = 80
 SORTS = ("ended", "started", "size", "entries", *COUNTED, "title")
 NEWEST = 8
 JSON_NAMES = {"is_live": "live", "is_kept": "kept", "is_incomplete": "incomplete"}
-NOT_IN_JSON = ("first_branch", "worktree_of")
+NOT_IN_JSON = ("first_branch", "worktree_of", "source_path")
 
 
 class Figures(NamedTuple):
@@ -297,6 +297,7 @@ def _row_to_json(request: Request, row: Facts, figures: Figures) -> dict[str, An
     return value | {
         "project": request.archive.folding.project(row.project),
         "folder": row.project,
+        "path": row.source_path or row.path,
         "turns": figures.turns,
         "cost_usd": figures.cost_usd,
         "unpriced": sorted(figures.spent.unpriced) if figures.spent else [],

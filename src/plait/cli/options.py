@@ -23,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 LARGE = 200_000_000
 """Bytes of logs from which on the index is recommended."""
 NO_FOLD = "plait.no_fold"
+AGENTS = "plait.agents"
 GENERAL = {"--root", "--colour", "--no-pager", "--jobs", "--help"}
 """The options of every command, listed last in its help."""
 
@@ -37,6 +38,8 @@ class Request:
     jobs: int | None = None
     is_folding: bool = True
     """Whether worktrees and sub-directories count as part of their repository's project."""
+    agents: frozenset[str] | None = None
+    """The coding agents whose sessions are wanted, all for None."""
 
     @cached_property
     def settings(self) -> "Settings":
@@ -70,7 +73,7 @@ class Request:
             stars=settings.stars,
             translations=settings.translations,
         )
-        archive.is_folding = self.is_folding
+        archive.is_folding, archive.agents = self.is_folding, self.agents
         return archive
 
     @property
@@ -106,7 +109,9 @@ class Request:
         roots = [root.path for root in self.archive.roots]
         settings = self.settings
         places = self.store, settings.stars, settings.translations
-        return Archive(roots, None, self.prices, settings.jobs, *places)
+        archive = Archive(roots, None, self.prices, settings.jobs, *places)
+        archive.is_folding, archive.agents = self.is_folding, self.agents
+        return archive
 
     @property
     def indexed_archive(self) -> "Archive":
@@ -246,6 +251,7 @@ def global_options(function: F) -> F:
             has_pager=request.has_pager and not no_pager,
             jobs=request.jobs if jobs is None else jobs,
             is_folding=not ctx.meta.get(NO_FOLD),
+            agents=ctx.meta.get(AGENTS),
         )
         return function(*args, **kwargs)
 
@@ -270,6 +276,19 @@ def _set_no_fold(ctx: click.Context, _: click.Parameter, no_fold: bool) -> None:
     ctx.meta[NO_FOLD] = no_fold
 
 
+def _set_agents(ctx: click.Context, _: click.Parameter, names: str | None) -> None:
+    if names is None:
+        return
+    from plait.errors import UserError
+    from plait.sources.places import list_source_names
+
+    wanted = frozenset(name.strip().casefold() for name in names.split(",") if name.strip())
+    known = ("claude", *list_source_names())
+    if unknown := sorted(wanted - {*known}):
+        raise UserError(f"unknown agent '{unknown[0]}'", f"known are {', '.join(known)}")
+    ctx.meta[AGENTS] = wanted
+
+
 session_argument = click.argument("session", shell_complete=complete_session)
 sessions_argument = click.argument(
     "names", metavar="[SESSION]...", nargs=-1, shell_complete=complete_session
@@ -291,6 +310,13 @@ filter_options = combine_options(
         help="Only what ended after this: a day, a time, 7d, monday, 'last week'.",
     ),
     click.option("--until", metavar="TIME", help="Only what started before this day or time."),
+    click.option(
+        "--agent",
+        metavar="LIST",
+        expose_value=False,
+        callback=_set_agents,
+        help="Only sessions of these coding agents: claude, codex, …",
+    ),
 )
 timezone_option = click.option(
     "--timezone", "-z", metavar="ZONE", help="Time zone for days and hours: Europe/Rome, UTC."

@@ -73,7 +73,7 @@ def resume_command(
         _run_client(output, resume, force=force)
         return
     can_resume, next_prompt = resume.why_not is None, None
-    if can_resume:
+    if can_resume and source.origin is None:
         next_prompt = describe_next_prompt(archive.resumption(source).next_prompt, request.prices)
     if as_json:
         output.json(

@@ -403,6 +403,12 @@ class Plans:
 
 def find_subject(session: Session) -> Subject:
     """Return where all of a session lies, or raise where it has no file to edit."""
+    if session.origin is not None:
+        raise Refused(
+            f"session '{session.id}' was written by {session.agent}: Plait edits only sessions of"
+            " Claude Code",
+            f"`plait handoff {quote(session.id[:8])}` hands it over to another agent",
+        )
     if session.is_kept:
         raise Refused(
             f"session '{session.id}' exists only as a backup: there is nothing to edit",

@@ -116,10 +116,12 @@ def find_session_at(path: Path, known: Iterable[Session]) -> Session:
     check_file(path)
     sessions = list(known)
     for session in sessions:
-        if any(file.path == path for file in session.files):
+        if session.source_path == path or any(file.path == path for file in session.files):
             return session
     real = path.resolve()
     for session in sessions:
+        if session.origin is not None and session.source_path.resolve() == real:
+            return session
         if any(file.path.resolve() == real for file in session.files):
             return session
     check_log(path)

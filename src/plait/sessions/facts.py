@@ -187,6 +187,8 @@ def build_facts(
         is_live=is_live,
         deleted_at=None if session.is_kept else compute_deletion_time(session, cleanup_days),
         is_kept=session.is_kept,
+        agent=session.agent,
+        source_path=session.source_path if session.origin else None,
         is_incomplete=session.is_incomplete,
         first_branch=found.first_branch,
         worktree_of=found.worktree_of,

@@ -108,6 +108,8 @@ class SessionLibrary:
         """The backup store, None where only sessions at their source are wanted."""
         self.is_folding = True
         """Whether worktrees and sub-directories count to their repository's project."""
+        self.agents: frozenset[str] | None = None
+        """The agents whose sessions are wanted, such as `claude` and `codex`; None for all."""
         self.star_file = Path(stars) if stars is not None else None
         """The file of the user's stars and pins, None where there is none."""
         self.translations = Path(translations) if translations is not None else None
@@ -149,9 +151,17 @@ class SessionLibrary:
         return self.inventory.files
 
     @cached_property
-    def sessions(self) -> tuple[Session, ...]:
-        """All sessions, the newest last."""
+    def all_sessions(self) -> tuple[Session, ...]:
+        """The sessions of all agents, the newest last."""
         return tuple(map(self._adopt, self.inventory.sessions()))
+
+    @cached_property
+    def sessions(self) -> tuple[Session, ...]:
+        """All sessions of the agents that are wanted, the newest last."""
+        wanted = self.agents
+        if wanted is None:
+            return self.all_sessions
+        return tuple(session for session in self.all_sessions if session.agent in wanted)
 
     def __iter__(self) -> Iterator[Session]:
         return iter(self.sessions)

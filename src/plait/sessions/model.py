@@ -79,8 +79,8 @@ class Session:
 
     @property
     def mark(self) -> str:
-        """What lists say of it before its title: `kept`, `incomplete`, nothing."""
-        return format_mark(self.is_kept, self.is_incomplete)
+        """What lists say of it before its title: `codex`, `kept`, `incomplete`, nothing."""
+        return format_mark(self.is_kept, self.is_incomplete, self.agent)
 
     @property
     def title(self) -> str | None:
@@ -160,15 +160,21 @@ class Facts:
     """The branch that its directory was on."""
     worktree_of: str | None = None
     """The directory that its own was made a worktree of, where its log says so."""
+    agent: str = CLAUDE
+    """The coding agent that wrote it."""
+    source_path: Path | None = None
+    """The file that another agent wrote; `path` is its translation."""
 
     @property
     def mark(self) -> str:
-        """What lists say of it before its title: `kept`, `incomplete`, nothing."""
-        return format_mark(self.is_kept, self.is_incomplete)
+        """What lists say of it before its title: `codex`, `kept`, `incomplete`, nothing."""
+        return format_mark(self.is_kept, self.is_incomplete, self.agent)
 
 
-def format_mark(is_kept: bool, is_incomplete: bool) -> str:
-    """Return the word that marks a session which is no longer at its source."""
+def format_mark(is_kept: bool, is_incomplete: bool, agent: str = CLAUDE) -> str:
+    """Return the word that marks a session of another agent, or one no longer at its source."""
+    if agent != CLAUDE:
+        return agent
     return "incomplete" if is_incomplete else "kept" if is_kept else ""
 
 

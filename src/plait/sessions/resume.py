@@ -70,6 +70,11 @@ def build_resumption(
     from plait.graph.client.context import align_reasons
 
     session = given.session if isinstance(given, OpenSession) else given
+    if session.origin is not None:
+        raise UserError(
+            f"what {session.agent} sends when it resumes a session is not known to Plait",
+            f"`plait show {session.id[:8]}` shows the conversation",
+        )
     if session.file is None:
         raise UserError(
             f"session '{session.id}' has no file of its own, only its agents are left",
@@ -158,11 +163,13 @@ class Resume(Struct, frozen=True):
     back: RewindTarget | None = None
     is_kept: bool = False
     """Whether it has to be restored first."""
+    agent_command: tuple[str, ...] = ()
+    """The command of another agent that resumes it."""
 
     @property
     def command(self) -> tuple[str, ...]:
         """The client and its arguments."""
-        return (CLIENT, "--resume", self.session)
+        return self.agent_command or (CLIENT, "--resume", self.session)
 
     @property
     def line(self) -> str:
@@ -183,6 +190,12 @@ def plan_resume(
 
     With a turn, also what leads back to it.
     """
+    if session.origin is not None:
+        from plait.sources.base import load_source
+
+        command = load_source(session.origin.source).resume_command(session.origin)
+        directory = session.origin.cwd
+        return Resume(session.id, None, directory, None, agent_command=tuple(command))
     found: dict[str, None] = {}
     for record in read_if_exists(session.file.path) if session.file else ():
         cwd = record.cwd
