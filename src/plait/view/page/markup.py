@@ -208,12 +208,14 @@ def render_hidden_input(name: str, value: str, default: str = "") -> str:
     return f'<input type="hidden" name="{name}" value="{esc(value)}">' if value != default else ""
 
 
-KEPT_TITLES = {
+MARK_TITLES = {
     "kept": "Deleted at its source; Plait has a backup",
     "incomplete": "Recovered in part",
 }
+"""What the marks of a session mean; any other is the name of the agent that wrote it."""
 
 
-def render_kept_badge(mark: str) -> str:
-    """Render the badge of a session that only the backup has, nothing for others."""
-    return f'<span class="kept" title="{KEPT_TITLES[mark]}">{mark}</span>' if mark else ""
+def render_mark(mark: str) -> str:
+    """Render the badge of a session that only the backup has or another agent wrote."""
+    title = MARK_TITLES.get(mark, f"Written by another coding agent, {mark}")
+    return f'<span class="kept" title="{esc(title)}">{esc(mark)}</span>' if mark else ""

@@ -38,7 +38,7 @@ from plait.view.page.frame import (
     render_tabs,
 )
 from plait.view.page.graph import render_rail
-from plait.view.page.markup import attribute, esc, icon, quote_url, render_kept_badge, session_url
+from plait.view.page.markup import attribute, esc, icon, quote_url, render_mark, session_url
 from plait.view.page.raw_lines import PackedLines
 from plait.view.text import shorten
 
@@ -129,7 +129,7 @@ def render_facts(heading: PageHeading) -> str:
         f"{format_tokens(totals.tokens.total)} tokens" if totals.tokens.total else "",
     ]
     items = "".join(f"<span>{esc(fact)}</span>" for fact in facts_list if fact)
-    return f"{items}{render_kept_badge(heading.mark)}"
+    return f"{items}{render_mark(heading.mark)}"
 
 
 ACTIONS = (

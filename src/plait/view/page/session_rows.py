@@ -23,7 +23,7 @@ from plait.view.page.markup import (
     break_path,
     esc,
     icon,
-    render_kept_badge,
+    render_mark,
     replace_deceptive,
     session_url,
 )
@@ -101,7 +101,7 @@ def render_title_link(session: ListedSession, limit: int = LONGEST) -> str:
     live = '<span class="live" title="Running now"><span class="state">Running</span></span>'
     css = "" if session.title or session.prompt else ' class="untitled"'
     title = esc(shorten(session.display_title, limit)).replace(" …", "&nbsp;…")
-    label = f"{live if session.is_live else ''}{render_kept_badge(session.mark)}{title}"
+    label = f"{live if session.is_live else ''}{render_mark(session.mark)}{title}"
     return f'<a href="{session_url(session.name)}"{css}>{label}</a>'
 
 

@@ -25,7 +25,7 @@ from plait.search.page import (
     render_search_page,
 )
 from plait.view.page.frame import PLACES
-from plait.view.page.markup import esc, icon, render_kept_badge, session_url
+from plait.view.page.markup import esc, icon, render_mark, session_url
 from plait.view.page.session_rows import ListedSession, format_project, render_age
 from plait.view.text import shorten
 from plait.web.pages.session_list import (
@@ -141,7 +141,7 @@ def render_palette(
         session_options.append(
             render_option(
                 session_url(session.name),
-                f"{icon('note')}<span>{live}{render_kept_badge(session.mark)}"
+                f"{icon('note')}<span>{live}{render_mark(session.mark)}"
                 f"{esc(session.display_title)}</span>"
                 f"<small>{esc(format_project(session.root))}</small>"
                 f"<small>{render_age(session.ended, now)}</small>",
