@@ -1,6 +1,6 @@
 """`plait ls` and `plait` alone: projects and sessions, with their figures, in aligned columns."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,8 +20,10 @@ from plait.cli.options import (
 from plait.cli.output import Output
 from plait.cli.selection import is_in_period, is_in_project, parse_time_option
 from plait.cli.text import (
+    GAP,
     PROGRAM,
     SEPARATOR,
+    SHORT_ID,
     format_number,
     local_time,
     now,
@@ -48,8 +50,7 @@ if TYPE_CHECKING:
 
 
 SOON = timedelta(days=7)
-GAP, INDENT = "  ", "  "
-ID_WIDTH = 8
+INDENT = "  "
 DISPENSABLE = {"size": 32, "agents": 28, "entries": 24, "turns": 12, "ended": 12, "cost ": 8}
 """Columns that are dropped, in this order, if the title would be narrower than that."""
 MOST_COUNTED = 100_000_000
@@ -129,7 +130,7 @@ def print_sessions(
     }
     cells = {name: column for name, column in cells.items() if any(column)}
     indent = INDENT if any(heading for heading, _ in groups) else ""
-    margin = len(indent) + ID_WIDTH + len(GAP)
+    margin = len(indent) + SHORT_ID + len(GAP)
     widths = {name: max(map(count_columns, (name, *column))) for name, column in cells.items()}
 
     def title_width() -> int:
@@ -148,8 +149,8 @@ def print_sessions(
         if heading:
             output.print_unwrapped(safe_line(heading), style="bold")
         for row in members:
-            name = safe_line(row.session)[:ID_WIDTH]
-            text = Text(f"{indent}{name}{' ' * (ID_WIDTH - count_columns(name))}{GAP}")
+            name = safe_line(row.session)[:SHORT_ID]
+            text = Text(f"{indent}{name}{' ' * (SHORT_ID - count_columns(name))}{GAP}")
             title = _format_title(row, room, time, is_starred=row.session in starred)
             text.append_text(title).append(" " * max(room - title.cell_len, 0))
             for column, width in widths.items():
@@ -160,7 +161,7 @@ def print_sessions(
             output.print_lines([text])
             for detail in _list_details(row, room, heading) if is_long else ():
                 wrapped = Text(safe_line(detail), style="dim").wrap(
-                    output.console, max(output.width - margin, ID_WIDTH)
+                    output.console, max(output.width - margin, SHORT_ID)
                 )
                 for part in wrapped:
                     part.rstrip()
@@ -279,7 +280,7 @@ def _read_rows(archive: Archive, output: Output, projects: Iterable[str]) -> lis
 def _sort_rows(
     rows: list[Facts], figures: Mapping[Path, Figures], sort: str, reverse: bool
 ) -> list[Facts]:
-    keys: dict[str, Any] = {
+    keys: dict[str, Callable[[Facts], Any]] = {
         "ended": lambda row: row.ended or "",
         "started": lambda row: row.started or "",
         "size": lambda row: row.bytes,
@@ -382,7 +383,7 @@ def print_overview(ctx: click.Context, gallery: str | None) -> None:
             " within a week: `plait ls --expiring` lists them, `plait keep` backs them up\n",
             style="red",
         )
-    name = newest[0].session[:ID_WIDTH]
+    name = newest[0].session[:SHORT_ID]
     if sum(row.session.startswith(name) for row in rows) > 1:
         name = str(newest[0].path)
     output.print("Try", style="bold")

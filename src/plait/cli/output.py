@@ -227,11 +227,18 @@ class Output:
             return
         with self.console.capture() as capture:
             yield
-        text = capture.get()
-        if text.count("\n") < self.console.height:
-            _write(text.encode("utf-8", "replace"))
-        else:
-            show_in_pager(text, self.settings.pager)
+        data = capture.get().encode("utf-8", "replace")
+        if data.count(b"\n") < self.console.height:
+            _write(data)
+            return
+        import shlex
+        import subprocess
+
+        try:
+            pager = shlex.split(self.settings.pager)
+            subprocess.run(pager, input=data, check=False)  # noqa: S603  the user's own
+        except (OSError, ValueError):  # it cannot be started
+            _write(data)
 
     def progress(self, items: Sequence[T], label: str) -> Iterable[T]:
         """Yield the items, with a progress bar on a terminal."""
@@ -304,18 +311,6 @@ def escape_json(data: bytes) -> bytes:
     if data.isascii() and b"\x7f" not in data:
         return data
     return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", data.decode()).encode()
-
-
-def show_in_pager(text: str, pager: str) -> None:
-    """Show text in the pager, or print it if the pager cannot be started."""
-    import shlex
-    import subprocess
-
-    data = text.encode("utf-8", "replace")
-    try:
-        subprocess.run(shlex.split(pager), input=data, check=False)  # noqa: S603  the user's own
-    except (OSError, ValueError):
-        _write(data)
 
 
 def write_bytes(data: bytes) -> None:

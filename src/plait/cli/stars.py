@@ -60,19 +60,19 @@ def star_command(
         return
     if remove and not names:
         raise UserError("no session named", "`plait star SESSION --remove`")
-    stars = request.archive.stars
+    stars, output = request.archive.stars, request.output
     for name in names:
-        session = name if remove and name in stars.ids else request.session(name)
-        if isinstance(session, str):  # starred, but no longer there
-            label = short_id(session)
-        else:
-            label = _describe_session(request, session)
+        if remove and name in stars.ids:  # perhaps its session is no longer there
+            stars.remove(name)
+            output.note(f"no longer starred: {short_id(name)}")
+            continue
+        session = request.session(name)
+        label = _describe_session(request, session)
         if remove:
             done = "no longer starred" if stars.remove(session) else "not starred"
         else:
-            assert not isinstance(session, str)
             done = "starred" if stars.add(session) else "already starred"
-        request.output.note(f"{done}: {label}")
+        output.note(f"{done}: {label}")
     if as_json or not names:
         _list_starred(request, as_json=as_json)
 
@@ -137,18 +137,12 @@ def _list_starred(request: Request, *, as_json: bool) -> None:
     stars, sessions = archive.stars.file.stars(), archive.stars.sessions
     facts = {session.id: archive.facts(session) for session in sessions}
     if as_json:
-        rows = [(star, facts.get(star.session)) for star in stars]
+        found = [(star, facts.get(star.session)) for star in stars]
         output.json(
             [
-                {
-                    "session": star.session,
-                    "at": star.at,
-                    "here": row is not None,
-                    "title": row.title if row else None,
-                    "project": row.project if row else None,
-                    "path": row.path if row else None,
-                }
-                for star, row in rows
+                {"session": star.session, "at": star.at, "here": row is not None}
+                | {name: getattr(row, name, None) for name in ("title", "project", "path")}
+                for star, row in found
             ]
         )
         return
