@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
-from plait.archive import CountedResponses, assign_projects, format_marked_title, gc_paused
+from plait.archive import CountedResponses, format_marked_title, gc_paused
 from plait.cli.options import (
     Request,
     command,
@@ -160,6 +160,8 @@ class Report:
 
     def fold_projects(self, responses: Sequence[BilledResponse]) -> Sequence[BilledResponse]:
         """Assign the responses of worktrees and sub-directories to their project."""
+        from plait.archive import assign_projects  # reads git's folders: few reports need it
+
         return assign_projects(responses, self.request.archive.folding)
 
     def arrange(self, rows: Iterable[T], total: Callable[[T], SpendingSum]) -> list[T]:
