@@ -11,7 +11,6 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -319,6 +318,8 @@ JSON_LINES = ".jsonl"
 @cache
 def find_own_version() -> str | None:
     """Return the version of Plait; None if it runs without having been installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(SCOPE)
     except PackageNotFoundError:
