@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import unified_diff
@@ -181,7 +181,14 @@ def confirm_and_install(
             write_settings(original, settings_backup_path(request, file.path))
         raise
     if plan.timer and plan.is_removal:
-        _remove_leftovers(plan.timer)
+        # The link that enabled the timer, and folders that are empty now.
+        wants = systemd_folder() / "timers.target.wants"
+        link = wants / plan.timer
+        if link.is_symlink() and not link.exists():
+            link.unlink()
+        for folder in (wants, wants.parent, wants.parent.parent):
+            with suppress(OSError):
+                folder.rmdir()
     return True
 
 
@@ -297,7 +304,7 @@ def _read_crontab(task: Task) -> str:
 
 
 def _run(command: Sequence[str], data: bytes = b"", *, ignore_errors: bool = False) -> None:
-    try:
+    with suppress(PlaitError) if ignore_errors else nullcontext():
         done = _call(command, data)
         if done.returncode:
             message = done.stderr.decode("utf-8", "replace").strip()
@@ -305,9 +312,6 @@ def _run(command: Sequence[str], data: bytes = b"", *, ignore_errors: bool = Fal
             raise UserError(
                 f"{Path(command[0]).name} says: {first}", "nothing is installed; try another way"
             )
-    except PlaitError:
-        if not ignore_errors:
-            raise
 
 
 def _call(command: Sequence[str], data: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
@@ -317,15 +321,3 @@ def _call(command: Sequence[str], data: bytes = b"") -> "subprocess.CompletedPro
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"{Path(command[0]).name} does not respond: {error}") from error
-
-
-def _remove_leftovers(timer: str) -> None:
-    """Remove the link that enabled a timer, and folders that are empty now."""
-    folder = systemd_folder()
-    wants = folder / "timers.target.wants"
-    link = wants / timer
-    if link.is_symlink() and not link.exists():
-        link.unlink()
-    for place in (wants, folder, folder.parent):
-        with suppress(OSError):
-            place.rmdir()

@@ -3,7 +3,7 @@
 import click
 
 from plait.cli.options import Request, command, json_option
-from plait.cli.output import write_bytes
+from plait.cli.output import select_fields, write_bytes
 
 WHERE = {
     "bash": "~/.bashrc",
@@ -23,16 +23,10 @@ def config_command(request: Request, as_json: bool) -> None:
 
     settings = request.settings
     shown = {
-        "config": str(config_file()),
-        "roots": [str(root) for root in settings.roots],
-        "index": str(settings.index),
-        "cache": str(settings.cache),
-        "data": str(settings.data),
-        "state": str(settings.state),
-        "pager": settings.pager,
-        "colour": settings.colour,
-        "prices": str(settings.prices) if settings.prices else None,
-        "claude": settings.claude,
+        "config": config_file(),
+        "roots": settings.roots,
+        **select_fields(settings, "index", "cache", "data", "state", "pager", "colour"),
+        **select_fields(settings, "prices", "claude"),
         "jobs": settings.jobs or default_jobs(),
     }
     if as_json:
@@ -40,7 +34,8 @@ def config_command(request: Request, as_json: bool) -> None:
         return
     table = request.output.table("setting", "value", wide="value")
     for name, value in shown.items():
-        table.add_row(name, "\n".join(value) if isinstance(value, list) else str(value or "none"))
+        lines = value if isinstance(value, tuple) else (value or "none",)
+        table.add_row(name, "\n".join(map(str, lines)))
     request.output.print(table)
 
 

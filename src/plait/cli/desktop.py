@@ -18,11 +18,11 @@ PROGRAMS = (
 )
 PATIENCE = 5
 MOST_BY_TERMINAL = 74_000
-"""Terminals drop what is longer."""
+"""The most bytes that terminals accept."""
 
 
 def copy_to_clipboard(data: bytes) -> str | None:
-    """Copy bytes and says by what; None where nothing here can."""
+    """Copy bytes and return the program that did it; None if there is none."""
     for command in PROGRAMS:
         if shutil.which(command[0]) and _runs_well(command, data):
             return command[0]
@@ -49,7 +49,7 @@ def _runs_well(command: tuple[str, ...], data: bytes) -> bool:
 
 
 def open_in_browser(path: Path) -> bool:
-    """Open a file in the browser; its name, which others may see, tells nothing."""
+    """Open a file in the browser; other users may see its name."""
     try:
         return has_display() and webbrowser.open(path.absolute().as_uri())
     except (OSError, webbrowser.Error):

@@ -84,6 +84,7 @@ class EditOptions:
         return not self.is_dry and (self.is_sure or not self.needs_yes)
 
 
+EDIT_FLAGS = ("is_dry", "is_sure", "is_forced", "as_json", "is_proved")
 edit_options = combine_options(
     dry_run_option,
     click.option("--yes", "is_sure", is_flag=True, help="Apply it without asking for `--yes`."),
@@ -108,20 +109,12 @@ def edit_command(
 
     def decorate(function: Callable[..., Any]) -> click.Command:
         @wraps(function)
-        def gather(
-            *args: Any,
-            is_dry: bool,
-            is_sure: bool,
-            is_forced: bool,
-            as_json: bool,
-            is_proved: bool = False,
-            **kwargs: Any,
-        ) -> Any:
-            if is_proved and is_dry:
+        def gather(*args: Any, **given: Any) -> Any:
+            flags = {name: given.pop(name, False) for name in EDIT_FLAGS}
+            how = EditOptions(**flags, needs_yes=bool(given.get("in_place")))
+            if how.is_proved and how.is_dry:
                 raise UserError("`--prove` resumes what was written; leave out `--dry-run`")
-            needs_yes = bool(kwargs.get("in_place"))
-            how = EditOptions(is_dry, is_sure, is_forced, as_json, is_proved, needs_yes)
-            return function(*args, how=how, **kwargs)
+            return function(*args, how=how, **given)
 
         shared = [prove_option, edit_options] if can_prove else [edit_options]
         return command(name, *options, *shared, examples=examples)(gather)

@@ -25,8 +25,7 @@ from plait.cli.options import (
     filter_options,
     json_option,
     names_argument,
-    rules_option,
-    strict_option,
+    redaction_options,
 )
 from plait.cli.output import Output, escape_json, write_bytes
 from plait.cli.selection import select_all
@@ -101,9 +100,7 @@ _form_options = combine_options(
         "--turn", "--at", "turn", metavar="N[-M]", help="Only this turn of one session, or a range."
     ),
     click.option("--copy", "is_copied", is_flag=True, help="Copy to the clipboard."),
-    click.option("--no-redact", is_flag=True, help="Do not redact secrets, names and paths."),
-    strict_option,
-    rules_option,
+    redaction_options,
     click.option("--force", is_flag=True, help="Write into a folder with other files."),
     click.option("--redraw", is_flag=True, help="Render everything again, even if unchanged."),
     json_option,
@@ -134,12 +131,9 @@ def export_command(request: Request, /, **asked: Any) -> None:
             raise UserError("HTML is written to a folder, not to stdout", "add `-o DIR`")
     elif asked["single_file"]:
         raise UserError("`--single-file` needs HTML", "add `--format html`")
-    redactor = None
-    sessions = select_all(request, asked)
-    if not asked["no_redact"]:
-        from plait.cli.redact import load_redactor
+    from plait.cli.redact import choose_redactor
 
-        redactor = load_redactor(asked["rules"], strict=asked["strict"])
+    sessions = select_all(request, asked)
     is_single_file = asked["combined"] or asked["output"] == STDOUT or asked["is_copied"]
     plan = ExportPlan(
         tuple(sessions),
@@ -153,7 +147,7 @@ def export_command(request: Request, /, **asked: Any) -> None:
         ),
         asked["branches"],
         is_single_file,
-        redactor,
+        choose_redactor(asked),
         page_depth=asked["depth"] or ("answers" if asked["no_tools"] else None),
         is_single=asked["single_file"],
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
 from plait.cli.app import LazyGroup
 from plait.cli.options import (
@@ -21,7 +22,7 @@ from plait.cli.options import (
     rules_option,
     strict_option,
 )
-from plait.cli.output import select_fields
+from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
 from plait.cli.settings import home_folder
 from plait.cli.text import format_number, safe_line
@@ -41,12 +42,8 @@ if TYPE_CHECKING:
 MOST_LISTED = 12
 MOST_CHARACTERS = 40
 
-lake_option = click.option(
-    "--lake",
-    "url",
-    metavar="URL",
-    help="The lake: a folder, s3://bucket/name, gs://…, az://…; default: as in the settings.",
-)
+LAKE_HELP = "The lake: a folder, s3://bucket/name, gs://…, az://…; default: as in the settings."
+lake_option = click.option("--lake", "url", metavar="URL", help=LAKE_HELP)
 key_option = click.option(
     "--key", metavar="FILE", help="The key for pseudonyms; a team can share one."
 )
@@ -191,12 +188,7 @@ def tables_command(request: Request, name: str | None, as_json: bool) -> None:
 @command(
     "build",
     click.argument("places", metavar="[ROOT]...", nargs=-1),
-    click.option(
-        "--to",
-        "url",
-        metavar="URL",
-        help="The lake: a folder, s3://bucket/name, gs://…, az://…; default: as in the settings.",
-    ),
+    click.option("--to", "url", metavar="URL", help=LAKE_HELP),
     click.option(
         "--profile",
         type=click.Choice(PROFILES),
@@ -265,7 +257,7 @@ def build_command(
             rules=add_own_names(None, home_folder()),
             watch=watch,
         )
-    _present_build(request, archive, to, built, "built", as_json=as_json)
+    _present_build(request.output, archive, to, built, "built", as_json=as_json)
 
 
 def _open_inputs(request: Request, places: Sequence[str]) -> "tuple[Archive, list[str]]":
@@ -294,7 +286,7 @@ def _open_inputs(request: Request, places: Sequence[str]) -> "tuple[Archive, lis
 
 
 def _present_build(
-    request: Request,
+    output: Output,
     archive: "Archive",
     to: str,
     built: "BuildResult",
@@ -303,7 +295,7 @@ def _present_build(
     as_json: bool,
     profile: str | None = None,
 ) -> None:
-    output = request.output
+    """Print what was built or sent; fail if a session could not be."""
     output.warn_unread(archive)
     output.warn_lost_workers(archive)
     if as_json:
@@ -316,34 +308,27 @@ def _present_build(
             | {"failed": [failure._asdict() for failure in built.failed]}
         )
     else:
-        _print_build(request, to, built, action)
+        unchanged = f"{format_count(built.unchanged, 'session')} unchanged"
+        if built.built:
+            logs, size = format_bytes(built.bytes), format_bytes(built.written)
+            words = f"{format_count(built.built, 'session')} {action}, {logs} of logs in {size}"
+            output.print(f"{words}: {safe_line(to)}", style="bold green")
+            if built.unchanged:
+                output.print(unchanged, style="dim")
+        elif not built.failed:
+            output.print(f"nothing new: {unchanged}" if built.seen else "there are no sessions")
+        if built.pruned:
+            count = format_count(built.pruned, "session")
+            output.print(f"{count} removed: gone from the source", style="dim")
+        elif built.gone:
+            count = format_count(built.gone, "session")
+            output.print(f"{count} gone from the source, still in the lake: `--prune` removes them")
+        output.print_first(_list_failures(built), MOST_LISTED)
     if built.failed:
+        if not as_json:
+            count = format_count(len(built.failed), "session")
+            output.note(f"{count} failed; what the lake had of them stays")
         raise click.exceptions.Exit(1)
-
-
-def _print_build(request: Request, to: str, built: "BuildResult", action: str) -> None:
-    output = request.output
-    if built.built:
-        count, logs = format_count(built.built, "session"), format_bytes(built.bytes)
-        size = format_bytes(built.written)
-        output.print(
-            f"{count} {action}, {logs} of logs in {size}: {safe_line(to)}", style="bold green"
-        )
-        if built.unchanged:
-            output.print(f"{format_count(built.unchanged, 'session')} unchanged", style="dim")
-    elif not built.failed:
-        unchanged = f"nothing new: {format_count(built.seen, 'session')} unchanged"
-        output.print(unchanged if built.seen else "there are no sessions")
-    if built.pruned:
-        count = format_count(built.pruned, "session")
-        output.print(f"{count} removed: gone from the source", style="dim")
-    elif built.gone:
-        count = format_count(built.gone, "session")
-        output.print(f"{count} gone from the source, still in the lake: `--prune` removes them")
-    output.print_first(_list_failures(built), MOST_LISTED)
-    if built.failed:
-        count = format_count(len(built.failed), "session")
-        output.note(f"{count} failed; what the lake had of them stays")
 
 
 @command(
@@ -411,11 +396,43 @@ def ship_command(
             shipment = archive.lake.rehearse(
                 to, options, options=settings.lake.options, watch=watch
             )
-        _present_shipment(request, archive, to, options, shipment, as_json=as_json)
+        output, labels = request.output, to_builtins(options.labels)
+        output.warn_unread(archive)
+        output.warn_lost_workers(archive)
+        if as_json:
+            tables = {
+                name: {
+                    "rows": table.rows,
+                    "bytes": table.bytes,
+                    "columns": {
+                        column: [_format_value(value, None) for value in values]
+                        for column, values in table.examples.items()
+                    },
+                }
+                for name, table in shipment.tables.items()
+            }
+            output.json(
+                {
+                    "lake": to,
+                    "is_new": shipment.is_new,
+                    "profile": options.profile,
+                    **labels,
+                    "unchanged": shipment.built.unchanged,
+                    "failed": [failure._asdict() for failure in shipment.built.failed],
+                    "bytes": shipment.bytes,
+                    "sessions": [session["session"] for session in shipment.sessions],
+                    "tables": tables,
+                }
+            )
+        else:
+            with output.paged():
+                _print_shipment(output, to, options.profile, labels, shipment)
         return
     with request.output.byte_progress("sending") as watch:
         built = archive.lake.ship(to, options, options=settings.lake.options, watch=watch)
-    _present_build(request, archive, to, built, "sent", as_json=as_json, profile=options.profile)
+    _present_build(
+        request.output, archive, to, built, "sent", as_json=as_json, profile=options.profile
+    )
 
 
 def _destination(request: Request, url: str | None) -> str:
@@ -471,62 +488,19 @@ def _ship_arguments(request: Request, to: str, choices: dict[str, Any]) -> list[
     return [*words, *explicit_roots(request)]
 
 
-def _present_shipment(
-    request: Request,
-    archive: "Archive",
-    to: str,
-    options: "BuildOptions",
-    shipment: "Shipment",
-    *,
-    as_json: bool,
-) -> None:
-    output, labels, built = request.output, options.labels, shipment.built
-    output.warn_unread(archive)
-    output.warn_lost_workers(archive)
-    whose = {"source": labels.source, "person": labels.person, "team": labels.team}
-    if not as_json:
-        with output.paged():
-            _print_shipment(request, to, options.profile, whose, shipment)
-        return
-    output.json(
-        {
-            "lake": to,
-            "is_new": shipment.is_new,
-            "profile": options.profile,
-            **whose,
-            "unchanged": built.unchanged,
-            "failed": [failure._asdict() for failure in built.failed],
-            "bytes": shipment.bytes,
-            "sessions": [session["session"] for session in shipment.sessions],
-            "tables": {
-                name: {
-                    "rows": table.rows,
-                    "bytes": table.bytes,
-                    "columns": {
-                        column: [_format_value(value, None) for value in values]
-                        for column, values in table.examples.items()
-                    },
-                }
-                for name, table in shipment.tables.items()
-            },
-        }
-    )
-
-
 def _print_shipment(
-    request: Request, to: str, profile: Any, whose: dict[str, str], shipment: "Shipment"
+    output: Output, to: str, profile: "Profile", labels: dict[str, str], shipment: "Shipment"
 ) -> None:
     from plait.lake.shipping import PROFILE_SUMMARIES
 
-    output, built = request.output, shipment.built
     if not shipment.sessions:
-        unchanged = format_count(built.unchanged, "session")
+        unchanged = format_count(shipment.built.unchanged, "session")
         output.print(f"nothing would be sent: {unchanged} unchanged")
         return
     count, size = format_count(len(shipment.sessions), "session"), format_bytes(shipment.bytes)
     output.print(f"{count} would be sent, {size}: {safe_line(to)}", style="bold")
     output.print(f"profile {profile}: {PROFILE_SUMMARIES[profile]}")
-    output.print(", ".join(f"{name} {safe_line(value)}" for name, value in whose.items() if value))
+    output.print(", ".join(f"{name} {safe_line(value)}" for name, value in labels.items() if value))
     if shipment.is_new:
         output.print("the lake does not exist yet: it would be created")
     output.print("")
@@ -542,7 +516,7 @@ def _print_shipment(
             examples = [_format_value(value, MOST_CHARACTERS) for value in values]
             shown.add_row(column, "  ".join(examples) if examples else "—")
         output.print(shown)
-    for line in _list_failures(built):
+    for line in _list_failures(shipment.built):
         output.print_unwrapped(line)
 
 
@@ -613,11 +587,9 @@ def tidy_command(request: Request, url: str | None, hours: int, as_json: bool) -
     Every build leaves files of its own and outdated rows. Queries return the same as before, only
     faster.
     """
-    import msgspec
-
     tidied = open_lake(request, url).tidy(timedelta(hours=hours))
     if as_json:
-        request.output.json(msgspec.to_builtins(tidied))
+        request.output.json(to_builtins(tidied))
         return
     parts = [
         f"{format_count(tidied.joined, 'file')} merged into {tidied.made}" if tidied.joined else "",

@@ -342,6 +342,11 @@ strict_option = click.option(
     "--strict", is_flag=True, help="Also replace what is only possibly secret."
 )
 rules_option = click.option("--rules", metavar="FILE", help="A file with your own redaction rules.")
+redaction_options = combine_options(
+    click.option("--no-redact", is_flag=True, help="Do not redact secrets, names and paths."),
+    strict_option,
+    rules_option,
+)
 
 
 def automation_options(ways: Sequence[str], install: str, uninstall: str) -> Callable[[F], F]:

@@ -375,9 +375,9 @@ def check_choice(name: str, chosen: str, choices: Sequence[T]) -> T:
 
 
 def plait_command(*, is_anywhere: bool = False) -> str:
-    """Return what starts this program from where the user stands, or anywhere, as it is typed.
+    """Return the command that starts this program here, or in any directory.
 
-    Its name, where the path leads to it; else where it lies.
+    That is its name if it is on the path, else the path of the file.
     """
     from shlex import quote
     from shutil import which
@@ -407,7 +407,7 @@ def state_folder() -> Path:
 
 
 def home_folder() -> Path:
-    """Return the home folder of whoever asks."""
+    """Return the user's home folder."""
     return Path.home()
 
 
@@ -431,21 +431,21 @@ def langfuse_environment(project: Path | None) -> dict[str, str]:
 
 
 def hook_project(hook_input: bytes) -> Path | None:
-    """Return the folder that Claude Code was started in, as a hook was told."""
+    """Return the folder that Claude Code was started in, from the input of a hook."""
     from plait.trace.environment import find_project_folder
 
     return find_project_folder(os.environ, hook_input)
 
 
 def systemd_folder() -> Path:
-    """Return where systemd looks for units of whoever asks."""
+    """Return the folder of the user's systemd units."""
     return (
         expand_user(os.environ.get("XDG_CONFIG_HOME") or "~/.config", os.environ) / "systemd/user"
     )
 
 
 def scheduled_environment() -> dict[str, str]:
-    """Return what is set now and says where sessions and the store are: a timer has none of it."""
+    """Return the variables that say where sessions and backups are: a timer does not have them."""
     found = {name: _split_paths(os.environ.get(name)) for name in LOCATION_VARIABLES}
     absolute = {
         name: [str(expand_user(path, os.environ).absolute()) for path in paths]
@@ -498,7 +498,7 @@ LINUX_FOLDERS = {
 
 
 def platform_folder(kind: str) -> Path:
-    """Return the folder that the platform keeps for such things."""
+    """Return the platform's folder for cache, configuration, data or state."""
     named, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
     is_plain = sys.platform == "linux" and "ANDROID_DATA" not in os.environ
     if is_plain and (named or home).startswith("/"):
@@ -526,7 +526,7 @@ def _read_jobs(option: int | None, env: Mapping[str, str], config: Mapping[str, 
 
 
 def load_prices(own: Path | None) -> "Prices":
-    """Return the prices in effect, or says what is wrong with the user's own file."""
+    """Return the prices in effect, with those of the user's own file."""
     from plait.conversation.prices import Prices
 
     if own is None:
@@ -541,7 +541,7 @@ def load_prices(own: Path | None) -> "Prices":
 
 
 def trace_target(collector: "Collector") -> "Target | None":
-    """Return where traces go, None where nobody said. An OTLP endpoint beats Langfuse."""
+    """Return the target of traces, None if there is none. An OTLP endpoint beats Langfuse."""
     from plait.trace.delivery import LANGFUSE_CLOUD, langfuse_target, otlp_target, parse_headers
 
     if collector.otlp_endpoint:

@@ -25,8 +25,7 @@ from plait.cli.options import (
     filter_options,
     json_option,
     names_argument,
-    rules_option,
-    strict_option,
+    redaction_options,
 )
 from plait.cli.output import write_bytes
 from plait.cli.registry import subcommands
@@ -79,9 +78,7 @@ _content_options = combine_options(
         metavar="N",
         help="Longest input or output in characters; more is cut.",
     ),
-    click.option("--no-redact", is_flag=True, help="Do not redact secrets, names and paths."),
-    strict_option,
-    rules_option,
+    redaction_options,
 )
 
 
@@ -207,7 +204,7 @@ def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -
 
 
 def _make_plan(request: Request, asked: dict[str, Any]) -> TracePlan:
-    from plait.cli.redact import load_redactor
+    from plait.cli.redact import choose_redactor
 
     sessions = select_all(request, asked)
     if asked["no_redact"] and not asked["no_content"]:
@@ -217,12 +214,11 @@ def _make_plan(request: Request, asked: dict[str, Any]) -> TracePlan:
         has_thinking=asked["thinking"],
         limit=asked["limit"],
     )
-    redactor = None if asked["no_redact"] else load_redactor(asked["rules"], strict=asked["strict"])
     archive = request.archive
     return TracePlan(
         tuple(sessions),
         content,
-        redactor,
+        choose_redactor(asked),
         pricing=request.prices,
         among=archive.sessions,
         hands=archive.workers,
