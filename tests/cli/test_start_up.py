@@ -124,8 +124,8 @@ ENDING = {
     "nothing else": ("", ""),
     "asked for at the end": ("import atexit; atexit.register(print, 'at the end')", "at the end"),
     "a thread goes on": (
-        "import threading, time; threading.Thread(target=lambda: "
-        "(time.sleep(0.5), print('the thread'))).start()",
+        "import threading; threading.Thread(target=lambda: "
+        "(threading.main_thread().join(), print('the thread'))).start()",
         "the thread",
     ),
     "somebody profiles": (
