@@ -298,11 +298,11 @@ def choose_leaf(entries: Entries[E]) -> int | None:
         return None
     last = entries.lines[-1]
     pointed = entries.readable(entries.pointer)
-    if pointed is not None and (
-        _nearest_message(entries, pointed, set()) is not None
-        and (entries.is_explicit or not _is_on_line(entries, pointed, last))
-    ):
-        return pointed
+    if pointed is not None and _nearest_message(entries, pointed, set()) is not None:
+        # format: once a compaction preserved messages, a plain pointer counts only for a tip
+        is_stale = entries.is_relinked and bool(entries.children()[pointed])
+        if entries.is_explicit or not (is_stale or _is_on_line(entries, pointed, last)):
+            return pointed
     message = _nearest_message(entries, last, set())
     if message is None:
         time, children = entries.accessors.time, entries.children()

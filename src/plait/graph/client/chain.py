@@ -207,12 +207,17 @@ class Gathering:
         record = self.records[number]
         is_free = number in self.on_walk or not record.is_sidechain
         is_same = is_same_writer(self.records[owner], record)
-        return owner in self.on_walk and (is_free or is_same)
+        if owner in self.on_walk:
+            return is_free or is_same
+        response = self.members.get(self.records[owner].message_id or "", ())
+        return is_same and not self.on_walk.isdisjoint(response)
 
     def answers_any(self, number: int, members: frozenset[int]) -> bool:
         """Return whether an entry is the result of a call that one of some entries makes."""
-        calls = (self.owners.get(call) for call in get_result_ids(self.records[number]))
-        return any(owner in members for owner in calls if owner is not None)
+        return any(
+            self.owners.get(call) in members and self.results[call][0] == number
+            for call in get_result_ids(self.records[number])
+        )
 
     def strays(self, response: ChainResponse) -> list[int]:
         """Take results that hang elsewhere, for calls that nothing else answers."""
@@ -236,7 +241,10 @@ class Gathering:
                     is_claimed = (self.loaded.parents[number] in self.answers) and self.may_claim(
                         member, call, number
                     )
-                    if number in self.on_walk or is_open or is_claimed:
+                    is_walked = number in self.on_walk and is_same_writer(
+                        record, self.records[member]
+                    )
+                    if is_walked or is_open or is_claimed:
                         found.append(number)
                         answered |= set(get_result_ids(record))
         response.followers.update(found)
@@ -270,7 +278,10 @@ def _results_after_calls(
     early: set[int] = set()
     for response in responses:
         first = min(place[number] for number in response.members if number in place)
-        early.update(n for n in response.followers if place.get(n, first) < first)
+        for number in sorted(response.followers):
+            moves = is_result(loaded.records[number]) or loaded.parents[number] in early
+            if moves and place.get(number, first) < first:
+                early.add(number)
     return [number for number in walked if number not in early]
 
 

@@ -39,6 +39,7 @@ from plait.record.types import get_content_blocks
 
 NO_CONVERSATION = "no conversation in the file"
 NEXT_PROMPT = "\0next prompt\0"
+MAX_IMAGE_LENGTH = 5 * 1024 * 1024
 INTRODUCTION = "remote_session_change"
 """The attachment whose text the client sends once, before a prompt."""
 
@@ -169,6 +170,10 @@ def _resumed(loaded: LoadedEntries, chain: list[int], left_out: list[LeftOut]) -
     kept = pruned.kept
     entries = add_closing(loaded.records, pruned, build_outgoing(loaded, kept))
     request = _before_next_prompt(entries, _reminders(loaded, kept))
+    if (size := find_oversized_image(request)) is not None:
+        megabytes = size / (1 << 20)
+        why_not = f"an image of {megabytes:.1f} MB as base64 exceeds what the API takes (5 MB)"
+        return Context(False, why_not, None, (), [], [], tuple(left_out))
     uuids = _list_written_uuids(loaded, kept)
     return Context(
         resumes=True,
@@ -179,6 +184,24 @@ def _resumed(loaded: LoadedEntries, chain: list[int], left_out: list[LeftOut]) -
         request=request,
         left_out=(*left_out, *iter_left_out(loaded, chain, pruned.dropped, entries)),
     )
+
+
+def find_oversized_image(request: Iterable[Message]) -> int | None:
+    """Return the length of the first image as base64 that is too large for the API, if any.
+
+    The client then sends nothing at all: each resume ends with an error until the image is gone.
+    """
+    for role, blocks in request:
+        todo = list(blocks) if role == "user" else []
+        for block in todo:
+            content = block.get("content")
+            if block.get("type") == "tool_result" and isinstance(content, list):
+                todo.extend(part for part in content if isinstance(part, dict))
+            source = block.get("source") if block.get("type") == "image" else None
+            data = source.get("data") if isinstance(source, dict) else None
+            if isinstance(data, str) and len(data) > MAX_IMAGE_LENGTH:
+                return len(data)
+    return None
 
 
 def _list_written_uuids(loaded: LoadedEntries, chain: list[int]) -> tuple[str, ...]:

@@ -460,11 +460,18 @@ def get_last_turn(records: list[Record], chain: list[int]) -> list[int]:
     found: list[int] = []
     for number in reversed(chain):
         record = records[number]
-        if is_boundary(record) or (record.type == "user" and not is_result(record)):
+        if is_boundary(record) or _is_prompt(record):
             break
         if record.type != "system":
             found.append(number)
     return found[::-1]
+
+
+def _is_prompt(record: Record) -> bool:
+    """Return whether an entry speaks for the user: a prompt, or a local command's output."""
+    if record.type == "system":
+        return record.subtype == "local_command"
+    return record.type == "user" and not is_result(record)
 
 
 def _last_response(records: list[Record], chain: list[int]) -> list[int]:
@@ -493,9 +500,9 @@ def _cut_to_last_conversation(records: list[Record], chain: list[int]) -> list[i
         if record.type == "assistant":
             start = place if has_prompt and not has_result else start
             has_prompt = has_result = False
-        elif record.type == "user":
+        else:
             has_result = has_result or is_result(record)
-            has_prompt = has_prompt or not is_result(record)
+            has_prompt = has_prompt or _is_prompt(record)
     return chain[start:]
 
 
