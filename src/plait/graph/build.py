@@ -50,43 +50,24 @@ from plait.graph.tree import (
 class Tally:
     """Counts of a graph or of one of its sessions, in the making."""
 
-    nodes: int = 0
-    copies: int = 0
-    inline: int = 0
+    numbers: Counter[str] = field(default_factory=Counter)
+    """By the names of the fields of `GraphCounts`."""
     folded: Counter[str] = field(default_factory=Counter)
-    dag_lines: int = 0
-    branches: int = 0
     rungs: Counter[str] = field(default_factory=Counter)
-    results: int = 0
-    reachable: int = 0
-    orphaned: int = 0
-    loose: int = 0
     findings: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: "Tally") -> None:
         """Add the counts of a part."""
         for item in fields(self):
-            value, more = getattr(self, item.name), getattr(other, item.name)
-            if isinstance(value, Counter):
-                value.update(more)
-            else:
-                setattr(self, item.name, value + more)
+            getattr(self, item.name).update(getattr(other, item.name))
 
     def counts(self) -> GraphCounts:
         """Return the counts as a value."""
         return GraphCounts(
-            self.nodes,
-            self.copies,
-            self.inline,
-            dict(sorted(self.folded.items())),
-            self.dag_lines,
-            self.branches,
-            dict(sorted(self.rungs.items())),
-            self.results,
-            self.reachable,
-            self.orphaned,
-            self.loose,
-            dict(sorted(self.findings.items())),
+            folded=dict(sorted(self.folded.items())),
+            rungs=dict(sorted(self.rungs.items())),
+            findings=dict(sorted(self.findings.items())),
+            **self.numbers,
         )
 
 
@@ -143,25 +124,25 @@ def count_graph(
     tallies: dict[str, Tally] = defaultdict(Tally)
     tallies_of_lines = [tallies[draft.walk.session] for draft in drafts.lines]
     for number, count in Counter(drafts.of).items():
-        tallies_of_lines[number].nodes += count
+        tallies_of_lines[number].numbers["nodes"] += count
     for node, number in zip(index.nodes, drafts.of, strict=True):
         if node.results or node.copies:
-            tally = tallies_of_lines[number]
-            tally.copies += len(node.copies)
-            tally.results += len(node.results)
-            tally.reachable += len(node.results)
+            numbers = tallies_of_lines[number].numbers
+            numbers["copies"] += len(node.copies)
+            numbers["tool_results"] += len(node.results)
+            numbers["tool_results_reachable"] += len(node.results)
     for line in lines:
         tally = tallies[line.session]
-        tally.dag_lines += 1
-        tally.branches += line.kind == "branch"
-        tally.inline += len(line.nodes)
+        tally.numbers["dag_lines"] += 1
+        tally.numbers["branches"] += line.kind == "branch"
+        tally.numbers["inline"] += len(line.nodes)
         for folded in line.folded.values():
             tally.folded.update(folds[uuid].reason for uuid in folded)
     for verdict in verdicts:
         tallies[verdict.session].rungs[verdict.rung] += 1
     for session, found in strays.items():
-        tallies[session].orphaned += len(found)
-        tallies[session].reachable -= len(found)
+        tallies[session].numbers["tool_results_orphaned"] += len(found)
+        tallies[session].numbers["tool_results_reachable"] -= len(found)
     for finding in findings:
         at = index.at.get(finding.uuid or "")
         if at is not None:
@@ -170,7 +151,7 @@ def count_graph(
             session = index.sessions[finding.file] if finding.file is not None else ""
         tallies[session].findings[finding.code] += 1
     for placed in loose:
-        tallies[index.sessions[placed.place.file]].loose += 1
+        tallies[index.sessions[placed.place.file]].numbers["loose"] += 1
     total = Tally()
     for tally in tallies.values():
         total.add(tally)

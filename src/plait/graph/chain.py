@@ -5,7 +5,7 @@ The rules are the same for records and for the nodes of a graph, which hold no t
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import attrgetter, or_
@@ -137,12 +137,13 @@ def _keep_preserved(entries: Entries[E]) -> None:
     if all(numbers is None for numbers in kept):
         return
     last, numbers = starts[-1], kept[-1] or []
+    tail, chosen = numbers[-1] if numbers else MISSING, frozenset(numbers)
     anchor = entries.index.get(preserved[-1].anchor or "") if numbers else None
     if anchor is not None:
-        parents, chosen = entries.parents, frozenset(numbers)
+        parents = entries.parents
         for number, parent in enumerate(parents):
             if parent == anchor and number not in chosen:
-                parents[number] = numbers[-1]
+                parents[number] = tail
         before = anchor
         for number in numbers:
             parents[number] = before
@@ -150,19 +151,22 @@ def _keep_preserved(entries: Entries[E]) -> None:
         if entries.lines and entries.lines[-1] == anchor:
             entries.lines.append(before)
         entries.is_relinked = True
-    _forget_before(entries, last, frozenset(numbers), numbers[-1] if numbers else MISSING)
+    # what the compaction did not preserve is forgotten
+    for number in range(last):
+        if number not in chosen:
+            entries.is_read[number] = False
+            entries.forgotten.add(number)
+    for number, parent in enumerate(entries.parents):
+        if parent >= 0 and not entries.is_read[parent]:
+            entries.parents[number] = tail if number != last else MISSING
 
 
 def _kept_numbers(entries: Entries[E], preserved: Preserved) -> list[int] | None:
     if entries.readable(preserved.anchor) is None:
         return None
-    if preserved.listed is None:
-        return _segment(entries, preserved)
-    numbers = [entries.readable(uuid) for uuid in preserved.listed]
-    return None if None in numbers else [number for number in numbers if number is not None]
-
-
-def _segment(entries: Entries[E], preserved: Preserved) -> list[int] | None:
+    if preserved.listed is not None:
+        numbers = [entries.readable(uuid) for uuid in preserved.listed]
+        return None if None in numbers else [number for number in numbers if number is not None]
     head, tail = entries.readable(preserved.head), entries.readable(preserved.tail)
     found: list[int] = []
     seen: set[int] = set()
@@ -174,16 +178,6 @@ def _segment(entries: Entries[E], preserved: Preserved) -> list[int] | None:
             return found[::-1]
         current = entries.parents[current]
     return None
-
-
-def _forget_before(entries: Entries[E], boundary: int, kept: frozenset[int], tail: int) -> None:
-    for number in range(boundary):
-        if number not in kept:
-            entries.is_read[number] = False
-            entries.forgotten.add(number)
-    for number, parent in enumerate(entries.parents):
-        if parent >= 0 and not entries.is_read[parent]:
-            entries.parents[number] = tail if number != boundary else MISSING
 
 
 WINDOW = 5000.0
@@ -282,7 +276,7 @@ def find_chain_end(entries: Entries[E]) -> int | None:
 
 
 def _ends_plainly(facts: FileFacts) -> bool:
-    """Tells by one look that the rule can only choose the last record: a tenth of its time."""
+    """Return whether the last record alone decides, as in most files: a tenth of the time."""
     last = facts.nodes[-1]
     if last.kind not in SPOKEN or last.traits & OFF_CHAIN:
         return False
@@ -315,7 +309,10 @@ def choose_leaf(entries: Entries[E]) -> int | None:
         newest = max(ends, key=lambda end: (time(entries.records[end]), end), default=None)
         start = last if newest is None else newest
     else:
-        is_late = entries.is_relinked and _is_silent(entries, last)
+        # a note that is not sent as a prompt
+        subtype = entries.accessors.subtype(entries.records[last])
+        is_silent = not _is_spoken(entries, last) and subtype != "local_command"
+        is_late = entries.is_relinked and is_silent
         start = _newest_below(entries, message, spoken=True) if is_late else last
     # format: with any pointer, even to nowhere, the last line itself is the leaf
     return start if entries.pointer is not None else _newest_below(entries, start)
@@ -355,12 +352,6 @@ def _is_spoken(entries: Entries[E], number: int) -> bool:
     return entries.accessors.kind(entries.records[number]) in SPOKEN
 
 
-def _is_silent(entries: Entries[E], number: int) -> bool:
-    """Tells a note that is not sent as a prompt."""
-    subtype = entries.accessors.subtype(entries.records[number])
-    return not _is_spoken(entries, number) and subtype != "local_command"
-
-
 def _is_on_line(entries: Entries[E], pointed: int, last: int) -> bool:
     """Return whether an entry is an ancestor of the last one, or a parallel sibling of one."""
     line = list_ancestors(entries, last)
@@ -370,11 +361,9 @@ def _is_on_line(entries: Entries[E], pointed: int, last: int) -> bool:
     if call is None:
         return False
     joint = next((number for number in list_ancestors(entries, call) if number in line), None)
-    return joint is not None and _is_parallel(entries, call, joint)
-
-
-def _is_parallel(entries: Entries[E], call: int, joint: int) -> bool:
-    """Return whether a call left the line at another call of its own response."""
+    if joint is None:
+        return False
+    # parallel: the call left the line at another call of its own response
     records, accessors = entries.records, entries.accessors
     response = accessors.response(records[call])
     if not response or accessors.response(records[joint]) != response:
@@ -454,7 +443,10 @@ def load_entries(facts: FileFacts) -> Entries[Node]:
         index = {node.uuid: number for number, node in enumerate(records)}
     named = [node.parent for node in records]
     if len(links) < len(facts.nodes):
-        bridges = _bridges(facts.nodes)
+        bridges: dict[str, str | None] = {}  # what the children of progress attach to
+        for node in facts.nodes:
+            if node.kind == "progress":
+                bridges[node.uuid] = bridges.get(node.parent or "", node.parent)
         named = [bridges.get(parent or "", parent) for parent in named]
     traits = reduce(or_, [node.traits for node in links], 0)
     entries = Entries(NODES, records, index)
@@ -477,15 +469,6 @@ def load_entries(facts: FileFacts) -> Entries[Node]:
         entries.is_read = [not node.traits & Trait.MUTE for node in records]
         link_parents(entries)
     return entries
-
-
-def _bridges(nodes: list[Node]) -> dict[str, str | None]:
-    """Return what the children of progress attach to."""
-    bridges: dict[str, str | None] = {}
-    for node in nodes:
-        if node.kind == "progress":
-            bridges[node.uuid] = bridges.get(node.parent or "", node.parent)
-    return bridges
 
 
 def _is_note(node: Node) -> bool:
@@ -528,11 +511,14 @@ def find_unsent(known: Index, parents: Parents, line: DagLine, leaf: str | None)
     if leaf is None or leaf not in known.at:
         return ()
     numbers = list(map(known.at.__getitem__, line.nodes))
-    chain = _by_parents(known, parents, known.at[leaf])
+    chain = _walk_by_parents(known, parents, known.at[leaf])
     # what a compaction preserved forgets all else before it, on other branches too
     held = known.facts[known.nodes[known.at[leaf]].file].nodes
     if chain is None or any(node.preserved for node in held):
-        chain = _by_client(known, leaf)
+        entries = load_entries(known.facts[known.nodes[known.at[leaf]].file])
+        start = entries.index.get(leaf)
+        walked = walk_up(entries, start) if start is not None else []
+        chain = [known.at[entries.records[number].uuid] for number in reversed(walked)]
     on_chain = bytearray(len(known.nodes))
     for number in chain:
         on_chain[number] = 1
@@ -540,7 +526,7 @@ def find_unsent(known: Index, parents: Parents, line: DagLine, leaf: str | None)
     return tuple(_iter_unsent_messages(known, after, on_chain))
 
 
-def _by_parents(known: Index, parents: Parents, leaf: int) -> list[int] | None:
+def _walk_by_parents(known: Index, parents: Parents, leaf: int) -> list[int] | None:
     """Return the records from the leaf up, None where the client looks for one by time.
 
     What hangs where it says has no edge of its own, and what it names is there.
@@ -559,13 +545,6 @@ def _by_parents(known: Index, parents: Parents, leaf: int) -> list[int] | None:
         if here < 0:
             return found
     return None
-
-
-def _by_client(known: Index, leaf: str) -> list[int]:
-    entries = load_entries(known.facts[known.nodes[known.at[leaf]].file])
-    start = entries.index.get(leaf)
-    chain = walk_up(entries, start) if start is not None else []
-    return [known.at[entries.records[number].uuid] for number in reversed(chain)]
 
 
 def _after_cut(known: Index, parents: Parents, numbers: list[int], top: int) -> list[int]:
@@ -588,14 +567,8 @@ def _iter_unsent_messages(known: Index, numbers: list[int], on_chain: bytearray)
         return
     walked = [known.nodes[number] for number in numbers if on_chain[number]]
     responses = frozenset(node.message_id for node in walked if node.message_id)
-    calls = frozenset(
-        _iter_calls([*walked, *(node for node in left if node.message_id in responses)])
-    )
+    covered = [*walked, *(node for node in left if node.message_id in responses)]
+    calls = frozenset(call.id for node in covered for call in node.calls)
     for node in rest:
         if node.message_id not in responses and not calls.intersection(node.results):
             yield node.uuid
-
-
-def _iter_calls(nodes: Iterable[Node]) -> Iterator[str]:
-    for node in nodes:
-        yield from (call.id for call in node.calls)

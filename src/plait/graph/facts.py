@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path, PurePath
 from sys import intern
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -33,7 +33,7 @@ from plait.record.prompts import (
     is_typed_in_queue,
     strip_editor_notes,
 )
-from plait.record.reader import BlockWithText, EnvelopeWithText, read_if_exists
+from plait.record.reader import EnvelopeWithText, read_if_exists
 from plait.record.side_files import AgentMeta, read_agent_meta, read_title_file
 from plait.record.types import (
     ForkContextRef,
@@ -48,38 +48,19 @@ IN_WORDS = re.compile(r"\bagentId: ([\w@-]+)")
 HINT = "agentId: "
 
 
-class SpawnReference(NamedTuple):
-    """The agent, the workflow run or the teammate that a result names."""
-
-    agent: str | None
-    run: str | None
-    name: str | None
-    is_in_words: bool
-
-
 def _names_any(envelope: EnvelopeWithText) -> bool:
     view = envelope.view_facts
     if view and (view.agent or view.agent_too or view.run or view.teammate is not UNSET):
         return True
     content = envelope.message.content if envelope.message else None
-    return not isinstance(content, list) or any(
-        HINT in text for text in _iter_result_texts(content)
-    )
-
-
-def _iter_result_texts(blocks: list[BlockWithText]) -> Iterator[str]:
-    for block in blocks:
-        if isinstance(block.content, str):
-            yield block.content
-        else:
-            yield from (inner.text for inner in block.content or () if inner.text)
-
-
-def _in_view(view: Mapping[str, Any]) -> SpawnReference | None:
-    agent = _get_view_text(view, "agentId") or _get_view_text(view, "agent_id")
-    run = _get_view_text(view, "runId")
-    name = _get_view_text(view, "name") if "teammate_id" in view else None
-    return SpawnReference(agent, run, name, is_in_words=False) if agent or run or name else None
+    if not isinstance(content, list):
+        return True
+    for block in content:
+        inner = block.content
+        texts = [inner] if isinstance(inner, str) else [part.text or "" for part in inner or ()]
+        if any(HINT in text for text in texts):
+            return True
+    return False
 
 
 def _get_view_text(view: Mapping[str, Any], key: str) -> str | None:
@@ -111,12 +92,8 @@ def make_node(record: Record, file: int, line: int, before: str = "") -> Node | 
     facts = FACTS.get(kind, _other_facts)(record)
     if envelope.forked_from:
         copied = envelope.forked_from.message_uuid
-        facts.update(
-            {
-                "forked_from": envelope.forked_from.session_id,
-                "copy_of": copied if copied != uuid else None,
-            }
-        )
+        facts["forked_from"] = envelope.forked_from.session_id
+        facts["copy_of"] = copied if copied != uuid else None
     return Node(
         uuid,
         before if parent == before else parent,
@@ -185,12 +162,10 @@ def _get_heads(record: Record) -> str | list[BlockHead] | None:
     if content is not None:
         return content
     # something among the blocks is none: the others still say what they are
-    return [_make_head(block) for block in get_content_blocks(record)]
-
-
-def _make_head(block: dict[str, Any]) -> BlockHead:
-    fields = {key: block[key] for key in HEAD if isinstance(block.get(key), str)}
-    return BlockHead(**fields)
+    return [
+        BlockHead(**{key: block[key] for key in HEAD if isinstance(block.get(key), str)})
+        for block in get_content_blocks(record)
+    ]
 
 
 HEAD = BlockHead.__struct_fields__
@@ -249,15 +224,13 @@ def _make_calls(record: Record, content: str | list[BlockHead] | None) -> tuple[
     heads = [head for head in content if head.type in CALLS and head.id]
     if not heads:
         return ()
-    inputs = _spawn_inputs(record) if any(head.name in SPAWNERS for head in heads) else {}
+    # What calls that send out agents were given; the input of others says nothing of agents.
+    inputs: dict[str, dict[str, Any]] = {}
+    if any(head.name in SPAWNERS for head in heads):
+        blocks = record.message.content if record.message else []
+        uses = (block for block in blocks if isinstance(block, ToolUse))
+        inputs = {use.id: use.input for use in uses if isinstance(use.input, dict)}
     return tuple(_make_call(head.id or "", intern(head.name or ""), inputs) for head in heads)
-
-
-def _spawn_inputs(record: Record) -> dict[str, dict[str, Any]]:
-    """Return what the calls that can send out agents were given; others say nothing of agents."""
-    blocks = record.message.content if record.message else []
-    uses = [block for block in blocks if isinstance(block, ToolUse)]
-    return {use.id: use.input for use in uses if isinstance(use.input, dict)}
 
 
 def _make_call(call: str, name: str, inputs: dict[str, dict[str, Any]]) -> Call:
@@ -275,25 +248,23 @@ def _make_call(call: str, name: str, inputs: dict[str, dict[str, Any]]) -> Call:
 
 
 def _make_spawn_facts(record: Record) -> SpawnFacts | None:
+    """Return the agent, the workflow run or the teammate that a result names."""
     if isinstance(record.envelope, EnvelopeWithText) and not _names_any(record.envelope):
-        named = None
-    else:
-        spoken = record.message_line
-        view = spoken.tool_use_result if spoken else record.fields.get("toolUseResult")
-        if isinstance(view, Mapping) and (found := _in_view(view)):
-            named = found
-        else:
-            message = record.message
-            results = (
-                [block for block in message.content if isinstance(block, ToolResult)]
-                if message
-                else []
-            )
-            inner = (block for result in results for block in make_blocks(result.content))
-            words = "\n".join(getattr(block, "text", "") for block in inner)
-            match = IN_WORDS.search(words) if HINT in words else None
-            named = SpawnReference(match[1], None, None, is_in_words=True) if match else None
-    return SpawnFacts(named.agent, named.run, named.name, named.is_in_words) if named else None
+        return None
+    spoken = record.message_line
+    view = spoken.tool_use_result if spoken else record.fields.get("toolUseResult")
+    if isinstance(view, Mapping):
+        agent = _get_view_text(view, "agentId") or _get_view_text(view, "agent_id")
+        run = _get_view_text(view, "runId")
+        name = _get_view_text(view, "name") if "teammate_id" in view else None
+        if agent or run or name:
+            return SpawnFacts(agent, run, name, False)
+    blocks = record.message.content if record.message else ()
+    results = [block for block in blocks if isinstance(block, ToolResult)]
+    inner = (block for result in results for block in make_blocks(result.content))
+    words = "\n".join(getattr(block, "text", "") for block in inner)
+    match = IN_WORDS.search(words) if HINT in words else None
+    return SpawnFacts(match[1], None, None, True) if match else None
 
 
 def _system_facts(record: Record) -> dict[str, Any]:

@@ -85,28 +85,6 @@ def build_steps(index: Index, parents: Parents, walks: Walks, leaves: set[int]) 
     return Steps(index, walks.up, order, leaves, host, of, after_error, top, parent)
 
 
-def _reached_below(
-    index: Index, up: list[int], order: list[int], leaves: set[int]
-) -> tuple[bytearray, bytearray]:
-    """Return for each node whether the model speaks in or below it, and whether a leaf is there.
-
-    By the parents that records name: a response that goes on below a prompt answers it, though
-    its step began above.
-    """
-    speaks, leads = bytearray(len(up)), bytearray(len(up))
-    for leaf in leaves:
-        leads[leaf] = 1
-    nodes, answer = index.nodes, Trait.ANSWER
-    for number in reversed(order):
-        parent = up[number]
-        if nodes[number].traits & answer:
-            speaks[number] = 1
-        if parent >= 0:
-            speaks[parent] |= speaks[number]
-            leads[parent] |= leads[number]
-    return speaks, leads
-
-
 @dataclass(frozen=True, slots=True)
 class Children:
     """What hangs on what, by number: no lists, so a million nodes are four arrays."""
@@ -139,7 +117,7 @@ def _downward(up: list[int], is_side: bytearray) -> list[int]:
 
     That is the order of the files; where it is not, those nearer to a root come first.
     """
-    if _stand_in_order(up):
+    if _is_in_order(up):
         return [node for node, is_agent in enumerate(is_side) if not is_agent]
     children = build_children(up)
     first, following = children.first, children.following
@@ -153,7 +131,7 @@ def _downward(up: list[int], is_side: bytearray) -> list[int]:
     return order
 
 
-def _stand_in_order(up: list[int]) -> bool:
+def _is_in_order(up: list[int]) -> bool:
     """Return whether all parents stand before their children."""
     return all(map(lt, up, range(len(up))))
 
@@ -238,8 +216,21 @@ def _number_steps(order: list[int], stands: list[int]) -> tuple[list[int], list[
 
 
 def _look_inside(steps: Steps, found: Reach) -> None:
-    of, first, last = steps.of, found.first, found.last
-    speaks, leads = _reached_below(steps.index, steps.up, steps.order, steps.leaves)
+    of, up, first, last = steps.of, steps.up, found.first, found.last
+    # By node: whether the model speaks in or below it, and whether a leaf is there. By the parents
+    # that records name: a response that goes on below a prompt answers it, though its step began
+    # above.
+    speaks, leads = bytearray(len(up)), bytearray(len(up))
+    for leaf in steps.leaves:
+        leads[leaf] = 1
+    nodes, answer = steps.index.nodes, Trait.ANSWER
+    for number in reversed(steps.order):
+        parent = up[number]
+        if nodes[number].traits & answer:
+            speaks[number] = 1
+        if parent >= 0:
+            speaks[parent] |= speaks[number]
+            leads[parent] |= leads[number]
     for number, step in enumerate(of):
         if step < 0:
             continue
@@ -289,7 +280,7 @@ class Descent:
 
     def __init__(self, up: list[int]) -> None:
         self._up = up
-        self._is_ordered = _stand_in_order(up)
+        self._is_ordered = _is_in_order(up)
         self._starts: list[int] = []
         self._ends: list[int] = []
 
@@ -538,7 +529,7 @@ def judge_children(
     for newer in _without_replays(children, outcome):
         _fold_sent_again(outcome, unanswered, newer, is_rootless)
         if open_children and is_below(newer, open_children[-1]):  # the same way, no fork
-            _stand(outcome, open_children, newer)
+            _keep_open(outcome, open_children, newer)
         else:
             rung: RungName | None = None
             while open_children:
@@ -556,7 +547,7 @@ def judge_children(
                 rung = None
             if rung in ("rewind", "parallel"):
                 outcome.sides.append([])
-            _stand(outcome, open_children, newer)
+            _keep_open(outcome, open_children, newer)
     return outcome
 
 
@@ -584,25 +575,22 @@ def _without_replays(children: Iterable[Child], outcome: Outcome) -> list[Child]
         at = written.setdefault((newer.host, newer.stamp, newer.digest), len(kept))
         if at < len(kept) and judge(Fork(kept[at], newer)) == "replay":
             outcome.replayed.append(Judgement("replay", kept[at].step, newer.step))
-            kept[at] = _merge(kept[at], newer)
+            older = kept[at]
+            kept[at] = replace(
+                older,
+                is_opener=older.is_opener or newer.is_opener,
+                is_answered=older.is_answered or newer.is_answered,
+                holds_leaf=older.holds_leaf or newer.holds_leaf,
+                went_on=older.went_on or newer.went_on,
+                last=max(older.last, newer.last),
+            )
         else:
             kept.append(newer)
     outcome.verdicts.extend(outcome.replayed)
     return kept
 
 
-def _merge(older: Child, newer: Child) -> Child:
-    return replace(
-        older,
-        is_opener=older.is_opener or newer.is_opener,
-        is_answered=older.is_answered or newer.is_answered,
-        holds_leaf=older.holds_leaf or newer.holds_leaf,
-        went_on=older.went_on or newer.went_on,
-        last=max(older.last, newer.last),
-    )
-
-
-def _stand(outcome: Outcome, open_children: list[Child], newer: Child) -> None:
+def _keep_open(outcome: Outcome, open_children: list[Child], newer: Child) -> None:
     if not newer.is_opener and not newer.is_answered:
         outcome.staying.append(newer.step)
         return
@@ -650,37 +638,27 @@ class LineDrafts:
 def assign_lines(index: Index, parents: Parents, walks: Walks, steps: Steps) -> LineDrafts:
     """Return the lines of all walks, with every node on exactly one of them."""
     drafts = LineDrafts()
-    trunks = [_add_line(drafts, index, walk) for walk in walks.walks]
-    Assignment(index, parents, walks, steps, drafts, trunks).run()
+    for walk in walks.walks:
+        kind: LineKind = "agent" if walk.agent is not None else "trunk"
+        if kind == "trunk" and walk.session != index.sessions[walk.file]:
+            kind = "foreign"
+        drafts.lines.append(LineDraft(kind, walk, NO_NODE))
+    Assignment(index, parents, walks, steps, drafts).run()
     return drafts
-
-
-def _add_line(drafts: LineDrafts, index: Index, walk: Walk) -> int:
-    kind: LineKind = "agent" if walk.agent is not None else "trunk"
-    if kind == "trunk" and walk.session != index.sessions[walk.file]:
-        kind = "foreign"
-    drafts.lines.append(LineDraft(kind, walk, NO_NODE))
-    return len(drafts.lines) - 1
 
 
 class Assignment:
     """One pass over the steps from the roots down, with a line for each."""
 
     def __init__(
-        self,
-        index: Index,
-        parents: Parents,
-        walks: Walks,
-        steps: Steps,
-        drafts: LineDrafts,
-        trunks: list[int],
+        self, index: Index, parents: Parents, walks: Walks, steps: Steps, drafts: LineDrafts
     ) -> None:
         self.index = index
         self.parents = parents
         self.walks = walks
         self.steps = steps
         self.drafts = drafts
-        self.trunks = trunks
+        """Begins with one line for each walk, under the walk's number."""
         self.line = [NO_NODE] * len(steps.top)
         self.fold: dict[int, Folding] = {}
         self.below = build_children(steps.parent)
@@ -691,7 +669,7 @@ class Assignment:
     def run(self) -> None:
         """Give every step its line, then every node."""
         for walk, roots in self.roots().items():
-            self.divide(roots, self.trunks[walk], NO_NODE)
+            self.divide(roots, walk, NO_NODE)
         line, fold, adopted, waiting = self.line, self.fold, self.adopted, self.waiting
         first, following = self.below.first, self.below.following
         for step in waiting:  # grows while it is read
@@ -743,7 +721,11 @@ class Assignment:
             self.settle(step, line)
         chosen = self.chosen_side(outcome)
         for number, side in enumerate(outcome.sides):
-            target = line if number == chosen else self.branch(side, line)
+            target = line
+            if number != chosen:
+                target = len(self.drafts.lines)
+                walk = self.drafts.lines[line].walk
+                self.drafts.lines.append(LineDraft("branch", walk, self.steps.top[side[0]]))
             for step in side:
                 self.settle(step, target)
         top = self.steps.top
@@ -764,6 +746,7 @@ class Assignment:
         top = steps.top[step]
         node = self.index.nodes[top]
         host = steps.host[top]
+        above = self.index.nodes[host] if host >= 0 else None
         return Child(
             step,
             host if host >= 0 else self.parents.up[top],
@@ -776,7 +759,7 @@ class Assignment:
             bool(reach.holds_leaf[step]),
             bool(reach.went_on[step]),
             bool(steps.after_error[top]),
-            host >= 0 and _asks(self.index.nodes[host]),
+            above is not None and above.kind == "user" and not above.results,
             reach.first[step],
             reach.last[step],
         )
@@ -805,29 +788,19 @@ class Assignment:
                 return number
         return len(outcome.sides) - 1
 
-    def branch(self, side: list[int], line: int) -> int:
-        """Begin a branch."""
-        walk = self.drafts.lines[line].walk
-        self.drafts.lines.append(LineDraft("branch", walk, self.steps.top[side[0]]))
-        return len(self.drafts.lines) - 1
-
     def place_nodes(self) -> None:
         """Put every node on the line of its step, or of its host's step, or of its walk."""
-        walk_of, trunks, line_of = self.walks.of, self.trunks, self.line
+        walk_of, line_of = self.walks.of, self.line
         lines, fold, drafts = self.drafts.lines, self.fold, self.drafts
         of, host = self.steps.of, self.steps.host
         inline = [draft.nodes for draft in lines]
         place = drafts.of.append
         for number, own in enumerate(of):
             step = of[host[number]] if own < 0 and host[number] >= 0 else own
-            line = line_of[step] if step >= 0 else trunks[walk_of[number]]
+            line = line_of[step] if step >= 0 else walk_of[number]
             place(line)
             if step not in fold:
                 inline[line].append(number)
             else:
                 folding = drafts.folds[number] = fold[step]
                 lines[line].folded.setdefault(folding.under, []).append(number)
-
-
-def _asks(node: Node) -> bool:
-    return node.kind == "user" and not node.results

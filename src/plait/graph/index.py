@@ -116,8 +116,16 @@ def _name_sessions(files: Sequence[FileFacts]) -> SessionNames:
                 name = next(free)
                 names.homes[name] = number
                 names.rename(number, name)
-    if names.renamed:
-        _rename_side_files(files, names)
+    folders = {
+        PurePath(files[number].file.path).with_suffix(""): new
+        for number, (_, new) in names.renamed.items()
+    }
+    for number, facts in enumerate(files if folders else ()):
+        if facts.file.kind != "session":  # an agent's file goes with its session
+            above = PurePath(facts.file.path).parents
+            renamed = next((folders[folder] for folder in above if folder in folders), None)
+            if renamed is not None:
+                names.rename(number, renamed)
     for number, facts in enumerate(files):
         # The client resumes a session by the name of its file, whatever its records say. So a
         # file whose records all carry other ids is what it is called.
@@ -130,19 +138,6 @@ def _name_sessions(files: Sequence[FileFacts]) -> SessionNames:
         if carried := next(main, None):
             names.renamed[number] = carried, own
     return names
-
-
-def _rename_side_files(files: Sequence[FileFacts], names: SessionNames) -> None:
-    folders = {
-        PurePath(files[number].file.path).with_suffix(""): new
-        for number, (_, new) in names.renamed.items()
-    }
-    for number, facts in enumerate(files):
-        if facts.file.kind != "session":
-            above = PurePath(facts.file.path).parents
-            name = next((folders[folder] for folder in above if folder in folders), None)
-            if name is not None:
-                names.rename(number, name)
 
 
 def _find_differing_copies(

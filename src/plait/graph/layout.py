@@ -63,18 +63,10 @@ def iter_segments(
         yield tuple(held)
 
 
-def _begins_record(held: Sequence[Node], node: Node) -> bool:
-    return True
-
-
 def _begins_turn(held: Sequence[Node], node: Node) -> bool:
     if node.is_boundary or is_opener(node):
         return any(is_part_of_turn(node) for node in held)
     return held[0].is_boundary and node.kind == "assistant"
-
-
-def _begins_run(held: Sequence[Node], node: Node) -> bool:
-    return node.is_boundary
 
 
 def is_opener(node: Node) -> bool:
@@ -90,9 +82,9 @@ def is_part_of_turn(node: Node) -> bool:
 
 
 BEGINNINGS: dict[Detail, Callable[[Sequence[Node], Node], bool]] = {
-    "run": _begins_run,
+    "run": lambda held, node: node.is_boundary,
     "turn": _begins_turn,
-    "record": _begins_record,
+    "record": lambda held, node: True,
 }
 
 
@@ -106,15 +98,6 @@ def _is_unsent(line: DagLine) -> bool:
 def is_drawn(line: DagLine, *, everything: bool) -> bool:
     """Return whether a line is drawn at all."""
     return bool(line.nodes or line.folded) and (everything or line.kind != "service")
-
-
-def find_forks(leaving: LinesLeaving) -> dict[str, set[str]]:
-    """Return the nodes of each line that other conversations leave from."""
-    found: dict[str, set[str]] = {}
-    for (name, node), lines in leaving.items():
-        if node and any(line.kind in SPOKEN for line in lines):
-            found.setdefault(name, set()).add(node)
-    return found
 
 
 LinkShape: TypeAlias = Literal["straight", "fork", "agent-out", "agent-in", "end"]
@@ -179,7 +162,6 @@ class RowShape(Struct, frozen=True, gc=False):
 
 
 StrandKind: TypeAlias = Literal["line", "branch", "agent", "folded"]
-MARKED_RUNGS = frozenset({"rewind", "parallel", "restart"})
 MARKED_TRAITS: dict[int, Mark] = {
     Trait.BOUNDARY: "compaction",
     Trait.INTERRUPTION: "interrupted",
@@ -245,24 +227,22 @@ class RowDrawing:
         self.graph = graph
         self.detail: Detail = detail
         self.everything = everything
-        found: LinesLeaving = {}
-        for names in graph.tree.children.values():
-            for name in names:
-                line = graph.lines[name]
-                if line.parent and not _is_unsent(line) and is_drawn(line, everything=everything):
-                    node = resolve_fold(graph, line.attachment)
-                    found.setdefault((line.parent, node), []).append(line)
-        self.leaving = found
-        self.forks = find_forks(self.leaving)
-        self.rungs = {
-            v.newer: v.rung
-            for v in graph.verdicts
-            if (
-                graph.nodes[v.newer].kind == "assistant"
-                if v.rung == "retry"
-                else v.rung in MARKED_RUNGS
-            )
-        }
+        self.leaving: LinesLeaving = {}
+        self.forks: dict[str, set[str]] = {}
+        """The nodes of each line that other conversations leave from."""
+        for name in chain.from_iterable(graph.tree.children.values()):
+            line = graph.lines[name]
+            if line.parent and not _is_unsent(line) and is_drawn(line, everything=everything):
+                node = resolve_fold(graph, line.attachment)
+                self.leaving.setdefault((line.parent, node), []).append(line)
+                if node and line.kind in SPOKEN:
+                    self.forks.setdefault(line.parent, set()).add(node)
+        self.rungs: dict[str, Mark] = {}
+        for verdict in graph.verdicts:
+            if verdict.rung in ("rewind", "parallel", "restart"):
+                self.rungs[verdict.newer] = verdict.rung
+            elif verdict.rung == "retry" and graph.nodes[verdict.newer].kind == "assistant":
+                self.rungs[verdict.newer] = "retry"
         self.cleared = {uuid for uuid, rung in self.rungs.items() if rung == "restart"}
         self.unseen = {uuid for session in graph.sessions.values() for uuid in session.unseen}
         self.leaves = {session.leaf for session in graph.sessions.values()}
@@ -304,7 +284,13 @@ class RowDrawing:
 
     def strand(self, start: StrandStart, parent: Strand | None) -> Strand:
         """Begin a strand: in its parent's column where it only goes on."""
-        found = Strand(start.line, start.kind, _choose_column(start, parent), parent)
+        if parent is None:
+            column = int(start.kind == "agent")
+        elif start.kind == "line" and parent.next == len(parent.items):
+            column = parent.column
+        else:
+            column = min(parent.column + 1, MOST_COLUMNS - 1)
+        found = Strand(start.line, start.kind, column, parent)
         found.items = list(self.items(start))
         found.length = sum(not isinstance(item, StrandStart) for item in found.items)
         is_long = start.kind == "agent" and found.length > 1
@@ -341,12 +327,8 @@ class RowDrawing:
         strand.rows += 1
         head = _get_head(segment)
         agents = self.leaving_from(strand.line, segment) if strand.kind != "folded" else []
-        stamps = [
-            node.timestamp
-            for node in segment
-            if node.timestamp
-            and ((node.kind == "assistant" or bool(node.results)) and is_part_of_turn(node))
-        ]
+        answers = (node for node in segment if node.kind == "assistant" or node.results)
+        stamps = [node.timestamp for node in answers if node.timestamp and is_part_of_turn(node)]
         is_task = strand.kind == "agent" and strand.rows == 1
         return RowShape(
             line=strand.line.id,
@@ -366,14 +348,19 @@ class RowDrawing:
 
     def marks(self, strand: Strand, segment: Segment) -> tuple[Mark, ...]:
         """Return what a reader should see at a glance."""
-        found: list[Mark] = list(_iter_strand_marks(strand))
+        line = strand.line
         if strand.kind == "folded":
-            return (*found, self.graph.folds[segment[0].uuid].reason)
+            return ("abandoned", "folded", self.graph.folds[segment[0].uuid].reason)
+        found: list[Mark] = ["active" if line.is_active else "abandoned"]
+        if strand.kind == "agent":
+            found.append("service" if line.kind == "service" else "agent")
+        elif strand.kind == "line" and strand.parent and strand.rows == 1:
+            found.append("session")
         traits = 0
         for node in segment:
             traits |= node.traits
             if node.uuid in self.rungs:
-                found.append(self.rungs[node.uuid])  # type: ignore[arg-type]
+                found.append(self.rungs[node.uuid])
             if node.uuid in self.unseen:
                 found.append("unseen")
             if node.uuid in self.leaves and strand.kind != "agent":
@@ -392,26 +379,8 @@ def _get_strand_kind(line: DagLine) -> StrandKind:
     return "branch" if line.kind == "branch" else "line"
 
 
-def _choose_column(start: StrandStart, parent: Strand | None) -> int:
-    if parent is None:
-        return int(start.kind == "agent")
-    goes_on = start.kind == "line" and parent.next == len(parent.items)
-    return parent.column if goes_on else min(parent.column + 1, MOST_COLUMNS - 1)
-
-
 def _get_head(segment: Sequence[Node]) -> Node:
     return next((node for node in segment if node.is_boundary or is_opener(node)), segment[0])
-
-
-def _iter_strand_marks(strand: Strand) -> Iterator[Mark]:
-    line = strand.line
-    yield "active" if line.is_active and strand.kind != "folded" else "abandoned"
-    if strand.kind == "agent":
-        yield "service" if line.kind == "service" else "agent"
-    elif strand.kind == "folded":
-        yield "folded"
-    elif strand.kind == "line" and strand.parent and strand.rows == 1:
-        yield "session"
 
 
 def _iter_links(strand: Strand) -> Iterator[Link]:
@@ -422,18 +391,14 @@ def _iter_links(strand: Strand) -> Iterator[Link]:
     elif parent and parent.rows:
         shape: LinkShape = "agent-out" if is_agent else "fork"
         yield Link(parent.column, column, "straight" if parent.column == column else shape)
-    if strand.rows == strand.length:
-        yield from _iter_links_after(strand)
-
-
-def _iter_links_after(strand: Strand) -> Iterator[Link]:
-    parent = strand.parent
-    if strand.kind != "agent" or not parent or not parent.rows:
+    if strand.rows < strand.length:
+        return
+    if not is_agent or not parent or not parent.rows:
         last = strand.items[-1]
         if not (isinstance(last, StrandStart) and last.kind == "line"):
-            yield Link(strand.column, strand.column, "end")
+            yield Link(column, column, "end")
     elif strand.length == 1:
-        yield Link(strand.column, parent.column, "agent-in")
+        yield Link(column, parent.column, "agent-in")
     here: Strand | None = strand
     while here and here.parent and here.next == len(here.items):
         if here.is_awaited:
@@ -485,9 +450,8 @@ def iter_outline(
         (_get_project(graph, graph.lines[name]), graph.lines[name]) for name in graph.tree.roots
     ]
     roots += [(item.project, item) for item in _iter_lone_summaries(graph)]
-    waiting: list[DagLine | OutlineItem] = [
-        *reversed([root for _, root in sorted(roots, key=lambda item: item[0])])
-    ]
+    roots.sort(key=lambda root: root[0])
+    waiting = [root for _, root in reversed(roots)]
     depths: dict[str, int] = {}
     while waiting:
         item = waiting.pop()

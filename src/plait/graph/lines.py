@@ -1,4 +1,4 @@
-"""Agents joined to the calls that sent them, and the DAG-lines of a graph.
+"""The DAG-lines of a graph, and which call sent each agent.
 
 An agent is joined to its call by the surest link that there is:
 
@@ -145,22 +145,15 @@ def join_agents(index: Index, parents: Parents, walks: Walks) -> tuple[dict[int,
             if anchor:
                 anchors[walk.number] = anchor
                 used_calls.add(anchor.call or "")
-    _drop_circles(parents, walks, anchors)
-    return anchors, spawns
-
-
-def _drop_circles(parents: Parents, walks: Walks, anchors: dict[int, Anchor]) -> None:
-    """Drop the anchors of agents that would have sent each other."""
-    first_nodes = {walks.walks[walk].nodes[0]: walk for walk in anchors}
-    if not first_nodes:
-        return
-    up = list(parents.up)
-    for node, walk in first_nodes.items():
-        up[node] = anchors[walk].node
-    for circle in find_cycles(up):
-        for node in circle:
+    first_nodes = {walks.walks[number].nodes[0]: number for number in anchors}
+    if first_nodes:
+        up = list(parents.up)
+        for node, number in first_nodes.items():
+            up[node] = anchors[number].node
+        for node in chain.from_iterable(find_cycles(up)):  # agents that would have sent each other
             if node in first_nodes:
                 del anchors[first_nodes[node]]
+    return anchors, spawns
 
 
 def is_service(index: Index, walk: Walk) -> bool:
@@ -446,21 +439,18 @@ class Reader:
 
     def read(self, members: Sequence[int]) -> tuple[str, ...]:
         """Return the uuids of nodes in reading order."""
-        up = self.up
-        if not all(up[number] < number for number in members):
-            in_file_order = False
-        else:
-            answering = [number for number in members if self.index.nodes[number].results]
-            in_file_order = all(
-                call < number for number in answering for call in self.before(number)
-            )
-        order = list(members) if in_file_order else sort_for_reading(members, self.before)
+        up, nodes = self.up, self.index.nodes
+        # Nearly all lines are in order already: most nodes need nothing but their parent.
+        answering = [number for number in members if nodes[number].results]
+        is_in_order = all(up[number] < number for number in members) and all(
+            call < number for number in answering for call in self.before(number)
+        )
+        order = list(members) if is_in_order else sort_for_reading(members, self.before)
         if order is None:  # a call stands below its own result
-            node = self.index.nodes[members[0]]
+            node = nodes[members[0]]
             sentence = "some results stand before their calls from here on"
             self.findings.append(Finding("order", sentence, node.file, node.line, node.uuid))
-            order = sort_for_reading(members, lambda number: (self.up[number],)) or list(members)
-        nodes = self.index.nodes
+            order = sort_for_reading(members, lambda number: (up[number],)) or list(members)
         return tuple([nodes[number].uuid for number in order])
 
     def before(self, number: int) -> Sequence[int]:

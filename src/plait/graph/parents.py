@@ -9,7 +9,6 @@ its nodes hang on each other, and where one hangs on a node of another walk, the
 other one.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from operator import lt
 
@@ -82,34 +81,23 @@ def resolve_parents(index: Index) -> Parents:
     return parents
 
 
+@dataclass(slots=True)
 class FileWalk:
     """One pass through a file, with the records that have just gone by."""
 
-    __slots__ = (
-        "before",
-        "compacted",
-        "file",
-        "index",
-        "neighbour",
-        "parents",
-        "spoken",
-        "unexpected",
-    )
-
-    def __init__(self, index: Index, parents: Parents, file: int) -> None:
-        self.index = index
-        self.parents = parents
-        self.file = file
-        self.before = NO_NODE
-        """The last link of the main chain, owned by this file or copied into it."""
-        self.neighbour = NO_NODE
-        """The last record of a sidechain."""
-        self.spoken: dict[str, int] = {}
-        """The last record of each session that is more than structure."""
-        self.compacted: set[str] | None = None
-        """The sessions that were compacted in this file, where that was asked."""
-        self.unexpected: dict[str, list[Node]] = {}
-        """By session: answers and results that name no parent, though others stand before them."""
+    index: Index
+    parents: Parents
+    file: int
+    before: int = NO_NODE
+    """The last link of the main chain, owned by this file or copied into it."""
+    neighbour: int = NO_NODE
+    """The last record of a sidechain."""
+    spoken: dict[str, int] = field(default_factory=dict)
+    """The last record of each session that is more than structure."""
+    compacted: set[str] | None = None
+    """The sessions that were compacted in this file, where that was asked."""
+    unexpected: dict[str, list[Node]] = field(default_factory=dict)
+    """By session: answers and results that name no parent, though others stand before them."""
 
     def run(self) -> None:
         """Give each node that the file owns its parent."""
@@ -136,7 +124,13 @@ class FileWalk:
                 if not (own.traits & Trait.STRUCTURAL or is_quiet):
                     self.spoken[own.session] = number
         for found in self.unexpected.values():
-            self.note("unexpected-root", found[0], _rootless(len(found)))
+            sentence = "an answer or a result in mid-session names no parent"
+            if len(found) > 1:
+                sentence = (
+                    f"{len(found)} answers and results in mid-session name no parent, "
+                    "this is the first"
+                )
+            self.note("unexpected-root", found[0], sentence)
 
     def hangs_together(self) -> bool:
         """Give all nodes their parents at once where each but the first hangs in the file, and
@@ -148,7 +142,9 @@ class FileWalk:
         first, count = index.at[held[0].uuid], len(held)
         own = index.nodes[first : first + count]
         is_own = own[0].file == self.file == own[-1].file and len(own) == count
-        if not is_own or (own != held and _uuids(own) != _uuids(held)):
+        if not is_own:
+            return False
+        if own != held and [node.uuid for node in own] != [node.uuid for node in held]:
             return False
         above = [index.at.get(node.parent or "", NO_NODE) for node in own]
         if count > 1 and (min(above[1:]) < first or max(above[1:]) >= first + count):
@@ -270,16 +266,6 @@ class FileWalk:
         self.parents.findings.append(found)
 
 
-def _uuids(nodes: list[Node]) -> list[str]:
-    return [node.uuid for node in nodes]
-
-
-def _rootless(count: int) -> str:
-    if count == 1:
-        return "an answer or a result in mid-session names no parent"
-    return f"{count} answers and results in mid-session name no parent, this is the first"
-
-
 def find_cycles(up: list[int]) -> list[list[int]]:
     """Return the circles in which parents lead, each once."""
     if all(map(lt, up, range(len(up)))):  # parents stand before children nearly everywhere
@@ -292,16 +278,12 @@ def find_cycles(up: list[int]) -> list[list[int]]:
             seen[node] = mark
             node = up[node]
         if node >= 0 and seen[node] == mark:
-            found.append(_circle_from(node, up))
+            circle, member = [node], up[node]
+            while member != node:
+                circle.append(member)
+                member = up[member]
+            found.append(circle)
     return found
-
-
-def _circle_from(start: int, up: list[int]) -> list[int]:
-    circle, node = [start], up[start]
-    while node != start:
-        circle.append(node)
-        node = up[node]
-    return circle
 
 
 def _links_before(index: Index, parents: Parents) -> list[int]:
@@ -369,7 +351,13 @@ def build_walks(index: Index, parents: Parents) -> Walks:
             held.append(number)
             of.append(current)
             continue
-        key = _agent_key(index, number, roots) if is_side else (node.file, node.session, "")
+        file_of_node = index.files[node.file]
+        if not is_side:
+            key = node.file, node.session, ""
+        elif file_of_node.kind == "agent":
+            key = node.file, "", file_of_node.agent or ""
+        else:
+            key = node.file, node.session, node.agent or index.nodes[roots[number]].uuid[:12]
         walk = found.get(key)
         if walk is None:
             agent = key[2] if is_side else None
@@ -379,11 +367,11 @@ def build_walks(index: Index, parents: Parents) -> Walks:
         file, session = NO_NODE if is_side else node.file, node.session
         held.append(number)
         of.append(current)
-    walks = _without_scraps(index, parents, list(found.values()), of)
-    return Walks(walks, of, _inner_parents(parents.up, of))
+    walks = _merge_scraps(index, parents, list(found.values()), of)
+    return Walks(walks, of, _find_inner_parents(parents.up, of))
 
 
-def _without_scraps(
+def _merge_scraps(
     index: Index, parents: Parents, walks: list[Walk], of: list[int]
 ) -> tuple[Walk, ...]:
     """Return the walks, with what another session left in a file as part of that file's own.
@@ -395,37 +383,22 @@ def _without_scraps(
     moved: dict[int, Walk] = {}
     for walk in walks:
         home = homes.get((walk.file, index.sessions[walk.file]), walk)
-        if walk.agent is None and home is not walk and _is_scrap(index, parents, walk, home):
+        if walk.agent is not None or home is walk:
+            continue
+        is_silent = not any(index.nodes[node].traits & SPOKEN_TRAITS for node in walk.nodes)
+        is_single = len(walk.nodes) == 1
+        if is_silent or (is_single and walk.nodes[0] in {parents.up[node] for node in home.nodes}):
             moved[walk.number] = home
     if not moved:
         return tuple(walks)
     for scrap, home in moved.items():
         home.nodes[:] = sorted([*home.nodes, *walks[scrap].nodes])
-    return _renumbered([walk for walk in walks if walk.number not in moved], of)
-
-
-def _is_scrap(index: Index, parents: Parents, walk: Walk, home: Walk) -> bool:
-    if not any(index.nodes[node].traits & SPOKEN_TRAITS for node in walk.nodes):
-        return True
-    first = walk.nodes[0]
-    is_single = not walk.nodes[1:]
-    return is_single and any(parents.up[node] == first for node in home.nodes)
-
-
-def _renumbered(walks: list[Walk], of: list[int]) -> tuple[Walk, ...]:
-    found = tuple(replace(walk, number=number) for number, walk in enumerate(walks))
+    left = [walk for walk in walks if walk.number not in moved]
+    found = tuple(replace(walk, number=number) for number, walk in enumerate(left))
     for walk in found:
-        for number in walk.nodes:
-            of[number] = walk.number
+        for node in walk.nodes:
+            of[node] = walk.number
     return found
-
-
-def _agent_key(index: Index, number: int, roots: dict[int, int]) -> tuple[int, str, str]:
-    node = index.nodes[number]
-    file = index.files[node.file]
-    if file.kind == "agent":
-        return node.file, "", file.agent or ""
-    return node.file, node.session, node.agent or index.nodes[roots[number]].uuid[:12]
 
 
 def _sidechain_roots(index: Index, parents: Parents) -> dict[int, int]:
@@ -445,7 +418,7 @@ def _sidechain_roots(index: Index, parents: Parents) -> dict[int, int]:
     return roots
 
 
-def _inner_parents(up: list[int], of: list[int]) -> list[int]:
+def _find_inner_parents(up: list[int], of: list[int]) -> list[int]:
     """Return the parents within walks; a walk that another interrupts goes on behind it.
 
     session X  a ── b           e ── f        e hangs on b
@@ -455,26 +428,20 @@ def _inner_parents(up: list[int], of: list[int]) -> list[int]:
     tops: dict[int, int] = {}
     for number, parent in enumerate(up):
         if parent >= 0 and of[parent] != of[number]:
-            inner[number] = _nearest_own(number, up, of, tops)
+            inner[number] = _find_nearest_own(number, up, of, tops)
     return inner
 
 
-def _nearest_own(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
+def _find_nearest_own(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
     above = up[number]
     for _ in range(FARTHEST):
         if above < 0 or of[above] == of[number]:
             return above
-        path = list(_stretch(above, up, of, tops))
-        top = tops.get(path[-1], path[-1])
+        path, here = [above], above  # the stretch of the other walk, up to where it is known
+        while here not in tops and up[here] >= 0 and of[up[here]] == of[above]:
+            here = up[here]
+            path.append(here)
+        top = tops.get(here, here)
         tops.update((member, top) for member in path)
         above = up[top]
     return NO_NODE
-
-
-def _stretch(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> Iterator[int]:
-    walk = of[number]
-    while number >= 0 and of[number] == walk:
-        yield number
-        if number in tops:
-            return
-        number = up[number]

@@ -93,34 +93,25 @@ def build_sessions(
     held: dict[str, list[DagLine]] = {session: [] for session in files}
     for line in lines.values():
         held.setdefault(line.session, []).append(line)
-    return {
-        session: _session_with(known, session, files.get(session, []), found, leaves)
-        for session, found in held.items()
-    }
-
-
-def _session_with(
-    known: Index,
-    session: str,
-    files: Sequence[int],
-    lines: Sequence[DagLine],
-    leaves: Sequence[str | None],
-) -> Session:
-    own = [line for line in lines if line.id == session]
-    stamps = [stamp for line in lines for stamp in (line.started, line.ended) if stamp]
-    home = known.homes.get(session)
-    place = files[0] if files else lines[0].files[0]
-    return Session(
-        session,
-        tuple(files),
-        own[0].id if own else None,
-        tuple(line.id for line in lines),
-        None if home is None else leaves[home],
-        min(stamps, default=None),
-        max(stamps, default=None),
-        _find_title(known, session, files),
-        known.files[place].project,
-    )
+    sessions: dict[str, Session] = {}
+    for session, own in held.items():
+        numbers = files.get(session, [])
+        names = tuple(line.id for line in own)
+        stamps = [stamp for line in own for stamp in (line.started, line.ended) if stamp]
+        home = known.homes.get(session)
+        place = numbers[0] if numbers else own[0].files[0]
+        sessions[session] = Session(
+            session,
+            tuple(numbers),
+            session if session in names else None,
+            names,
+            None if home is None else leaves[home],
+            min(stamps, default=None),
+            max(stamps, default=None),
+            _find_title(known, session, numbers),
+            known.files[place].project,
+        )
+    return sessions
 
 
 def _find_title(known: Index, session: str, files: Sequence[int]) -> str | None:

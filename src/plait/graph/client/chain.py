@@ -50,17 +50,17 @@ def _is_hook_with_words(fields: dict[str, Any]) -> bool:
     return isinstance(content, str) and bool(content or any(printed))
 
 
-def _is(kind: type, name: str) -> Callable[[dict[str, Any]], bool]:
+def _has(kind: type, name: str) -> Callable[[dict[str, Any]], bool]:
     return lambda fields: isinstance(fields.get(name), kind)
 
 
 FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "file": _is(dict, "content"),
-    "hook_additional_context": _is(list, "content"),
+    "file": _has(dict, "content"),
+    "hook_additional_context": _has(list, "content"),
     "hook_success": _is_hook_with_words,
-    "invoked_skills": _is(list, "skills"),
-    "task_reminder": _is(list, "content"),
-    "todo_reminder": _is(list, "content"),
+    "invoked_skills": _has(list, "skills"),
+    "task_reminder": _has(list, "content"),
+    "todo_reminder": _has(list, "content"),
 }
 """Kinds that are dropped where what they carry is not there, or of another form."""
 
@@ -80,7 +80,16 @@ def add_parallel_entries(loaded: LoadedEntries, walked: list[int]) -> list[int]:
     """Return the chain with the missed entries of its responses and their results."""
     gathering = Gathering(loaded, walked)
     responses = [gathering.response(members) for members in gathering.overlapping()]
-    chain = _results_after_calls(loaded, walked, responses)
+    # results that the walk met before their calls find their place again behind them
+    walk_place = {number: place for place, number in enumerate(walked)}
+    early: set[int] = set()
+    for response in responses:
+        first = min(walk_place[number] for number in response.members if number in walk_place)
+        for number in sorted(response.followers):
+            moves = is_result(loaded.records[number]) or loaded.parents[number] in early
+            if moves and walk_place.get(number, first) < first:
+                early.add(number)
+    chain = [number for number in walked if number not in early]
     insertion = Insertion(loaded, chain)
     for response in responses:
         insertion.place(response)
@@ -271,20 +280,6 @@ def is_same_writer(record: Record, other: Record) -> bool:
     return record.is_sidechain == other.is_sidechain and record.agent_id == other.agent_id
 
 
-def _results_after_calls(
-    loaded: LoadedEntries, walked: list[int], responses: list[ChainResponse]
-) -> list[int]:
-    place = {number: position for position, number in enumerate(walked)}
-    early: set[int] = set()
-    for response in responses:
-        first = min(place[number] for number in response.members if number in place)
-        for number in sorted(response.followers):
-            moves = is_result(loaded.records[number]) or loaded.parents[number] in early
-            if moves and place.get(number, first) < first:
-                early.add(number)
-    return [number for number in walked if number not in early]
-
-
 class Insertion:
     """Puts missed entries where the client does: in file order among those of the walk."""
 
@@ -301,7 +296,8 @@ class Insertion:
         places = [self.place_of[number] for number in response.members if number in self.place_of]
         first, last = min(places), max(places)
         self.strays |= response.strays
-        for number in self.missed(sorted({*response.members, *response.followers})):
+        for number in sorted({*response.members, *response.followers} - self.placed):
+            self.placed.add(number)
             start = last if number in response.strays else first
             place = start
             chain, records = self.chain, self.loaded.records
@@ -314,24 +310,16 @@ class Insertion:
             before = self.chain[place]
             self.after.setdefault(before, []).append(number)
 
-    def missed(self, numbers: list[int]) -> list[int]:
-        """Return the entries that no place has been found for, now taken."""
-        new = [number for number in numbers if number not in self.placed]
-        self.placed.update(new)
-        return new
-
-    def in_order(self, missed: list[int]) -> list[int]:
-        """Return missed entries in file order, results from elsewhere behind all answers."""
-        answers = [number for number in missed if self.loaded.records[number].type == "assistant"]
-        last = max(answers, default=-1)
-        return sorted(missed, key=lambda number: (number > last or number in self.strays, number))
-
     def result(self) -> list[int]:
         """Return the whole chain."""
-        result: list[int] = []
+        records, result = self.loaded.records, list[int]()
         for number in self.chain:
             result.append(number)
-            result.extend(self.in_order(self.after.get(number, [])))
+            missed = self.after.get(number, [])
+            # in file order, results from elsewhere behind all answers
+            last = max((n for n in missed if records[n].type == "assistant"), default=-1)
+            ranked = sorted((n > last or n in self.strays, n) for n in missed)
+            result += [missed_number for _, missed_number in ranked]
         return result
 
 
@@ -342,7 +330,11 @@ def _answers_first(loaded: LoadedEntries, chain: list[int]) -> list[int]:
 
         c₁ r₁ note c₂ r₂        the chain:  c₁ c₂ r₁ note r₂
     """
-    places = _places_of_responses(loaded, chain)
+    places: dict[str, list[int]] = {}
+    for place, number in enumerate(chain):
+        record = loaded.records[number]
+        if record.type == "assistant" and record.message_id:
+            places.setdefault(record.message_id, []).append(place)
     spoken = list(accumulate((not _is_quiet(loaded.records[n]) for n in chain), initial=0))
     found = list(chain)
     for members in places.values():
@@ -355,15 +347,6 @@ def _answers_first(loaded: LoadedEntries, chain: list[int]) -> list[int]:
         if any(loaded.records[number].type != "user" for number in between):
             found[first : last + 1] = [*(chain[place] for place in members), *between]
     return found
-
-
-def _places_of_responses(loaded: LoadedEntries, chain: list[int]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for place, number in enumerate(chain):
-        record = loaded.records[number]
-        if record.type == "assistant" and record.message_id:
-            places.setdefault(record.message_id, []).append(place)
-    return places
 
 
 def _is_quiet(record: Record) -> bool:
@@ -428,22 +411,18 @@ def _best_leaf(loaded: LoadedEntries, lines: list[Line]) -> Line | None:
     looked_at: set[int] = set()
     leaves: list[Line] = []
     for number, record in lines:
-        if record.uuid not in named:
-            leaves.extend(_nearest_speaker(loaded, number, record, looked_at))
+        if record.uuid in named:
+            continue
+        while record.type not in SPEAKERS:
+            number = _get_parent(loaded, record)
+            if number < 0 or number in looked_at:
+                break
+            looked_at.add(number)
+            record = loaded.records[number]
+        else:
+            leaves.append((number, record))
     main = [leaf for leaf in leaves if _is_main(leaf[1])]
     return max(main or leaves, key=lambda leaf: places[leaf[0]], default=None)
-
-
-def _nearest_speaker(
-    loaded: LoadedEntries, number: int, record: Record, looked_at: set[int]
-) -> list[Line]:
-    while record.type not in SPEAKERS:
-        number = _get_parent(loaded, record)
-        if number < 0 or number in looked_at:
-            return []
-        looked_at.add(number)
-        record = loaded.records[number]
-    return [(number, record)]
 
 
 def _is_main(record: Record) -> bool:
@@ -452,15 +431,6 @@ def _is_main(record: Record) -> bool:
 
 def _is_visible(record: Record) -> bool:
     return record.type in SPEAKERS and _is_main(record)
-
-
-@dataclass(slots=True)
-class Missed:
-    """What belongs to a response and is not on the chain."""
-
-    results: list[int] = field(default_factory=list)
-    strays: list[int] = field(default_factory=list)
-    """Results that hang elsewhere: they count only for calls still open."""
 
 
 class Recovery:
@@ -501,33 +471,20 @@ class Recovery:
         """Return what the chain lacks of a response: its entries, then its results."""
         group = self.members[message_id]
         siblings = [number for number in group if number not in self.seen]
-        missed = self.missed_results(group)
         members = frozenset(group)
-        answered = {
-            call for result in missed.results for call in get_result_ids(self.records[result])
-        }
-        found: list[int] = []
-        for number in sorted(missed.strays):
+        of_group = (number for member in group for number in self.results.get(member, ()))
+        missed = [number for number in dict.fromkeys(of_group) if number not in self.seen]
+        results = [number for number in missed if self.parents[number] in members]
+        answered = {call for number in results for call in get_result_ids(self.records[number])}
+        # results that hang elsewhere count only for calls still open
+        for number in sorted(number for number in missed if self.parents[number] not in members):
             calls = get_result_ids(self.records[number])
             if any(self.is_open(call, answered, members) for call in calls):
                 answered.update(calls)
-                found.append(number)
-        results = [*missed.results, *found]
+                results.append(number)
         found = [*self.by_time(siblings), *self.by_time(results)]
         self.seen.update(found)
         return found
-
-    def missed_results(self, group: list[int]) -> Missed:
-        """Part the missed results into those that hang on the response and strays."""
-        missed, members, used = Missed(), frozenset(group), set[int]()
-        for member in group:
-            for number in self.results.get(member, ()):
-                if number in self.seen or number in used:
-                    continue
-                used.add(number)
-                hangs = self.parents[number] in members
-                (missed.results if hangs else missed.strays).append(number)
-        return missed
 
     def is_open(self, call: str, answered: set[str], members: frozenset[int]) -> bool:
         """Return whether a call of some answers has no result yet."""

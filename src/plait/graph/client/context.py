@@ -1,7 +1,7 @@
 """What Claude will see when a session is resumed: the messages, and what is left out and why."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
@@ -27,6 +27,7 @@ from plait.graph.client.messages import (
     cut_before_boundary,
     iter_left_out,
     join_system_texts,
+    make_text_block,
     merge_turns,
     needs_closing,
     prune,
@@ -48,18 +49,34 @@ def build_context(
     records: Iterable[Record], *, size: int, as_: Literal["client", "sdk"] = "client"
 ) -> Context:
     """Return what the client sends for a file of that many bytes, or what the SDK returns."""
-    return _as_sdk(records) if as_ == "sdk" else _as_client(records, size)
-
-
-def _as_client(records: Iterable[Record], size: int) -> Context:
+    if as_ == "sdk":
+        return _build_sdk_context(records)
     loaded, left_out = load_session(records, size)
     if loaded.is_cleared:
         return Context(True, None, None, (), [], [], tuple(left_out))
     chain = _find_chain(loaded)
-    return (
-        Context(False, chain, None, (), [], [], tuple(left_out))
-        if isinstance(chain, str)
-        else _resumed(loaded, chain, left_out)
+    if isinstance(chain, str):
+        return Context(False, chain, None, (), [], [], tuple(left_out))
+    pruned = prune(loaded, chain)
+    kept = pruned.kept
+    entries = add_closing(loaded.records, pruned, build_outgoing(loaded, kept))
+    recent = (loaded.records[number] for number in cut_before_boundary(loaded.records, kept))
+    attachments = (record.envelope.attachment for record in recent)
+    is_introduced = any(known and known.type == INTRODUCTION for known in attachments)
+    request = _render_before_next_prompt(entries, is_introduced=is_introduced)
+    if (length := find_oversized_image(request)) is not None:
+        megabytes = length / (1 << 20)
+        why_not = f"an image of {megabytes:.1f} MB as base64 exceeds what the API takes (5 MB)"
+        return Context(False, why_not, None, (), [], [], tuple(left_out))
+    uuids = _list_written_uuids(loaded, kept)
+    return Context(
+        resumes=True,
+        why_not=None,
+        leaf=uuids[-1] if uuids else None,
+        chain=uuids,
+        messages=_comparable(request),
+        request=request,
+        left_out=(*left_out, *iter_left_out(loaded, chain, pruned.dropped, entries)),
     )
 
 
@@ -165,27 +182,6 @@ def _refusal(message: Record) -> str | None:
     return "the timestamp of the last message is no time" if time != time else None
 
 
-def _resumed(loaded: LoadedEntries, chain: list[int], left_out: list[LeftOut]) -> Context:
-    pruned = prune(loaded, chain)
-    kept = pruned.kept
-    entries = add_closing(loaded.records, pruned, build_outgoing(loaded, kept))
-    request = _before_next_prompt(entries, _reminders(loaded, kept))
-    if (size := find_oversized_image(request)) is not None:
-        megabytes = size / (1 << 20)
-        why_not = f"an image of {megabytes:.1f} MB as base64 exceeds what the API takes (5 MB)"
-        return Context(False, why_not, None, (), [], [], tuple(left_out))
-    uuids = _list_written_uuids(loaded, kept)
-    return Context(
-        resumes=True,
-        why_not=None,
-        leaf=uuids[-1] if uuids else None,
-        chain=uuids,
-        messages=_comparable(request),
-        request=request,
-        left_out=(*left_out, *iter_left_out(loaded, chain, pruned.dropped, entries)),
-    )
-
-
 def find_oversized_image(request: Iterable[Message]) -> int | None:
     """Return the length of the first image as base64 that is too large for the API, if any.
 
@@ -205,50 +201,33 @@ def find_oversized_image(request: Iterable[Message]) -> int | None:
 
 
 def _list_written_uuids(loaded: LoadedEntries, chain: list[int]) -> tuple[str, ...]:
-    return tuple(uuid for number in chain if (uuid := _get_written_uuid(loaded.records[number])))
+    """Return the records of a chain that the client writes: none whose content is an empty list."""
+    found: list[str] = []
+    for record in map(loaded.records.__getitem__, chain):
+        message = record.envelope.message if record.type in ("user", "assistant") else None
+        has_content = not message or isinstance(message.content, str) or get_block_heads(record)
+        if has_content and record.uuid:
+            found.append(record.uuid)
+    return tuple(found)
 
 
-def _get_written_uuid(record: Record) -> str | None:
-    message = record.envelope.message
-    is_spoken = record.type in ("user", "assistant")
-    if (
-        is_spoken
-        and message
-        and not isinstance(message.content, str)
-        and not get_block_heads(record)
-    ):
-        return None
-    return record.uuid
-
-
-def _reminders(loaded: LoadedEntries, chain: list[int]) -> list[OutgoingEntry]:
-    """Return the reminder that the client puts before a new prompt, unless it stands already."""
-    for number in cut_before_boundary(loaded.records, chain):
-        attachment = loaded.records[number].envelope.attachment
-        if attachment and attachment.type == INTRODUCTION:
-            return []
-    return [OutgoingEntry(ROOT, "user", [{"type": NEXT_PROMPT}], is_note=True)]
-
-
-def _before_next_prompt(
-    entries: list[OutgoingEntry], reminders: list[OutgoingEntry]
+def _render_before_next_prompt(
+    entries: list[OutgoingEntry], *, is_introduced: bool
 ) -> list[Message]:
     """Return the messages as they are when a prompt follows, without that prompt.
 
-    The line break between two texts of a user is there only then. The client's own
-    reminders stand at the head of the new prompt's turn.
+    The line break between two texts of a user is there only then. The client's own reminder,
+    which it sends once, stands at the head of the new prompt's turn.
     """
-    prompt = OutgoingEntry(ROOT, "user", [_text(NEXT_PROMPT)])
-    request = build_messages(repair_turns(merge_turns([*entries, *reminders, prompt])))
+    reminder = OutgoingEntry(ROOT, "user", [{"type": NEXT_PROMPT}], is_note=True)
+    prompt = OutgoingEntry(ROOT, "user", [make_text_block(NEXT_PROMPT)])
+    following = [prompt] if is_introduced else [reminder, prompt]
+    request = build_messages(repair_turns(merge_turns([*entries, *following])))
     shown = [
         (role, [block for block in blocks if NEXT_PROMPT not in (block["type"], block.get("text"))])
         for role, blocks in request
     ]
     return [(role, blocks) for role, blocks in shown if blocks]
-
-
-def _text(words: str) -> dict[str, str]:
-    return {"type": "text", "text": words}
 
 
 def build_messages(spoken: list[Turn]) -> list[Message]:
@@ -258,11 +237,11 @@ def build_messages(spoken: list[Turn]) -> list[Message]:
         found.append((turn.role, turn.blocks))
         if turn.system:
             added = [block for blocks in turn.system for block in blocks[1:]]
-            found.append(("system", [_text(join_system_texts(turn.system)), *added]))
+            found.append(("system", [make_text_block(join_system_texts(turn.system)), *added]))
     return found
 
 
-def _as_sdk(records: Iterable[Record]) -> Context:
+def _build_sdk_context(records: Iterable[Record]) -> Context:
     chain = build_sdk_chain(records)
     uuids = tuple(record.uuid for record in chain if record.uuid)
     request: list[Message] = [(record.kind, get_content_blocks(record)) for record in chain]
@@ -282,20 +261,20 @@ VARYING = ("cache_control", "signature")
 
 
 def _comparable(request: list[Message]) -> list[Message]:
-    plain = [(role, _comparable_blocks(blocks)) for role, blocks in request if role != "system"]
-    return [(role, blocks) for role, blocks in plain if blocks]
-
-
-def _comparable_blocks(blocks: list[Block]) -> list[Block]:
-    bare = [{key: block[key] for key in block if key not in VARYING} for block in blocks]
-    shown = [_without_reminders(block) for block in bare]
-    return [block for block in shown if block.get("type") != "text" or block["text"].strip()]
-
-
-def _without_reminders(block: Block) -> Block:
-    if block.get("type") != "text" or "<system-reminder>" not in block["text"]:
-        return block
-    return {**block, "text": REMINDER.sub("", block["text"])}
+    """Return messages without what differs from one request to the next: reminders, signatures."""
+    found: list[Message] = []
+    for role, blocks in request:
+        plain: list[Block] = []
+        for block in blocks if role != "system" else ():
+            bare = {key: block[key] for key in block if key not in VARYING}
+            if bare.get("type") == "text":
+                bare["text"] = REMINDER.sub("", bare["text"])
+                if not bare["text"].strip():
+                    continue
+            plain.append(bare)
+        if plain:
+            found.append((role, plain))
+    return found
 
 
 # By itself the client knows what is on its chain and what is not. The graph knows what left it: a
@@ -309,39 +288,25 @@ def align_reasons(graph: SessionGraph, session: str, found: Context) -> Context:
     """Return the context with reasons that agree with how the session is drawn."""
     known = graph.sessions.get(session)
     line = graph.lines.get(known.trunk or "") if known else None
-    if line is None or not any(
-        left_out_record.reason in OFF_CHAIN for left_out_record in found.left_out
-    ):
+    if line is None or not any(record.reason in OFF_CHAIN for record in found.left_out):
         return found
-    inline = _reasons_inline(graph, line.nodes)
-    inline.update(dict.fromkeys(known.unseen if known else (), Reason.UNSEEN))
-    left_out = tuple(
-        _align_reason(graph, session, inline, left_out_record) for left_out_record in found.left_out
-    )
-    return replace(found, left_out=left_out)
-
-
-def _reasons_inline(graph: SessionGraph, nodes: tuple[str, ...]) -> dict[str, Reason]:
-    """Return why each record of the line that goes on can be missing."""
+    # why each record of the line that goes on can be missing
     reason = Reason.UNSEEN
-    found: dict[str, Reason] = {}
-    for uuid in reversed(nodes):
+    inline: dict[str, Reason] = {}
+    for uuid in reversed(line.nodes):
         edge = graph.edges.get(uuid)
-        found[uuid] = reason
+        inline[uuid] = reason
         if graph.nodes[uuid].is_boundary:
             reason = Reason.BEFORE_COMPACTION
         elif edge and edge.kind == "restart" and reason is Reason.UNSEEN:
             reason = Reason.CLEARED
-    return found
-
-
-def _align_reason(
-    graph: SessionGraph, session: str, inline: Mapping[str, Reason], left_out: LeftOut
-) -> LeftOut:
-    node = graph.nodes.get(left_out.uuid)
-    if left_out.reason not in OFF_CHAIN or node is None:
-        return left_out
-    if left_out.uuid in inline:
-        return replace(left_out, reason=inline[left_out.uuid])
-    is_own = node.session == session
-    return replace(left_out, reason=Reason.ABANDONED if is_own else Reason.OTHER_SESSION)
+    inline.update(dict.fromkeys(known.unseen if known else (), Reason.UNSEEN))
+    aligned: list[LeftOut] = []
+    for left_out in found.left_out:
+        node = graph.nodes.get(left_out.uuid)
+        if left_out.reason in OFF_CHAIN and node is not None:
+            is_own = node.session == session
+            elsewhere = Reason.ABANDONED if is_own else Reason.OTHER_SESSION
+            left_out = replace(left_out, reason=inline.get(left_out.uuid, elsewhere))
+        aligned.append(left_out)
+    return replace(found, left_out=tuple(aligned))

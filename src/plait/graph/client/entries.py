@@ -197,7 +197,7 @@ FULL_READ_LIMIT = 5_242_880
 
 def load_session(records: Iterable[Record], size: int) -> tuple[LoadedEntries, list[LeftOut]]:
     """Return the entries of a file, and the records that are no entries with the reason."""
-    lines, skipped = _since_compaction(list(records), size)
+    lines, skipped = _skip_before_compaction(list(records), size)
     reader = EntryLoader()
     for record in lines:
         reader.take(record)
@@ -206,12 +206,20 @@ def load_session(records: Iterable[Record], size: int) -> tuple[LoadedEntries, l
     return loaded, [*skipped, *reader.left_out]
 
 
-def _since_compaction(records: list[Record], size: int) -> tuple[list[Record], list[LeftOut]]:
+def _skip_before_compaction(records: list[Record], size: int) -> tuple[list[Record], list[LeftOut]]:
     starts = [place for place, record in enumerate(records) if is_boundary(record)]
     if size <= FULL_READ_LIMIT or not starts:
         return records, []
     head, tail = records[: starts[-1]], records[starts[-1] :]
-    kept = {id(record) for record in _preserved_lines(head, tail[0])}
+    preserved = get_preserved(tail[0])
+    if preserved.listed is not None:
+        chosen = frozenset(preserved.listed)
+        kept = {id(record) for record in head if record.uuid in chosen}
+    else:
+        first = preserved.head
+        uuids = [record.uuid for record in head]
+        start = uuids.index(first) if first is not None and first in uuids else len(head)
+        kept = set(map(id, head[start:]))
     skipped = [
         LeftOut(record.uuid, record.line, Reason.BEFORE_COMPACTION)
         for record in head
@@ -219,16 +227,6 @@ def _since_compaction(records: list[Record], size: int) -> tuple[list[Record], l
     ]
     still = [record for record in head if record.uuid is None or id(record) in kept]
     return [*still, *tail], skipped
-
-
-def _preserved_lines(before: list[Record], boundary: Record) -> list[Record]:
-    preserved = get_preserved(boundary)
-    if preserved.listed is not None:
-        chosen = frozenset(preserved.listed)
-        return [record for record in before if record.uuid in chosen]
-    head = preserved.head
-    starts = [place for place, record in enumerate(before) if record.uuid == head]
-    return before[starts[0] :] if head is not None and starts else []
 
 
 class EntryLoader:

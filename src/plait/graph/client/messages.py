@@ -151,18 +151,14 @@ def wrap_reminder(words: str) -> str:
 
 def _render_queued(fields: Fields) -> list[Piece]:
     given = fields.get("prompt")
-    blocks = (
-        [block for block in given if isinstance(block, dict)] if isinstance(given, list) else []
-    )
-    words = given if isinstance(given, str) else _join_texts(blocks)
+    parts = given if isinstance(given, list) else []
+    blocks = [block for block in parts if isinstance(block, dict)]
+    texts = (block.get("text") for block in blocks if block.get("type") == "text")
+    joined = "\n".join(text for text in texts if isinstance(text, str))
+    words = given if isinstance(given, str) else joined
     is_notice = fields.get("commandMode") == "task-notification"
     text = wrap_reminder((NOTIFIED if is_notice else TYPED_MEANWHILE).format(words))
     return [[make_text_block(text), *(block for block in blocks if block.get("type") != "text")]]
-
-
-def _join_texts(blocks: Iterable[Block]) -> str:
-    texts = (block.get("text") for block in blocks if block.get("type") == "text")
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _render_file(fields: Fields) -> list[Piece]:
@@ -171,32 +167,26 @@ def _render_file(fields: Fields) -> list[Piece]:
     file = content.get("file") if isinstance(content, dict) else None
     if not isinstance(file, dict):
         return []
-    shown = (
-        _make_picture(file) if kind == "image" else _number_lines(file) if kind == "text" else None
-    )
+    if kind == "image":
+        data, media = file.get("base64"), file.get("type")
+        if not isinstance(data, str) or not isinstance(media, str):
+            return []
+        source = {"type": "base64", "data": data, "media_type": media}
+        shown: Block = {"type": "image", "source": source}
+    else:
+        words, first = file.get("content"), file.get("startLine")
+        if kind != "text" or not isinstance(words, str):
+            return []
+        start = first if isinstance(first, int) else 1
+        numbered = [f"{number}\t{line}" for number, line in enumerate(words.split("\n"), start)]
+        shown = make_text_block(
+            wrap_reminder("\n".join(["Result of calling the Read tool:", *numbered]))
+        )
     path = json.dumps(
         {"file_path": fields.get("filename")}, ensure_ascii=False, separators=(",", ":")
     )
     called = wrap_reminder(f"Called the Read tool with the following input: {path}")
-    return [[make_text_block(called)], [shown]] if shown else []
-
-
-def _make_picture(file: Fields) -> Block | None:
-    data, kind = file.get("base64"), file.get("type")
-    if not isinstance(data, str) or not isinstance(kind, str):
-        return None
-    return {"type": "image", "source": {"type": "base64", "data": data, "media_type": kind}}
-
-
-def _number_lines(file: Fields) -> Block | None:
-    words, first = file.get("content"), file.get("startLine")
-    if not isinstance(words, str):
-        return None
-    start = first if isinstance(first, int) else 1
-    numbered = [f"{number}\t{line}" for number, line in enumerate(words.split("\n"), start)]
-    return make_text_block(
-        wrap_reminder("\n".join(["Result of calling the Read tool:", *numbered]))
-    )
+    return [[make_text_block(called)], [shown]]
 
 
 def _make_renderer(form: str, *names: str) -> Callable[[Fields], str | None]:
@@ -204,11 +194,8 @@ def _make_renderer(form: str, *names: str) -> Callable[[Fields], str | None]:
 
     def words(fields: Fields) -> str | None:
         given = {name: fields.get(name) for name in names}
-        return (
-            form.format(**given)
-            if all(isinstance(value, str) for value in given.values())
-            else None
-        )
+        is_complete = all(isinstance(value, str) for value in given.values())
+        return form.format(**given) if is_complete else None
 
     return words
 
@@ -292,32 +279,30 @@ class NoteReader:
     """Those that the session holds a description of."""
 
 
-def render_attachment(number: int, record: Record, listener: NoteReader) -> list[OutgoingEntry]:
+def render_attachment(number: int, record: Record, reader: NoteReader) -> list[OutgoingEntry]:
     """Return what an attachment says, one piece after the other; none where it is silent."""
-    fields, manner = _get_fields(record), listener.notes
+    fields, manner = _get_fields(record), reader.notes
     names = fields.get("surfacedNames") if fields.get("type") == "deferred_tools_delta" else None
     added: list[Block] | None = []  # tools that the note adds; None if it cannot add them
     if isinstance(names, list) and names:
-        is_described = listener.tools.issuperset(map(str, names))
         added = None
-        if listener.notes is NoteStyle.AS_SYSTEM and is_described:
+        if manner is NoteStyle.AS_SYSTEM and reader.tools.issuperset(map(str, names)):
             added = [
                 {"type": "tool_addition", "tool": {"type": "tool_reference", "name": name}}
                 for name in names
             ]
-    pieces, is_system = _pieces(record, fields, is_retold=added is None)
+    pieces, is_system = _list_pieces(record, fields, is_worded_anew=added is None)
     if manner is not NoteStyle.AS_USER and _is_typed(fields):
         blocks = [_bare(block) for piece in pieces for block in piece]
         return [OutgoingEntry(number, "user", blocks, is_queued=True)] if blocks else []
     if manner is not NoteStyle.AS_USER and is_system:
         texts = [_bare(block)["text"] for piece in pieces for block in piece if "text" in block]
+        if not texts:
+            return []
         words = "\n".join(texts)
         text = wrap_reminder(words) if manner is NoteStyle.TAGGED else words
-        return (
-            [OutgoingEntry(number, "system", [make_text_block(text), *(added or [])], is_note=True)]
-            if texts
-            else []
-        )
+        blocks = [make_text_block(text), *(added or [])]
+        return [OutgoingEntry(number, "system", blocks, is_note=True)]
     is_apart = fields.get("type") in APART and record.fields.get("renderedRole") == "user"
     return [
         OutgoingEntry(number, "user", piece, is_note=True, is_apart=is_apart, place=place)
@@ -338,29 +323,24 @@ def _is_typed(fields: Fields) -> bool:
     return is_prompt and is_human and fields.get("humanTurn") is True
 
 
-def _pieces(record: Record, fields: Fields, *, is_retold: bool) -> tuple[list[Piece], bool]:
+def _list_pieces(
+    record: Record, fields: Fields, *, is_worded_anew: bool
+) -> tuple[list[Piece], bool]:
     """Return the texts of an attachment, and whether they are of the system."""
     rendered = record.fields.get("rendered")
-    is_kept = isinstance(rendered, list) and not is_retold
-    pieces = _make_pieces(rendered) if is_kept else render_fields(fields)
+    if isinstance(rendered, list) and not is_worded_anew:
+        pieces: list[Piece] = []
+        for part in rendered:
+            content = part.get("content") if isinstance(part, dict) else None
+            parts = content if isinstance(content, list) else []
+            texts = [block.get("text") for block in parts if isinstance(block, dict)]
+            texts = [content] if isinstance(content, str) else texts
+            shown = [text for text in texts if isinstance(text, str) and text.strip()]
+            pieces += [[make_text_block(text) for text in shown]] if shown else []
+    else:
+        pieces = render_fields(fields)
     is_text = all(block["type"] == "text" for piece in pieces for block in piece)
     return pieces, is_text and record.fields.get("renderedRole") != "user"
-
-
-def _make_pieces(rendered: Any) -> list[Piece]:
-    contents = [piece.get("content") for piece in rendered if isinstance(piece, dict)]
-    pieces = [
-        [make_text_block(content)] if isinstance(content, str) else _make_piece(content)
-        for content in contents
-    ]
-    filled = [[block for block in piece if block["text"].strip()] for piece in pieces]
-    return [piece for piece in filled if piece]
-
-
-def _make_piece(content: object) -> Piece:
-    blocks = content if isinstance(content, list) else []
-    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
-    return [make_text_block(text) for text in texts if isinstance(text, str)]
 
 
 def _bare(block: Block) -> Block:
@@ -413,14 +393,10 @@ def _shapeless(records: list[Record], chain: list[int]) -> Dropped:
         if record.type == "attachment":
             if not is_accepted_attachment(record):
                 found[number] = Reason.NO_MESSAGE
-        elif (
-            record.type != "system"
-            and get_block_heads(record)
-            and not (
-                any(head.type and head.type != "text" for head in get_block_heads(record))
-                or (record.message_line is not None or bool(get_content_blocks(record)))
-            )
-        ):
+            continue
+        heads = get_block_heads(record) if record.type != "system" else []
+        is_of_texts = all(not head.type or head.type == "text" for head in heads)
+        if heads and is_of_texts and record.message_line is None and not get_content_blocks(record):
             found[number] = Reason.EMPTY
     return found
 
@@ -431,12 +407,18 @@ def _unanswered(records: list[Record], chain: list[int]) -> Dropped:
     if spoken and is_result(records[spoken[-1]]):
         under_way = turn
     else:
-        places = [place for place, number in enumerate(turn) if _has_words(records[number])]
+        places = [
+            place
+            for place, number in enumerate(turn)
+            if records[number].type == "assistant"
+            and any(
+                b["type"] == "text" and not is_blank(b) for b in get_content_blocks(records[number])
+            )
+        ]
         rest = turn[places[-1] :] if places else turn
         kinds = ("user",) if places else ("user", "attachment")
-        under_way = (
-            turn if any(records[number].type in kinds for number in rest) else []
-        ) or _last_response(records, chain)
+        is_open = any(records[number].type in kinds for number in rest)
+        under_way = (turn if is_open else []) or _last_response(records, chain)
     settled = find_answered_calls(records, chain)
     settled.update(call for number in under_way for call in get_call_ids(records[number]))
     kept = frozenset(under_way)
@@ -447,12 +429,6 @@ def _unanswered(records: list[Record], chain: list[int]) -> Dropped:
         and has_calls(records[number])
         and settled.isdisjoint(get_call_ids(records[number]))
     }
-
-
-def _has_words(record: Record) -> bool:
-    return record.type == "assistant" and any(
-        block["type"] == "text" and not is_blank(block) for block in get_content_blocks(record)
-    )
 
 
 def get_last_turn(records: list[Record], chain: list[int]) -> list[int]:
@@ -600,16 +576,20 @@ def build_outgoing(
     held = (_get_fields(record) for record in records if record.type == "attachment")
     entries = [tool.get("entries") for tool in held if tool.get("type") == "deferred_tools_record"]
     named = (entry for some in entries if isinstance(some, list) for entry in some)
-    listener = NoteReader(
+    reader = NoteReader(
         get_note_style(model),
         frozenset(str(tool.get("name")) for tool in named if isinstance(tool, dict)),
     )
     found: list[OutgoingEntry] = []
     for number, record in zip(recent, records, strict=True):
         if record.type == "attachment":
-            found.extend(render_attachment(number, record, listener))
+            found.extend(render_attachment(number, record, reader))
+        elif record.type == "assistant":
+            found.append(_build_answer(number, record, model))
         else:
-            found.extend(_build_entries(number, record, model))
+            build = build_prompt if record.type == "user" else build_notice
+            if entry := build(number, record):
+                found.append(entry)
     return found
 
 
@@ -627,30 +607,17 @@ def cut_before_boundary(records: list[Record], chain: list[int]) -> list[int]:
     return chain[places[-1] :] if places else chain
 
 
-def _build_entries(number: int, record: Record, model: str | None) -> list[OutgoingEntry]:
-    """Return what one entry says; nothing where it is silent."""
-    if record.type == "assistant":
-        return [_build_answer(number, record, model)]
-    entry = prompt(number, record) if record.type == "user" else notice(number, record)
-    return [entry] if entry else []
-
-
-def prompt(number: int, record: Record) -> OutgoingEntry | None:
+def build_prompt(number: int, record: Record) -> OutgoingEntry | None:
     """Return what a prompt or a tool result says."""
     blocks = _copy_blocks(record)
     origin = record.envelope.origin
     if origin and origin.kind == "task-notification":
         texts = [str(block["text"]) for block in blocks if block["type"] == "text"]
-        if not texts:
-            blocks = blocks
-        else:
-            notified: Block = {
-                "type": "text",
-                "text": wrap_reminder(NOTIFIED.format("\n".join(texts))),
-            }
+        if texts:
+            notified = make_text_block(wrap_reminder(NOTIFIED.format("\n".join(texts))))
             blocks = [notified, *(block for block in blocks if block["type"] != "text")]
     if any(_loads_tools(block) for block in blocks):
-        blocks.append({"type": "text", "text": TOOL_LOADED})
+        blocks.append(make_text_block(TOOL_LOADED))
     message = record.envelope.message
     is_plain = message is not None and isinstance(message.content, str)
     return OutgoingEntry(number, "user", blocks, is_plain=is_plain) if blocks else None
@@ -682,13 +649,13 @@ def normalize_call(block: Block) -> Block:
     return {**block, "name": RENAMED[name]} if name in RENAMED else block
 
 
-def notice(number: int, record: Record) -> OutgoingEntry | None:
+def build_notice(number: int, record: Record) -> OutgoingEntry | None:
     """Return the output of a local command; what is for the screen alone says nothing."""
     if record.subtype != "local_command" or record.fields.get("isDisplayOnly") is True:
         return None
     content = record.fields.get("content")
     text = content if isinstance(content, str) and content.strip() else NO_CONTENT
-    return OutgoingEntry(number, "user", [{"type": "text", "text": text}])
+    return OutgoingEntry(number, "user", [make_text_block(text)])
 
 
 def _copy_blocks(record: Record) -> list[Block]:
@@ -752,7 +719,7 @@ def needs_closing(records: list[Record], pruned: Pruned) -> bool:
 
 def _no_response() -> OutgoingEntry:
     """Return the answer to a prompt that never got one."""
-    return OutgoingEntry(ROOT, "assistant", [{"type": "text", "text": NO_RESPONSE}])
+    return OutgoingEntry(ROOT, "assistant", [make_text_block(NO_RESPONSE)])
 
 
 def _awaits_answer(records: list[Record], chain: list[int]) -> bool:
@@ -840,7 +807,7 @@ class Turn:
 def merge_turns(outgoing: list[OutgoingEntry]) -> list[Turn]:
     """Return the turns in order; system texts hang on the turn they follow."""
     talk = TurnBuilder()
-    for entry in _in_order_of_sending(outgoing):
+    for entry in _iter_in_sending_order(outgoing):
         if entry.role == "system":
             talk.waiting.append(entry.blocks)
         elif entry.role == "user":
@@ -852,7 +819,7 @@ def merge_turns(outgoing: list[OutgoingEntry]) -> list[Turn]:
     return [turn for turn in finished if turn.role == "assistant" or turn.blocks]
 
 
-def _in_order_of_sending(outgoing: list[OutgoingEntry]) -> Iterable[OutgoingEntry]:
+def _iter_in_sending_order(outgoing: list[OutgoingEntry]) -> Iterable[OutgoingEntry]:
     """Yield what is said, with the notes of a turn moved up to its head, then queued prompts.
 
     An answer or a tool result is where a turn's head begins.
@@ -903,13 +870,9 @@ class TurnBuilder:
                 turn.results[-1] = {**result, "content": _join_result_content(content, blocks)}
             else:
                 words = [content] if isinstance(content, str) else []
-                trimmed = [
-                    text.strip() for text in (*words, *(str(entry["text"]) for entry in blocks))
-                ]
-                turn.results[-1] = {
-                    **result,
-                    "content": "\n\n".join(text for text in trimmed if text),
-                }
+                words += [str(block["text"]) for block in blocks]
+                joined = "\n\n".join(filter(None, map(str.strip, words)))
+                turn.results[-1] = {**result, "content": joined}
             return
         # format: text meets text; of attachments only files and the like come with a line break
         is_joined = not entry.is_note or entry.is_apart
@@ -930,7 +893,7 @@ class TurnBuilder:
             words = join_system_texts(self.waiting)
             is_reminder = words.startswith(OPENING) and words.endswith(CLOSING)
             words = words if is_reminder else wrap_reminder(words)
-            self.turns.append(Turn("user", [{"type": "text", "text": words}]))
+            self.turns.append(Turn("user", [make_text_block(words)]))
             self.waiting = []
         self.hang_system_texts()
         turn = Turn("assistant", list(entry.blocks))
@@ -969,7 +932,7 @@ def _finish(turn: Turn) -> Turn:
         turn.had_words = bool(turn.blocks)
         spoken = [block for block in turn.blocks if not is_blank(block)]
         if turn.blocks and not spoken and not turn.results:
-            spoken = turn.blocks if turn.is_plain else [{"type": "text", "text": NO_CONTENT}]
+            spoken = turn.blocks if turn.is_plain else [make_text_block(NO_CONTENT)]
         turn.blocks, turn.results = [*turn.results, *spoken], []
     return turn
 
@@ -989,31 +952,19 @@ INTERRUPTED_CALL = "[Tool use interrupted]"
 
 def repair_turns(turns: list[Turn]) -> list[Turn]:
     """Return the turns with calls and results in pairs and no turn empty."""
-    _drop_repeated_calls(turns)
-    for turn in turns:
-        if turn.role == "assistant" and not turn.blocks:
-            turn.blocks = [_made_up(NO_CONTENT)]
-    return _with_results(turns)
-
-
-def _drop_repeated_calls(turns: list[Turn]) -> None:
     seen: set[str] = set()
     for turn in turns:
         if turn.role != "assistant":
             continue
-        kept: list[Block] = []
+        kept: list[Block] = []  # without calls that were made before
         for block in turn.blocks:
             call = _call_id(block)
             if call is None or call not in seen:
                 kept.append(block)
             if call is not None:
                 seen.add(call)
-        if turn.blocks and not kept:
-            kept = [_made_up(INTERRUPTED_CALL)]
-        turn.blocks = kept
-
-
-def _with_results(turns: list[Turn]) -> list[Turn]:
+        made_up = make_text_block(INTERRUPTED_CALL if turn.blocks else NO_CONTENT)
+        turn.blocks = kept or [{**made_up, "citations": []}]
     found: list[Turn] = []
     for turn in turns:
         calls = _open_ids(found)
@@ -1044,8 +995,7 @@ def _settle(turn: Turn, calls: list[str], *, is_first: bool) -> None:
         kept.append(block)
     lacking = [_missing(call) for call in calls if call in wanted]
     if not kept and not lacking:
-        text = REMOVED_RESULT if is_first else NO_CONTENT
-        kept = [{"type": "text", "text": text}]
+        kept = [make_text_block(REMOVED_RESULT if is_first else NO_CONTENT)]
     turn.blocks = [*lacking, *kept]
 
 
@@ -1056,10 +1006,6 @@ def _missing(call: str) -> Block:
         "content": MISSING_RESULT,
         "is_error": True,
     }
-
-
-def _made_up(text: str) -> Block:
-    return {"type": "text", "text": text, "citations": []}
 
 
 def _call_id(block: Block) -> str | None:
