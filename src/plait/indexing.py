@@ -163,7 +163,14 @@ def encode_log_ends(session: TextSession) -> dict[str, bytes]:
         if session.linear_log:
             number: int | None = 0
         else:
-            number = numbers.get(_find_only_line(session, records) or "")
+            # Only a file whose records all stand on one DAG-line can be read on from its end.
+            graph = session.graph
+            uuids = [record.uuid for record in records if record.uuid]
+            line = graph.line_of.get(uuids[-1], "") if uuids else ""
+            is_only = all(
+                graph.line_of.get(uuid) == line and uuid not in graph.folds for uuid in uuids
+            )
+            number = numbers.get(line) if is_only else None
         if number is None or not _can_continue(lines[number]):
             continue
         text_line = lines[number]
@@ -186,15 +193,6 @@ def encode_log_ends(session: TextSession) -> dict[str, bytes]:
         if data:
             ends[file.path] = data
     return ends
-
-
-def _find_only_line(session: TextSession, records: list[Record]) -> str | None:
-    """Return the DAG-line that all records of a file stand on, None where there are several."""
-    graph = session.graph
-    uuids = [record.uuid for record in records if record.uuid]
-    line = graph.line_of.get(uuids[-1], "") if uuids else ""
-    is_only = all(graph.line_of.get(uuid) == line and uuid not in graph.folds for uuid in uuids)
-    return line if is_only else None
 
 
 def _replay_line(records: Iterable[Record], branching: BranchDetector) -> BranchDetector | None:

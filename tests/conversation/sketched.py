@@ -70,7 +70,7 @@ class Talk:
                 sent = "".join(f"#{self.names.get(a.split('#agent-')[1], a)}" for a in item.agents)
                 return f"{name}={item.name}:{item.outcome}{by}{sent}"
             case LateResult():
-                return f"{name}={item.standing}"
+                return f"{name}={item.origin}"
             case OtherBlock():
                 return f"{name}=shown:{item.enclosure.kind}"
             case CompactionItem():

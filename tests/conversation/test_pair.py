@@ -80,12 +80,12 @@ def test_a_result_without_a_call_is_an_orphan_and_stays() -> None:
     # checklist: F35
     found = talk('U1 "go"\nA1< Bash(command="a") as a\nR1< of a\nA2< "ok"')
     answers = [item for item in found.main.items() if isinstance(item, LateResult)]
-    assert [item.standing for item in answers] == ["own"]
+    assert [item.origin for item in answers] == ["own"]
     stray = {"type": "tool_result", "tool_use_id": "toolu_nowhere", "content": "words"}
     content = json.dumps({"message": {"role": "user", "content": [stray]}})
     lost = talk(f'U1 "go"\nA1< "ok"\nU2< "" {content}\nA2< "ok"')
     (answer,) = (item for item in lost.main.items() if isinstance(item, LateResult))
-    assert answer.standing == "orphan"
+    assert answer.origin == "orphan"
     assert told(lost) == ["U1", "A1", "U2", "A2"]
 
 

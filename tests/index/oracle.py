@@ -60,7 +60,7 @@ def _outcome(item: Item) -> tuple[str | None, bool]:
     if isinstance(item, ToolCall):
         outcome, is_with_call = item.outcome, False
     elif isinstance(item, LateResult):
-        outcome, is_with_call = item.result.outcome, item.standing in ("own", "repeat")
+        outcome, is_with_call = item.result.outcome, item.origin in ("own", "repeat")
     else:
         is_stop = isinstance(item, UserMessage) and item.kind == "interruption"
         return "interrupted" if is_stop else None, False

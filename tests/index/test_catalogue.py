@@ -10,11 +10,11 @@ from plait.index.catalogue import (
     VERSION,
     Catalogue,
     from_bytes,
+    insert_tables,
     is_write_error,
-    load_abandoned_records,
+    load_by_session,
     load_family_results,
     lock_index,
-    save_abandoned_records,
     save_family_result,
     save_meta,
     save_session_rows,
@@ -146,13 +146,13 @@ def test_rows_of_a_session_and_of_groups(folder: Path) -> None:
     calls = (0, 1, 1, "c", "t\u00e9\ud800", None, "ok", 1.5, "u")
     large = (0, 2, 1 << 63, "c", "t", None, "ok", 1.5, "u")
     changes = [
-        save_abandoned_records({1: b"x"}),
+        insert_tables({"abandoned": [(1, b"x")]}),
         save_family_result("sort", (3, 1), b"data"),
         save_session_rows(5, {"calls": [calls], "findings": []}),
     ]
     assert write_if_unchanged(folder, now, changes)
     catalogue = Catalogue(folder)
-    assert load_abandoned_records(catalogue) == {1: b"x"}
+    assert load_by_session(catalogue, "abandoned") == {1: b"x"}
     assert load_family_results(catalogue, "sort") == {(3, 1): b"data"}
     assert load_family_results(catalogue, "other") == {}
     found = catalogue.connection.execute("SELECT sid, tool, took_ms FROM calls").fetchall()

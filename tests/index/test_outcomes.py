@@ -183,7 +183,7 @@ def calls_read(root: Path) -> Counter[str]:
                 match item:
                     case ToolCall(line=line) if line:
                         counts[item.outcome] += 1
-                    case LateResult(standing="foreign" | "orphan", line=line) if line:
+                    case LateResult(origin="foreign" | "orphan", line=line) if line:
                         counts[item.result.outcome] += 1
                     case UserMessage(kind="interruption", line=line) if line:
                         counts["interrupted"] += 1

@@ -12,7 +12,7 @@ Anything else may have a branch, and only the graph can say.
        └── N ── U₂
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -156,21 +156,19 @@ BuildItems: TypeAlias = Callable[[Record, Responses, int], list[Item]]
 
 def build_conversations(graph: SessionGraph, session: str, record_at: RecordAt) -> Conversations:
     """Return all conversations of a session's graph, those of sessions inside its file too."""
-    teller = ConversationBuilder(graph, record_at)
-    found = {line.id: teller.conversation(line) for line in list_conversation_lines(graph)}
+    builder = ConversationBuilder(graph, record_at)
+    found = {line.id: builder.conversation(line) for line in list_conversation_lines(graph)}
     trunk = graph.sessions[session].trunk
-    return Conversations(session, trunk if trunk in found else _find_main(found, session), found)
+    if trunk not in found:
+        own = (name for name, known in found.items() if known.session == session)
+        trunk = next(own, next(iter(found)))
+    return Conversations(session, trunk, found)
 
 
 def list_conversation_lines(graph: SessionGraph) -> list[DagLine]:
     """Return the DAG-lines that are told; a session outside any chain has one without records."""
     bare = (name for name, known in graph.sessions.items() if not known.lines)
     return [*graph.lines.values(), *(DagLine(name, "trunk", name, ()) for name in bare)]
-
-
-def _find_main(found: Mapping[str, Conversation], session: str) -> str:
-    own = (name for name, conversation in found.items() if conversation.session == session)
-    return next(own, next(iter(found)))
 
 
 def build_recovered(records: Iterable[tuple[int, Record]], session: str) -> Conversation | None:
@@ -191,16 +189,12 @@ def _mark_unsent(turns: tuple[Turn, ...], unseen: frozenset[str]) -> tuple[Turn,
     """Return turns with what the client will not send of each."""
     if not unseen:
         return turns
-    return tuple(
-        replace(turn, unseen=held) if (held := tuple(_iter_unsent(turn, unseen))) else turn
-        for turn in turns
-    )
-
-
-def _iter_unsent(turn: Turn, unsent: frozenset[str]) -> Iterator[str]:
-    """Yield the records of a turn that are among some, each once."""
-    found = (item.uuid for item in turn.items if item.uuid in unsent)
-    yield from (uuid for uuid in dict.fromkeys(found) if uuid)
+    found: list[Turn] = []
+    for turn in turns:
+        held = dict.fromkeys(item.uuid for item in turn.items if item.uuid in unseen)
+        unsent = tuple(uuid for uuid in held if uuid)
+        found.append(replace(turn, unseen=unsent) if unsent else turn)
+    return tuple(found)
 
 
 @dataclass(frozen=True)

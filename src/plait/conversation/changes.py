@@ -64,9 +64,21 @@ def changes_of(conversation: Conversation) -> tuple[Change, ...]:
     `surroundings_of`.
     """
     changed = ChangeLog()
-    for turn, item in _with_responses(conversation):
-        for told in item.told:
-            changed.note(told, turn, item.time, item.uuid)
+    begun: set[int] = set()
+    for turn, item in iter_items(conversation):
+        facts: list[Fact] = []
+        if isinstance(item, ClientNote):
+            facts += _iter_noted_facts(item)
+        elif isinstance(item, ToolCall) and item.name == "EnterPlanMode" and item.outcome == "ok":
+            facts.append(Fact("plan mode", "on", item.name))
+        number = getattr(item, "response", None)
+        if number is not None and number not in begun:
+            begun.add(number)
+            answer = conversation.responses[number]
+            if not answer.is_synthetic:
+                facts += (Fact("model", answer.model), Fact("effort", answer.effort))
+        for fact in facts:
+            changed.note(fact, turn, item.time, item.uuid)
     return tuple(changed.found)
 
 
@@ -75,20 +87,18 @@ def list_setting_changes(records: Iterable[Record]) -> tuple[Change, ...]:
     changed = ChangeLog()
     for record in records:
         envelope = record.envelope
-        for told in (
+        # Looked for in the bytes first: few records name a mode, and the rest stay undecoded.
+        mode = None
+        if isinstance(record, User) and b'"permissionMode"' in record.raw:
+            mode = record.permission_mode
+        for fact in (
             Fact("directory", envelope.cwd),
             Fact("git branch", envelope.git_branch),
             Fact("version", envelope.version),
-            Fact("permissions", _permissions_of(record)),
+            Fact("permissions", mode),
         ):
-            changed.note(told, None, record.timestamp, record.uuid)
+            changed.note(fact, None, record.timestamp, record.uuid)
     return tuple(changed.found)
-
-
-def _permissions_of(record: Record) -> str | None:
-    if isinstance(record, User) and b'"permissionMode"' in record.raw:
-        return record.permission_mode
-    return None
 
 
 class ChangeLog:
@@ -106,30 +116,6 @@ class ChangeLog:
         if value and value != before:
             self._last[key] = value
             self.found.append(Change(fact.kind, value, before, turn, time, uuid, fact.by))
-
-
-class FactsAt(Struct, frozen=True):
-    """What is said at one place."""
-
-    told: tuple[Fact, ...]
-    time: str | None
-    uuid: str | None
-
-
-def _with_responses(conversation: Conversation) -> Iterator[tuple[int, FactsAt]]:
-    begun: set[int] = set()
-    for turn, item in iter_items(conversation):
-        if isinstance(item, ClientNote):
-            yield turn, FactsAt(tuple(_iter_noted_facts(item)), item.time, item.uuid)
-        elif isinstance(item, ToolCall) and item.name == "EnterPlanMode" and item.outcome == "ok":
-            yield turn, FactsAt((Fact("plan mode", "on", item.name),), item.time, item.uuid)
-        number = getattr(item, "response", None)
-        if number is not None and number not in begun:
-            begun.add(number)
-            answer = conversation.responses[number]
-            if not answer.is_synthetic:
-                told = (Fact("model", answer.model), Fact("effort", answer.effort))
-                yield turn, FactsAt(told, item.time, item.uuid)
 
 
 def _iter_noted_facts(note: ClientNote) -> Iterator[Fact]:
@@ -206,19 +192,33 @@ def compactions_of(conversation: Conversation) -> tuple[Compaction, ...]:
         match item:
             case CompactionItem():
                 if waiting:
-                    found.append(_whole_compaction(*waiting, None))
+                    found.append(_make_compaction(*waiting, None))
                 waiting = (turn, item)
             case UserMessage(kind="summary") if waiting:
-                found.append(_whole_compaction(*waiting, item))
+                found.append(_make_compaction(*waiting, item))
                 waiting = None
             case ClientNote(subtype=subtype) if subtype == MICRO:
-                found.append(_partial_compaction(turn, item))
+                facts = as_mapping(as_mapping(item.value).get("microcompactMetadata"))
+                before, saved = get_count(facts, "preTokens"), get_count(facts, "tokensSaved")
+                found.append(
+                    Compaction(
+                        turn=turn,
+                        kind="results",
+                        uuid=item.uuid,
+                        time=item.time,
+                        trigger=get_text(facts, "trigger"),
+                        pre_tokens=before,
+                        post_tokens=None
+                        if before is None or saved is None
+                        else max(before - saved, 0),
+                    )
+                )
             case _:
                 pass
-    return (*found, _whole_compaction(*waiting, None)) if waiting else tuple(found)
+    return (*found, _make_compaction(*waiting, None)) if waiting else tuple(found)
 
 
-def _whole_compaction(turn: int, point: CompactionItem, summary: UserMessage | None) -> Compaction:
+def _make_compaction(turn: int, point: CompactionItem, summary: UserMessage | None) -> Compaction:
     return Compaction(
         turn=turn,
         uuid=point.uuid,
@@ -230,20 +230,6 @@ def _whole_compaction(turn: int, point: CompactionItem, summary: UserMessage | N
         preserved=point.preserved,
         summary=summary.text if summary else None,
         summary_uuid=summary.uuid if summary else None,
-    )
-
-
-def _partial_compaction(turn: int, note: ClientNote) -> Compaction:
-    facts = as_mapping(as_mapping(note.value).get("microcompactMetadata"))
-    before, saved = get_count(facts, "preTokens"), get_count(facts, "tokensSaved")
-    return Compaction(
-        turn=turn,
-        kind="results",
-        uuid=note.uuid,
-        time=note.time,
-        trigger=get_text(facts, "trigger"),
-        pre_tokens=before,
-        post_tokens=None if before is None or saved is None else max(before - saved, 0),
     )
 
 
@@ -301,26 +287,25 @@ class TouchedFile(Struct, frozen=True):
 
 def files_of(conversation: Conversation) -> tuple[TouchedFile, ...]:
     """Return the files of a conversation, in the order in which they were first touched."""
-    touches = iter_touches(conversation)
     by_path: dict[str, list[Touch]] = {}
-    for touch in touches:
+    for touch in iter_touches(conversation):
         by_path.setdefault(touch.path, []).append(touch)
-    return tuple(_summarise_touches(path, found) for path, found in by_path.items())
-
-
-def _summarise_touches(path: str, touches: list[Touch]) -> TouchedFile:
-    done = [touch for touch in touches if touch.outcome == "ok"]
-    patches = [touch.patch for touch in done if touch.patch]
-    return TouchedFile(
-        path,
-        tuple(touches),
-        tuple(dict.fromkeys(touch.turn for touch in touches)),
-        reads=sum(touch.action == "read" for touch in done),
-        changes=sum(touch.action in CHANGING for touch in done),
-        added=sum(patch.added for patch in patches),
-        removed=sum(patch.removed for patch in patches),
-        is_new=any(touch.action == "created" for touch in done),
-    )
+    files: list[TouchedFile] = []
+    for path, touches in by_path.items():
+        done = [touch for touch in touches if touch.outcome == "ok"]
+        patches = [touch.patch for touch in done if touch.patch]
+        file = TouchedFile(
+            path,
+            tuple(touches),
+            tuple(dict.fromkeys(touch.turn for touch in touches)),
+            reads=sum(touch.action == "read" for touch in done),
+            changes=sum(touch.action in CHANGING for touch in done),
+            added=sum(patch.added for patch in patches),
+            removed=sum(patch.removed for patch in patches),
+            is_new=any(touch.action == "created" for touch in done),
+        )
+        files.append(file)
+    return tuple(files)
 
 
 def iter_touches(conversation: Conversation) -> Iterator[Touch]:
@@ -368,7 +353,12 @@ def _iter_backup_touches(
     note: ClientNote, turn: int, known: set[tuple[str, str | None]]
 ) -> Iterator[Touch]:
     value = as_mapping(note.value)
-    for path, backup in _backups_in(value).items():
+    path = value.get("trackingPath")
+    if isinstance(path, str):
+        backups: Mapping[str, Any] = {path: value.get("backup")}
+    else:
+        backups = as_mapping(as_mapping(value.get("snapshot")).get("trackedFileBackups"))
+    for path, backup in backups.items():
         # format: before backups had files of their own, the text itself stood here
         name = backup if isinstance(backup, str) else get_text(as_mapping(backup), "backupFileName")
         if (name or backup == "") and (path, name) not in known:
@@ -376,13 +366,3 @@ def _iter_backup_touches(
             time = get_text(as_mapping(backup), "backupTime")
             time = time or get_text(as_mapping(value.get("snapshot")), "timestamp")
             yield Touch(path, "backed up", turn, time, note.uuid)
-
-
-def _backups_in(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    tracked, path = (
-        as_mapping(value.get("snapshot")).get("trackedFileBackups"),
-        value.get("trackingPath"),
-    )
-    if isinstance(path, str):
-        return {path: value.get("backup")}
-    return as_mapping(tracked)

@@ -83,7 +83,7 @@ def sum_with_agents(
 ) -> Totals:
     """Return the totals of a conversation and all its descendant agents."""
     names = [name, *list_descendant_agents(conversations, name)]
-    return sum_conversations([conversations.by_line[one] for one in names], prices)
+    return sum_conversations([conversations.by_line[line] for line in names], prices)
 
 
 def list_descendant_agents(conversations: Conversations, name: str) -> list[str]:
@@ -107,9 +107,9 @@ def sum_conversations(
 ) -> Totals:
     """Return the totals of several conversations; a response that they share counts once."""
     chosen = list(conversations)
-    turns = [turn for one in chosen for turn in one.turns if turn.number]
+    turns = [turn for line in chosen for turn in line.turns if turn.number]
     of_people = [
-        turn for one in chosen if one.kind in SPOKEN for turn in one.turns if turn.number
+        turn for line in chosen if line.kind in SPOKEN for turn in line.turns if turn.number
     ] or turns
     counts: Counter[str] = Counter()
     for conversation in chosen:
@@ -135,8 +135,8 @@ def sum_conversations(
         working_ms=sum(turn.working_ms or 0 for turn in of_people),
         asking_ms=sum(turn.asking_ms for turn in of_people),
         waiting_ms=sum(turn.waited_ms or 0 for turn in of_people),
-        first=min((one.started for one in chosen if one.started), default=None),
-        last=max((one.ended for one in chosen if one.ended), default=None),
+        first=min((line.started for line in chosen if line.started), default=None),
+        last=max((line.ended for line in chosen if line.ended), default=None),
     )
 
 
@@ -224,7 +224,7 @@ class SessionCosts:
                 for number in each.responses
             }
             self._first_turns[conversation.id] = first_turns
-        numbers = [one for one in turn.responses if first_turns.get(one) == turn.number]
+        numbers = [place for place in turn.responses if first_turns.get(place) == turn.number]
         own = self._sum(conversation, numbers, turn.items, turn.duration_ms, turn.asking_ms)
         agents = iter_agents_launched(turn.items, self._by_line)
         return add_agent_figures(own, map(self.for_agent, agents))
@@ -258,9 +258,9 @@ class SessionCosts:
         return CostFigures(
             duration_ms=duration_ms,
             asking_ms=asking_ms,
-            calls=sum(isinstance(one, ToolCall) and not one.is_intermediate for one in items),
-            tokens=sum(one.total for one in tokens),
-            written=sum(one.output for one in tokens),
+            calls=sum(isinstance(item, ToolCall) and not item.is_intermediate for item in items),
+            tokens=sum(used.total for used in tokens),
+            written=sum(used.output for used in tokens),
             cost=sum(known) if known else None,
             is_partly_priced=len(known) < len(costs),
         )
@@ -355,7 +355,7 @@ class SessionCost(Struct, frozen=True, kw_only=True):
 def compute_session_cost(conversations: Conversations, get_cost: CostFunction) -> SessionCost:
     """Return the cost of a session, each response counted once."""
     lines = [conversations.active]
-    lines += [one for one in conversations.by_line.values() if one.id != conversations.main]
+    lines += [line for line in conversations.by_line.values() if line.id != conversations.main]
     turns = {
         (line.id, place): turn.number
         for line in conversations.by_line.values()
@@ -388,7 +388,9 @@ def compute_session_cost(conversations: Conversations, get_cost: CostFunction) -
     return SessionCost(
         total=_sum_costs("all", costs),
         by_who=tuple(_sum_costs(who, found) for who, found in by_who if found),
-        by_model=tuple(sorted(models, key=lambda one: (-one.cost, -one.tokens.total, one.name))),
+        by_model=tuple(
+            sorted(models, key=lambda total: (-total.cost, -total.tokens.total, total.name))
+        ),
         responses=tuple(costs),
     )
 

@@ -90,9 +90,9 @@ TAGS: dict[str, re.Pattern[str]] = {
 def classify_user_message(record: Record, text: str | None = None, **place: Any) -> UserMessage:
     """Return what a record says in the user's place; other words than its own where given."""
     words = record.text if text is None else text
-    found = next((found for kind in MATCHERS if (found := kind(record, words.strip()))), None)
+    found = next((found for match in MATCHERS if (found := match(record, words.strip()))), None)
     enclosures = _get_enclosures(record) if text is None else ()
-    fields = _add_enclosures(found or _typed_or_empty(record, words), enclosures)
+    fields = _add_enclosures(found or _make_typed_fields(record, words), enclosures)
     return UserMessage(**place, **fields, prompt=record.prompt_id)
 
 
@@ -112,18 +112,15 @@ def _get_enclosures(record: Record) -> tuple[Enclosure, ...]:
     return make_enclosures(block for block in blocks if not isinstance(block, Text | ToolResult))
 
 
-def _match_summary(record: Record, text: str) -> ItemFields | None:
-    return _make_fields("summary", text) if record.is_compact_summary else None
-
-
-def _match_interruption(record: Record, text: str) -> ItemFields | None:
-    return _make_fields("interruption", text) if text.startswith(INTERRUPTED) else None
-
-
-def _match_caveat(record: Record, text: str) -> ItemFields | None:
-    return (
-        _make_fields("meta", _strip_tags(text), name="caveat") if text.startswith(CAVEATS) else None
-    )
+def _match_by_sign(record: Record, text: str) -> ItemFields | None:
+    """Recognise what one mark or the first words tell."""
+    if record.is_compact_summary:
+        return _make_fields("summary", text)
+    if text.startswith(INTERRUPTED):
+        return _make_fields("interruption", text)
+    if text.startswith(CAVEATS):
+        return _make_fields("meta", _strip_tags(text), name="caveat")
+    return None
 
 
 def _match_command(record: Record, text: str) -> ItemFields | None:
@@ -208,14 +205,13 @@ def _match_teammate(record: Record, text: str) -> ItemFields | None:
     if not found:
         return None
     heads = [dict(ATTRIBUTE.findall(head)) for head, _ in found]
-    words_of_teammates = "\n\n".join(words.strip() for _, words in found)
-    about = (head.get("summary") for head in heads)
+    names = dict.fromkeys(filter(None, (head.get("teammate_id") for head in heads)))
+    about = filter(None, (head.get("summary") for head in heads))
     return _make_fields(
         "teammate",
-        words_of_teammates,
-        name=", ".join(dict.fromkeys(filter(None, (head.get("teammate_id") for head in heads))))
-        or None,
-        context="\n".join(filter(None, about)) or None,
+        "\n\n".join(words.strip() for _, words in found),
+        name=", ".join(names) or None,
+        context="\n".join(about) or None,
     )
 
 
@@ -228,16 +224,11 @@ def _match_peer(record: Record, text: str) -> ItemFields | None:
     if wrapped is None:
         return _make_fields("peer", text[sent.end() :].strip() if sent else text, name=kind)
     head = dict(ATTRIBUTE.findall(wrapped.head))
-    name = (
-        next((head[sender] for sender in SENDERS if head.get(sender)), None) or kind or wrapped.tag
-    )
+    sender = next((head[key] for key in SENDERS if head.get(key)), None)
+    name = sender or kind or wrapped.tag
     more = (f"{key}: {value}" for key, value in head.items() if value != name)
-    return _make_fields(
-        "peer",
-        wrapped.text,
-        name=name,
-        context=("\n".join(filter(None, (*more, _strip_tags(wrapped.rest)))) or None),
-    )
+    context = "\n".join(filter(None, (*more, _strip_tags(wrapped.rest))))
+    return _make_fields("peer", wrapped.text, name=name, context=context or None)
 
 
 def _match_hook(record: Record, text: str) -> ItemFields | None:
@@ -276,7 +267,7 @@ def _match_meta(record: Record, text: str) -> ItemFields | None:
     return None
 
 
-def _typed_or_empty(record: Record, words: str) -> ItemFields:
+def _make_typed_fields(record: Record, words: str) -> ItemFields:
     notes = EDITOR_NOTES.match(words)
     text = words[notes.end() :].strip() if notes else words.strip()
     context = _strip_tags(notes[0]) if notes else None
@@ -287,9 +278,7 @@ def _typed_or_empty(record: Record, words: str) -> ItemFields:
 
 
 MATCHERS: tuple[Matcher, ...] = (
-    _match_summary,
-    _match_interruption,
-    _match_caveat,
+    _match_by_sign,
     _match_command,
     _match_command_output,
     _match_shell,
@@ -407,10 +396,8 @@ class ResponseDraft:
             return
         self.model = self.model or message.model
         self.stop_reason = message.stop_reason or self.stop_reason
-        if self.usage is None or message.usage is None:
-            self.usage = message.usage or self.usage
-        else:
-            self.usage = message.usage if supersedes(message.usage, self.usage) else self.usage
+        if message.usage and (self.usage is None or supersedes(message.usage, self.usage)):
+            self.usage = message.usage
 
     def response(self) -> Response:
         """Return the response as it stands."""
@@ -491,7 +478,10 @@ def build_items(record: Record, responses: Responses, file: int = 0) -> list[Ite
         case "system" if isinstance(record, System):
             return [_build_system_item(record, place)]
         case "attachment" if isinstance(record, Attachment):
-            return [_build_attachment_item(record, place)]
+            head = record.envelope.attachment
+            if head and head.type == "queued_command" and head.command_mode in WAITING:
+                return [classify_queued(record, **place)]
+            return [_build_note(record, place)]
         case _:
             return [_build_note(record, place)]
 
@@ -556,23 +546,15 @@ def _build_system_item(record: System, place: dict[str, Any]) -> Item:
     return (classify(record, **place) if classify else None) or _build_note(record, place)
 
 
-def _build_attachment_item(record: Attachment, place: dict[str, Any]) -> Item:
-    head = record.envelope.attachment
-    if head and head.type == "queued_command" and head.command_mode in WAITING:
-        return classify_queued(record, **place)
-    return _build_note(record, place)
-
-
 def build_queue_item(record: QueueOperation, place: dict[str, Any], known: set[str]) -> Item:
     """Return a prompt that stands in the queue alone; a note where it stands elsewhere too."""
     content = record.content
     if record.operation != "enqueue" or not content:
         return _build_note(record, place)
     message = classify_waiting(record, content, **place)
+    # format: commands are queued too, and written as what they do
     if not message.text or message.text.startswith("/") or make_text_key(message) in known:
-        return _build_note(
-            record, place
-        )  # format: commands are queued too, and written as what they do
+        return _build_note(record, place)
     return replace(message, is_only_queued=True)
 
 
@@ -628,13 +610,9 @@ def get_message_content(record: Record) -> str | tuple[Block, ...] | None:
     message = record.fields.get("message")
     holder = message if isinstance(message, dict) else record.fields
     content = holder.get("content") if not isinstance(message, list) else None
-    match content:
-        case str():
-            return content
-        case list():
-            return make_blocks(content)
-        case _:
-            return None
+    if isinstance(content, list):
+        return make_blocks(content)
+    return content if isinstance(content, str) else None
 
 
 def get_blocks(record: Record) -> tuple[Block, ...]:

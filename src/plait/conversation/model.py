@@ -8,7 +8,7 @@ the user's place, `AssistantText` and `AssistantThinking` by the model, a `ToolC
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from plait.conversation.usage import NO_TOKENS, Tokens, make_response_key, parse_tokens
 from plait.graph.model import FoldReason, LineKind
@@ -181,7 +181,7 @@ class LateResult(ItemBase, frozen=True, kw_only=True, tag="answered"):
     call: str
     name: str | None
     result: Result
-    standing: ResultOrigin = "own"
+    origin: ResultOrigin = field(default="own", name="standing")
 
 
 class OtherBlock(ItemBase, frozen=True, kw_only=True, tag="shown"):

@@ -35,7 +35,6 @@ def diff_texts(old: str, new: str, offset: int = 0) -> tuple[Hunk, ...]:
     tail = 0
     while tail < most - head and before[-1 - tail] == after[-1 - tail]:
         tail += 1
-    head, tail = head, tail
     groups = _grouped_swaps(before, after, head, tail)
     return tuple(_hunk_of(group, before, after, offset) for group in groups)
 
@@ -169,20 +168,15 @@ def get_file_path(value: Mapping[str, Any]) -> str | None:
 
 def parse_logged_hunks(value: object) -> Iterator[Hunk]:
     """Yield the stretches of a patch as the client logged it."""
-    for one in value if isinstance(value, list) else ():
-        view = as_mapping(one)
+    for hunk in value if isinstance(value, list) else ():
+        view = as_mapping(hunk)
         lines = view.get("lines")
         among = lines if isinstance(lines, list) else ()
         texts = tuple(line for line in among if isinstance(line, str))
         if any(line[:1] in ("+", "-") for line in texts):
-            old, new = as_count(view.get("oldStart")), as_count(view.get("newStart"))
-            yield Hunk(
-                old,
-                as_count(view.get("oldLines")),
-                new,
-                as_count(view.get("newLines")),
-                texts,
-            )
+            names = ("oldStart", "oldLines", "newStart", "newLines")
+            old_start, old_lines, new_start, new_lines = (as_count(view.get(n)) for n in names)
+            yield Hunk(old_start, old_lines, new_start, new_lines, texts)
 
 
 def format_unified_diff(path: str, hunks: Iterable[Hunk], *, is_new: bool = False) -> Iterator[str]:
@@ -213,11 +207,9 @@ def _compute_edit(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed
     original = get_text(view, "originalFile")
     if not old and not original:
         return Computed(diff_texts("", new), is_new=True)
-    is_everywhere = given.get("replace_all") is True
-    place = original.find(old) if original and old else -1
-    if original is None or place < 0:
+    if not original or not old or old not in original:
         return Computed(diff_texts(old, new), is_placed=False)
-    count = -1 if is_everywhere else 1
+    count = -1 if given.get("replace_all") is True else 1
     return Computed(diff_texts(original, original.replace(old, new, count)))
 
 
@@ -280,13 +272,10 @@ def _cell_source(notebook: str | None, cell: str | None) -> str:
         cells = as_mapping(msgspec.json.decode(notebook)).get("cells")
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return ""
-    for one in cells if isinstance(cells, list) else ():
-        if isinstance(one, Mapping) and one.get("id") == cell:
-            return _joined(one.get("source"))
+    for known in cells if isinstance(cells, list) else ():
+        if isinstance(known, Mapping) and known.get("id") == cell:
+            source = known.get("source")  # format: one text, or a list of lines
+            lines = [source] if isinstance(source, str) else source
+            among = lines if isinstance(lines, list) else []
+            return "".join(line for line in among if isinstance(line, str))
     return ""
-
-
-def _joined(source: object) -> str:
-    if isinstance(source, Sequence) and not isinstance(source, str):
-        return "".join(line for line in source if isinstance(line, str))
-    return source if isinstance(source, str) else ""

@@ -67,7 +67,7 @@ def asked_by(called: ToolCall, turn: int) -> Iterator[Question]:
             answer = value if isinstance(value, str) else None
             if isinstance(value, list):
                 answer = ", ".join(choice for choice in value if isinstance(choice, str))
-            options = tuple(_options_in(part))
+            options = tuple(_iter_options(part))
             yield Question(
                 text,
                 turn,
@@ -86,7 +86,7 @@ def asked_by(called: ToolCall, turn: int) -> Iterator[Question]:
             )
 
 
-def _options_in(question: Mapping[str, Any]) -> Iterator[Option]:
+def _iter_options(question: Mapping[str, Any]) -> Iterator[Option]:
     options = question.get("options")
     for option in options if isinstance(options, list) else ():
         if isinstance(option, str):
@@ -147,7 +147,10 @@ def plans_of(conversation: Conversation) -> tuple[ProposedPlan, ...]:
 def _make_plan(called: ToolCall, turn: int) -> ProposedPlan:
     given = as_mapping(called.input)
     view = as_mapping(called.result.detail if called.result else None)
-    proposed, accepted = get_text(given, "plan"), get_text(view, "plan") or _get_feedback(called)
+    proposed, accepted = (
+        get_text(given, "plan"),
+        get_text(view, "plan") or _find_approved_plan(called),
+    )
     return ProposedPlan(
         accepted or proposed or "",
         VERDICTS.get(called.outcome, "open"),
@@ -163,7 +166,7 @@ def _make_plan(called: ToolCall, turn: int) -> ProposedPlan:
     )
 
 
-def _get_feedback(called: ToolCall) -> str | None:
+def _find_approved_plan(called: ToolCall) -> str | None:
     text = called.result.text if called.result and called.outcome == "ok" else ""
     for heading in APPROVED:
         _, found, plan = text.partition(heading)
@@ -216,7 +219,7 @@ def lists_of(conversation: Conversation) -> tuple[ListState, ...]:
     known: dict[ListKind, tuple[Task, ...]] = {"todos": (), "tasks": ()}
     found: list[ListState] = []
     for turn, item in iter_items(conversation):
-        for kind, tasks in _iter_changes(item, known["tasks"]):
+        for kind, tasks in _iter_list_changes(item, known["tasks"]):
             if tasks != known[kind]:
                 known[kind] = tasks
                 call = item.call if isinstance(item, ToolCall) else None
@@ -235,13 +238,13 @@ def recorded_todos(records: Iterable[Record]) -> Iterator[ListState]:
     for record in records:
         if record.kind == "user" and b'"todos"' in record.raw:
             written = record.fields.get("todos")
-            tasks = _todos_in(written) if isinstance(written, list) else known
+            tasks = _parse_tasks(written) if isinstance(written, list) else known
             if tasks != known:
                 known = tasks
                 yield ListState("todos", tasks, None, record.timestamp, record.uuid)
 
 
-def _iter_changes(
+def _iter_list_changes(
     item: Item, tasks: tuple[Task, ...]
 ) -> Iterator[tuple[ListKind, tuple[Task, ...]]]:
     if isinstance(item, ToolCall) and item.outcome == "ok" and not item.is_intermediate:
@@ -249,21 +252,19 @@ def _iter_changes(
             view = as_mapping(item.result.detail if item.result else None)
             written = view.get("newTodos", as_mapping(item.input).get("todos"))
             if isinstance(written, list):
-                yield "todos", _todos_in(written)
+                yield "todos", _parse_tasks(written)
         elif item.name in CHANGES:
             yield "tasks", CHANGES[item.name](item, tasks)
     elif isinstance(item, ClientNote) and item.subtype in ("task_reminder", "todo_reminder"):
         content = as_mapping(as_mapping(item.value).get("attachment")).get("content")
         if isinstance(content, list) and content:  # else the tool has not been used of late
-            is_tasks = item.subtype == "task_reminder"
-            yield (
-                ("tasks", _read_task_list(content, tasks))
-                if is_tasks
-                else ("todos", _todos_in(content))
-            )
+            if item.subtype == "task_reminder":
+                yield "tasks", _read_task_list(content, tasks)
+            else:
+                yield "todos", _parse_tasks(content)
 
 
-def _todos_in(value: object) -> tuple[Task, ...]:
+def _parse_tasks(value: object) -> tuple[Task, ...]:
     among = value if isinstance(value, list) else []
     return tuple(_make_task(as_mapping(item)) for item in among if isinstance(item, Mapping))
 
@@ -276,11 +277,11 @@ def _make_task(value: Mapping[str, Any]) -> Task:
         get_text(value, "activeForm"),
         get_text(value, "description"),
         get_text(value, "owner"),
-        _names_in(value.get("blockedBy")),
+        _parse_names(value.get("blockedBy")),
     )
 
 
-def _created(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+def _create_task(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     result = called.result
     view = as_mapping(as_mapping(result.detail if result else None).get("task"))
     found = CREATED.search(result.text) if result else None
@@ -290,7 +291,7 @@ def _created(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     )
 
 
-def _updated(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+def _update_task(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     given = as_mapping(called.input)
     view = as_mapping(called.result.detail if called.result else None)
     name = _get_name(given.get("taskId"))
@@ -299,7 +300,7 @@ def _updated(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     if given.get("status") == "deleted":
         return tuple(task for task in tasks if task.id != name)
     before = next((task for task in tasks if task.id == name), Task("", id=name))
-    blocked = (*before.blocked_by, *_names_in(given.get("addBlockedBy")))
+    blocked = (*before.blocked_by, *_parse_names(given.get("addBlockedBy")))
     return _with_task(
         tasks,
         Task(
@@ -314,7 +315,7 @@ def _updated(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     )
 
 
-def _looked_up(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+def _read_tasks(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     result = called.result
     view = as_mapping(result.detail if result else None)
     if view.get("task") or view.get("tasks"):
@@ -328,10 +329,10 @@ def _looked_up(called: ToolCall, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
 
 
 CHANGES = {
-    "TaskCreate": _created,
-    "TaskUpdate": _updated,
-    "TaskGet": _looked_up,
-    "TaskList": _looked_up,
+    "TaskCreate": _create_task,
+    "TaskUpdate": _update_task,
+    "TaskGet": _read_tasks,
+    "TaskList": _read_tasks,
 }
 
 
@@ -340,7 +341,7 @@ def _read_task_list(
 ) -> tuple[Task, ...]:
     before = {task.id: task for task in tasks}
     found = () if is_complete else tasks
-    for task in _todos_in(value):
+    for task in _parse_tasks(value):
         known = before.get(task.id, task)
         found = _with_task(
             found,
@@ -352,7 +353,7 @@ def _read_task_list(
                 owner=task.owner or known.owner,
             ),
         )
-    return tuple(sorted(found, key=_by_number)) if is_complete else found
+    return tuple(sorted(found, key=_task_order)) if is_complete else found
 
 
 def _with_task(tasks: tuple[Task, ...], task: Task) -> tuple[Task, ...]:
@@ -361,12 +362,12 @@ def _with_task(tasks: tuple[Task, ...], task: Task) -> tuple[Task, ...]:
     return tuple(task if other.id == task.id else other for other in tasks)
 
 
-def _by_number(task: Task) -> tuple[int, str]:
+def _task_order(task: Task) -> tuple[int, str]:
     name = task.id or ""
     return (int(name) if name.isascii() and name.isdigit() and len(name) < 16 else 1 << 60, name)
 
 
-def _names_in(value: object) -> tuple[str, ...]:
+def _parse_names(value: object) -> tuple[str, ...]:
     among = value if isinstance(value, list) else []
     return tuple(name for item in among if (name := _get_name(item)))
 

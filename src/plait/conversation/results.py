@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, get_args
 
@@ -98,16 +99,12 @@ def parse_result(
         blocks = make_blocks(block.content)
         text = "\n".join(block.text for block in blocks if isinstance(block, Text))
     is_error = isinstance(block, ToolResult) and block.is_error is True
+    denial = None
+    if isinstance(record, User):
+        denial = (record.message_line or record).tool_denial_kind
     return Result(
         text,
-        determine_outcome(
-            text,
-            detail,
-            is_error=is_error,
-            denial=(record.message_line or record).tool_denial_kind
-            if isinstance(record, User)
-            else None,
-        ),
+        determine_outcome(text, detail, is_error=is_error, denial=denial),
         make_enclosures(block for block in blocks if not isinstance(block, Text)) if blocks else (),
         detail,
         _find_persisted_output(text, detail),
@@ -205,11 +202,9 @@ FORBIDDEN = frozenset({"", ".", ".."})
 def read_full_result(session_folder: Path, called: ToolCall, most: int = MOST_OUTPUT) -> str | None:
     """Return all that a tool answered, the part in the log where the rest is gone."""
     result = called.result
-    if result is None:
-        return None
-    found = (
-        read_persisted_output(session_folder, result.persisted, most) if result.persisted else None
-    )
+    if result is None or result.persisted is None:
+        return result.text if result else None
+    found = read_persisted_output(session_folder, result.persisted, most)
     return result.text if found is None else found
 
 
@@ -260,74 +255,43 @@ class Placed(NamedTuple):
 
 def pair_results(items: Sequence[Item], source_of: SourceOf, is_known: IsKnown) -> list[Item]:
     """Return the items, calls with their results, results with the names of their tools."""
-    marked = _superseded(items)
+    found = _mark_intermediate(items)
     answers: dict[int, LateResult] = {}
-    calls: dict[str, list[int]] = {}
-    found: list[Item] = []
-    for place, item in enumerate(marked):
+    calls: dict[str, list[tuple[int, ToolCall]]] = {}
+    for place, item in enumerate(found):
         if isinstance(item, ToolCall) and not item.is_intermediate:
-            calls.setdefault(item.call, []).append(place)
+            calls.setdefault(item.call, []).append((place, item))
         elif isinstance(item, LateResult):
-            asked = _find_call(item, calls.get(item.call, ()), marked, answers, source_of)
-            item = _make_late_result(item, asked, marked, answers, is_known)
-        found.append(item)
-    for place, answer in answers.items():
-        found[place] = _with_result(found[place], answer)
+            asked = calls.get(item.call, [])
+            if len(asked) > 1:
+                # An id that was used twice: the record that the result names is meant, else the
+                # newest call that waits for an answer.
+                source = source_of(item.uuid) if item.uuid else None
+                named = [call for call in asked if source and call[1].uuid == source]
+                asked = named or [call for call in asked if call[0] not in answers] or asked
+            if not asked:
+                origin: ResultOrigin = "foreign" if is_known(item.call) else "orphan"
+                found[place] = replace(item, origin=origin)
+                continue
+            first, call = asked[-1]
+            origin = "repeat" if first in answers else "own"
+            found[place] = answer = replace(item, name=call.name, origin=origin)
+            answers.setdefault(first, answer)
+    for place, call in chain.from_iterable(calls.values()):
+        if place in answers:
+            answer = answers[place]
+            found[place] = replace(
+                call,
+                outcome=answer.result.outcome,
+                result=answer.result,
+                answered_by=answer.uuid,
+                answered_at=answer.time,
+                answered_in=(answer.file, answer.line),
+            )
     return found
 
 
-def _find_call(
-    answer: LateResult,
-    places: Sequence[int],
-    items: Sequence[Item],
-    answers: dict[int, LateResult],
-    source_of: SourceOf,
-) -> int | None:
-    """Return the place of the call that a result answers.
-
-    Where an id was used twice, the record that the result names is meant, else the newest
-    call that waits for an answer.
-    """
-    if len(places) < 2:
-        return places[0] if places else None
-    source = source_of(answer.uuid) if answer.uuid else None
-    named = [place for place in places if source and items[place].uuid == source]
-    waiting = [place for place in places if place not in answers]
-    return (named or waiting or list(places))[-1]
-
-
-def _make_late_result(
-    answer: LateResult,
-    asked: int | None,
-    items: Sequence[Item],
-    answers: dict[int, LateResult],
-    is_known: IsKnown,
-) -> LateResult:
-    if asked is None:
-        origin: ResultOrigin = "foreign" if is_known(answer.call) else "orphan"
-        return replace(answer, standing=origin)
-    call = items[asked]
-    name = call.name if isinstance(call, ToolCall) else None
-    if asked in answers:
-        return replace(answer, name=name, standing="repeat")
-    answers[asked] = replace(answer, name=name)
-    return answers[asked]
-
-
-def _with_result(item: Item, answer: LateResult) -> Item:
-    if not isinstance(item, ToolCall):
-        return item
-    return replace(
-        item,
-        outcome=answer.result.outcome,
-        result=answer.result,
-        answered_by=answer.uuid,
-        answered_at=answer.time,
-        answered_in=(answer.file, answer.line),
-    )
-
-
-def _superseded(items: Iterable[Item]) -> list[Item]:
+def _mark_intermediate(items: Iterable[Item]) -> list[Item]:
     found = list(items)
     last: dict[tuple[int, str], int] = {}
     for place, item in enumerate(found):
@@ -376,7 +340,7 @@ def _find_calls_with_result(items: Iterable[Item]) -> set[tuple[str, str | None]
         elif isinstance(item, ToolCall) and item.answered_by is not None:
             heard[get_call_key(item)] = spoken
         elif isinstance(item, LateResult) and (
-            item.standing == "own" and heard.get(get_call_key(item)) == spoken
+            item.origin == "own" and heard.get(get_call_key(item)) == spoken
         ):
             found.add(get_call_key(item))
     return found

@@ -1,4 +1,4 @@
-"""What one session adds to the statistics of an archive, and which session owns a record.
+"""The counts of one session for the statistics of an archive, and which session owns a record.
 
 A session that was resumed or forked holds copies of records: only the first session with a record
 counts it. Sums and index rows are made of the same counts.
@@ -347,8 +347,13 @@ class Ownership:
 
     def owns(self, item: Item) -> bool:
         """Return whether the session at hand is the first with the record of an item."""
-        key = self._origin(item.uuid) if item.uuid else _loose_key(item)
-        if key is None or not (key in self._own or self._is_first(key, item.time)):
+        if item.uuid:
+            key = self._origin(item.uuid)
+        elif isinstance(item, UserMessage):
+            key = f"{item.time} {item.text}"
+        else:
+            return False
+        if not (key in self._own or self._is_first(key, item.time)):
             return False
         self._own.add(key)
         return True
@@ -383,10 +388,6 @@ class Ownership:
         return True
 
 
-def _loose_key(item: Item) -> str | None:
-    return f"{item.time} {item.text}" if isinstance(item, UserMessage) else None
-
-
 class CountedItem(NamedTuple):
     """An item of a conversation, and what it adds."""
 
@@ -406,7 +407,7 @@ def iter_counted_items(
     """Yield all that stands in a conversation, of a kind of agents or of the person."""
     begun = False
     for turn in conversation.turns:
-        for item in _iter_turn_items(turn):
+        for item in _unfold_turn(turn):
             if not ownership.owns(item):
                 yield CountedItem(turn, item, False, False, NO_COUNTS)
                 continue
@@ -444,7 +445,7 @@ def iter_counted_turns(
             yield turn, turn.opener
 
 
-def _iter_turn_items(turn: Turn) -> Iterator[Item]:
+def _unfold_turn(turn: Turn) -> Iterator[Item]:
     for item in turn.items:
         if isinstance(item, FoldedItems):
             yield item

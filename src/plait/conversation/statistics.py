@@ -6,11 +6,12 @@ may stand in any session, and whoever adds up counts each once.
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property
 from heapq import nlargest
+from operator import attrgetter
 from statistics import median
 from typing import TypeVar
 
@@ -22,8 +23,6 @@ from plait.conversation.model import (
     Conversations,
     Response,
     ToolCall,
-    Turn,
-    UserMessage,
 )
 from plait.conversation.session_counts import (
     NOTHING_COPIED,
@@ -57,6 +56,7 @@ from plait.conversation.walk import find_agent_types
 from plait.record.time import parse_time
 
 WORDS = 200
+WORKING_TIME = attrgetter("working_ms")
 
 
 class SessionCounter:
@@ -128,33 +128,31 @@ class SessionCounting:
 
     def add(self, conversation: Conversation, agents: str | None) -> None:
         """Count a conversation, of a kind of agents or of the person."""
-        # Count what stands in a conversation.
         found = self.found
-        for one in iter_counted_items(conversation, agents, self.ownership):
-            item = one.item
+        for counted in iter_counted_items(conversation, agents, self.ownership):
+            item = counted.item
             found.has_records = found.has_records or item.uuid is not None
-            for name, count in one.adds.items():
+            for name, count in counted.adds.items():
                 self._count(name, count)
-            if one.is_first and agents:
+            if counted.is_first and agents:
                 found.agents.setdefault(agents, AgentCounts()).agents += 1
-            if isinstance(item, ToolCall) and "calls" in one.adds:
+            if isinstance(item, ToolCall) and "calls" in counted.adds:
                 self._add_tool(item.name or UNNAMED, item)
-                self.found.note("call", _quarter_of(item.time))
+                found.note("call", _quarter_of(item.time))
                 if item.outcome == "failed":
-                    self.found.note("failed", _quarter_of(item.time))
+                    found.note("failed", _quarter_of(item.time))
                 if agents:
-                    self.found.agents.setdefault(agents, AgentCounts()).calls += 1
+                    found.agents.setdefault(agents, AgentCounts()).calls += 1
                 touch = get_touch(item, 0) if item.outcome == "ok" else None
                 if touch:
-                    file = self.found.files.setdefault(touch.path, FileCounts())
+                    file = found.files.setdefault(touch.path, FileCounts())
                     file.changes += touch.action in CHANGING
                     file.reads += touch.action == "read"
                     if touch.patch:
                         file.added += touch.patch.added
                         file.removed += touch.patch.removed
-            elif "prompts" in one.adds:
+            elif "prompts" in counted.adds:
                 found.note("prompt", _quarter_of(item.time))
-        # Count the responses of a model, and the errors that stand in their place.
         self._count("api_errors", sum(1 for _ in iter_counted_errors(conversation, self.ownership)))
         for _, response in iter_counted_responses(conversation, self.ownership):
             self.found.answers.append(count_response(response, agents))
@@ -182,19 +180,15 @@ class SessionCounting:
             spent["working_ms"] = spent.get("working_ms", 0) + working
             spent["asking_ms"] = spent.get("asking_ms", 0) + turn.asking_ms
             spent["waiting_ms"] = spent.get("waiting_ms", 0) + (turn.waited_ms or 0)
-            longer = (*found.turns, _long_turn(conversation, turn, opener))
-            found.turns = nlargest(LONGEST, longer, lambda one: one.working_ms)
-
-
-def _long_turn(conversation: Conversation, turn: Turn, opener: UserMessage) -> LongTurn:
-    return LongTurn(
-        conversation.session,
-        conversation.id,
-        turn.number,
-        turn.started,
-        turn.working_ms or 0,
-        opener.text[:WORDS].strip(),
-    )
+            long_turn = LongTurn(
+                conversation.session,
+                conversation.id,
+                turn.number,
+                turn.started,
+                working,
+                opener.text[:WORDS].strip(),
+            )
+            found.turns = nlargest(LONGEST, (*found.turns, long_turn), WORKING_TIME)
 
 
 def count_response(response: Response, agents: str | None) -> ResponseCount:
@@ -285,7 +279,7 @@ class ResponseCounts:
 
     def settled(self) -> list[ResponseCount]:
         """Return them added up by model and agent, as one that no other session shares."""
-        summed = self.by(lambda one: (one.model, one.agents))
+        summed = self.by(lambda answer: (answer.model, answer.agents))
         return [
             ResponseCount(None, model, agents, count.tokens, None, count.responses)
             for (model, agents), count in summed.items()
@@ -320,7 +314,11 @@ class Calendar:
     def add(self, quarter: int, happened: Mapping[DayEvent, int]) -> None:
         """Take in what happened in a quarter of an hour."""
         if quarter not in self._known:
-            self._known[quarter] = self._localise(quarter)
+            try:
+                start = (EPOCH + timedelta(seconds=quarter * QUARTER)).astimezone(self.zone)
+            except (OverflowError, ValueError, OSError):  # a year that no clock knows
+                start = None
+            self._known[quarter] = start
         here = self._known[quarter]
         if here is None:
             return
@@ -338,16 +336,9 @@ class Calendar:
             for day, what in sorted(self._days.items())
         )
 
-    def _localise(self, quarter: int) -> datetime | None:
-        """Return when a quarter begins in the zone; None in a year that no clock knows."""
-        try:
-            return (EPOCH + timedelta(seconds=quarter * QUARTER)).astimezone(self.zone)
-        except (OverflowError, ValueError, OSError):
-            return None
-
 
 def _by_size(figures: Iterable[F], *names: str) -> tuple[F, ...]:
-    return tuple(sorted(figures, key=lambda one: tuple(-getattr(one, name) for name in names)))
+    return tuple(sorted(figures, key=lambda row: tuple(-getattr(row, name) for name in names)))
 
 
 LONGEST = 5
@@ -378,11 +369,10 @@ class Statistics:
         self._parts: list[SessionPart] = []
 
     @cached_property
-    def _counter(self) -> "SessionCounter":
-
+    def _counter(self) -> SessionCounter:
         return SessionCounter(self.since, self.until)
 
-    def add(self, conversations: "Conversations", copied: Mapping[str, str] = {}) -> None:
+    def add(self, conversations: Conversations, copied: Mapping[str, str] = {}) -> None:
         """Count all conversations of a session; what an earlier one had is left out.
 
         Of records that were copied under other ids it is said which they are copies of.
@@ -394,7 +384,12 @@ class Statistics:
         self._counts.update(counted.counts)
         for name, spent in counted.spent.items():
             self._spent[name] += spent
-        self._take_parts(counted)
+        for name, calls in counted.tools.items():
+            self._tools[name].add(calls)
+        for name, agents in counted.agents.items():
+            self._agents[name].add(agents)
+        for path, touched in counted.files.items():
+            self._files[path].add(touched)
         for answer in counted.answers:
             is_new = self._answers.add(answer, len(self._parts))
             if is_new and answer.quarter is not None:
@@ -403,32 +398,31 @@ class Statistics:
             self._calendar.add(quarter, happened)
         if counted.first and counted.last:
             self._span = [min([*self._span, counted.first]), max([*self._span, counted.last])]
-        self._turns = nlargest(LONGEST, (*self._turns, *counted.turns), lambda one: one.working_ms)
+        self._turns = nlargest(LONGEST, (*self._turns, *counted.turns), WORKING_TIME)
         self._counts["all_sessions"] += 1
-        self._parts.append(_part_of(counted))
+        prompts = {quarter: what.get("prompt", 0) for quarter, what in counted.moments.items()}
+        part = SessionPart(
+            session=counted.session,
+            counts=counted.counts,
+            spent=counted.spent,
+            tools={name: tool.outcomes for name, tool in counted.tools.items()},
+            agents=counted.agents,
+            files=counted.files,
+            prompts={quarter: count for quarter, count in prompts.items() if count},
+        )
+        self._parts.append(part)
         if counted.session:
-            self._take_session(counted.session)
+            self._counts["sessions"] += 1
+            self._projects.add(counted.session.project)
+            sessions = (*self._sessions, counted.session)
+            self._sessions = nlargest(LONGEST, sessions, WORKING_TIME)
         elif counted.has_records:
             self._counts["copied_sessions"] += 1
-
-    def _take_parts(self, counted: SessionCounts) -> None:
-        for name, calls in counted.tools.items():
-            self._tools[name].add(calls)
-        for name, agents in counted.agents.items():
-            self._agents[name].add(agents)
-        for path, touched in counted.files.items():
-            self._files[path].add(touched)
-
-    def _take_session(self, session: LongSession) -> None:
-        """Count a session that owns something."""
-        self._counts["sessions"] += 1
-        self._projects.add(session.project)
-        found = (*self._sessions, session)
-        self._sessions = nlargest(LONGEST, found, lambda one: one.working_ms)
 
     def figures(self) -> ArchiveFigures:
         """Return what has been counted so far."""
         answers = self._answers.by(lambda _: "all").get("all", ResponseSum())
+        models = self._answers.by(lambda answer: answer.model).items()
         return ArchiveFigures(
             **self._counts,
             working_ms=self._spent["working_ms"],
@@ -440,7 +434,9 @@ class Statistics:
             responses=answers.responses,
             tokens=answers.tokens,
             tools=_by_size((n.figures(name) for name, n in self._tools.items()), "calls"),
-            models=_by_size(self._model_figures(), "responses"),
+            models=_by_size(
+                (ModelFigures(name, n.responses, n.tokens) for name, n in models), "responses"
+            ),
             agent_types=self._agent_figures(),
             files=_by_size(
                 (FileFigures(path, *astuple(n)) for path, n in self._files.items()),
@@ -456,8 +452,8 @@ class Statistics:
 
     def parts(self) -> tuple[SessionPart, ...]:
         """Return the part of each session in the figures, in the order in which they came."""
-        models = self._answers.owned(lambda one: one.model)
-        agents = self._answers.owned(lambda one: one.agents)
+        models = self._answers.owned(lambda answer: answer.model)
+        agents = self._answers.owned(lambda answer: answer.agents)
         return tuple(
             replace(
                 part,
@@ -467,31 +463,15 @@ class Statistics:
             for place, part in enumerate(self._parts)
         )
 
-    def _model_figures(self) -> Iterator[ModelFigures]:
-        for name, count in self._answers.by(lambda one: one.model).items():
-            yield ModelFigures(name, count.responses, count.tokens)
-
     def _agent_figures(self) -> tuple[AgentFigures, ...]:
-        answers = self._answers.by(lambda one: one.agents)
-        found = [
-            AgentFigures(name, one.agents, one.calls, spoken.responses, spoken.tokens)
-            for name, one in self._agents.items()
-            for spoken in [answers.get(name, ResponseSum())]
-        ]
-        return tuple(sorted(_by_size(found, "agents"), key=lambda one: one.type == SERVICE))
-
-
-def _part_of(counted: SessionCounts) -> SessionPart:
-    prompts = {quarter: what.get("prompt", 0) for quarter, what in counted.moments.items()}
-    return SessionPart(
-        session=counted.session,
-        counts=counted.counts,
-        spent=counted.spent,
-        tools={name: one.outcomes for name, one in counted.tools.items()},
-        agents=counted.agents,
-        files=counted.files,
-        prompts={quarter: count for quarter, count in prompts.items() if count},
-    )
+        answers = self._answers.by(lambda answer: answer.agents)
+        found: list[AgentFigures] = []
+        for name, counts in self._agents.items():
+            spoken = answers.get(name, ResponseSum())
+            found.append(
+                AgentFigures(name, counts.agents, counts.calls, spoken.responses, spoken.tokens)
+            )
+        return tuple(sorted(_by_size(found, "agents"), key=lambda row: row.type == SERVICE))
 
 
 def settle_counts(counted: SessionCounts) -> SessionCounts:

@@ -10,6 +10,7 @@ comes after the last answer or result is not part of the turn's time, be it days
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -39,18 +40,14 @@ CLIENT_NOTE = "turn_duration"
 
 def add_times(turns: Iterable[Turn], responses: Sequence[Response] = ()) -> tuple[Turn, ...]:
     """Return the turns with their times."""
-    given = list(turns)
     found: list[Turn] = []
     before: str | None = None
-    for place, turn in enumerate(given):
-        timely = _with_times(turn, responses, before, _next_prompt(given[place + 1 : place + 2]))
-        found.append(timely)
-        before = timely.ended or before
+    for turn, following in pairwise((*turns, None)):
+        if turn:
+            after = following.opener.time if following and following.opener else None
+            found.append(_with_times(turn, responses, before, after))
+            before = found[-1].ended or before
     return tuple(found)
-
-
-def _next_prompt(turns: Sequence[Turn]) -> str | None:
-    return turns[0].opener.time if turns and turns[0].opener else None
 
 
 def _with_times(
@@ -61,11 +58,16 @@ def _with_times(
     A compaction writes the records that it keeps anew, with its own time: what is later than
     the next prompt says nothing of this turn.
     """
-    stamps = list(_within(_answers_in(turn.items, responses), after))
+    answers = (
+        item.time
+        for item in turn.items
+        if item.time and isinstance(item, WORKED) and not _is_stand_in(item, responses)
+    )
+    stamps = list(_within(answers, after))
     opened = turn.opener.time if turn.opener else None
     started = opened or min(stamps, default=None) or _find_first_time(turn.items, after)
     ended = max(stamps, default=None) or find_noted_end(turn, after) or started
-    working, duration = _worked(turn.items, started, ended)
+    working, duration = _measure_work(turn.items, started, ended)
     return replace(
         turn,
         started=started,
@@ -78,12 +80,6 @@ def _with_times(
 
 def _within(stamps: Iterable[str], after: str | None) -> Iterator[str]:
     return (stamp for stamp in stamps if after is None or stamp <= after)
-
-
-def _answers_in(items: Iterable[Item], responses: Sequence[Response]) -> Iterator[str]:
-    for item in items:
-        if item.time and isinstance(item, WORKED) and not _is_stand_in(item, responses):
-            yield item.time
 
 
 def _is_stand_in(item: Item, responses: Sequence[Response]) -> bool:
@@ -119,7 +115,7 @@ def _client_notes(items: Iterable[Item]) -> Iterator[ClientNote]:
             yield item
 
 
-def _worked(
+def _measure_work(
     items: Sequence[Item], started: str | None, ended: str | None
 ) -> tuple[float | None, float | None]:
     """Return the work time and the duration.
@@ -177,25 +173,18 @@ def build_turns(
             parts.append([])
         parts[-1].append(item)
     begun: set[int] = set()
-    turns = (_make_turn(number, part, begun) for number, part in enumerate(parts) if part)
+    turns: list[Turn] = []
+    for number, part in enumerate(parts):
+        if not part:
+            continue
+        opener = part[0] if number and isinstance(part[0], UserMessage) else None
+        own = [n for n in dict.fromkeys(iter_response_numbers(part)) if n not in begun]
+        begun.update(own)
+        is_interrupted = any(isinstance(i, UserMessage) and i.kind == "interruption" for i in part)
+        turns.append(
+            Turn(number, opener, tuple(part), tuple(own), None, None, is_interrupted=is_interrupted)
+        )
     return add_times(turns, responses)
-
-
-def _make_turn(number: int, items: Sequence[Item], begun: set[int]) -> Turn:
-    opener = items[0] if number and isinstance(items[0], UserMessage) else None
-    responses = [
-        number for number in dict.fromkeys(iter_response_numbers(items)) if number not in begun
-    ]
-    begun.update(responses)
-    return Turn(
-        number,
-        opener,
-        tuple(items),
-        tuple(responses),
-        None,
-        None,
-        is_interrupted=any(isinstance(i, UserMessage) and i.kind == "interruption" for i in items),
-    )
 
 
 def iter_response_numbers(items: Iterable[Item]) -> Iterator[int]:
@@ -229,7 +218,9 @@ def find_openers(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
         if not isinstance(item, WORKED):
             continue
         if not isinstance(item, LateResult):
-            for opener in _opening(items, gap, is_agent=is_agent, is_first=not is_any_open):
+            for opener in _find_openers_in_gap(
+                items, gap, is_agent=is_agent, is_first=not is_any_open
+            ):
                 is_any_open = True
                 yield opener
             gap = Gap()
@@ -241,14 +232,16 @@ def find_openers(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
     yield from _typed_prompts(items, gap, is_agent=is_agent)
 
 
-def _opening(items: Sequence[Item], gap: Gap, *, is_agent: bool, is_first: bool) -> Iterator[int]:
+def _find_openers_in_gap(
+    items: Sequence[Item], gap: Gap, *, is_agent: bool, is_first: bool
+) -> Iterator[int]:
     typed = list(_typed_prompts(items, gap, is_agent=is_agent))
     yield from typed
     is_stopped = any(_kind_at(items, place) == "interruption" for place in gap.places)
     if not typed and (gap.was_at_rest or is_stopped or is_first):
         resorts = LAST_RESORTS if is_first else LAST_RESORTS[:1]
         asked = [place for place in gap.places if _kind_at(items, place) in ASKING]
-        silent = [place for place in asked if not _printed(items, place, gap.places)]
+        silent = [place for place in asked if not _has_output(items, place, gap.places)]
         if asked:
             yield silent[0] if silent else asked[-1]
         else:
@@ -263,7 +256,7 @@ def _typed_prompts(items: Sequence[Item], gap: Gap, *, is_agent: bool) -> Iterat
             yield place
 
 
-def _printed(items: Sequence[Item], place: int, places: Sequence[int]) -> bool:
+def _has_output(items: Sequence[Item], place: int, places: Sequence[int]) -> bool:
     item = items[place]
     if isinstance(item, UserMessage) and item.kind in ("command", "bash"):
         after = next((other for other in places if other > place), None)

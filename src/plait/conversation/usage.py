@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import MAXYEAR, MINYEAR, datetime
 from itertools import permutations
 from math import inf
+from os.path import commonprefix
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct, to_builtins
@@ -199,20 +200,15 @@ class BilledDraft:
         """Take in another line of the same response."""
         if supersedes(figures, self.figures):
             self.bill, self.figures = bill, figures
-        stamp = bill.timestamp
-        if self.stamp != stamp:
-            if (
-                isinstance(self.stamp, str)
-                and isinstance(stamp, str)
-                and len(self.stamp) == len(stamp)
-            ):
-                self.stamp = min(stamp, self.stamp)
-            else:
-                first, second = parse_time(self.stamp), parse_time(stamp)
-                if first is None or second is None:
-                    self.stamp = self.stamp if first else stamp
-                else:
-                    self.stamp = self.stamp if first <= second else stamp
+        known, stamp = self.stamp, bill.timestamp
+        if known == stamp:
+            return
+        if isinstance(known, str) and isinstance(stamp, str) and len(known) == len(stamp):
+            self.stamp = min(stamp, known)  # the usual form sorts as text
+        else:
+            first, second = parse_time(known), parse_time(stamp)
+            if first is None or (second is not None and first > second):
+                self.stamp = stamp
 
 
 class Ledger:
@@ -265,7 +261,21 @@ class Ledger:
         if self._holders:
             self._choose_owners()
         for draft in self.drafts.values():
-            yield _make_response(draft, self.origins[draft.file])
+            origin, bill, owner = self.origins[draft.file], draft.bill, draft.owner
+            # format: older versions wrote agents into the session's own file
+            is_side = origin.kind == "main" and owner.is_sidechain
+            yield BilledResponse(
+                bill.message.model if bill.message else None,
+                parse_known_time(draft.stamp),
+                parse_tokens(draft.figures),
+                origin.session,
+                origin.project,
+                "agent" if is_side else origin.kind,
+                origin.agent or owner.agent_id,
+                draft.file,
+                owner.uuid,
+                bill.cost_usd,
+            )
 
     def _choose_owners(self) -> None:
         """Give each response that several files hold to one of them, as the graph does."""
@@ -369,37 +379,16 @@ class Ledger:
         held = (holders[file][1] for holders in self._holders.values() if file in holders)
         if not any(bill.forked_from for bill in held):
             return 0.0
-        shared = [_count_common(stated, totals) for totals in self._iter_related_totals(file)]
+        related = self._iter_related_totals(file)
+        shared = [len(commonprefix([stated, totals])) for totals in related]  # noqa: RUF071  lists
         most = max(shared, default=0)
         return stated[most - 1] if most else 0.0
-
-
-def _count_common(first: list[float], second: list[float]) -> int:
-    pairs = zip(first, second, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def _is_later(opening: Bill, bill: Bill) -> bool:
     """Return whether a file was begun after a line of it was written: it is a copy."""
     begun, stamp = opening.timestamp, bill.timestamp
     return isinstance(begun, str) and isinstance(stamp, str) and begun > stamp
-
-
-def _make_response(draft: BilledDraft, origin: Origin) -> BilledResponse:
-    bill, owner = draft.bill, draft.owner
-    is_side = origin.kind == "main" and owner.is_sidechain  # older versions: agents in the file
-    return BilledResponse(
-        bill.message.model if bill.message else None,
-        parse_known_time(draft.stamp),
-        parse_tokens(draft.figures),
-        origin.session,
-        origin.project,
-        "agent" if is_side else origin.kind,
-        origin.agent or owner.agent_id,
-        draft.file,
-        owner.uuid,
-        bill.cost_usd,
-    )
 
 
 def parse_known_time(stamp: Stamp) -> datetime | None:

@@ -6,6 +6,7 @@ result: `iter_story` takes what is left.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from datetime import datetime
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
@@ -73,30 +74,25 @@ def filter_turns_by_call(
     turns: Iterable[Turn], outcome: NotableOutcome | None = None, tool: str | None = None
 ) -> tuple[Turn, ...]:
     """Return the turns with a call that ended so, or of a tool: their openers and such calls."""
+    names = {name.strip().casefold() for name in tool.split(",")} if tool else None
     found: list[Turn] = []
     for turn in turns:
-        wanted = list(_iter_matching_items(turn.items, outcome, tool))
+        wanted: list[Item] = []
+        calls = set[tuple[str, str | None]]()
+        for item in unfold_items(turn.items):
+            is_result = isinstance(item, LateResult) and get_call_key(item) in calls
+            if is_result or _matches(item, outcome, names):
+                wanted.append(item)
+                if isinstance(item, ToolCall):
+                    calls.add(get_call_key(item))
         if wanted:
             opener = (turn.opener,) if turn.opener and turn.opener not in wanted else ()
             found.append(replace(turn, items=(*opener, *wanted)))
     return tuple(found)
 
 
-def _iter_matching_items(
-    items: Iterable[Item], outcome: NotableOutcome | None, tool: str | None
-) -> Iterator[Item]:
-    names = {name.strip().casefold() for name in tool.split(",")} if tool else None
-    shown = set[tuple[str, str | None]]()
-    for item in unfold_items(items):
-        is_shown = isinstance(item, LateResult) and get_call_key(item) in shown
-        if is_shown or _matches(item, outcome, names):
-            yield item
-            if isinstance(item, ToolCall):
-                shown.add(get_call_key(item))
-
-
 def _matches(item: Item, outcome: NotableOutcome | None, names: Collection[str] | None) -> bool:
-    if _is_again(item) or (outcome and get_notable_outcome(item) != outcome):
+    if _is_repeated(item) or (outcome and get_notable_outcome(item) != outcome):
         return False
     if isinstance(item, UserMessage):
         return outcome is not None and names is None
@@ -105,7 +101,7 @@ def _matches(item: Item, outcome: NotableOutcome | None, names: Collection[str] 
     return names is None or (item.name or "").casefold() in names
 
 
-def _is_again(item: Item) -> bool:
+def _is_repeated(item: Item) -> bool:
     return isinstance(item, ToolCall) and item.is_intermediate
 
 
@@ -149,14 +145,12 @@ def filter_visible(items: Iterable[Item], depth: Depth, *, thinking: bool = Fals
     if depth == "all":
         return seen
     level = DEPTHS.index(depth)
-    sending = frozenset(_calls_that_send(seen))
+    sending = frozenset(
+        item.call
+        for item in seen
+        if isinstance(item, ToolCall) and (item.agents or get_tool(item.name).sends_agents)
+    )
     return [item for item in seen if _is_visible(item, level, sending, thinking=thinking)]
-
-
-def _calls_that_send(items: Iterable[Item]) -> Iterator[str]:
-    for item in items:
-        if isinstance(item, ToolCall) and (item.agents or get_tool(item.name).sends_agents):
-            yield item.call
 
 
 def _is_visible(item: Item, level: int, sending: Collection[str], *, thinking: bool) -> bool:
@@ -171,7 +165,7 @@ def _is_visible(item: Item, level: int, sending: Collection[str], *, thinking: b
         case AssistantThinking():
             return has_answers and thinking and not item.is_intermediate
         case ToolCall() | LateResult():
-            return not _is_again(item) and (has_tools or (has_agents and item.call in sending))
+            return not _is_repeated(item) and (has_tools or (has_agents and item.call in sending))
         case CompactionItem() | BranchPoint():
             return True
         case FoldedItems():
@@ -233,34 +227,22 @@ def _join_path(
     turns: list[Turn] = []
     responses: list[Response] = []
     for conversation, stretch in parts:
-        places = {
-            number: len(responses) + place
-            for place, number in enumerate(sorted(set(_responses_in_turns(stretch))))
-        }
-        for turn in (_renumber(turn, places) for turn in stretch):
-            if turn.number == 0 and turns:
-                turns[-1] = _merge_turns(turns[-1], turn)
+        numbers = {number for turn in stretch for number in iter_response_numbers(turn.items)}
+        places = {number: len(responses) + at for at, number in enumerate(sorted(numbers))}
+        for turn in stretch:
+            items = _moved_items(turn.items, places)
+            own = tuple(places[number] for number in turn.responses if number in places)
+            if turn.number == 0 and turns:  # what a branch has before its first prompt
+                last = turns[-1]
+                joined = tuple(dict.fromkeys((*last.responses, *own)))
+                turns[-1] = replace(last, items=(*last.items, *items), responses=joined)
             else:
-                turns.append(turn)
+                opener = items[0] if turn.opener else None
+                turns.append(replace(turn, opener=opener, items=items, responses=own))
         responses.extend(conversation.responses[number] for number in places)
     first = turns[0].number if turns else 0
     numbered = (replace(turn, number=first + place) for place, turn in enumerate(turns))
     return replace(end, turns=add_times(numbered, responses), responses=tuple(responses))
-
-
-def _responses_in_turns(turns: Iterable[Turn]) -> Iterator[int]:
-    for turn in turns:
-        yield from iter_response_numbers(turn.items)
-
-
-def _renumber(turn: Turn, places: Mapping[int, int]) -> Turn:
-    items = _moved_items(turn.items, places)
-    return replace(
-        turn,
-        opener=items[0] if turn.opener else None,
-        items=items,
-        responses=tuple(places[number] for number in turn.responses if number in places),
-    )
 
 
 def _moved_items(items: Iterable[Item], places: Mapping[int, int]) -> tuple[Item, ...]:
@@ -272,11 +254,6 @@ def _moved_items(items: Iterable[Item], places: Mapping[int, int]) -> tuple[Item
         else item
         for item in items
     )
-
-
-def _merge_turns(turn: Turn, more: Turn) -> Turn:
-    responses = tuple(dict.fromkeys((*turn.responses, *more.responses)))
-    return replace(turn, items=(*turn.items, *more.items), responses=responses)
 
 
 AGENTS = frozenset({"agent", "service"})
@@ -360,10 +337,8 @@ class TurnResponse:
     @property
     def spoken_until(self) -> datetime | None:
         """When its last block was written."""
-        return max(
-            (at for at in map(parse_time, ((part.ended for part in self.parts))) if at),
-            default=None,
-        )
+        ends = (parse_time(part.ended) for part in self.parts)
+        return max((end for end in ends if end), default=None)
 
 
 class TurnResponses:
@@ -373,17 +348,17 @@ class TurnResponses:
         self.conversation = conversation
         self._blocks: dict[int, list[Spoken]] = {}
         self._folded: dict[int, str] = {}
-        self._folded_reasons: dict[int, list[TurnResponse]] = {}
-        for item, reason in _items_with_folds(conversation):
-            if isinstance(item, AssistantText | AssistantThinking | ToolCall | OtherBlock):
-                if reason and item.response not in self._blocks:
-                    self._folded[item.response] = reason
-                held = self._blocks.setdefault(item.response, [])
-                if not (
-                    isinstance(item, AssistantText | AssistantThinking | ToolCall)
-                    and item.is_intermediate
-                ):
-                    held.append(item)
+        self._by_turn: dict[int, list[TurnResponse]] = {}
+        for item in conversation.items():
+            reason = item.reason if isinstance(item, FoldedItems) else None
+            for inner in unfold_items((item,)):
+                if not isinstance(inner, AssistantText | AssistantThinking | ToolCall | OtherBlock):
+                    continue
+                if reason and inner.response not in self._blocks:
+                    self._folded[inner.response] = reason
+                held = self._blocks.setdefault(inner.response, [])
+                if isinstance(inner, OtherBlock) or not inner.is_intermediate:
+                    held.append(inner)
 
     def has(self, turn: Turn) -> bool:
         """Return whether a response begins in a turn; what the client put in is none."""
@@ -391,7 +366,7 @@ class TurnResponses:
 
     def starting_in(self, turn: Turn) -> list[TurnResponse]:
         """Return the responses that begin in a turn, in their order."""
-        known = self._folded_reasons.get(turn.number)
+        known = self._by_turn.get(turn.number)
         if known is None:
             groups: list[list[int]] = []
             for number in self._numbers(turn):
@@ -411,10 +386,10 @@ class TurnResponses:
             ]
             after = (*found[1:], None)
             known = [
-                _add_interval(response, then, turn)
-                for response, then in zip(found, after, strict=False)
+                _add_interval(response, following, turn)
+                for response, following in zip(found, after, strict=False)
             ]
-            self._folded_reasons[turn.number] = known
+            self._by_turn[turn.number] = known
         return known
 
     def last(self, turns: Iterable[Turn]) -> TurnResponse | None:
@@ -438,14 +413,6 @@ class TurnResponses:
         return response.id is None and response.request is None and not response.is_error
 
 
-def _items_with_folds(conversation: Conversation) -> Iterator[tuple[Item, str | None]]:
-    for turn in conversation.turns:
-        for item in turn.items:
-            reason = item.reason if isinstance(item, FoldedItems) else None
-            for inner in unfold_items((item,)):
-                yield inner, reason
-
-
 def _add_interval(response: TurnResponse, after: TurnResponse | None, turn: Turn) -> TurnResponse:
     """Return a response with its times: it gives way to the next."""
     start = parse_time(response.response.started)
@@ -455,6 +422,4 @@ def _add_interval(response: TurnResponse, after: TurnResponse | None, turn: Turn
         ends = (end, *(call.interval.end for call in response.calls))
         end = max((at for at in ends if at), default=None) or parse_time(find_noted_end(turn))
     end = max(start, end) if start and end else end
-    return TurnResponse(
-        response.numbers, response.parts, response.blocks, response.folded, Interval(start, end)
-    )
+    return replace_fields(response, interval=Interval(start, end))

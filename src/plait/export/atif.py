@@ -247,7 +247,7 @@ class _TrajectoryWriter:
             "source": "system",
             "message": "",
             "observation": {"results": [result]},
-            "extra": extra | {"standing": answer.standing},
+            "extra": extra | {"standing": answer.origin},
         }
 
     def _answer(self, conversation: Conversation, step: Step) -> dict[str, Any]:

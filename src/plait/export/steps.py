@@ -301,7 +301,7 @@ class _StepBuilder:
             return step
         if (
             isinstance(item, LateResult)
-            and item.standing == "own"
+            and item.origin == "own"
             and get_call_key(item) in self.calls
         ):
             step = self.calls[get_call_key(item)]

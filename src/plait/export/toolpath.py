@@ -110,7 +110,7 @@ class StepChanges:
 
     def _describe_result(self, answer: LateResult) -> Change:
         found = _event("tool_result", answer.uuid, text=answer.result.text, name=answer.name)
-        facts = {"call": answer.call, "standing": answer.standing}
+        facts = {"call": answer.call, "standing": answer.origin}
         return found | facts | self._facts(answer.result)
 
     def _describe_response(self, conversation: Conversation, step: Step) -> Change:

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -173,18 +173,8 @@ CREATE VIEW IF NOT EXISTS answers AS
 SESSION_TABLE_NAMES = ("lines", "turns", "files", "sessions")
 """Tables whose rows belong to one session."""
 DERIVED_TABLE_NAMES = (
-    "abandoned",
-    "losses",
-    "wasted",
-    "kin",
-    "sharing",
-    "detailed",
-    "responses",
-    "calls",
-    "touches",
-    "findings",
-    "usage",
-    "billed",
+    *("abandoned", "losses", "wasted", "kin", "sharing", "detailed"),
+    *("responses", "calls", "touches", "findings", "usage", "billed"),
 )
 """Tables of what was worked out from one session; it is worked out anew when that grows."""
 
@@ -467,11 +457,6 @@ def build_session_tables(
     return found
 
 
-def insert_tables(tables: Mapping[str, Rows]) -> RowChange:
-    """Return the change that inserts rows in the place of those with the same keys."""
-    return _insert_change(tables)
-
-
 def extend_session(sid: int, grown: SessionRows, dag: int) -> RowChange:
     """Return the change that takes in what was added to one file of a session."""
 
@@ -529,7 +514,8 @@ def _fit_value(value: Any) -> Any:
     return value if not isinstance(value, int) or abs(value) < 1 << 63 else None
 
 
-def _insert_change(tables: Mapping[str, Rows]) -> RowChange:
+def insert_tables(tables: Mapping[str, Rows]) -> RowChange:
+    """Return the change that inserts rows in the place of those with the same keys."""
     chosen = {table: list(rows) for table, rows in tables.items()}
 
     def change(connection: sqlite3.Connection) -> None:
@@ -585,34 +571,11 @@ def save_bills(found: Mapping[str, bytes]) -> RowChange:
     return change
 
 
-def load_abandoned_records(catalogue: Catalogue) -> dict[int, bytes]:
-    """Return what is kept of abandoned branches, by session."""
-    return dict(catalogue.connection.execute("SELECT sid, data FROM abandoned").fetchall())
-
-
-def save_abandoned_records(found: Mapping[int, bytes]) -> RowChange:
-    """Return the change that keeps which records of sessions were left behind."""
-    return _insert_change({"abandoned": found.items()})
-
-
-def load_losses(catalogue: Catalogue) -> dict[int, bytes]:
-    """Return what is kept of what was paid for in vain, by session."""
-    return dict(catalogue.connection.execute("SELECT sid, data FROM losses").fetchall())
-
-
-def save_losses(found: Mapping[int, bytes]) -> RowChange:
-    """Return the change that keeps what was paid for in vain in sessions."""
-    return _insert_change({"losses": found.items()})
-
-
-def load_waste(catalogue: Catalogue) -> dict[int, bytes]:
-    """Return what is kept of the same with its prices, by session."""
-    return dict(catalogue.connection.execute("SELECT sid, data FROM wasted").fetchall())
-
-
-def save_waste(found: Mapping[int, bytes]) -> RowChange:
-    """Return the change that keeps what sessions could have cost less."""
-    return _insert_change({"wasted": found.items()})
+def load_by_session(
+    catalogue: Catalogue, table: Literal["abandoned", "losses", "wasted", "billed"]
+) -> dict[int, bytes]:
+    """Return what a table of derived values holds, by session."""
+    return dict(catalogue.connection.execute(f"SELECT * FROM {table}").fetchall())  # noqa: S608
 
 
 def load_detailed_sessions(catalogue: Catalogue) -> set[int]:
@@ -620,14 +583,9 @@ def load_detailed_sessions(catalogue: Catalogue) -> set[int]:
     return {sid for (sid,) in catalogue.connection.execute("SELECT sid FROM detailed")}
 
 
-def load_usage_digests(catalogue: Catalogue) -> dict[int, bytes]:
-    """Return what stands for the rows of usage, by session."""
-    return dict(catalogue.connection.execute("SELECT sid, digest FROM billed").fetchall())
-
-
 def save_meta(name: str, value: object) -> RowChange:
     """Return the change that notes a value about the catalogue."""
-    return _insert_change({"meta": [(name, value)]})
+    return insert_tables({"meta": [(name, value)]})
 
 
 def load_session_starts(catalogue: Catalogue) -> dict[int, str]:
@@ -648,12 +606,12 @@ def load_sharing_pairs(catalogue: Catalogue) -> list[tuple[int, int]]:
 
 def save_references(began: Mapping[int, str], found: Mapping[int, "array[int]"]) -> RowChange:
     """Return the change that keeps what sessions hold or name."""
-    return _insert_change({"kin": [(sid, began[sid], found[sid].tobytes()) for sid in found]})
+    return insert_tables({"kin": [(sid, began[sid], found[sid].tobytes()) for sid in found]})
 
 
 def save_sharing_pairs(pairs: Iterable[tuple[int, int]]) -> RowChange:
     """Return the change that keeps who shares something with whom."""
-    return _insert_change({"sharing": pairs})
+    return insert_tables({"sharing": pairs})
 
 
 def load_family_results(catalogue: Catalogue, sort: str) -> dict[tuple[int, ...], bytes]:
@@ -679,12 +637,12 @@ def save_family_result(sort: str, members: tuple[int, ...], data: bytes) -> RowC
 def save_session_rows(sid: int, tables: Mapping[str, Rows]) -> RowChange:
     """Return the change that writes the rows of a session, by table."""
     rows = {table: _prefix_rows(sid, several) for table, several in tables.items()}
-    return _insert_change({**rows, "detailed": [(sid,)]})
+    return insert_tables({**rows, "detailed": [(sid,)]})
 
 
 def save_usage_rows(sid: int, rows: Rows, digest: bytes) -> RowChange:
     """Return the change that writes the responses that are counted for a session."""
-    written = _insert_change({"usage": _prefix_rows(sid, rows), "billed": [(sid, digest)]})
+    written = insert_tables({"usage": _prefix_rows(sid, rows), "billed": [(sid, digest)]})
 
     def change(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM usage WHERE sid = ?", (sid,))

@@ -161,17 +161,14 @@ class _Reader:
                 part = self.groups.pop().closed()
                 self.groups[-1].ways[-1].append(part)
             case "repeat":
-                self._repeat(sign)
+                parts = inner.ways[-1]
+                if not parts:
+                    raise _Untranslatable
+                parts.append(_repeat(parts.pop(), *_bounds(sign)))
             case "comment":
                 pass
             case _:
                 inner.ways[-1].append(self._part(sign, inner))
-
-    def _repeat(self, sign: re.Match[str]) -> None:
-        parts = self.groups[-1].ways[-1]
-        if not parts:
-            raise _Untranslatable
-        parts.append(_repeat(parts.pop(), *_bounds(sign)))
 
     def _part(self, sign: re.Match[str], group: _Group) -> _Part:
         match sign.lastgroup:
@@ -250,17 +247,14 @@ def _translate_letter(letter: str, *, is_cased: bool) -> str:
     if letter == "\n":
         return ANYTHING
     if not SAFE.fullmatch(letter):
-        return _escapable(letter) if is_cased or letter.isascii() else _foldable(letter)
+        if is_cased or letter.isascii():
+            return _escapable(letter)
+        same = letter.casefold()  # some letters beyond ASCII are a kind of `k` or `s`
+        return f"(?:[{same}{same.upper()}]|{OTHER})" if same in FOLDING else f"(?:{OTHER})"
     if is_cased or not letter.isalpha():
         return re.escape(letter)
     both = f"[{letter.lower()}{letter.upper()}]"
     return f"(?:{both}|{OTHER})" if letter in FOLDING else both
-
-
-def _foldable(letter: str) -> str:
-    """Return the ways in which a letter beyond ASCII may stand: some are a kind of `k` or `s`."""
-    same = letter.casefold()
-    return f"(?:[{same}{same.upper()}]|{OTHER})" if same in FOLDING else f"(?:{OTHER})"
 
 
 def _escapable(letter: str) -> str:
@@ -268,15 +262,12 @@ def _escapable(letter: str) -> str:
     if 0xD800 <= code < 0xE000 or code == NO_TEXT:  # what stands there is no text
         return f"(?:{OTHER})"
     units = letter.encode("utf-16-be").hex()
-    written = "".join(r"\\u" + _either_case(units[at : at + 4]) for at in range(0, len(units), 4))
+    digits = [f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in units]
+    written = "".join(r"\\u" + "".join(digits[at : at + 4]) for at in range(0, len(units), 4))
     ways = [written, rf"\\{re.escape(ESCAPES[letter])}"] if letter in ESCAPES else [written]
     if code >= 32 and letter not in '"\\':
         ways.append("".join(rf"\x{byte:02x}" for byte in letter.encode()))
     return f"(?:{'|'.join(ways)})"
-
-
-def _either_case(digits: str) -> str:
-    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
 
 
 # ---------------------------------------------------------------------- patterns, as a scan uses them

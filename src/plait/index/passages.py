@@ -89,9 +89,14 @@ def extract_words(item: Item) -> PassageWords | None:
                 "input", "\n".join(iter_strings(item.input, ())), find_path(item.input)
             )
         case LateResult(result=result):
-            return PassageWords("output", _result_words(result))
+            return PassageWords(
+                "output", add_view_words(result.text, result.detail, result.feedback)
+            )
         case UserMessage():
-            return _prompt_words(item)
+            name = item.name if item.kind in NAMED_KINDS else None
+            parts = (name, item.text, item.arguments, item.output, item.errors, item.context)
+            text = "\n".join(dict.fromkeys(part for part in parts if part))
+            return PassageWords(PROMPT_PASSAGES.get(item.kind, "note"), text) if text else None
         case CompactionItem(text=text):
             return PassageWords("note", text)
         case ClientNote():
@@ -101,13 +106,6 @@ def extract_words(item: Item) -> PassageWords | None:
             return PassageWords("note", text[:MAX_NOTE_CHARACTERS]) if text else None
         case _:
             return None
-
-
-def _prompt_words(item: UserMessage) -> PassageWords | None:
-    name = item.name if item.kind in NAMED_KINDS else None
-    parts = (name, item.text, item.arguments, item.output, item.errors, item.context)
-    text = "\n".join(dict.fromkeys(part for part in parts if part))
-    return PassageWords(PROMPT_PASSAGES.get(item.kind, "note"), text) if text else None
 
 
 def _note_words(item: ClientNote) -> PassageWords | None:
@@ -125,11 +123,20 @@ def _iter_note_words(item: ClientNote) -> Iterator[str]:
     value = as_mapping(item.value)
     inner = value.get("data" if item.kind == "progress" else "attachment")
     if item.kind in SNAPSHOTS:
-        yield from _snapshot_words(value)
+        # The files that were kept; older clients wrote their contents beside them.
+        files = as_mapping(as_mapping(value.get("snapshot")).get("trackedFileBackups"))
+        for path, backup in files.items():
+            yield path
+            if isinstance(backup, str):
+                yield backup
+        if tracked := get_text(value, "trackingPath"):
+            yield tracked
     elif item.kind == "progress":
         if as_mapping(inner).get("command") != CALLBACK:
             yield from dict.fromkeys(
-                string for string in iter_strings(inner) if not _is_number(string)
+                string
+                for string in iter_strings(inner)
+                if not string.replace(".", "", 1).isdecimal()
             )
     elif item.text:
         yield item.text
@@ -140,27 +147,9 @@ def _iter_note_words(item: ClientNote) -> Iterator[str]:
         yield from iter_strings(item.value)
 
 
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdecimal()
-
-
-def _snapshot_words(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the files that were kept; older clients wrote their contents beside them."""
-    files = as_mapping(as_mapping(value.get("snapshot")).get("trackedFileBackups"))
-    for path, backup in files.items():
-        yield path
-        if isinstance(backup, str):
-            yield backup
-    yield from (item for item in (get_text(value, "trackingPath"),) if item)
-
-
-def _result_words(result: Result) -> str:
-    return add_view_words(result.text, result.detail, result.feedback)
-
-
 def is_read_with_call(item: Item) -> bool:
     """Tell a result whose call stands in the same conversation."""
-    return isinstance(item, LateResult) and item.standing in ("own", "repeat")
+    return isinstance(item, LateResult) and item.origin in ("own", "repeat")
 
 
 def find_path(given: Any) -> str | None:
@@ -261,24 +250,15 @@ def build_light_items(record: Record, responses: Responses, file: int = 0) -> li
             "line": record.line,
             "time": record.timestamp,
         }
-        if kind == "assistant":
-            found = _model_items(record, responses, content, place)
+        if kind == "assistant" and content:
+            if isinstance(content, str):
+                content = [BlockWithText(type="text", text=content)]
+            if all(map(is_plain_block, content)):
+                number = responses.number_of(record)
+                found = [_block_item(block, number, place) for block in content]
         elif kind == "user" and isinstance(content, list):
             found = _user_items(record, envelope, content, place)
     return found or build_items(record, responses, file)
-
-
-def _model_items(
-    record: Record,
-    responses: Responses,
-    content: str | list[BlockWithText] | None,
-    place: dict[str, Any],
-) -> list[Item]:
-    blocks = [BlockWithText(type="text", text=content)] if isinstance(content, str) else content
-    if not blocks or not all(map(is_plain_block, blocks)):
-        return []
-    number = responses.number_of(record)
-    return [_block_item(block, number, place) for block in blocks]
 
 
 def _block_item(block: BlockWithText, number: int, place: dict[str, Any]) -> Item:
@@ -298,7 +278,9 @@ def _user_items(
     found: list[Item] = []
     for block in blocks:
         text = result_words(block)
-        if text is None or (block.is_error and _is_rejected(record, text)):
+        if text is None or (
+            block.is_error and (text.startswith(REJECTED) or b'"userFeedback"' in record.raw)
+        ):
             return []
         view = None if found else line.view  # the client's view is of one result
         if view is UNSET:
@@ -307,7 +289,3 @@ def _user_items(
         result = Result(add_view_words(text, view), outcome)
         found.append(LateResult(**place, call=block.tool_use_id or "", name=None, result=result))
     return found
-
-
-def _is_rejected(record: Record, text: str) -> bool:
-    return text.startswith(REJECTED) or b'"userFeedback"' in record.raw

@@ -1,4 +1,4 @@
-"""A fast path to the indexed text of log lines in one of the common forms.
+"""The indexed text of log lines in one of the common forms, found fast.
 
 Lines of any other form are left to `plait.index.passages`. This module imports little, as most
 hits of a search need no more.

@@ -129,20 +129,18 @@ def list_terms(wanted: QueryNode | None) -> tuple[str, ...]:
     while waiting:
         item = waiting.pop()
         match item:
-            case Word():
-                found[_format_word(item)] = None
+            case Word(text=text, distance=distance) if distance:
+                found[f"{text}~{distance}"] = None
+            case Word(text=text, is_inner=True):
+                found[f"*{text}*"] = None
+            case Word(text=text):
+                found[f"{text}{'*' * item.is_prefix}"] = None
             case Phrase():
                 slop = f"~{item.slop}" if item.slop else ""
                 found[f'"{item.text}"{"*" if item.is_prefix else slop}'] = None
             case And(parts) | Or(parts):
                 waiting.extend(reversed(parts))
     return tuple(found)
-
-
-def _format_word(word: Word) -> str:
-    if word.distance:
-        return f"{word.text}~{word.distance}"
-    return f"*{word.text}*" if word.is_inner else f"{word.text}{'*' * word.is_prefix}"
 
 
 def shorten(text: str) -> str:

@@ -9,7 +9,9 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from tantivy import Occur, Query, Searcher
 
 from plait.conversation.results import OUTPUTS
 from plait.index.catalogue import Catalogue
@@ -21,10 +23,6 @@ from plait.index.text_index import LENGTH, PART, load_places, load_values, text_
 from plait.line import Line
 from plait.line.discovery import find_session_folder
 from plait.line.files import open_unbuffered, read_status
-
-if TYPE_CHECKING:
-    from tantivy import Query, Searcher
-
 
 BLOCK = 256 << 10
 """Stays in the cache of the processor: larger ones take three times as long."""
@@ -69,48 +67,26 @@ def scan_logs(
     losses: list[str] | None = None,
 ) -> list[ScanMatch]:
     """Return every passage that matches, in the order of paths and lines."""
-    found = _scan_files(paths, sizes, sought, jobs, losses)
-    return [
-        scan_match
-        for path, numbers in zip(paths, found, strict=True)
-        for scan_match in _decode_matches(path, numbers)
-    ]
-
-
-def _scan_files(
-    paths: Sequence[str],
-    sizes: Sequence[int],
-    sought: ScanPattern,
-    jobs: int,
-    losses: list[str] | None,
-) -> Iterator["array[int]"]:
     if sum(sizes) < PARALLEL_BYTES or jobs == 1:
-        yield from (_scan_to_numbers(path, sought) for path in paths)
-        return
+        return [scan_match for path in paths for scan_match in _scan_file(path, sought)]
     from plait.line.workers import Workers
 
+    found: list[ScanMatch] = []
     with Workers(jobs, losses) as workers:
         items = [(path, sought) for path in paths]
-        for data in workers.map("plait.index.scanning:scan_in_worker", items, sizes):
-            yield array("Q", data)
+        results = workers.map("plait.index.scanning:scan_in_worker", items, sizes)
+        for path, data in zip(paths, results, strict=True):
+            rows = iter(array("Q", data))
+            found += [ScanMatch(path, *row) for row in zip(rows, rows, rows, rows, strict=True)]
+    return found
 
 
 def scan_in_worker(item: tuple[str, ScanPattern]) -> bytes:
-    """Return where in a file a text stands, as bytes."""
-    return _scan_to_numbers(*item).tobytes()
-
-
-def _scan_to_numbers(path: str, sought: ScanPattern) -> "array[int]":
+    """Return where in a file a text is, as bytes: a quarter of the size of pickled matches."""
     numbers = array("Q")
-    for scan_match in _scan_file(path, sought):
+    for scan_match in _scan_file(*item):
         numbers.extend(scan_match[1:])
-    return numbers
-
-
-def _decode_matches(path: str, numbers: "array[int]") -> Iterator[ScanMatch]:
-    rows = iter(numbers)
-    for line, offset, length, part in zip(rows, rows, rows, rows, strict=True):
-        yield ScanMatch(path, line, offset, length, part)
+    return numbers.tobytes()
 
 
 def _scan_file(path: str, sought: ScanPattern) -> Iterator[ScanMatch]:
@@ -167,17 +143,14 @@ def _find_candidate_lines(
     if finder is None:
         return list(_all_lines(data))
     found = set(_lines_with(data, finder, second))
-    for mark in _extra_patterns(sought.text or "", has_outputs=has_outputs):
+    marks = list(REWRITTEN_TEXT)
+    if has_outputs:
+        marks.append(SAVED_OUTPUT)
+    if FRACTION.search(sought.text or ""):
+        marks.append(NUMBERS)
+    for mark in marks:
         found.update(_lines_with(data, compile_for_bytes(mark)))
     return sorted(found)
-
-
-def _extra_patterns(text: str, *, has_outputs: bool) -> Iterator[str]:
-    yield from REWRITTEN_TEXT
-    if has_outputs:
-        yield SAVED_OUTPUT
-    if FRACTION.search(text):
-        yield NUMBERS
 
 
 def _all_lines(data: bytes) -> Iterator[tuple[int, int]]:
@@ -208,10 +181,10 @@ MAX_SESSION_FILTER = 64
 
 
 def match_passages(
-    searcher: "Searcher",
+    searcher: Searcher,
     logs: dict[str, tuple[int, int]],
     sightings: Iterable[ScanMatch],
-    filters: Sequence["Query"],
+    filters: Sequence[Query],
 ) -> "NewestPassages":
     """Return the passages that were sighted and pass all filters."""
     wanted, sids = set[tuple[int, int, int]](), set[int]()
@@ -222,7 +195,12 @@ def match_passages(
             sids.add(sid)
     if not wanted:
         return NewestPassages(searcher, [])
-    query = _require_all([*filters, *_session_filter(sids)])
+    parts = list(filters)
+    if len(sids) <= MAX_SESSION_FILTER:
+        ours = Query.term_set_query(text_schema(), "sid", sorted(sids))
+        parts.append(Query.const_score_query(ours, 0.0))
+    every = Query.boolean_query([(Occur.Must, part) for part in parts])
+    query = Query.const_score_query(every if parts else Query.all_query(), 1.0)
     at = [hit[1] for hit in searcher.search(query, max(1, searcher.num_docs), count=False).hits]
     columns = (load_values(searcher, name, at) for name in ("file", "at", "bytes"))
     rows = zip(at, *columns, strict=True)
@@ -233,7 +211,7 @@ def match_passages(
 class NewestPassages:
     """Passages in the order of their time, the last first."""
 
-    def __init__(self, searcher: "Searcher", at: list[Any]) -> None:
+    def __init__(self, searcher: Searcher, at: list[Any]) -> None:
         self.searcher = searcher
         times = load_values(searcher, "time", at) if at else []
         order = sorted(range(len(at)), key=lambda row: times[row] or 0, reverse=True)
@@ -277,18 +255,3 @@ def _match_key(file: int, scan_match: ScanMatch) -> tuple[int, int, int]:
 
 def _passage_key(file: int, at: int, length: int) -> tuple[int, int, int]:
     return file, length >> LENGTH if length else -1 - (at >> PART), at & (1 << PART) - 1
-
-
-def _session_filter(sids: set[int]) -> "list[Query]":
-    from tantivy import Query
-
-    if len(sids) > MAX_SESSION_FILTER:
-        return []
-    return [Query.const_score_query(Query.term_set_query(text_schema(), "sid", sorted(sids)), 0.0)]
-
-
-def _require_all(parts: "Sequence[Query]") -> "Query":
-    from tantivy import Occur, Query
-
-    found = Query.boolean_query([(Occur.Must, part) for part in parts]) if parts else None
-    return Query.const_score_query(found or Query.all_query(), 1.0)

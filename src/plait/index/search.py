@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
+from tantivy import Query, Searcher
 
 from plait.errors import SourceError, UserError
 from plait.index.catalogue import Catalogue
@@ -42,17 +43,13 @@ from plait.index.text_index import (
 )
 from plait.index.text_query import TextQueryBuilder, restrict_to_second
 from plait.line import iter_lines, read_slice
-from plait.record.codec import iter_strings
-from plait.record.reader import decode_with_text
+from plait.record.codec import NotAnObject, iter_strings
+from plait.record.reader import Entry, decode_with_text, parse_entry, parse_record
 from plait.record.types import get_timestamp
 
 if TYPE_CHECKING:
-    from tantivy import Query, Searcher
-
-    from plait.conversation.model import Item
     from plait.index.expression import Highlighter, ScanPattern
     from plait.index.scanning import ScanMatch
-    from plait.record import Record
 
 
 SNIPPET_LEAD = 50
@@ -81,7 +78,7 @@ class PassageText(NamedTuple):
     """The texts of a tool call: command, description, path …"""
 
     @property
-    def shown(self) -> str:
+    def separated(self) -> str:
         """The text with the fields of a tool call separated."""
         return FIELD_BREAK.join(self.fields) or self.text
 
@@ -93,11 +90,11 @@ def read_passage_text(
     try:
         if 0 < length <= MOST_BYTES:
             data = read_slice(Path(path), offset, length)
-            return _read_plain_passage(data, part) or _read_passage(
-                _items_on(data, line, offset), part, folder
-            )
-        return _read_passage(_items_on_broken_line(Path(path), line), part, folder)
-    except SourceError:
+            plain = _read_plain_passage(data, part)
+            return plain or _read_passage(parse_record(data, line, offset), part, folder)
+        broken = (found for found in iter_lines(Path(path)) if found.number == line)
+        return next((_read_passage(parse_entry(found), part, folder) for found in broken), None)
+    except (SourceError, NotAnObject):
         return None
 
 
@@ -114,47 +111,23 @@ def _read_plain_passage(data: bytes, part: int) -> PassageText | None:
     return passage
 
 
-def _read_passage(
-    items: "Iterator[tuple[Record, Item]]", part: int, folder: Path
-) -> PassageText | None:
+def _read_passage(entry: Entry, part: int, folder: Path) -> PassageText | None:
+    # Loaded here, as most hits are on lines in one of the usual forms.
     from plait.conversation.model import ToolCall
-    from plait.index.passages import add_saved_output, extract_words
+    from plait.index.passages import add_saved_output, extract_words, list_items, list_records
 
-    for number, (record, item) in enumerate(items):
-        if number == part:
-            words = extract_words(item)
-            if words is None:
-                return None
-            text = add_saved_output(item, words, folder).text
-            passage = PassageText(record.uuid, record.timestamp, words.kind, text)
-            if isinstance(item, ToolCall):
-                fields = tuple(iter_strings(item.input, ()))
-                return passage._replace(tool=item.name, call=item.call, fields=fields)
-            return passage
+    items = ((record, item) for record in list_records(entry) for item in list_items(record))
+    for record, item in islice(items, part, part + 1):
+        words = extract_words(item)
+        if words is None:
+            return None
+        text = add_saved_output(item, words, folder).text
+        passage = PassageText(record.uuid, record.timestamp, words.kind, text)
+        if isinstance(item, ToolCall):
+            fields = tuple(iter_strings(item.input, ()))
+            return passage._replace(tool=item.name, call=item.call, fields=fields)
+        return passage
     return None
-
-
-def _items_on(data: bytes, line: int, offset: int) -> "Iterator[tuple[Record, Item]]":
-    from plait.index.passages import list_items
-    from plait.record.codec import NotAnObject
-    from plait.record.reader import parse_record
-
-    try:
-        record = parse_record(data, line, offset)
-    except NotAnObject:
-        return
-    yield from ((record, item) for item in list_items(record))
-
-
-def _items_on_broken_line(path: Path, number: int) -> "Iterator[tuple[Record, Item]]":
-    from plait.index.passages import list_items, list_records
-    from plait.record.reader import parse_entry
-
-    for line in iter_lines(path):
-        if line.number == number:
-            records = list_records(parse_entry(line))
-            yield from ((record, item) for record in records for item in list_items(record))
-            return
 
 
 def _read_failure(path: Path, place: PassagePlace, call: str) -> str:
@@ -227,15 +200,10 @@ def make_excerpt(text: str, marks: "Sequence[Highlighter]", context: int) -> Exc
     first = text.rfind("\n", 0, start) + 1
     end = text.find("\n", start)
     line = text[first:] if end < 0 else text[first:end]
-    return Excerpt(_make_snippet(line, marks)[0], *_lines_around(text, start, context))
-
-
-def _lines_around(text: str, place: int, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    start = text.rfind("\n", 0, place) + 1
-    end = text.find("\n", place)
-    before = text[max(0, start - 2000 * count) : max(0, start - 1)].split("\n") if start else []
-    after = text[end + 1 : end + 2000 * count].split("\n") if end >= 0 else []
-    return tuple(before[-count:]), tuple(after[:count])
+    room = 2000 * context
+    before = text[max(0, first - room) : max(0, first - 1)].split("\n") if first else []
+    after = text[end + 1 : end + room].split("\n") if end >= 0 else []
+    return Excerpt(_make_snippet(line, marks)[0], tuple(before[-context:]), tuple(after[:context]))
 
 
 PASSAGES_PER_HIT = 6
@@ -308,44 +276,41 @@ class HitBuilder:
         self, place: PassagePlace, session: SessionKnown, path: str | None, more: int, now: float
     ) -> Hit:
         """Return the hit at a place."""
-        lying = self._read_text(place, session, path)
-        text = lying.shown if lying else session.title or "" if not place.line else ""
-        shown = make_excerpt(text, self.marks, self.context)
+        found, text = None, ""
+        if not place.line:
+            text = session.title or ""
+        elif path is not None:
+            folder = Path(session.key).with_suffix("")
+            found = read_passage_text(
+                path, place.line, place.offset, place.length, place.part, folder
+            )
+            text = found.separated if found else ""
+        excerpt = make_excerpt(text, self.marks, self.context)
         line = self.line_of(place)
         return Hit(
             session=session.id,
-            uuid=lying.uuid if lying else None,
+            uuid=found.uuid if found else None,
             turn=place.turn if place.line else None,
             kind=place.kind,
-            time=lying.time
-            if lying and lying.time
-            else format_timestamp(place.time) or session.ended,
-            snippet=shown.snippet.text,
-            marks=shown.snippet.marks,
+            time=(found.time if found else None) or format_timestamp(place.time) or session.ended,
+            snippet=excerpt.snippet.text,
+            marks=excerpt.snippet.marks,
             score=round(place.score / now, 4),
             project=session.project,
             title=session.title,
             branch=line.id if line and place.line else None,
             state=place.state,
-            tool=lying.tool if lying and place.kind == "input" else None,
+            tool=found.tool if found and place.kind == "input" else None,
             outcome=place.outcome,
             path=path or session.key,
             line=place.line,
             more=more,
-            before=shown.before,
-            after=shown.after,
-            result=_read_failure(Path(path), place, lying.call)
-            if place.outcome == "failed" and place.kind == "input" and path and lying and lying.call
+            before=excerpt.before,
+            after=excerpt.after,
+            result=_read_failure(Path(path), place, found.call)
+            if place.outcome == "failed" and place.kind == "input" and path and found and found.call
             else "",
         )
-
-    def _read_text(
-        self, place: PassagePlace, session: SessionKnown, path: str | None
-    ) -> PassageText | None:
-        if not place.line or path is None:
-            return None
-        folder = Path(session.key).with_suffix("")
-        return read_passage_text(path, place.line, place.offset, place.length, place.part, folder)
 
     def line_of(self, place: PassagePlace) -> LineRow | None:
         """Return the DAG-line of a place."""
@@ -496,19 +461,19 @@ class IndexReader:
 
     def build_query(
         self, wanted: QueryNode | None, filters: Sequence[QueryNode]
-    ) -> tuple[TextQueryBuilder, "Query"]:
+    ) -> tuple[TextQueryBuilder, Query]:
         """Return what is wanted as a query, with what shows why it was met."""
         asked = TextQueryBuilder(self.catalogue)
         parts = (*((wanted,) if wanted else ()), *filters)
         query = asked.build_answer(parts[0] if len(parts) == 1 else And(parts))
-        return asked, query if asked.has_words else _constant_score(query)
+        return asked, query if asked.has_words else Query.const_score_query(query, 1.0)
 
-    def best(self, query: "Query", count: int) -> tuple[int, list[PassagePlace]]:
+    def best(self, query: Query, count: int) -> tuple[int, list[PassagePlace]]:
         """Return how many passages answer, and the places of the best: by words, kind and age."""
         total, hits = self._ordered(query, count, weight_by_field="weight")
         return total, sorted(load_places(self.searcher, hits), key=_rank)
 
-    def newest(self, query: "Query", count: int) -> tuple[int, list[PassagePlace]]:
+    def newest(self, query: Query, count: int) -> tuple[int, list[PassagePlace]]:
         """Return how many passages answer, and the places of the newest."""
         total, hits = self._ordered(query, count + MAX_EQUAL_TIMES, order_by_field="time")
         last = hits[-1][0] if len(hits) < total else None
@@ -519,7 +484,7 @@ class IndexReader:
         found = load_places(self.searcher, [(0.0, address) for _, address in hits])
         return total, sorted(found, key=_newest_first)[:count]
 
-    def _ordered(self, query: "Query", count: int, **order: Any) -> tuple[int, list[Any]]:
+    def _ordered(self, query: Query, count: int, **order: Any) -> tuple[int, list[Any]]:
         try:
             found = self.searcher.search(query, count, count=True, **order)
         except ValueError as error:
@@ -531,12 +496,11 @@ class IndexReader:
 
     def count(self, wanted: QueryNode) -> int:
         """Return how many passages answer."""
-        found = self.searcher.search(
-            _constant_score(self.build_query(wanted, ())[1]), 1, count=True
-        )
+        query = Query.const_score_query(self.build_query(wanted, ())[1], 1.0)
+        found = self.searcher.search(query, 1, count=True)
         return found.count or 0  # type: ignore[attr-defined]
 
-    def facets(self, query: "Query", asked: TextQueryBuilder) -> dict[str, dict[str, int]]:
+    def facets(self, query: Query, asked: TextQueryBuilder) -> dict[str, dict[str, int]]:
         """Return how many passages there are of each project, tool, kind, outcome and month."""
         names = {name: self.catalogue.names(name) for name in ("project", "tool")}
         sizes = {"project": len(names["project"]) + 1}  # several may be one
@@ -554,8 +518,12 @@ class IndexReader:
         }
         sorts = {int(count["key"]): int(count["doc_count"]) for count in counts["kind"]["buckets"]}
         found |= count_by_kind(sorts, is_of_calls=asked.is_of_calls)
-        spans = list(_iter_months(counts["min"]["value"], counts["max"]["value"]))
-        found["month"] = _count_by_month(self.searcher, query, spans) if spans else {}
+        found["month"] = {}
+        if spans := list(_iter_months(counts["min"]["value"], counts["max"]["value"])):
+            by_month = {"month": {"range": {"field": "time", "ranges": spans}}}
+            for count in self.searcher.aggregate(query, by_month)["month"]["buckets"]:
+                if int(count["doc_count"]) and "-" in count["key"][4:5]:
+                    found["month"][count["key"]] = int(count["doc_count"])
         return found
 
 
@@ -578,12 +546,6 @@ def _count_listed(hits: Iterable[Hit]) -> int:
     return sum(1 + hit.more for hit in hits)
 
 
-def _constant_score(query: "Query") -> "Query":
-    from tantivy import Query
-
-    return Query.const_score_query(query, 1.0)
-
-
 def _as_inner_word(wanted: QueryNode | None) -> Word | None:
     """Return the word to be looked for within others, where one plain word is all there is.
 
@@ -599,15 +561,6 @@ MAX_NAMES = 12
 """Names of each sort that are counted; a thirteenth may stand for passages without any."""
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC).timestamp()
 LATEST = datetime(2099, 12, 1, tzinfo=UTC).timestamp()
-
-
-def _count_by_month(
-    searcher: "Searcher", query: "Query", spans: list[dict[str, Any]]
-) -> dict[str, int]:
-    wanted = {"month": {"range": {"field": "time", "ranges": spans}}}
-    counts = searcher.aggregate(query, wanted)["month"]["buckets"]
-    found = {count["key"]: int(count["doc_count"]) for count in counts}
-    return {key: n for key, n in found.items() if n and "-" in key[4:5]}
 
 
 def _iter_months(first: float | None, last: float | None) -> Iterator[dict[str, Any]]:
@@ -667,22 +620,12 @@ def _explain_no_hits(
         return None, tuple(_suggest_queries(reader.searcher, text, unknown))
     bare = _drop_fields(wanted)
     if bare and (filters or bare != wanted) and (count := reader.count(bare)):
-        return f"without the fields it is found in {_format_passages(count)}", ()
+        passages = f"{count} passage{'' if count == 1 else 's'}"
+        return f"without the fields it is found in {passages}", ()
     if len(words) > 1:
-        return (
-            f"nothing holds all of it: {', '.join(map(' in '.join, _counts_in_words(counts)))}",
-            (),
-        )
+        found = ", ".join(f"'{word}' in {count}" for word, count in counts.items())
+        return f"nothing holds all of it: {found}", ()
     return None, ()
-
-
-def _format_passages(count: int) -> str:
-    return f"{count} passage{'' if count == 1 else 's'}"
-
-
-def _counts_in_words(counts: dict[str, int]) -> Iterator[tuple[str, str]]:
-    for word, count in counts.items():
-        yield f"'{word}'", str(count)
 
 
 def _iter_plain_words(wanted: QueryNode) -> Iterator[str]:
@@ -704,7 +647,7 @@ def _drop_fields(wanted: QueryNode) -> QueryNode | None:
     return And(parts) if parts else None
 
 
-def _suggest_queries(searcher: "Searcher", text: str, unknown: Sequence[str]) -> Iterator[str]:
+def _suggest_queries(searcher: Searcher, text: str, unknown: Sequence[str]) -> Iterator[str]:
     near = {word: _find_similar_words(searcher, word) for word in unknown}
     if not all(near.values()):
         return
@@ -719,7 +662,7 @@ def _suggest_queries(searcher: "Searcher", text: str, unknown: Sequence[str]) ->
         yield other
 
 
-def _find_similar_words(searcher: "Searcher", word: str) -> list[str]:
+def _find_similar_words(searcher: Searcher, word: str) -> list[str]:
     if len(word) < MIN_WORD_LENGTH:
         return []
     for start in dict.fromkeys((word[:2], word[:1])):

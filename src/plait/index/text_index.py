@@ -11,19 +11,26 @@ from functools import cache
 from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
+from tantivy import (
+    DocAddress,
+    Filter,
+    Index,
+    Schema,
+    SchemaBuilder,
+    Searcher,
+    TextAnalyzer,
+    TextAnalyzerBuilder,
+    Tokenizer,
+)
 
 from plait.errors import SourceError
 from plait.index.catalogue import is_write_error, write_error
 from plait.index.model import KINDS, SORTS, STATES, LineState, Passage, PassageKind, PassagePlace
 from plait.record.time import parse_time
-
-if TYPE_CHECKING:
-    from tantivy import DocAddress, Index, Schema, Searcher, TextAnalyzer
-
 
 MAX_WORD_LENGTH = 129
 """Longer runs, such as pictures in base64, are no words."""
@@ -39,18 +46,9 @@ SCRIPT_FIRST_BYTES = bytes(
 
 
 @cache
-def _analyser() -> "TextAnalyzer":
-    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
-
+def _analyser() -> TextAnalyzer:
     simple = TextAnalyzerBuilder(Tokenizer.simple())
     return simple.filter(Filter.remove_long(MAX_WORD_LENGTH)).filter(Filter.lowercase()).build()
-
-
-@cache
-def _pairs_analyser() -> "TextAnalyzer":
-    from tantivy import TextAnalyzerBuilder, Tokenizer
-
-    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
 
 
 def split_words(text: str) -> list[str]:
@@ -116,10 +114,8 @@ SCALE = 2.0
 """By which the weights of passages are multiplied: so the text index can tell them apart."""
 
 
-def text_schema() -> "Schema":
+def text_schema() -> Schema:
     """Return the fields of a passage."""
-    from tantivy import SchemaBuilder
-
     builder = SchemaBuilder()
     builder.add_text_field("text", tokenizer_name="words")
     builder.add_text_field("path", tokenizer_name="words")
@@ -133,10 +129,8 @@ def text_schema() -> "Schema":
     return builder.build()
 
 
-def open_text_index(folder: Path, *, is_new: bool = False) -> "Index":
+def open_text_index(folder: Path, *, is_new: bool = False) -> Index:
     """Return the text index of a folder, an empty one where there is none yet."""
-    from tantivy import Index
-
     place = folder / TEXT_FOLDER
     try:
         if is_new:
@@ -145,13 +139,14 @@ def open_text_index(folder: Path, *, is_new: bool = False) -> "Index":
         # Otherwise a thread looks for changes as long as anybody holds the index, and locks it.
         index.config_reader(reload_policy="manual")
         index.register_tokenizer("words", _analyser())
-        index.register_tokenizer("pairs", _pairs_analyser())
+        pairs = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
+        index.register_tokenizer("pairs", pairs)
     except (ValueError, OSError) as error:
         raise text_index_error(folder, error) from error
     return index
 
 
-def open_searcher(folder: Path) -> "tuple[Searcher, TemporaryDirectory[str] | None]":
+def open_searcher(folder: Path) -> tuple[Searcher, TemporaryDirectory[str] | None]:
     """Return what searches a text index, and what must be kept as long as it does.
 
     Whoever opens one locks it, by a file beside it. Where none can be written, links to its
@@ -203,49 +198,36 @@ def compute_recency(when: int | None) -> float:
     return float(2 ** max(0.0, min(years, 8.0)))
 
 
-def load_places(
-    searcher: "Searcher", hits: Sequence[tuple[Any, "DocAddress"]]
-) -> list[PassagePlace]:
+def load_places(searcher: Searcher, hits: Sequence[tuple[Any, DocAddress]]) -> list[PassagePlace]:
     """Return where the words of some hits lie, in their order."""
     at = [address for _, address in hits]
     names = ("sid", *VALUES, "kind", "state", "time")
-    columns = dict(zip(names, (load_values(searcher, name, at) for name in names), strict=True))
-    return [_make_place(hits[row][0], *row_values) for row, row_values in _iter_rows(columns)]
+    columns = (load_values(searcher, name, at) for name in names)
+    places: list[PassagePlace] = []
+    for (score, _), (*numbers, time) in zip(hits, zip(*columns, strict=True), strict=True):
+        sid, file, line, length, turn, sort, state = (number or 0 for number in numbers)
+        kind, outcome, _ = SORTS[sort]
+        places.append(
+            PassagePlace(
+                sid=sid,
+                file=file,
+                line=line >> PART,
+                part=line & (1 << PART) - 1,
+                offset=length >> LENGTH,
+                length=length & (1 << LENGTH) - 1,
+                dag=turn >> TURN,
+                turn=turn & (1 << TURN) - 1,
+                kind=kind,
+                state=STATES[state],
+                time=time,
+                score=float(score),
+                outcome=outcome,
+            )
+        )
+    return places
 
 
-def _iter_rows(columns: dict[str, list[Any]]) -> Iterable[tuple[int, tuple[Any, ...]]]:
-    return enumerate(zip(*columns.values(), strict=True))
-
-
-def _make_place(
-    score: Any,
-    sid: int | None,
-    file: int | None,
-    at: int | None,
-    length: int | None,
-    turn: int | None,
-    kind: int | None,
-    state: int | None,
-    time: int | None,
-) -> PassagePlace:
-    return PassagePlace(
-        sid=sid or 0,
-        file=file or 0,
-        line=(at or 0) >> PART,
-        part=(at or 0) & (1 << PART) - 1,
-        offset=(length or 0) >> LENGTH,
-        length=(length or 0) & (1 << LENGTH) - 1,
-        dag=(turn or 0) >> TURN,
-        turn=(turn or 0) & (1 << TURN) - 1,
-        kind=SORTS[kind or 0][0],
-        state=STATES[state or 0],
-        time=time,
-        score=float(score),
-        outcome=SORTS[kind or 0][1],
-    )
-
-
-def load_values(searcher: "Searcher", name: str, at: "Iterable[DocAddress]") -> list[Any]:
+def load_values(searcher: Searcher, name: str, at: Iterable[DocAddress]) -> list[Any]:
     """Return one number of some passages."""
     return searcher.fast_field_values(name, list(at))
 
@@ -327,7 +309,24 @@ def build_documents(passages: Iterable[Passage], sid: int, first: int) -> Sessio
         name = _clean(passage.tool), _clean(passage.model)
         named.append(names.setdefault(name, len(names)))
         size += len(passage.text)
-        found.append(_build_document(passage, sid, first))
+        text, pairs = separate_scripts(passage.text)
+        when = parse_seconds(passage.time)
+        weight = SCALE * BASE_WEIGHTS[passage.kind, passage.state] * compute_recency(when)
+        document = _Document(
+            text,
+            sid,
+            SORT_CODES[passage.kind, passage.outcome, passage.is_with_call],
+            STATE_CODES[passage.state],
+            first + passage.file,
+            pack_pair(passage.line, passage.part, PART),
+            pack_pair(passage.offset, passage.length, LENGTH),
+            pack_pair(passage.dag, passage.turn, TURN),
+            float(2 ** max(MIN_WEIGHT, min(weight, MAX_WEIGHT))) - 2,
+            pairs or UNSET,
+            separate_scripts(passage.path)[0] if passage.path else UNSET,
+            UNSET if when is None else when,
+        )
+        found.append(document)
     return SessionDocuments(_lines(found), list(names), named, size)
 
 
@@ -337,33 +336,9 @@ def _clean(name: str | None) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
-def _build_document(passage: Passage, sid: int, first: int) -> _Document:
-    text, pairs = separate_scripts(passage.text)
-    when = parse_seconds(passage.time)
-    return _Document(
-        text,
-        sid,
-        SORT_CODES[passage.kind, passage.outcome, passage.is_with_call],
-        STATE_CODES[passage.state],
-        first + passage.file,
-        pack_pair(passage.line, passage.part, PART),
-        pack_pair(passage.offset, passage.length, LENGTH),
-        pack_pair(passage.dag, passage.turn, TURN),
-        _compute_weight(BASE_WEIGHTS[passage.kind, passage.state], when),
-        pairs or UNSET,
-        separate_scripts(passage.path)[0] if passage.path else UNSET,
-        UNSET if when is None else when,
-    )
-
-
 def pack_pair(upper: int, lower: int, bits: int) -> int:
     """Return two numbers as one: the lower one in so many bits, 0 where it needs more."""
     return upper << bits | (lower if lower >> bits == 0 else 0)
-
-
-def _compute_weight(base: float, when: int | None) -> float:
-    wanted = SCALE * base * compute_recency(when)
-    return float(2 ** max(MIN_WEIGHT, min(wanted, MAX_WEIGHT))) - 2
 
 
 def iter_documents(words: SessionDocuments, code: CodeOf, project: str) -> Iterator[str]:

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
+
+from tantivy import FieldType, Occur, Query
 
 from plait.errors import UserError
 from plait.index.catalogue import Catalogue
@@ -13,10 +15,6 @@ from plait.index.model import KINDS, OUTCOMES, SORTS, STATES
 from plait.index.query import And, Field, Not, Or, Phrase, QueryNode, Word, shorten
 from plait.index.text_index import UNSPACED, letter_pairs, split_words, text_schema
 from plait.line import make_project_slug
-
-if TYPE_CHECKING:
-    from tantivy import Query
-
 
 GAP = r"[\W_]+"
 START, END = r"(?<![^\W_])", r"(?![^\W_])"
@@ -70,7 +68,7 @@ class TextQueryBuilder:
     has_kind: bool = False
     has_outcome: bool = False
 
-    def build(self, wanted: QueryNode, *, is_highlighted: bool = True) -> "Query":
+    def build(self, wanted: QueryNode, *, is_highlighted: bool = True) -> Query:
         """Return the query; what is not wanted is not marked."""
         match wanted:
             case Word():
@@ -90,16 +88,12 @@ class TextQueryBuilder:
             case _:
                 assert_never(wanted)
 
-    def without(self, inner: QueryNode) -> "Query":
+    def without(self, inner: QueryNode) -> Query:
         """Return the query for everything but something."""
-        from tantivy import Occur, Query
-
         unwanted = self.build(inner, is_highlighted=False)
-        return Query.boolean_query([(Occur.Must, _match_all()), (Occur.MustNot, unwanted)])
+        return Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, unwanted)])
 
-    def _all_of(self, parts: Iterable[QueryNode], *, is_highlighted: bool) -> "Query":
-        from tantivy import Occur, Query
-
+    def _all_of(self, parts: Iterable[QueryNode], *, is_highlighted: bool) -> Query:
         found: list[tuple[Occur, Query]] = []
         for part in drop_repeated_words(parts):
             if isinstance(part, Not):
@@ -107,13 +101,11 @@ class TextQueryBuilder:
             else:
                 found.append((Occur.Must, self.build(part, is_highlighted=is_highlighted)))
         if all(occur == Occur.MustNot for occur, _ in found):
-            found.append((Occur.Must, _match_all()))
+            found.append((Occur.Must, Query.all_query()))
         return Query.boolean_query(found)
 
-    def word(self, word: Word, *, is_highlighted: bool) -> "Query":
+    def word(self, word: Word, *, is_highlighted: bool) -> Query:
         """Return the query for a word in any of its forms."""
-        from tantivy import Query
-
         if UNSPACED.search(word.text):
             return self.phrase(Phrase(word.text), is_highlighted=is_highlighted)
         words = self.words(word.text)
@@ -129,10 +121,8 @@ class TextQueryBuilder:
             return Query.regex_query(text_schema(), "text", f"{start}{re.escape(words[0])}.*")
         return Query.term_query(text_schema(), "text", words[0])
 
-    def phrase(self, phrase: Phrase, *, is_highlighted: bool) -> "Query":
+    def phrase(self, phrase: Phrase, *, is_highlighted: bool) -> Query:
         """Return the query for words in their order, pairs of letters where they have none."""
-        from tantivy import Occur, Query
-
         unspaced = UNSPACED.findall(phrase.text)
         spaced_out = UNSPACED.sub(" ", phrase.text)
         parts = [_pairs_query(run) for run in unspaced]
@@ -163,16 +153,8 @@ class TextQueryBuilder:
         if is_highlighted:
             self.highlights.append(re.compile(look, re.IGNORECASE))
 
-    def tool(self, value: str) -> "Query":
-        """Return the query for what a tool was given or answered."""
-        return self.match_names("tool", "tool", value)
-
-    def model(self, value: str) -> "Query":
-        """Return the query for what a model said."""
-        return self.match_names("model", "model", value)
-
-    def match_names(self, sort: str, noun: str, value: str) -> "Query":
-        """Return the query for names: equal ones, else those that hold what was said."""
+    def match_names(self, sort: str, value: str) -> Query:
+        """Return the query for names of tools or models: equal ones, else those that hold it."""
         names = self.catalogue.names(sort)
         codes: list[int] = []
         for part in value.split(","):
@@ -183,12 +165,12 @@ class TextQueryBuilder:
             near = get_close_matches(value, names.values(), n=3, cutoff=0.4)
             known = near or sorted(names.values(), key=str.casefold)[:6]
             raise UserError(
-                f"no {noun} is called '{value}'",
+                f"no {sort} is called '{value}'",
                 f"there are {', '.join(known)}" if known else "the index names none",
             )
         return _match_codes(sort, codes)
 
-    def kind(self, value: str) -> "Query":
+    def kind(self, value: str) -> Query:
         """Return the query for kinds of passages."""
         codes: list[int] = []
         for part in value.casefold().split(","):
@@ -202,7 +184,7 @@ class TextQueryBuilder:
         self.has_kind = True
         return _match_codes("kind", codes)
 
-    def outcome(self, value: str) -> "Query":
+    def outcome(self, value: str) -> Query:
         """Return the query for calls by what became of them, and for their results."""
         wanted = value.casefold().split(",")
         if not set(wanted) <= set(OUTCOMES):
@@ -220,24 +202,22 @@ class TextQueryBuilder:
         """Return whether calls are asked for by their outcome alone."""
         return self.has_outcome and self.is_of_calls
 
-    def build_answer(self, wanted: QueryNode) -> "Query":
+    def build_answer(self, wanted: QueryNode) -> Query:
         """Return the query; a call that is asked for by its outcome alone answers once."""
-        from tantivy import Occur, Query
-
         found = self.build(wanted)
         if not self.is_list_of_calls:
             return found
         with_calls = _match_codes("kind", [code for code, sort in enumerate(SORTS) if sort[2]])
         return Query.boolean_query([(Occur.Must, found), (Occur.MustNot, with_calls)])
 
-    def branch(self, value: str) -> "Query":
+    def branch(self, value: str) -> Query:
         """Return the query for active, abandoned and other lines."""
         wanted = value.casefold().split(",")
         if not set(wanted) <= set(STATES):
             raise UserError(f"no branch is '{value}'", f"known are {', '.join(STATES)}")
         return _match_codes("state", [STATES.index(state) for state in STATES if state in wanted])
 
-    def project(self, value: str) -> "Query":
+    def project(self, value: str) -> Query:
         """Return the query for projects by their name, a folder's of theirs, or a part of one."""
         names, project_of = self.catalogue.names("project"), self.catalogue.project_of
         wanted = [make_project_slug(part.strip("*")).casefold() for part in value.split(",")]
@@ -251,7 +231,7 @@ class TextQueryBuilder:
             raise UserError(f"no project is called '{value}'", "`plait ls` lists your projects")
         return _match_codes("project", codes)
 
-    def session(self, value: str) -> "Query":
+    def session(self, value: str) -> Query:
         """Return the query for sessions by the beginning of their id."""
         wanted = tuple(value.casefold().split(","))
         known = self.catalogue.sessions().values()
@@ -264,25 +244,25 @@ class TextQueryBuilder:
             raise UserError(f"no session starts with '{value}'", "`plait ls` lists your sessions")
         return _match_codes("sid", sids)
 
-    def file(self, value: str) -> "Query":
+    def file(self, value: str) -> Query:
         """Return the query for calls about a file, and for their results."""
         words = split_words(value.strip("*"))
         if not words:
             raise UserError(f"'{value}' names no file", "say `file:name.py` or a part of a path")
         return _words_query("path", words)
 
-    def before(self, value: str) -> "Query":
+    def before(self, value: str) -> Query:
         """Return the query for what was before a moment."""
         return _time_range(None, _parse_time(value, self.now))
 
-    def after(self, value: str) -> "Query":
+    def after(self, value: str) -> Query:
         """Return the query for what was at a moment or after it."""
         return _time_range(_parse_time(value, self.now), None)
 
 
-FIELD_QUERIES: dict[str, Callable[[TextQueryBuilder, str], "Query"]] = {
-    "tool": TextQueryBuilder.tool,
-    "model": TextQueryBuilder.model,
+FIELD_QUERIES: dict[str, Callable[[TextQueryBuilder, str], Query]] = {
+    "tool": lambda builder, value: builder.match_names("tool", value),
+    "model": lambda builder, value: builder.match_names("model", value),
     "kind": TextQueryBuilder.kind,
     "outcome": TextQueryBuilder.outcome,
     "branch": TextQueryBuilder.branch,
@@ -294,28 +274,16 @@ FIELD_QUERIES: dict[str, Callable[[TextQueryBuilder, str], "Query"]] = {
 }
 
 
-def _match_all() -> "Query":
-    from tantivy import Query
-
-    return Query.all_query()
-
-
-def _require_any(parts: list["Query"]) -> "Query":
-    from tantivy import Occur, Query
-
+def _require_any(parts: list[Query]) -> Query:
     return Query.boolean_query([(Occur.Should, part) for part in parts])
 
 
-def _match_codes(name: str, codes: Iterable[int]) -> "Query":
-    from tantivy import Query
-
+def _match_codes(name: str, codes: Iterable[int]) -> Query:
     found = _require_any([Query.term_query(text_schema(), name, code) for code in codes])
     return Query.const_score_query(found, 0.0)
 
 
-def _phrase_query(words: list[str], phrase: Phrase) -> "Query":
-    from tantivy import Query
-
+def _phrase_query(words: list[str], phrase: Phrase) -> Query:
     if phrase.is_prefix and len(words) > 1:
         return Query.phrase_prefix_query(text_schema(), "text", list(words))
     if phrase.is_prefix:
@@ -325,32 +293,24 @@ def _phrase_query(words: list[str], phrase: Phrase) -> "Query":
     return _words_query("text", words)
 
 
-def _words_query(name: str, words: list[str]) -> "Query":
-    from tantivy import Query
-
+def _words_query(name: str, words: list[str]) -> Query:
     if len(words) == 1:
         return Query.term_query(text_schema(), name, words[0])
     return Query.phrase_query(text_schema(), name, list(words))
 
 
-def _pairs_query(run: str) -> "Query":
-    from tantivy import Query
-
+def _pairs_query(run: str) -> Query:
     if len(run) == 1:
         return Query.regex_query(text_schema(), "pairs", f".?{re.escape(run)}.?")
     return _words_query("pairs", letter_pairs(run))
 
 
-def restrict_to_second(query: "Query", second: int) -> "Query":
+def restrict_to_second(query: Query, second: int) -> Query:
     """Return a query for what of another was at one second."""
-    from tantivy import Occur, Query
-
     return Query.boolean_query([(Occur.Must, query), (Occur.Must, _time_range(second, second + 1))])
 
 
-def _time_range(start: int | None, end: int | None) -> "Query":
-    from tantivy import FieldType, Query
-
+def _time_range(start: int | None, end: int | None) -> Query:
     found = Query.range_query(
         text_schema(),
         "time",

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import ENOTEMPTY
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from tantivy import FieldType, IndexWriter, Occur, Query
 
 from plait.errors import SourceError
 from plait.index.catalogue import (
@@ -51,9 +51,6 @@ from plait.index.text_index import (
     text_schema,
 )
 from plait.line import default_jobs
-
-if TYPE_CHECKING:
-    from tantivy import IndexWriter
 
 FIRST_BATCH, BATCH = 4_000_000, 64_000_000
 """Characters of text after which a batch is written, while the processes that read go on: soon
@@ -141,7 +138,7 @@ def _translate_errors(folder: Path) -> Iterator[None]:
 class Writer:
     """Takes sessions in and forgets them, batch by batch."""
 
-    texts: "IndexWriter"
+    texts: IndexWriter
 
     def __init__(self, folder: Path, *, is_large: bool) -> None:
         self.folder = folder
@@ -207,8 +204,6 @@ class Writer:
 
     def delete_passage(self, sid: int, file: int, line: int, part: int) -> None:
         """Forget the words at one place."""
-        from tantivy import FieldType, Occur, Query
-
         fields, at = text_schema(), pack_pair(line, part, PART)
         ranges = (
             Query.range_query(fields, name, FieldType.Unsigned, value, value)
@@ -256,8 +251,6 @@ class Writer:
 
         By a query: deletion by a term takes a number for a signed one and finds nothing.
         """
-        from tantivy import Occur, Query
-
         fields = text_schema()
         terms = [Query.term_query(fields, name, code) for name, code in numbers.items()]
         query = Query.boolean_query([(Occur.Must, term) for term in terms])

@@ -15,11 +15,9 @@ from plait.conversation.prices import Prices, UnitPrices
 from plait.conversation.usage import BilledResponse
 from plait.index.catalogue import (
     from_bytes,
-    load_losses,
-    load_waste,
-    save_losses,
+    insert_tables,
+    load_by_session,
     save_meta,
-    save_waste,
     to_bytes,
 )
 from plait.insights.losses import Loss, SessionLogPaths, WasteKind, pack_losses, unpack_losses
@@ -346,14 +344,14 @@ def read_indexed_losses(
     index: "FreshIndex", sessions: Sequence[Session], read: ReadLosses
 ) -> Iterator[FileLosses]:
     """Yield the losses of each file of some sessions, in their order."""
-    known = load_losses(index.catalogue)
+    known = load_by_session(index.catalogue, "losses")
     missing = [session for session in sessions if index.session_number(session) not in known]
     new = {
         index.session_number(session): data
         for session, data in zip(missing, read(missing), strict=True)
     }
     if new:
-        index.save([save_losses(new)])
+        index.save([insert_tables({"losses": new.items()})])
     for session in sessions:
         number = index.session_number(session)
         yield from decode_file_losses(session, new.get(number) or known[number])
@@ -374,10 +372,10 @@ def read_indexed_waste(
     state = f"{index.generation} {prices.fingerprint}"
     numbers = [index.session_number(session) for session in sessions]
     if index.catalogue.meta(WASTE_STATE) == state:
-        known = load_waste(index.catalogue)
+        known = load_by_session(index.catalogue, "wasted")
         return [from_bytes(known[number], SessionWaste) for number in numbers]
     found = find_session_waste(archive, sessions, prices)
     if len(sessions) == len(archive.sessions):
         rows = {number: to_bytes(waste) for number, waste in zip(numbers, found, strict=True)}
-        index.save([save_waste(rows), save_meta(WASTE_STATE, state)])
+        index.save([insert_tables({"wasted": rows.items()}), save_meta(WASTE_STATE, state)])
     return found

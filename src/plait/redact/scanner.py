@@ -21,8 +21,8 @@ MOST_PATHS = 500
 
 def scan_with_kingfisher(paths: Sequence[Path], known: frozenset[str]) -> list[dict[str, object]]:
     """Return rule, file and line of what the scanner finds and Plait did not."""
-    beside_python = str(Path(sys.executable).parent)
-    scanner = shutil.which(SCANNER) or shutil.which(SCANNER, path=beside_python)
+    python_folder = str(Path(sys.executable).parent)
+    scanner = shutil.which(SCANNER) or shutil.which(SCANNER, path=python_folder)
     if scanner is None:
         raise MissingExtra(
             f"the scanner '{SCANNER}' is not installed", "pip install 'plait[secrets]'"

@@ -291,7 +291,7 @@ def _bare_hit(
     from plait.index.search import make_excerpt, read_passage_text
 
     lying = read_passage_text(*match, session.path.with_suffix(""))
-    shown = make_excerpt(lying.shown if lying else "", marks, context)
+    shown = make_excerpt(lying.separated if lying else "", marks, context)
     return Hit(
         session=session.id,
         uuid=lying.uuid if lying else None,

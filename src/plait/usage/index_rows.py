@@ -16,10 +16,9 @@ from plait.conversation.usage import BilledResponse, make_response_key, supersed
 from plait.index.catalogue import (
     RowChange,
     from_bytes,
-    load_abandoned_records,
+    insert_tables,
     load_bills,
-    load_usage_digests,
-    save_abandoned_records,
+    load_by_session,
     save_bills,
     save_meta,
     save_usage_rows,
@@ -244,7 +243,7 @@ def _changed_usage_rows(
                 response.logged,
             )
         )
-    known = load_usage_digests(warm.catalogue)
+    known = load_by_session(warm.catalogue, "billed")
     for sid, several in rows.items():
         mark = blake2b(to_bytes(several), digest_size=8).digest()
         if known.get(sid) != mark:
@@ -291,7 +290,7 @@ class IndexedBranches:
 
     def __init__(self, warm: FreshIndex) -> None:
         self._warm = warm
-        self._known = load_abandoned_records(warm.catalogue)
+        self._known = load_by_session(warm.catalogue, "abandoned")
         self._new: dict[int, bytes] = {}
 
     def __call__(self, session: Session) -> Iterable[str]:
@@ -306,4 +305,4 @@ class IndexedBranches:
 
     def save(self) -> None:
         """Keep what was read."""
-        self._warm.save([save_abandoned_records(self._new)] if self._new else [])
+        self._warm.save([insert_tables({"abandoned": self._new.items()})] if self._new else [])

@@ -590,14 +590,14 @@ class CallRenderer:
 
     def iter_late_result(self, answer: LateResult, call: ToolCall | None) -> Iterator[AnyBlock]:
         """Yield a result that arrived after the model had continued."""
-        if call is not None and answer.standing == "own":
+        if call is not None and answer.origin == "own":
             view = self._create_view(call)
             yield replace(format_call_line(view), duration_ms=call.duration_ms, is_late=True)
         else:
             view = self._create_view(_make_call(answer))
             yield CallLine(
                 tool=view.called.name,
-                result=DETACHED_RESULTS[answer.standing],
+                result=DETACHED_RESULTS[answer.origin],
                 outcome=answer.result.outcome,
                 is_late=True,
             )

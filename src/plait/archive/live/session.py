@@ -124,11 +124,9 @@ class SessionFollower:
 
     def _is_of_line(self, record: Record) -> bool:
         graph, uuid = self.opened.graph, record.uuid
-        is_inline = (
-            self.conversations is not None
-            and graph.line_of.get(uuid or "") == self.conversations.main
-        )
-        return uuid is None or (is_inline and uuid not in graph.folds)
+        if uuid is None or self.conversations is None:
+            return uuid is None
+        return graph.line_of.get(uuid) == self.conversations.main and uuid not in graph.folds
 
     def _read_new(self) -> bool:
         """Take in what is new; tells whether anything is."""
@@ -167,7 +165,7 @@ class SessionFollower:
         last = self.conversations.active.turns[-1]
         step = last.number - found.turns[0].number if found.turns else -1
         is_late = any(
-            isinstance(item, LateResult) and item.standing != "own" for item in found.items()
+            isinstance(item, LateResult) and item.origin != "own" for item in found.items()
         )
         if step < 0 or is_late or (last.number and not found.turns[0].number):
             return None
@@ -333,15 +331,11 @@ class LiveSession:
     def branch_names(self) -> dict[str, str]:
         """The conversations that people had, the active one first, and what each is called."""
         conversations = self.conversations
-        spoken = [
-            conversation
-            for conversation in conversations.by_line.values()
-            if conversation.kind in SPOKEN
-        ]
-        ordered = sorted(spoken, key=lambda item: item.id != conversations.main)
-        return {
-            conversation.id: _branch_name(conversation, conversations) for conversation in ordered
-        }
+        names = {conversations.main: "active"}
+        for line in conversations.by_line.values():
+            if line.kind in SPOKEN and line.id != conversations.main:
+                names[line.id] = shorten(line.label or line.title or line.id, 60)
+        return names
 
     def timeline(self, line: str) -> Timeline:
         """Return one of its conversations in time."""
@@ -419,9 +413,3 @@ def open_live_session(
         _ = live_session.conversations_if_any, live_session.heading
     live_session.read_seconds = perf_counter() - start
     return live_session
-
-
-def _branch_name(conversation: Conversation, conversations: Conversations) -> str:
-    if conversation.id == conversations.main:
-        return "active"
-    return shorten(conversation.label or conversation.title or conversation.id, 60)

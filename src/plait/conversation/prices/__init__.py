@@ -8,13 +8,14 @@ service tier or a speed that the data does not cover.
 import re
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.json import encode
 
 from plait.conversation.prices.table import (
     TABLE,
     ModelPrices,
+    PriceFile,
     PriceList,
     Rate,
     find_model_prices,
@@ -22,10 +23,6 @@ from plait.conversation.prices.table import (
     load_price_table,
 )
 from plait.conversation.usage import Tokens
-
-if TYPE_CHECKING:
-    from plait.conversation.prices.table import PriceFile
-
 
 MILLION, THOUSAND = 1_000_000, 1_000
 ELSEWHERE = {"us": 1.1}
@@ -60,10 +57,13 @@ class UnitPrices(NamedTuple):
         return paid / MILLION + self.web_searches * tokens.web_searches / THOUSAND
 
 
+UNITS = UnitPrices._fields[:-1]
+
+
 class Prices:
     """Prices responses; a user's own prices come before the embedded list."""
 
-    def __init__(self, own: "PriceFile | None" = None) -> None:
+    def __init__(self, own: PriceFile | None = None) -> None:
         self.own = own
         self.cards: dict[str, ModelPrices | None] = {}
         """What is known of models by now, and of which ones there is nothing to know."""
@@ -117,7 +117,12 @@ class Prices:
         card = self.cards[model]
         if card is None or factor is None or (factor != 1 and card.provider not in OWN_LISTS):
             return [], True
-        listed = card.prices(time, _case_of(tokens))
+        case: dict[str, str] = {}
+        if tokens.tier:
+            case |= CASES.get(tokens.tier, {"service_tier": tokens.tier})
+        if tokens.speed:
+            case |= {"service_tier": tokens.speed}
+        listed = card.prices(time, case)
         return _steps_of(listed, factor) if listed else [], not card.is_by_hour
 
 
@@ -129,19 +134,16 @@ def format_unpriced_model(model: str | None, tokens: Tokens) -> str:
     return f"{model or 'unnamed'}{''.join(f' ({word})' for word in special)}"
 
 
-def _case_of(tokens: Tokens) -> dict[str, str]:
-    case: dict[str, str] = {}
-    if tokens.tier:
-        case |= CASES.get(tokens.tier, {"service_tier": tokens.tier})
-    if tokens.speed:
-        case |= {"service_tier": tokens.speed}
-    return case
-
-
 def _steps_of(listed: PriceList, factor: float) -> list[tuple[int, UnitPrices]]:
-    starts = {start for rate in _rates_of(listed) if rate for start, _ in rate.steps}
+    rates = _rates_of(listed)
+    starts = {start for rate in rates if rate for start, _ in rate.steps}
     ordered = [*sorted(starts, reverse=True), -1]
-    return [(start, _unit_at(listed, start + 1, factor)) for start in ordered]
+    unknown = tuple(name for name, rate in zip(UNITS, rates, strict=True) if rate is None)
+    found: list[tuple[int, UnitPrices]] = []
+    for start in ordered:
+        *paid, searches = [rate.at(start + 1) if rate else 0.0 for rate in rates]
+        found.append((start, UnitPrices._make((*(r * factor for r in paid), searches, unknown))))
+    return found
 
 
 def _rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
@@ -159,13 +161,6 @@ def _rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
         listed.cache_read or listed.input,
         listed.web_search,
     )
-
-
-def _unit_at(listed: PriceList, total_input: int, factor: float) -> UnitPrices:
-    rates = _rates_of(listed)
-    *paid, searches = [rate.at(total_input) if rate else 0.0 for rate in rates]
-    unknown = [name for name, rate in zip(UnitPrices._fields, rates, strict=False) if rate is None]
-    return UnitPrices._make([*[rate * factor for rate in paid], searches, tuple(unknown)])
 
 
 # A model to the small one of its day: the newest Haiku of no later generation.
@@ -188,7 +183,7 @@ def find_smaller_model(model: str) -> str | None:
     """
     found = _parse_family(model.lower())
     known = (load_price_table().card(name, provider) for name, provider in iter_references(model))
-    card = next((one for one in known if one), None)
+    card = next(filter(None, known), None)
     if found is None or card is None or card.provider != SELLER or found[0] == SMALL:
         return None
     fitting = [pair for pair in _small_models() if pair[0] <= found[1]]
@@ -199,9 +194,9 @@ def find_smaller_model(model: str) -> str | None:
 def _small_models() -> tuple[tuple[tuple[int, ...], str], ...]:
     """Return the small models that are listed, each by its generation."""
     seller = next(provider for provider in load_price_table().providers if provider.id == SELLER)
-    names = (way[1:] for one in seller.listed for way in one.names if way[0] in "=^")
-    told = ((_parse_family(name), name) for name in names)
-    return tuple((found[1], name) for found, name in told if found and found[0] == SMALL)
+    names = (way[1:] for model in seller.listed for way in model.names if way[0] in "=^")
+    families = ((_parse_family(name), name) for name in names)
+    return tuple((found[1], name) for found, name in families if found and found[0] == SMALL)
 
 
 def _parse_family(model: str) -> tuple[str, tuple[int, ...]] | None:

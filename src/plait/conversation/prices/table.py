@@ -90,7 +90,7 @@ class ModelPrices(Struct, frozen=True, omit_defaults=True):
     @property
     def is_by_hour(self) -> bool:
         """Return whether the time of day makes a difference."""
-        return any(one.hours for one in (*self.lists, *self.variants))
+        return any(rates.hours for rates in (*self.lists, *self.variants))
 
     def prices(self, time: datetime, case: dict[str, str]) -> PriceList | None:
         """Return the rates at a moment in a case, None where the case has no price."""
@@ -100,7 +100,7 @@ class ModelPrices(Struct, frozen=True, omit_defaults=True):
         )
         if not case:
             return chosen
-        fitting = [one for one in self.variants if one.hold(time) and one.case == case]
+        fitting = [rates for rates in self.variants if rates.hold(time) and rates.case == case]
         rates: dict[str, Any] = {name: getattr(chosen, name) for name in RATES}
         for variant in reversed(fitting):
             rates |= {n: getattr(variant, n) for n in RATES if getattr(variant, n) is not None}
@@ -137,7 +137,7 @@ class Provider(Struct, frozen=True, omit_defaults=True, dict=True):
 
     def find(self, name: str) -> ListedModel | None:
         """Return the first model that goes by a name."""
-        return next((one for one in self.listed if _is_named(name, one.names)), None)
+        return next((model for model in self.listed if _is_named(name, model.names)), None)
 
 
 class PriceTable(Struct, frozen=True):
@@ -174,8 +174,7 @@ class PriceTable(Struct, frozen=True):
             for provider in self.providers
             if provider.id == name
         )
-        found = (one.find(model) for one in (seller, *makers))
-        return next((one for one in found if one), None)
+        return next(filter(None, (provider.find(model) for provider in (seller, *makers))), None)
 
 
 def _is_named(name: str, ways: tuple[str, ...]) -> bool:
@@ -248,16 +247,18 @@ class PriceFile:
         exact = self.prices.get(model)
         if exact is not None:
             return exact
-        return next((one for name, one in self.prices.items() if fnmatchcase(model, name)), None)
+        return next(
+            (rates for name, rates in self.prices.items() if fnmatchcase(model, name)), None
+        )
 
 
 def parse_price_file(text: str, name: str) -> PriceFile:
     """Read a price file, TOML or JSON, or say what is wrong with it."""
-    table = _parsed(text, name)
-    return PriceFile({model: _prices_of(entry, model, name) for model, entry in table.items()})
+    table = _parse_table(text, name)
+    return PriceFile({model: _parse_prices(entry, model, name) for model, entry in table.items()})
 
 
-def _parsed(text: str, name: str) -> dict[str, Any]:
+def _parse_table(text: str, name: str) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -269,7 +270,7 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
     return table
 
 
-def _prices_of(entry: object, model: str, name: str) -> PriceList:
+def _parse_prices(entry: object, model: str, name: str) -> PriceList:
     if not isinstance(entry, dict):
         raise ConfigError(f"'{model}' in '{name}' has no table of prices", EXAMPLE)
     for key, value in entry.items():

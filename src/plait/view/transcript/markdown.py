@@ -178,7 +178,7 @@ def render_late_result(
 ) -> str:
     """Render a result that arrived after the model had continued."""
     name = format_tool_name(answer.name or "a call")
-    note = "arrives here" if answer.standing == "own" else DETACHED_RESULTS[answer.standing]
+    note = "arrives here" if answer.origin == "own" else DETACHED_RESULTS[answer.origin]
     if is_simple:
         return f"* **{escape_phrase(name)}** → {note}, {answer.result.outcome}"
     summary = f"<b>Result of {escape_html_line(name)}</b> ({note})"

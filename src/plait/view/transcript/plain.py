@@ -108,8 +108,8 @@ class PlainWriter:
                     case LateResult() as answer:
                         note = (
                             "arrives here"
-                            if answer.standing == "own"
-                            else DETACHED_RESULTS[answer.standing]
+                            if answer.origin == "own"
+                            else DETACHED_RESULTS[answer.origin]
                         )
                         yield from self._iter_block(
                             f"[result of {format_tool_name(answer.name or 'a call')}: {note}]"
