@@ -40,7 +40,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     define(
         tmp_path / ".claude/agents/deep", "q", f"{text}maxTurns: 2\nbackground: true\n---\nHush."
     )
-    kinds = load_agent_kinds(None, tmp_path).kinds
+    kinds = load_agent_kinds(None, tmp_path)[0]
     counter, quiet = kinds["counter"], kinds["quiet"]
     assert (counter.description, counter.prompt) == ("Counts: lines", "You count lines.")
     assert (counter.tools, counter.model, counter.mode) == (("Read", "Bash"), "haiku", None)
@@ -61,11 +61,11 @@ def test_the_nearest_definition_counts(tmp_path: Path) -> None:
     define(repository / ".claude/agents", "x", "---\nname: x\ndescription: above\n---\n")
     define(repository / ".claude/agents", "w", "---\nname: w\ndescription: above\n---\n")
     define(below / ".claude/agents", "x", "---\nname: x\ndescription: near\n---\n")
-    kinds = load_agent_kinds(own, below).kinds
+    kinds = load_agent_kinds(own, below)[0]
     found = {name: kinds[name].description for name in "wxyz" if name in kinds}
     assert found == {"w": "above", "x": "near", "y": "own"}
     define(below / ".claude/agents", "p", "---\nname: Plan\ndescription: mine\n---\n")
-    assert load_agent_kinds(own, below).kinds["Plan"].description == "mine"
+    assert load_agent_kinds(own, below)[0]["Plan"].description == "mine"
 
 
 @pytest.mark.parametrize(
@@ -80,15 +80,15 @@ def test_the_nearest_definition_counts(tmp_path: Path) -> None:
 )
 def test_what_is_no_definition_is_said(tmp_path: Path, text: str, why: str) -> None:
     path = define(tmp_path / ".claude/agents", "x", text)
-    found = load_agent_kinds(None, tmp_path)
-    assert found.notices == [f"'{path}' defines no agent: {why}"]
-    assert {*found.kinds} == {one.name for one in BUILT_IN_KINDS}
+    found, notices = load_agent_kinds(None, tmp_path)
+    assert notices == [f"'{path}' defines no agent: {why}"]
+    assert {*found} == {one.name for one in BUILT_IN_KINDS}
 
 
 def test_a_pipe_does_not_hold_anybody_up(tmp_path: Path) -> None:
     (tmp_path / ".claude/agents").mkdir(parents=True)
     os.mkfifo(tmp_path / ".claude/agents/x.md")
-    [notice] = load_agent_kinds(None, tmp_path).notices
+    [notice] = load_agent_kinds(None, tmp_path)[1]
     assert "it cannot be read" in notice
 
 
@@ -98,13 +98,13 @@ def test_whatever_a_file_holds_it_is_a_definition_or_a_notice(
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / "any"
     define(folder / ".claude/agents", "x", f"---\nname: n\n{text}\n---\n{text}")
-    found = load_agent_kinds(None, folder)
-    assert len(found.kinds) - len(BUILT_IN_KINDS) + len(found.notices) in (0, 1)
+    found, notices = load_agent_kinds(None, folder)
+    assert len(found) - len(BUILT_IN_KINDS) + len(notices) in (0, 1)
 
 
 def test_an_agent_has_the_tools_of_its_kind_and_no_more(tmp_path: Path) -> None:
     define(tmp_path / ".claude/agents", "any", COUNTER)
-    kinds = load_agent_kinds(None, tmp_path).kinds
+    kinds = load_agent_kinds(None, tmp_path)[0]
     tools = toolbox()
     assert [*kinds["counter"].select_tools(tools, 1)] == ["Bash", "Read"]
     assert not {"Edit", "Write", "NotebookEdit"} & {*kinds["Explore"].select_tools(tools, 1)}
@@ -114,9 +114,7 @@ def test_an_agent_has_the_tools_of_its_kind_and_no_more(tmp_path: Path) -> None:
     assert [*kinds["general-purpose"].select_tools(send, 3)] == []
     server = {"mcp__a__look": tools["Read"], "mcp__b__look": tools["Read"]}
     define(tmp_path / ".claude/agents", "m", "---\nname: m\ndescription: d\ntools: mcp__a\n---\n")
-    assert [*load_agent_kinds(None, tmp_path).kinds["m"].select_tools(server, 1)] == [
-        "mcp__a__look"
-    ]
+    assert [*load_agent_kinds(None, tmp_path)[0]["m"].select_tools(server, 1)] == ["mcp__a__look"]
 
 
 def test_a_definition_in_a_session(tmp_path: Path) -> None:

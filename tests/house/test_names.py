@@ -11,7 +11,6 @@ from tools.measure_code import Figures, Module, list_dialect, load_modules, meas
 
 LEFT: dict[str, int] = {
     "__main__": 1,
-    "chat": 502,
     "cli": 17,
     "conversation": 34,
     "edit": 9,

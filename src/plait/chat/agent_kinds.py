@@ -7,8 +7,9 @@
 A definition only narrows: an agent never has a tool or a permission that its session lacks.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
 
@@ -134,68 +135,47 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 ALL_TOOLS = "*"
 
 
-@dataclass(slots=True)
-class AgentDefinitions:
-    """The kinds of agents that there are, and what is wrong with files that define none."""
-
-    kinds: dict[str, AgentKind] = field(
-        default_factory=lambda: {agent_kind.name: agent_kind for agent_kind in BUILT_IN_KINDS}
-    )
-    notices: list[str] = field(default_factory=list)
-
-
-def load_agent_kinds(configuration: Path | None, directory: Path) -> AgentDefinitions:
-    """Return the kinds of agents of a person and of a directory, with those that are built in."""
-    found = AgentDefinitions()
-    folders = [configuration / "agents"] if configuration else []
-    for folder in (*folders, *_project_folders(directory)):
-        for path in _list_files(folder):
+def load_agent_kinds(
+    configuration: Path | None, directory: Path
+) -> tuple[dict[str, AgentKind], list[str]]:
+    """Return the kinds of agents of a user and a directory, and what is wrong with files."""
+    kinds, notices = {kind.name: kind for kind in BUILT_IN_KINDS}, []
+    project: list[Path] = []
+    for parent in (directory, *directory.parents):
+        project.append(parent / AGENTS_FOLDER)
+        if (parent / ".git").exists():
+            break
+    else:
+        project = project[:1]  # in no repository, the directory alone
+    for folder in (*([configuration / "agents"] if configuration else ()), *reversed(project)):
+        paths: list[Path] = []
+        with suppress(OSError):
+            paths = sorted(folder.rglob("*.md"))[:MAX_FILES]
+        for path in paths:
             try:
                 document = parse_document(_read_text(path))
                 name, description = document.get_text("name"), document.get_text("description")
                 if not name or not description:
                     raise ValueError(f"it has no {'description' if name else 'name'}")
-                tools = (
-                    tuple(_tool_names(document.get_list("tools")))
-                    if "tools" in document.head
-                    else None
-                )
+                tools = tuple(_tool_names(document.get_list("tools")))
+                turns = document.get_text("maxTurns")
+                has_all = "tools" not in document.head or ALL_TOOLS in tools
                 mode_name = document.get_text("permissionMode")
-                kind = AgentKind(
+                is_number = turns.isascii() and turns.isdecimal() and len(turns) < 10
+                kinds[name] = AgentKind(
                     name,
                     description,
                     document.body.strip(),
-                    tools=None if tools and ALL_TOOLS in tools else tools,
+                    tools=None if has_all else tools,
                     excluded_tools=tuple(_tool_names(document.get_list("disallowedTools"))),
                     model=document.get_text("model") or None,
                     mode=next((mode for mode in MODES if mode == mode_name), None),
-                    max_turns=_parse_max_turns(document.get_text("maxTurns")),
+                    max_turns=max(1, int(turns)) if is_number else None,
                     is_background=document.is_true("background"),
                 )
             except ValueError as error:
-                found.notices.append(f"'{path}' defines no agent: {error}")
-            else:
-                found.kinds[kind.name] = kind
-    found.kinds = dict(sorted(found.kinds.items(), key=lambda kind: kind[0].casefold()))
-    return found
-
-
-def _project_folders(directory: Path) -> Sequence[Path]:
-    """Return the folders of a project, the nearest last."""
-    above = []
-    for folder in (directory, *directory.parents):
-        above.append(folder / AGENTS_FOLDER)
-        if (folder / ".git").exists():
-            return above[::-1]
-    return above[:1]
-
-
-def _list_files(folder: Path) -> Iterable[Path]:
-    try:
-        found = sorted(folder.rglob("*.md"))
-    except OSError:
-        return ()
-    return found[:MAX_FILES]
+                notices.append(f"'{path}' defines no agent: {error}")
+    return dict(sorted(kinds.items(), key=lambda kind: kind[0].casefold())), notices
 
 
 def _read_text(path: Path) -> str:
@@ -213,7 +193,3 @@ def _tool_names(rules: Iterable[str]) -> Iterator[str]:
     for rule in rules:
         if name := rule.partition("(")[0].strip():
             yield name
-
-
-def _parse_max_turns(text: str) -> int | None:
-    return max(1, int(text)) if text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -55,7 +55,7 @@ from plait.chat.tools.base import (
 from plait.chat.tools.edit import MESSAGE_COPIES
 from plait.chat.tools.shell import Status, get_scratch_folder
 from plait.chat.turn import Turn
-from plait.chat.usage import Meter
+from plait.chat.usage import Meter, count_tokens
 from plait.conversation.prices import Prices
 from plait.write import AgentWriter
 from plait.write.lines import IdSource
@@ -127,9 +127,7 @@ class AgentUsage:
     @property
     def tokens(self) -> int:
         """Tokens of its last request and the answer to it."""
-        names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        found = (self.usage.get(name) for name in (*names, "output_tokens"))
-        return sum(number for number in found if isinstance(number, int))
+        return count_tokens(self.usage)
 
     @property
     def stats_fields(self) -> dict[str, int] | None:

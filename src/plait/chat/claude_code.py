@@ -55,7 +55,7 @@ from plait.chat.permissions import REJECTED_WITH_FEEDBACK
 from plait.chat.rewind import FileRewindPlan, RewindPoint, list_rewind_points, plan_rewind_from_log
 from plait.chat.tools import toolbox
 from plait.chat.tools.base import Outcome, Proposal, ToolError, Workplace
-from plait.chat.usage import Meter
+from plait.chat.usage import TOKEN_FIELDS, Meter
 from plait.conversation.prices import Prices
 from plait.errors import UserError
 from plait.line import iter_lines, read_file_stamp
@@ -64,7 +64,7 @@ from plait.record import Record, iter_client_records
 from plait.record.codec import as_mapping, get_text
 from plait.write.lines import Content, get_prompt_text, utc_now
 from plait.write.resume import select_forked_chain
-from plait.write.transcript import REJECTED
+from plait.write.transcript import REJECTED, SYNTHETIC
 
 OLDEST_VERSION = (2, 0, 0)
 """The first version that asks about calls on its standard output."""
@@ -448,17 +448,10 @@ async def answer_permission_request(
     return fields
 
 
-SYNTHETIC = "<synthetic>"
 ENDINGS: dict[str, Ending] = {
     "error_max_turns": "max_turns",
     "error_max_budget_usd": "max_budget",
 }
-TOKEN_FIELDS = (
-    "input_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "output_tokens",
-)
 LOGIN = "/login"
 COMMAND_MARKERS = ("<local-command-", "<command-name>")
 """How the client tells of commands in a prompt's place."""
@@ -951,7 +944,7 @@ class ClaudeEngine:
     async def _read(self, process: ClaudeProcess) -> None:
         async for value in process.objects():
             for event in self._translator.translate(value):
-                if isinstance(event, ResponseLogged) and event.model != "<synthetic>":
+                if isinstance(event, ResponseLogged) and event.model != SYNTHETIC:
                     self.meter.add(event.model, event.usage, utc_now())
                 self._events.put_nowait(event)
                 if isinstance(event, TextDelta | ResponseLogged) and not self.is_busy:

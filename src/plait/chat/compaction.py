@@ -234,7 +234,7 @@ class SessionCompactor:
             output.run.stdout.strip() for output in before_hooks.outputs if output.kind == "words"
         ]
         try:
-            said, compacted = await self._request_summary(
+            answer, compacted = await self._request_summary(
                 head, "\n\n".join(filter(None, (focus, *added)))
             )
         except ModelError as fault:
@@ -263,7 +263,7 @@ class SessionCompactor:
         )
         if hooks:
             await hooks.fire_session_start("compact", model=writer.setting.model)
-            fields = {"trigger": trigger, "compact_summary": said}
+            fields = {"trigger": trigger, "compact_summary": answer}
             after_hooks = await hooks.fire("PostCompact", trigger, fields)
         if trigger == "manual" and not is_older:
             lines = [

@@ -1,4 +1,4 @@
-"""Events of a running session, for a console to show."""
+"""Events of a running session, as a console shows them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -12,7 +12,7 @@ by line, multi-line strings. Anything else is skipped; front matter without an e
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 Value: TypeAlias = str | tuple[str, ...]
@@ -20,6 +20,7 @@ HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTA
 KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*))?")
 ITEM = re.compile(r"\s*-(?:[ \t]+(.*))?")
 COMMENT = re.compile(r"(?:^|\s)#.*")
+LIST = re.compile(r"\[([^\[\]]*)\]\s*(?:#.*)?", re.DOTALL)
 BLOCK = re.compile(r"([|>])[-+0-9]*(?:\s+#.*)?")
 
 
@@ -50,25 +51,20 @@ def parse_document(text: str) -> Document:
     found = HEAD.match(text)
     if found is None:
         return Document({}, text)
-    return Document(dict(_iter_entries(found[1].splitlines())), text[found.end() :])
-
-
-def _iter_entries(lines: Sequence[str]) -> Iterator[tuple[str, Value]]:
-    place = 0
+    head: dict[str, Value] = {}
+    lines, place = found[1].splitlines(), 0
     while place < len(lines):
         named = KEY.fullmatch(lines[place].rstrip())
-        place += 1
-        below = place
-        while below < len(lines) and _is_continuation(lines[below]):
+        place = below = place + 1
+        # blank and indented lines and items of a list belong to the name above them
+        while below < len(lines) and (
+            not lines[below].strip() or lines[below][0] in " \t" or ITEM.fullmatch(lines[below])
+        ):
             below += 1
         if named:
-            yield named[1], _parse_value((named[2] or "").strip(), lines[place:below])
+            head[named[1]] = _parse_value((named[2] or "").strip(), lines[place:below])
         place = below
-
-
-def _is_continuation(line: str) -> bool:
-    """Return whether a line belongs to the name above it."""
-    return not line.strip() or line[0] in " \t" or bool(ITEM.fullmatch(line))
+    return Document(head, text[found.end() :])
 
 
 def _parse_value(first: str, below: Sequence[str]) -> Value:
@@ -77,8 +73,9 @@ def _parse_value(first: str, below: Sequence[str]) -> Value:
         bare = [line[min(indents, default=0) :].rstrip() for line in below]
         text = "\n".join(bare).strip("\n")
         return re.sub(r"(?<!\n)\n(?!\n)", " ", text) if (block[1] == ">") else text
-    if first.startswith("[") and (listed := _parse_list(" ".join([first, *below]))) is not None:
-        return listed
+    listed = LIST.fullmatch(" ".join([first, *below]).strip())
+    if listed:  # a list in brackets that ends, with nothing after it
+        return tuple(filter(None, map(_parse_scalar, _split_commas(listed[1]))))
     items = [found[1] or "" for line in below if (found := ITEM.fullmatch(line.rstrip()))]
     if not COMMENT.sub("", first) and items:
         return tuple(_parse_scalar(item) for item in items)
@@ -89,33 +86,22 @@ def _parse_value(first: str, below: Sequence[str]) -> Value:
 
 def _parse_scalar(text: str) -> str:
     text = text.strip()
+    if quoted := re.match(r'"(?:[^"\\]|\\.)*"', text):
+        try:
+            return str(json.loads(quoted[0], strict=False))
+        except ValueError:
+            return quoted[0][1:-1]
     if text.startswith('"'):
-        return _parse_double_quoted(text)
+        return text
     if text.startswith("'"):
         quoted = re.match(r"'((?:[^']|'')*)'", text)
         return quoted[1].replace("''", "'") if quoted else text
     return COMMENT.sub("", text).strip()
 
 
-def _parse_double_quoted(text: str) -> str:
-    quoted = re.match(r'"(?:[^"\\]|\\.)*"', text)
-    if quoted is None:
-        return text
-    try:
-        return str(json.loads(quoted[0], strict=False))
-    except ValueError:
-        return quoted[0][1:-1]
-
-
-def _parse_list(text: str) -> tuple[str, ...] | None:
-    """Return the items of a list in brackets, None where it does not end, or goes on behind."""
-    found = re.fullmatch(r"\[([^\[\]]*)\]\s*(?:#.*)?", text.strip(), re.DOTALL)
-    return tuple(filter(None, map(_parse_scalar, _split_commas(found[1])))) if found else None
-
-
 def _split_commas(text: str) -> list[str]:
     """Return what stands between commas, those in brackets and quotes left alone."""
-    runtime, part, depth, quote = [], "", 0, ""
+    parts, part, depth, quote = [], "", 0, ""
     for letter in text:
         if quote:
             quote = "" if letter == quote else quote
@@ -123,8 +109,8 @@ def _split_commas(text: str) -> list[str]:
             quote = letter
         depth += 0 if quote else (letter in "({[") - (letter in ")}]")
         if letter == "," and not quote and depth <= 0:
-            runtime.append(part.strip())
+            parts.append(part.strip())
             part = ""
         else:
             part += letter
-    return [*runtime, part.strip()]
+    return [*parts, part.strip()]

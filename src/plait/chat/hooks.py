@@ -11,7 +11,7 @@ import os
 import re
 import signal
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +19,8 @@ from time import monotonic
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from plait.chat.approval import Verdict
-from plait.chat.settings import ClientSettings, SettingsFile
-from plait.record.codec import NotAnObject, decode_object
+from plait.chat.settings import ClientSettings
+from plait.record.codec import NotAnObject, as_mapping, decode_object
 
 HookEvent: TypeAlias = Literal[
     "SessionStart",
@@ -171,55 +171,43 @@ class HookSettings:
 
 
 def load_hooks(settings: ClientSettings) -> HookSettings:
-    """Return the hooks that settings files name; none where one of them says that none is run."""
+    """Return the hooks in settings files; none if one of them disables all."""
     if settings.value("disableAllHooks", kind=bool):
         return HookSettings()
     hooks: list[Hook] = []
     notices: list[str] = []
     for file in settings.active_files:
         events = file.value("hooks")
-        for event, groups in events.items() if isinstance(events, dict) else ():
-            for found in _parse_event(file, event, groups):
-                (hooks if isinstance(found, Hook) else notices).append(found)  # type: ignore[arg-type]
+        for name, groups in events.items() if isinstance(events, dict) else ():
+            event = next((event for event in EVENTS if event == name), None)
+            if event is None:
+                notices.append(f"hooks of '{name}' in '{file.path}' are ignored: unknown event")
+                continue
+            if not isinstance(groups, list):
+                text = f"`hooks.{name}` in '{file.path}' is ignored: it should be a list"
+                notices.append(text)
+                continue
+            for group in groups:
+                inner = as_mapping(group).get("hooks")
+                matcher = as_mapping(group).get("matcher", "")
+                ignored = f"a hook of {name} in '{file.path}' is ignored"
+                if not isinstance(inner, list) or not isinstance(matcher, str):
+                    notices.append(f"{ignored}: it should be an object")
+                    continue
+                for entry in map(as_mapping, inner):
+                    command = entry.get("command")
+                    if entry.get("type", "command") not in KNOWN_TYPES or not (
+                        isinstance(command, str) and command.strip()
+                    ):
+                        notices.append(f"{ignored}: only command hooks run")
+                        continue
+                    given, condition = entry.get("timeout"), entry.get("if")
+                    seconds = SESSION_END_TIMEOUT if event == "SessionEnd" else DEFAULT_TIMEOUT
+                    if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
+                        seconds = min(float(given), MAX_TIMEOUT)
+                    condition = condition if isinstance(condition, str) else None
+                    hooks.append(Hook(event, command, matcher, seconds, condition))
     return HookSettings(tuple(hooks), tuple(notices))
-
-
-def _parse_event(file: SettingsFile, name: str, groups: Any) -> Iterator[Hook | str]:
-    event = next((event for event in EVENTS if event == name), None)
-    if event is None:
-        yield f"hooks of '{name}' in '{file.path}' are ignored: unknown event"
-        return
-    if not isinstance(groups, list):
-        yield f"`hooks.{name}` in '{file.path}' is ignored: it should be a list"
-        return
-    for group in groups:
-        inner = group.get("hooks") if isinstance(group, dict) else None
-        matcher = group.get("matcher", "") if isinstance(group, dict) else ""
-        if not isinstance(inner, list) or not isinstance(matcher, str):
-            yield f"a hook of {name} in '{file.path}' is ignored: it should be an object"
-            continue
-        for entry in inner:
-            yield _parse_hook(event, matcher, entry) or (
-                f"a hook of {name} in '{file.path}' is ignored: only command hooks run"
-            )
-
-
-def _parse_hook(event: HookEvent, matcher: str, entry: Any) -> Hook | None:
-    if not isinstance(entry, dict) or entry.get("type", "command") not in KNOWN_TYPES:
-        return None
-    command, seconds = entry.get("command"), entry.get("timeout")
-    if not isinstance(command, str) or not command.strip():
-        return None
-    usual = SESSION_END_TIMEOUT if event == "SessionEnd" else DEFAULT_TIMEOUT
-    given = seconds if isinstance(seconds, int | float) and not isinstance(seconds, bool) else 0
-    condition = entry.get("if")
-    return Hook(
-        event,
-        command,
-        matcher,
-        min(float(given), MAX_TIMEOUT) if given > 0 else usual,
-        condition if isinstance(condition, str) else None,
-    )
 
 
 def matches_matcher(matcher: str, subject: str | None) -> bool:
@@ -377,12 +365,18 @@ def _parse_json_output(ran: HookRun, orders: Mapping[str, Any], event: HookEvent
     if wrong := _find_schema_error(orders, OUTPUT_SCHEMA) or _find_schema_error(
         own or {}, SPECIFIC_SCHEMA, "hookSpecificOutput."
     ):
-        return HookOutput(ran, "failed", INVALID_OUTPUT.format(wrong, _format_json(orders)))
+        return HookOutput(
+            ran,
+            "failed",
+            INVALID_OUTPUT.format(wrong, json.dumps(orders, indent=2, ensure_ascii=False)),
+        )
     inner: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
     if (named := inner.get("hookEventName", event)) != event and inner:
         elsewhere = HookRun(ran.hook, 1, milliseconds=ran.milliseconds)
         return HookOutput(
-            elsewhere, "failed", WRONG_EVENT.format(event, named, _format_json(orders))
+            elsewhere,
+            "failed",
+            WRONG_EVENT.format(event, named, json.dumps(orders, indent=2, ensure_ascii=False)),
         )
     reason = str(orders.get("reason") or "Blocked by hook")
     is_blocking = orders.get("decision") == "block"
@@ -466,7 +460,3 @@ def _find_schema_error(orders: object, forms: Mapping[str, Check], lead: str = "
         if value is not None and (problem := check(value)):
             return f"{lead}{name}: {problem}"
     return None
-
-
-def _format_json(orders: Mapping[str, Any]) -> str:
-    return json.dumps(orders, indent=2, ensure_ascii=False)

@@ -97,106 +97,6 @@ MAX_SERVERS = 50
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
-class ServerConfigReader:
-    """Reads the servers of a session, and what a person should know of them."""
-
-    def __init__(
-        self,
-        scope: ProjectScope,
-        settings: ClientSettings,
-        environment: Mapping[str, str],
-        *,
-        can_ask: bool,
-    ) -> None:
-        self._scope = scope
-        self._settings = settings
-        self._environment = environment
-        self._can_ask = can_ask
-        """Whether somebody is there who can give leave."""
-        self.notices: list[str] = []
-
-    def read(self) -> list[Server]:
-        """Return them, each name once."""
-        found: dict[str, Server] = {}
-        for source, path, servers in self._iter_sources():
-            for name, value in servers.items():
-                if name not in found and len(found) < MAX_SERVERS:
-                    server = self._parse_server(name, source, path, as_mapping(value))
-                    if server:
-                        found[name] = server
-        return [*found.values()]
-
-    def _iter_sources(self) -> Iterator[tuple[ServerSource, Path, Mapping[str, Any]]]:
-        own = self._scope.configuration
-        places = [own / USER_FILE, own.parent / USER_FILE] if own else []
-        state = next((path for path in places if path.is_file()), None)
-        values = self._read_object(state) if state else {}
-        here = as_mapping(as_mapping(values.get("projects")).get(str(self._scope.root)))
-        if state:
-            yield "local", state, as_mapping(here.get("mcpServers"))
-        for folder in (self._scope.root, *self._scope.root.parents):
-            path = folder / PROJECT_FILE
-            if path.is_file():
-                yield "project", path, as_mapping(self._read_object(path).get("mcpServers"))
-        if state:
-            yield "user", state, as_mapping(values.get("mcpServers"))
-
-    def _read_object(self, path: Path) -> Mapping[str, Any]:
-        try:
-            if path.stat().st_size > MAX_CONFIG_BYTES:
-                raise OSError("it is too long")
-            return decode_object(read_regular(path))
-        except (OSError, NotAnObject) as error:
-            self.notices.append(f"servers of '{path}' are left out: {error}")
-            return {}
-
-    def _parse_server(
-        self, name: str, source: ServerSource, path: Path, entry: Mapping[str, Any]
-    ) -> Server | None:
-        command, url = entry.get("command"), entry.get("url")
-        if not isinstance(command or url, str):
-            self.notices.append(f"the server '{name}' of '{path}' has neither command nor url")
-            return None
-        given = entry["args"] if isinstance(entry.get("args"), list) else []
-        return Server(
-            name,
-            source,
-            path,
-            command=self._fill(command, name) if command else "",
-            arguments=tuple(self._fill(item, name) for item in given),
-            environment=self._fill_all(entry.get("env"), name),
-            url="" if command else self._fill(url, name),
-            headers=self._fill_all(entry.get("headers"), name),
-            is_approved=source != "project" or self._is_approved(name),
-        )
-
-    def _fill_all(self, entry: object, name: str) -> dict[str, str]:
-        return {key: self._fill(value, name) for key, value in as_mapping(entry).items()}
-
-    def _fill(self, entry: object, name: str) -> str:
-        def put(found: re.Match[str]) -> str:
-            value: str | None = self._environment.get(found[1], found[2])
-            if value is None:
-                self.notices.append(
-                    f"the server '{name}' asks for ${found[1]}, which is not there or a secret:"
-                    " `let_through` in config.toml names secrets that may be passed on"
-                )
-            return value or ""
-
-        return VARIABLE.sub(put, str(entry))
-
-    def _is_approved(self, name: str) -> bool:
-        """Return whether a project's server may start; what the project says gives no leave."""
-        refused = self._settings.list_values("disabledMcpjsonServers", is_strict=True)
-        if name in {sourced_value.value for sourced_value in refused}:
-            return False
-        own = [file for file in self._settings.active_files if file.source != "projectSettings"]
-        allowed = [file.value("enabledMcpjsonServers") for file in own]
-        is_all = any(file.value("enableAllProjectMcpServers") is True for file in own)
-        is_named = any(name in item for item in allowed if isinstance(item, list))
-        return not self._can_ask or is_all or is_named
-
-
 def load_servers(
     scope: ProjectScope,
     settings: ClientSettings,
@@ -204,9 +104,81 @@ def load_servers(
     *,
     can_ask: bool = False,
 ) -> tuple[list[Server], list[str]]:
-    """Return the servers that count in a directory, and what a person should know of them."""
-    reader = ServerConfigReader(scope, settings, environment, can_ask=can_ask)
-    return reader.read(), reader.notices
+    """Return the servers of a directory, each name once, and what the user should know."""
+    notices: list[str] = []
+
+    def read_object(path: Path) -> Mapping[str, Any]:
+        try:
+            if path.stat().st_size > MAX_CONFIG_BYTES:
+                raise OSError("it is too long")
+            return decode_object(read_regular(path))
+        except (OSError, NotAnObject) as error:
+            notices.append(f"servers of '{path}' are left out: {error}")
+            return {}
+
+    def iter_sources() -> Iterator[tuple[ServerSource, Path, Mapping[str, Any]]]:
+        own = scope.configuration
+        places = [own / USER_FILE, own.parent / USER_FILE] if own else []
+        state = next((path for path in places if path.is_file()), None)
+        values = read_object(state) if state else {}
+        here = as_mapping(as_mapping(values.get("projects")).get(str(scope.root)))
+        if state:
+            yield "local", state, as_mapping(here.get("mcpServers"))
+        for folder in (scope.root, *scope.root.parents):
+            path = folder / PROJECT_FILE
+            if path.is_file():
+                yield "project", path, as_mapping(read_object(path).get("mcpServers"))
+        if state:
+            yield "user", state, as_mapping(values.get("mcpServers"))
+
+    def fill(template: object, name: str) -> str:
+        def replace_variable(match: re.Match[str]) -> str:
+            value: str | None = environment.get(match[1], match[2])
+            if value is None:
+                notices.append(
+                    f"the server '{name}' asks for ${match[1]}, which is not there or a secret:"
+                    " `let_through` in config.toml names secrets that may be passed on"
+                )
+            return value or ""
+
+        return VARIABLE.sub(replace_variable, str(template))
+
+    def fill_all(templates: object, name: str) -> dict[str, str]:
+        return {key: fill(value, name) for key, value in as_mapping(templates).items()}
+
+    # a project's servers need approval, which no file of the project can give
+    refused = settings.list_values("disabledMcpjsonServers", is_strict=True)
+    refused_names = {entry.value for entry in refused}
+    own_files = [file for file in settings.active_files if file.source != "projectSettings"]
+    lists = [file.value("enabledMcpjsonServers") for file in own_files]
+    approved = [name for names in lists if isinstance(names, list) for name in names]
+    is_all = any(file.value("enableAllProjectMcpServers") is True for file in own_files)
+
+    found: dict[str, Server] = {}
+    for source, path, servers in iter_sources():
+        for name, value in servers.items():
+            if name in found or len(found) >= MAX_SERVERS:
+                continue
+            entry = as_mapping(value)
+            command, url, given = entry.get("command"), entry.get("url"), entry.get("args")
+            if not isinstance(command or url, str):
+                notices.append(f"the server '{name}' of '{path}' has neither command nor url")
+                continue
+            is_approved = not can_ask or is_all or name in approved
+            found[name] = Server(
+                name,
+                source,
+                path,
+                command=fill(command, name) if command else "",
+                arguments=tuple(
+                    fill(item, name) for item in (given if isinstance(given, list) else ())
+                ),
+                environment=fill_all(entry.get("env"), name),
+                url="" if command else fill(url, name),
+                headers=fill_all(entry.get("headers"), name),
+                is_approved=source != "project" or (is_approved and name not in refused_names),
+            )
+    return [*found.values()], notices
 
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -556,7 +528,17 @@ class ResultConverter:
             words = "\n".join(_get_texts(blocks)) or "The tool failed and did not say why."
             return Outcome(words, f"Error: {words}", is_error=True)
         structured = result.get("structuredContent")
-        meta = _build_meta(result)
+        found: dict[str, Any] = {"_meta": result["_meta"]} if result.get("_meta") else {}
+        if structured is not None:
+            found["structuredContent"] = structured
+        links = [
+            part for part in result.get("content") or () if part.get("type") == "resource_link"
+        ]
+        if links:
+            found["resourceLinks"] = [
+                {name: value for name, value in link.items() if name != "type"} for link in links
+            ]
+        meta = {"mcp_meta": found} if found else {}
         if structured is not None:
             text = json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
             return self._fit(tool, text, text, "JSON", meta)
@@ -646,21 +628,6 @@ def _decode_base64(data: object) -> bytes | None:
         return base64.b64decode(data, validate=True) if isinstance(data, str) else None
     except (binascii.Error, ValueError):
         return None
-
-
-def _build_meta(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the line of the result says of it besides."""
-    found: dict[str, Any] = {}
-    if entry.get("_meta"):
-        found["_meta"] = entry["_meta"]
-    if entry.get("structuredContent") is not None:
-        found["structuredContent"] = entry["structuredContent"]
-    links = [part for part in entry.get("content") or () if part.get("type") == "resource_link"]
-    if links:
-        found["resourceLinks"] = [
-            {name: value for name, value in link.items() if name != "type"} for link in links
-        ]
-    return {"mcp_meta": found} if found else {}
 
 
 MAX_DESCRIPTION = 2048

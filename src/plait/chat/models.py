@@ -37,8 +37,9 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from plait.chat.model_info import ALIASES
-from plait.chat.responses import CONNECTION
+from plait.chat.responses import CONNECTION, CONNECTION_DROPPED
 from plait.chat.streaming import (
+    UNPARSED,
     Block,
     BlockDelta,
     BlockFinished,
@@ -65,6 +66,12 @@ __all__ = ["MessagesApi", "ReplayModel", "Reply", "ScriptModel", "stream_reply"]
 DELTA_LENGTH = 24
 """Letters that come at once."""
 LETTERS_PER_TOKEN = 4
+DELTA_KINDS: dict[str, tuple[DeltaKind, ...]] = {
+    "text": ("text",),
+    "thinking": ("thinking", "signature"),
+    "tool_use": ("input",),
+}
+"""The parts of a block that stream, which are also the names of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +112,13 @@ def _iter_events(reply: Reply, request: Request, message: str) -> Iterator[Strea
     for index, block in enumerate(reply.content):
         empty: dict[str, Any] = {"text": "", "thinking": "", "signature": "", "input": {}}
         yield BlockStarted(index, {name: empty.get(name, value) for name, value in block.items()})
-        for kind, text in _iter_deltas(block):
+        for kind in DELTA_KINDS.get(str(block.get("type")), ()):
+            value = block.get(kind, "" if kind != "input" else {})
+            text = json.dumps(value) if kind == "input" else str(value)
             for start in range(0, len(text), DELTA_LENGTH):
                 yield BlockDelta(index, kind, text[start : start + DELTA_LENGTH])
         yield BlockFinished(index, block)
     yield ResponseFinished(reply.stop_reason, None, usage)
-
-
-def _iter_deltas(block: Block) -> Iterator[tuple[DeltaKind, str]]:
-    match block.get("type"):
-        case "text":
-            yield "text", str(block.get("text", ""))
-        case "thinking":
-            yield "thinking", str(block.get("thinking", ""))
-            yield "signature", str(block.get("signature", ""))
-        case "tool_use":
-            yield "input", json.dumps(block.get("input", {}))
 
 
 def _estimate_tokens(text: Sequence[Mapping[str, Any]]) -> int:
@@ -129,7 +127,6 @@ def _estimate_tokens(text: Sequence[Mapping[str, Any]]) -> int:
 
 Event: TypeAlias = Mapping[str, Any]
 OFFICIAL_URL = "https://api.anthropic.com"
-UNPARSED = "__unparsedToolInput"
 RETRYABLE_STATUSES = frozenset({408, 409, 429})
 DELTAS: dict[str, tuple[DeltaKind, str]] = {
     "text_delta": ("text", "text"),
@@ -140,7 +137,6 @@ DELTAS: dict[str, tuple[DeltaKind, str]] = {
 STATUSES = {"rate_limit_error": 429, "api_error": 500, "overloaded_error": 529}
 """The status that an error would have had, had it come before the stream."""
 CONNECTION_REFUSED = "Connection refused — a firewall or proxy may be blocking it (ECONNREFUSED)"
-CONNECTION_DROPPED = "Connection dropped (ECONNRESET)"
 TIMED_OUT = "Request timed out"
 
 
@@ -175,6 +171,14 @@ class MessagesApi:
     ) -> AsyncGenerator[Event, None]:
         import anthropic as sdk  # loaded here: most sessions start faster than it loads
 
+        body: dict[str, Any] = {
+            "model": request.model,
+            "messages": list(request.messages),
+            "max_tokens": request.max_tokens,
+            **({"system": list(request.system)} if request.system else {}),
+            **({"tools": list(request.tools)} if request.tools else {}),
+            **({"extra_body": dict(request.extra)} if request.extra else {}),
+        }
         try:
             if self._client is None:
                 self._client = sdk.AsyncAnthropic(
@@ -184,7 +188,7 @@ class MessagesApi:
                     timeout=self._timeout,
                     open_telemetry=False,
                 )
-            stream = await self._client.messages.create(**_build_body(request), stream=True)
+            stream = await self._client.messages.create(**body, stream=True)
             pieces.request = stream.response.headers.get("request-id")
             async with stream:
                 async for event in stream:
@@ -294,19 +298,6 @@ class EventParser:
             except ValueError:  # logged as the client logs it
                 block["input"] = {UNPARSED: {"raw": text, "len": len(text)}}
         return dict(block)
-
-
-def _build_body(request: Request) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "model": request.model,
-        "messages": list(request.messages),
-        "max_tokens": request.max_tokens,
-    }
-    if request.system:
-        body["system"] = list(request.system)
-    if request.tools:
-        body["tools"] = list(request.tools)
-    return body | {"extra_body": dict(request.extra)} if request.extra else body
 
 
 def _check_api_options(model: str, key: str | None, base_url: str | None) -> None:

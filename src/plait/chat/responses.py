@@ -1,4 +1,4 @@
-"""Requests to the model: streaming, logging, retrying and describing errors."""
+"""Model requests: streaming, logging, retrying and describing errors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping

@@ -148,11 +148,9 @@ def build_file_states(
             state.record_backup(kept, is_since=has_begun and state.target is not None)
             if has_begun and state.target is None:
                 state.target = kept
-    return (
-        {name: file_state for name, file_state in states.items() if file_state.target}
-        if has_begun
-        else None
-    )
+    if not has_begun:
+        return None
+    return {name: state for name, state in states.items() if state.target}
 
 
 class Snapshot(NamedTuple):

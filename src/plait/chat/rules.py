@@ -215,15 +215,15 @@ def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
 
 def _split_rules(text: str) -> list[str]:
     """Return what stands between commas and spaces, those in brackets left alone."""
-    runtime, depth, part = [], 0, ""
+    parts, depth, part = [], 0, ""
     for letter in text:
         depth += (letter == "(") - (letter == ")")
         if depth <= 0 and (letter == "," or letter.isspace()):
-            runtime.append(part)
+            parts.append(part)
             part = ""
         else:
             part += letter
-    return [item for item in (*runtime, part) if item.strip()]
+    return [item for item in (*parts, part) if item.strip()]
 
 
 def load_rules(

@@ -5,7 +5,7 @@ read or write, not edited since. Lists survive compactions and rewinds, so they 
 whole log.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
@@ -120,15 +120,41 @@ def build_runtime(writer: SessionWriter, options: SessionOptions) -> Runtime:
     root, is_older = Path(writer.setting.cwd), writer.setting.is_older
     rules, configuration = options.rules, find_configuration(writer.path)
     extra_directories = (*options.others, *options.settings.extra_directories)
-    agent_kinds = load_agent_kinds(configuration, root)
+    agent_kinds, agent_notices = load_agent_kinds(configuration, root)
     tools = {**options.toolbox()}
     has_own_tools = options.tools is not None
     if not (has_own_tools or rules.disabled_tools & {*AGENT_TOOL_NAMES}):
-        spawn = SpawnAgent(agent_kinds.kinds, "Task" if is_older else "Agent")
+        spawn = SpawnAgent(agent_kinds, "Task" if is_older else "Agent")
         tools = {spawn.name: spawn, **tools}
         if not is_older and SendMessage.name not in rules.disabled_tools:
             tools[SendMessage.name] = SendMessage()
-    place = _build_workplace(writer, options, rules, extra_directories, tools)
+    environment = {**options.environment, **options.settings.environment}
+    model_name = writer.setting.model  # side queries stay with it when the model is switched
+
+    async def side_query(question: str, tools: Sequence[Mapping[str, Any]]) -> Sequence[Block]:
+        request = Request(
+            model_name.removesuffix(LONG_CONTEXT_SUFFIX),
+            [{"role": "user", "content": question}],
+            tools=tools,
+            max_tokens=SIDE_QUERY_MAX_TOKENS,
+        )
+        try:
+            pieces = [piece async for piece in options.model.stream(request)]
+        except ModelError as error:
+            raise ToolError(f"The model did not answer: {error.text}") from error
+        return [piece.block for piece in pieces if isinstance(piece, BlockFinished)]
+
+    place = Workplace(
+        root,
+        cwd=root,
+        extra_directories=extra_directories,
+        environment=without_secrets(environment, options.let_through),
+        secrets=secret_values(environment, options.let_through),
+        results_folder=writer.path.with_suffix("") / "tool-results",
+        has_network=not NETWORK_TOOLS.isdisjoint(tools),
+        side_query=side_query,
+    )
+    place.is_hidden = rules.hidden_files(place)
     work_environment = WorkEnvironment.detect(place.root, date.today(), extra_directories)
 
     home = place.environment.get("HOME")
@@ -211,48 +237,9 @@ def build_runtime(writer: SessionWriter, options: SessionOptions) -> Runtime:
         restore_tool_state=ToolStateRestorer(
             context, writer.path, place, is_pending=writer.tip is not None
         ).restore,
-        agents=AgentPool(
-            agent_kinds.kinds, environment=work_environment, notices=agent_kinds.notices
-        ),
+        agents=AgentPool(agent_kinds, environment=work_environment, notices=agent_notices),
         hooks=hooks,
     )
-
-
-def _build_workplace(
-    writer: SessionWriter,
-    options: SessionOptions,
-    rules: PermissionRules,
-    extra_directories: tuple[Path, ...],
-    tools: Collection[str],
-) -> Workplace:
-    root, model_name = Path(writer.setting.cwd), writer.setting.model
-    environment = {**options.environment, **options.settings.environment}
-
-    async def side_query(question: str, tools: Sequence[Mapping[str, Any]]) -> Sequence[Block]:
-        request = Request(
-            model_name.removesuffix(LONG_CONTEXT_SUFFIX),
-            [{"role": "user", "content": question}],
-            tools=tools,
-            max_tokens=SIDE_QUERY_MAX_TOKENS,
-        )
-        try:
-            pieces = [piece async for piece in options.model.stream(request)]
-        except ModelError as error:
-            raise ToolError(f"The model did not answer: {error.text}") from error
-        return [piece.block for piece in pieces if isinstance(piece, BlockFinished)]
-
-    place = Workplace(
-        root,
-        cwd=root,
-        extra_directories=extra_directories,
-        environment=without_secrets(environment, options.let_through),
-        secrets=secret_values(environment, options.let_through),
-        results_folder=writer.path.with_suffix("") / "tool-results",
-        has_network=not NETWORK_TOOLS.isdisjoint(tools),
-        side_query=side_query,
-    )
-    place.is_hidden = rules.hidden_files(place)
-    return place
 
 
 LIST_MARKERS = (

@@ -1,4 +1,4 @@
-"""What `/clear`, `/rename` and other commands do to the log."""
+"""The log lines of `/clear`, `/rename`, `/branch` and other commands."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

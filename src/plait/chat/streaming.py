@@ -1,4 +1,4 @@
-"""Requests to a model and the events of its streamed response."""
+"""Model requests and the events of streamed responses."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +7,8 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 Block: TypeAlias = Mapping[str, Any]
 Message: TypeAlias = Mapping[str, Any]
 DeltaKind: TypeAlias = Literal["text", "thinking", "signature", "input"]
+UNPARSED = "__unparsedToolInput"
+"""The only argument of a call whose arguments are not JSON, as the client logs it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from plait.chat.events import (
 )
 from plait.chat.hooks import HookEffect
 from plait.chat.mcp import ServerTool
+from plait.chat.permissions import REJECTED_OUTPUT
 from plait.chat.prompts import Prompt, PromptQueue
 from plait.chat.responses import ResponseClient, is_too_long, log_model_error
 from plait.chat.runtime import Emit, Ruling, Runtime, SessionTool, cancel_and_wait
@@ -45,7 +46,7 @@ from plait.chat.skills import (
     log_skill_result,
     use_model,
 )
-from plait.chat.streaming import Block, ModelError
+from plait.chat.streaming import UNPARSED, Block, ModelError
 from plait.chat.tools.base import Outcome, Proposal, Tool, ToolError
 from plait.chat.tools.commands import is_read_only
 from plait.chat.tools.secrets import SecretHidingTool
@@ -112,13 +113,10 @@ CONCURRENT_EFFECTS = frozenset({"none", "read", "network"})
 """Effects of calls that may be done at the same time."""
 FILE_TOOLS = frozenset({"Read", "Write", "Edit", "NotebookEdit"})
 """Tools that read or write the files they name."""
-UNPARSED = "__unparsedToolInput"
-"""What a call has for its arguments where they are no JSON, as the client logs it."""
 MAX_UNPARSED_SHOWN = 200
 TOOL_ALIASES = {"Agent": "Task", "Task": "Agent"}
 """Tools that other versions call otherwise."""
 USE_OTHER_TOOLS = "Continue with the tools you have."
-REJECTED_OUTPUT = "User rejected tool use"
 INVALID_CALL_ERRORS = ("InputValidationError", "Error: No such tool")
 """What is told of calls that are none: hooks do not hear of them."""
 

@@ -23,6 +23,19 @@ from plait.record.billing import Figures
 from plait.record.codec import as_mapping, convert_leniently
 from plait.write.lines import Clock, Fields, utc_now
 
+TOKEN_FIELDS = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
+
+
+def count_tokens(usage: Mapping[str, Any]) -> int:
+    """Return the tokens of a request and its response, as the API reports them."""
+    counts = (usage.get(name) for name in TOKEN_FIELDS)
+    return sum(number for number in counts if isinstance(number, int))
+
 
 class Meter:
     """Counts what responses take."""
@@ -125,15 +138,13 @@ class SessionCost:
                 self._calls[event.call] = moment
             case ToolFinished():
                 self._add_total(TOTALS[2], (moment - self._calls.pop(event.call, moment)) * 1000)
-                for hunk in as_mapping(event.outcome.output).get("structuredPatch") or ():
+                output = as_mapping(event.outcome.output)
+                for hunk in output.get("structuredPatch") or ():
                     changed = [str(line)[:1] for line in as_mapping(hunk).get("lines") or ()]
                     self._add_total(TOTALS[3], changed.count("+"))
                     self._add_total(TOTALS[4], changed.count("-"))
-                if as_mapping(event.outcome.output).get("type") == "create":
-                    self._add_total(
-                        TOTALS[3],
-                        len(str(as_mapping(event.outcome.output).get("content", "")).splitlines()),
-                    )
+                if output.get("type") == "create":
+                    self._add_total(TOTALS[3], len(str(output.get("content", "")).splitlines()))
         self._last = moment
 
     def _add_usage(self, model: str, usage: Mapping[str, Any]) -> None:
@@ -167,16 +178,15 @@ class SessionCost:
             found[model] = counts | {
                 "costUSD": _get_number(old, "costUSD") + new.get("costUSD", 0.0)
             }
-        models = found
         return {
-            "totalCostUSD": sum(model.get("costUSD", 0.0) for model in models.values()),
+            "totalCostUSD": sum(model.get("costUSD", 0.0) for model in found.values()),
             **{
                 name: round(_get_number(self.before, name) + self._totals.get(name, 0))
                 for name in TOTALS
             },
             "totalDuration": round(_get_number(self.before, "totalDuration")) + took,
             "startTime": self.before.get("startTime") or began,
-            "modelUsage": models,
+            "modelUsage": found,
             "hasUnknownModelCost": self._is_unpriced
             or self.before.get("hasUnknownModelCost") is True,
         }

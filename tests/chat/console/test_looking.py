@@ -159,7 +159,12 @@ def facts(session: str, title: str, **known: Any) -> Facts:
     rest: dict[str, Any] = dict.fromkeys(Facts.__dataclass_fields__)
     rest |= {"session": session, "title": title, "project": "p", "path": Path(f"/{session}.jsonl")}
     rest |= {"entries": 3, "bytes": 9, "versions": (), "subagents": 0, "is_live": False}
-    rest |= {"is_kept": False, "is_incomplete": False, "ended": "2026-11-03T10:00:00Z"}
+    rest |= {
+        "is_kept": False,
+        "is_incomplete": False,
+        "ended": "2026-11-03T10:00:00Z",
+        "agent": "claude",
+    }
     return Facts(**{**rest, **known})
 
 
@@ -200,37 +205,37 @@ def picking() -> SessionPicker:
 def test_words_choose_among_sessions(typed: str, found: str) -> None:
     chosen = picking()
     chosen.set_query(typed)
-    assert "".join(row.facts.session[0] for row in chosen.found) == found
+    assert "".join(row.facts.session[0] for row in chosen.matching) == found
 
 
 def test_moving_stays_among_what_is_found() -> None:
     chosen = picking()
     for step, session in ((1, "b"), (9, "c"), (-1, "b"), (-9, "a")):
         chosen.move(step)
-        assert chosen.chosen and chosen.chosen.facts.session[0] == session
+        assert chosen.selected and chosen.selected.facts.session[0] == session
     chosen.move(2)
     chosen.set_query("parser")
     assert chosen.at == 0
     chosen.set_query("nothing of the kind")
     chosen.move(1)
-    assert (chosen.chosen, chosen.at) == (None, 0)
+    assert (chosen.selected, chosen.at) == (None, 0)
 
 
 def test_what_was_said_comes_first_and_goes_with_the_words() -> None:
     chosen = picking()
     chosen.set_query("tokens")
-    assert chosen.found == []
+    assert chosen.matching == []
     chosen.search()
-    assert [(row.facts.session[0], row.snippet) for row in chosen.found] == [("b", "…tokens…")]
+    assert [(row.facts.session[0], row.snippet) for row in chosen.matching] == [("b", "…tokens…")]
     chosen.set_query("")
-    assert "".join(row.facts.session[0] for row in chosen.found) == "ac"
+    assert "".join(row.facts.session[0] for row in chosen.matching) == "ac"
     chosen.set_query("never")
     chosen.search()
     assert chosen.note == "no messages match"
     chosen.is_everywhere = True
     chosen.read()
     chosen.set_query("")
-    assert len(chosen.found) == 4
+    assert len(chosen.matching) == 4
 
 
 def test_a_reading_that_is_no_longer_wanted_adds_nothing() -> None:

@@ -83,20 +83,20 @@ class SessionPicker:
     """Which reading is wanted: an earlier one, should it still go on, adds nothing."""
 
     @property
-    def found(self) -> list[Row]:
+    def matching(self) -> list[Row]:
         """The rows that hold what is typed."""
         words = self.query.casefold().split()
         return [row for row in self.rows if row.snippet or row.matches(words)]
 
     @property
-    def chosen(self) -> Row | None:
+    def selected(self) -> Row | None:
         """The row that is meant."""
-        found = self.found
+        found = self.matching
         return found[min(self.at, len(found) - 1)] if found else None
 
     def move(self, count: int) -> None:
         """Go to another row."""
-        self.at = min(max(self.at + count, 0), max(len(self.found) - 1, 0))
+        self.at = min(max(self.at + count, 0), max(len(self.matching) - 1, 0))
 
     def set_query(self, text: str) -> None:
         """Look for other words."""
@@ -170,11 +170,8 @@ class ChatArchive:
         found = archive.search(words, limit=MAX_FOUND)
         best = {hit.session: hit.snippet for hit in reversed(found.hits)}
         known = {session.id: session for session in archive.sessions if session.file}
-        named = [
-            known[fromkey]
-            for fromkey in dict.fromkeys(hit.session for hit in found.hits)
-            if fromkey in known
-        ]
+        names = dict.fromkeys(hit.session for hit in found.hits)
+        named = [known[name] for name in names if name in known]
         return [(archive.facts(session), " ".join(best[session.id].split())) for session in named]
 
     def make_picker(self, is_meant: Callable[[Facts], bool] = lambda facts: True) -> SessionPicker:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from plait.chat.approval import Approval, Mode
 from plait.chat.console.archive import ChatArchive
@@ -31,6 +30,7 @@ from plait.chat.console.keyboard import (
     stop_on_interrupt,
 )
 from plait.chat.console.openers import Engine, SessionOpener
+from plait.chat.console.options import INTERRUPTED_EXIT_CODE
 from plait.chat.console.screen import Activity, EventRenderer, Screen
 from plait.chat.events import Compacted, Event, PromptLogged, ResponseLogged, TextDelta, TurnEnded
 from plait.chat.rewind import RewindPoint
@@ -82,24 +82,29 @@ class StatusLine:
         """Take what an event says of it."""
         match event:
             case ResponseLogged() if event.model != SYNTHETIC:
-                self._record_response(event.model, event.usage)
+                used = parse_tokens(convert_leniently(event.usage, Figures))
+                if used.total:
+                    lasts = self.next_prompt.lasts if self.next_prompt else MINUTES
+                    if used.cache_write:
+                        lasts = HOUR if used.cache_write_1h else MINUTES
+                    tokens, now = used.total_input + used.output, self.clock()
+                    self.next_prompt = NextPrompt(
+                        tokens,
+                        tokens,
+                        0,
+                        1.0,
+                        1.0,
+                        model=event.model,
+                        used=used,
+                        time=now,
+                        lasts=lasts,
+                    )
             case Compacted():
                 self.next_prompt = None
             case TurnEnded():
                 self.update_context_fill(client)
             case _:
                 pass
-
-    def _record_response(self, model: str, usage: Mapping[str, Any]) -> None:
-        used = parse_tokens(convert_leniently(usage, Figures))
-        if not used.total:
-            return
-        before = self.next_prompt.lasts if self.next_prompt else MINUTES
-        lasts = (HOUR if used.cache_write_1h else MINUTES) if used.cache_write else before
-        tokens = used.total_input + used.output
-        self.next_prompt = NextPrompt(
-            tokens, tokens, 0, 1.0, 1.0, model=model, used=used, time=self.clock(), lasts=lasts
-        )
 
     def update_context_fill(self, client: Engine) -> None:
         """Look how full the context is."""
@@ -199,7 +204,7 @@ class PermissionDialog:
                 *render_proposal(proposal, self.screen.renderer.directory),
                 render_choices(proposal),
             ]
-            await self.screen.print(shown, is_whole=True)
+            await self.screen.print(shown, wraps=True)
             while (text := await self.keyboard.answer(QUESTION)) is not None:
                 if answer := await self._parse_answer(text.strip(), proposal):
                     return answer
@@ -210,7 +215,7 @@ class PermissionDialog:
         if text.startswith("/"):
             if await self.run_command(text):
                 return Approval(is_allowed=False, ends_turn=True)
-            await self.screen.print([render_choices(proposal)], is_whole=True)
+            await self.screen.print([render_choices(proposal)], wraps=True)
             return None
         match ANSWER_ALIASES.get(text.casefold(), text.casefold()):
             case "":
@@ -228,7 +233,7 @@ class PermissionDialog:
             case _ if text.isascii() and len(text.split()) == 1:
                 # more likely a mistyped choice than an instruction to the model
                 await self.screen.say(f"'{safe_line(text)}' is not one of the choices")
-                await self.screen.print([render_choices(proposal)], is_whole=True)
+                await self.screen.print([render_choices(proposal)], wraps=True)
                 return None
             case _:
                 return Approval(is_allowed=False, feedback=text)
@@ -288,7 +293,6 @@ def render_choices(proposal: Proposal) -> OutputBlock:
     return OutputBlock(lines=lines, tone="plain")
 
 
-INTERRUPTED_EXIT_CODE = 130
 CYCLED_MODES: tuple[Mode, ...] = ("default", "acceptEdits", "plan")
 """What Shift-Tab goes through."""
 
@@ -470,17 +474,19 @@ class Talk:
         await self._switch_session(self.sessions.resume(path))
 
     def estimate_next_prompt(self) -> None:
-        """Look what the next prompt of a session that goes on costs, while one types."""
+        """Find out what the next prompt of a resumed session costs, while the user types."""
         path = self.client.path
-        look = asyncio.ensure_future(self._estimate_next_prompt(path))
-        self._side_tasks.add(look)
-        look.add_done_callback(self._side_tasks.discard)
 
-    async def _estimate_next_prompt(self, path: Path) -> None:
-        found = await asyncio.to_thread(self.archive.estimate_next_prompt, path)
-        if found and self.status.next_prompt is None and self.client.path == path:
-            self.status.next_prompt = found
-            self.keyboard.redraw()
+        async def estimate() -> None:
+            found = await asyncio.to_thread(self.archive.estimate_next_prompt, path)
+            # by now there may be a response, or another session
+            if found and self.status.next_prompt is None and self.client.path == path:
+                self.status.next_prompt = found
+                self.keyboard.redraw()
+
+        task = asyncio.ensure_future(estimate())
+        self._side_tasks.add(task)
+        task.add_done_callback(self._side_tasks.discard)
 
     async def _switch_session(self, client: Engine) -> None:
         old, self.client = self.client, client

@@ -17,6 +17,7 @@ from plait.write.lines import NEWEST, Version
 REPLAY_PREFIX, SCRIPT_PREFIX = "replay:", "script:"
 EngineName: TypeAlias = Literal["api", "claude"]
 DEFAULT_MODEL = "claude-opus-5-5"
+INTERRUPTED_EXIT_CODE = 130
 MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
 
 

@@ -29,7 +29,7 @@ from plait.chat.client import Client
 from plait.chat.console.commands import COMMANDS, run_text_command, split_command
 from plait.chat.console.keyboard import PlainKeyboard
 from plait.chat.console.openers import ApiOpener
-from plait.chat.console.options import parse_mode
+from plait.chat.console.options import INTERRUPTED_EXIT_CODE, parse_mode
 from plait.chat.events import (
     Ending,
     Event,
@@ -59,6 +59,7 @@ from plait.cli.text import safe
 from plait.errors import UserError
 from plait.record.codec import as_mapping, get_text
 from plait.write.lines import Content
+from plait.write.transcript import SYNTHETIC
 
 Json: TypeAlias = dict[str, Any]
 
@@ -366,7 +367,6 @@ CONSTANT_USAGE = {
     "service_tier": "standard",
 }
 """What the client says of usage whatever it was."""
-SYNTHETIC = "<synthetic>"
 SUBTYPES: dict[Ending, str] = {
     "max_turns": "error_max_turns",
     "max_budget": "error_max_budget_usd",
@@ -524,7 +524,6 @@ TEXT_COMMANDS = ("compact", "context", "cost", "rename")
 FAILED_EXIT_CODE = 1
 STDIN_TIMEOUT = 3.0
 """Seconds that standard input may take where there is a prompt already."""
-INTERRUPTED_EXIT_CODE = 130
 COMPACTED = "compacted: conversation replaced by a summary"
 ENDING_TEXTS = {
     "max_turns": "Error: Reached max turns ({max_turns})",

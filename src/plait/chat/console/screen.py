@@ -28,10 +28,12 @@ from plait.chat.events import (
     ToolStarted,
     TurnEnded,
 )
+from plait.chat.usage import count_tokens
 from plait.cli.output import Output
 from plait.cli.passages import WIDEST_PAGE, PassagePrinter
-from plait.conversation import model as told
+from plait.conversation.model import ToolCall
 from plait.conversation.results import parse_result
+from plait.conversation.usage import SYNTHETIC
 from plait.record import parse_record
 from plait.record.message import ToolResult
 from plait.view.calls import CallLine, CallView, format_call_line, list_todo_items
@@ -188,13 +190,6 @@ OUTPUT_FILE = re.compile(r"written to: (.+?)\. You will be notified")
 DONE = "completed"
 SIGNS = {DONE: "✓", "in_progress": "▸", "pending": "○"}
 LAUNCHED = "async_launched"
-TOKEN_FIELDS = (
-    "input_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "output_tokens",
-)
-"""What an answer read and said, in all."""
 MAX_SHOWN = 5
 THOUSAND = 1000
 
@@ -227,8 +222,7 @@ class AgentActivity:
             case ToolStarted(proposal=proposal):
                 self.doing, self.calls = f"{proposal.tool} {proposal.title}", self.calls + 1
             case ResponseLogged(usage=usage):
-                counts = (usage.get(name) for name in TOKEN_FIELDS)
-                self.tokens = sum(number for number in counts if isinstance(number, int))
+                self.tokens = count_tokens(usage)
             case _:
                 pass
 
@@ -273,18 +267,19 @@ class Activity:
                 pass
 
     def _forget_agents(self, is_over: Callable[[AgentActivity], bool]) -> None:
-        self.agents = {
-            name: agent_activity
-            for name, agent_activity in self.agents.items()
-            if not is_over(agent_activity)
-        }
+        self.agents = {name: agent for name, agent in self.agents.items() if not is_over(agent)}
 
     def _record_result(self, event: ToolFinished, given: Mapping[str, Any]) -> None:
         output = event.outcome.output
         known = output if isinstance(output, Mapping) else {}
         match event.tool:
+            case "Agent" | "Task" if known.get("status") == LAUNCHED:
+                self._background.add(event.call)
+                what = str(given.get("description") or "agent")
+                agent = AgentActivity(event.call, what, self.clock())
+                self.agents.setdefault(str(known.get("agentId")), agent)
             case "Agent" | "Task":
-                self._record_agent_result(event.call, known, given)
+                self._forget_agents(lambda agent: agent.call == event.call)
             case "TodoWrite" if isinstance(given.get("todos"), list):
                 self.todos = list_todo_items(given["todos"])
             case "TaskCreate" | "TaskUpdate":
@@ -299,26 +294,13 @@ class Activity:
             case "TaskStop" | "KillShell":
                 self.jobs.pop(str(given.get("task_id") or given.get("shell_id")), None)
             case "Bash" if name := known.get("backgroundTaskId"):
-                self._add_job(str(name), event, given)
+                what = str(given.get("description") or given.get("command") or event.tool)
+                content = event.outcome.content
+                found = OUTPUT_FILE.search(content) if isinstance(content, str) else None
+                file = Path(found[1]) if found else None
+                self.jobs[str(name)] = BackgroundJob(str(name), what, self.clock(), file)
             case _:
                 pass
-
-    def _record_agent_result(
-        self, call: str, output: Mapping[str, Any], given: Mapping[str, Any]
-    ) -> None:
-        """Forget an agent that is back; one in the background goes on."""
-        if output.get("status") != LAUNCHED:
-            self._forget_agents(lambda agent: agent.call == call)
-            return
-        self._background.add(call)
-        what = str(given.get("description") or "agent")
-        self.agents.setdefault(str(output.get("agentId")), AgentActivity(call, what, self.clock()))
-
-    def _add_job(self, name: str, event: ToolFinished, given: Mapping[str, Any]) -> None:
-        what = str(given.get("description") or given.get("command") or event.tool)
-        content = event.outcome.content
-        found = OUTPUT_FILE.search(content) if isinstance(content, str) else None
-        self.jobs[name] = BackgroundJob(name, what, self.clock(), Path(found[1]) if found else None)
 
     @property
     def plan(self) -> tuple[tuple[str, str], ...]:
@@ -326,35 +308,26 @@ class Activity:
         return (*self.todos, *self.tasks.values())
 
     def lines(self) -> list[str]:
-        """Return what is shown while something goes on."""
-        return [*self._plan_lines(), *(f"  ◐ {item}" for item in self.format_running())]
-
-    def _plan_lines(self) -> Iterator[str]:
-        open_ones = [item for item in self.plan if item[0] != DONE]
-        if not open_ones:
-            return
-        done = len(self.plan) - len(open_ones)
-        if done:
-            yield f"  {SIGNS[DONE]} {done} of {len(self.plan)} done"
-        for status, words in open_ones[:MAX_SHOWN]:
-            yield f"  {SIGNS.get(status, '○')} {words}"
-        if more := len(open_ones) - MAX_SHOWN:
-            yield from [f"  … and {more} more"] if more > 0 else ()
+        """Return the lines shown while a turn runs: open to-dos, then what runs."""
+        todo = [item for item in self.plan if item[0] != DONE]
+        lines = [f"  {SIGNS.get(status, '○')} {words}" for status, words in todo[:MAX_SHOWN]]
+        if (done := len(self.plan) - len(todo)) and todo:
+            lines.insert(0, f"  {SIGNS[DONE]} {done} of {len(self.plan)} done")
+        if len(todo) > MAX_SHOWN:
+            lines.append(f"  … and {len(todo) - MAX_SHOWN} more")
+        return [*lines, *(f"  ◐ {item}" for item in self.format_running())]
 
     def format_running(self) -> list[str]:
-        """Return a line for all that runs: agents, then commands in the background."""
-        agents = [
-            join_dotted(
-                f"agent: {agent_activity.title}",
-                agent_activity.doing,
-                _format_counts(agent_activity),
-                self._time(agent_activity.since),
-            )
-            for agent_activity in self.agents.values()
-        ]
-        return agents + [
-            join_dotted(job.name, job.title, self._time(job.since)) for job in self.jobs.values()
-        ]
+        """Return a line for everything that runs: agents, then commands in the background."""
+        lines = []
+        for agent in self.agents.values():
+            calls = format_count(agent.calls, "call") if agent.calls else ""
+            tokens = f"{format_tokens(agent.tokens)} tokens" if agent.tokens else ""
+            counts = join_dotted(calls, tokens)
+            took = self._time(agent.since)
+            lines.append(join_dotted(f"agent: {agent.title}", agent.doing, counts, took))
+        jobs = self.jobs.values()
+        return lines + [join_dotted(job.name, job.title, self._time(job.since)) for job in jobs]
 
     def _time(self, since: float) -> str:
         return format_duration((self.clock() - since) * THOUSAND)
@@ -369,12 +342,6 @@ class Activity:
         )
 
 
-def _format_counts(agent: AgentActivity) -> str:
-    tokens = f"{format_tokens(agent.tokens)} tokens" if agent.tokens else ""
-    return join_dotted(format_count(agent.calls, "call") if agent.calls else "", tokens)
-
-
-SYNTHETIC = "<synthetic>"
 WAITING = "waiting for the model"
 MAX_PROMPT_LINES = 12
 RESULT_LINE = parse_record(b'{"type":"user"}')
@@ -455,10 +422,30 @@ class EventRenderer:
                 words, tone = ENDINGS[event.ending]
                 if event.ending == "failed" and event.text:
                     yield SpeechBlock(voice="error", text=event.text)
-                yield RemarkBlock(text=join_dotted(words, *_iter_figures(event)), tone=tone)
-            case RetryScheduled() | Compacted() | Notice():
+                tokens = sum(event.usage.values())
+                figures = (
+                    format_duration(event.duration_ms),
+                    format_count(event.responses, "response") if event.responses > 1 else "",
+                    f"{format_tokens(tokens)} tokens" if tokens else "",
+                    format_money(event.cost) if event.cost else "",
+                )
+                yield RemarkBlock(text=join_dotted(words, *figures), tone=tone)
+            case RetryScheduled():
                 yield from self.flush()
-                yield _make_remark(event)
+                again = f"trying again in {event.seconds:.0f} s"
+                text = f"{event.text}: {again}, {event.attempt} of {event.max_attempts}"
+                yield RemarkBlock(text=text, tone="trouble")
+            case Compacted():
+                yield from self.flush()
+                before = format_thousands(event.tokens_before)
+                what = "compacted" if event.trigger == "manual" else "compacted automatically"
+                yield CompactionBlock(
+                    text=f"{what}: conversation replaced by a summary",
+                    details=(f"{before} tokens before",) if before else (),
+                )
+            case Notice():
+                yield from self.flush()
+                yield RemarkBlock(text=event.text, tone="trouble" if event.is_error else "quiet")
 
     def flush(self) -> Iterator[AnyBlock]:
         """Yield the words that no blank line has ended yet."""
@@ -486,7 +473,7 @@ class EventRenderer:
                 return WAITING
 
 
-def _build_call(event: ToolFinished, given: Any) -> told.ToolCall:
+def _build_call(event: ToolFinished, given: Any) -> ToolCall:
     """Return a call as the log would tell it."""
     block = ToolResult(
         tool_use_id=event.call,
@@ -496,7 +483,7 @@ def _build_call(event: ToolFinished, given: Any) -> told.ToolCall:
     result = parse_result(RESULT_LINE, block, event.outcome.output)
     if event.is_denied:
         result = replace(result, outcome="rejected")
-    return told.ToolCall(
+    return ToolCall(
         response=0,
         call=event.call,
         name=event.tool,
@@ -509,34 +496,6 @@ def _build_call(event: ToolFinished, given: Any) -> told.ToolCall:
 
 def _make_answer(text: str) -> SpeechBlock:
     return SpeechBlock(voice="answer", text=text, is_markdown=True)
-
-
-def _make_remark(event: RetryScheduled | Compacted | Notice) -> AnyBlock:
-    match event:
-        case RetryScheduled():
-            again = (
-                f"trying again in {event.seconds:.0f} s, {event.attempt} of {event.max_attempts}"
-            )
-            return RemarkBlock(text=f"{event.text}: {again}", tone="trouble")
-        case Compacted():
-            before = format_thousands(event.tokens_before)
-            what = "compacted" if event.trigger == "manual" else "compacted automatically"
-            details = (f"{before} tokens before",) if before else ()
-            return CompactionBlock(
-                text=f"{what}: conversation replaced by a summary", details=details
-            )
-        case Notice():
-            return RemarkBlock(text=event.text, tone="trouble" if event.is_error else "quiet")
-
-
-def _iter_figures(event: TurnEnded) -> Iterator[str]:
-    yield format_duration(event.duration_ms)
-    if event.responses > 1:
-        yield format_count(event.responses, "response")
-    if total := sum(event.usage.values()):
-        yield f"{format_tokens(total)} tokens"
-    if event.cost:
-        yield format_money(event.cost)
 
 
 OPEN_HINT = ", Ctrl-O to expand"
@@ -568,12 +527,12 @@ class Screen:
         return ["", *lines][-rows:]
 
     def list_collapsed(self) -> list[FullView]:
-        """Return what is not shown whole, as it is shown on a screen of its own."""
-        return [self.view(title, text) for title, text in self.renderer.collapsed]
+        """Return what is not shown in full, each as a view of its own."""
 
-    def view(self, title: str, text: Callable[[], Sequence[AnyBlock]]) -> FullView:
-        """Return what shows passages to their ends."""
-        return FullView(title, lambda width: self._render_lines(text(), width))
+        def make_view(title: str, render: RenderFull) -> FullView:
+            return FullView(title, lambda width: self._render_lines(render(), width))
+
+        return [make_view(title, render) for title, render in self.renderer.collapsed]
 
     def _render_lines(self, blocks: Sequence[AnyBlock], width: int) -> list[str]:
         page = PassagePrinter(self.output, session="", hint="", beyond="wrap")
@@ -586,27 +545,30 @@ class Screen:
         """Draw what an event adds."""
         await self.print(list(self.renderer.render(event)))
 
-    async def print(self, blocks: Iterable[AnyBlock], *, is_whole: bool = False) -> None:
+    async def print(self, blocks: Iterable[AnyBlock], *, wraps: bool = False) -> None:
         """Draw some passages, all at once; what must be seen whole is not cut at the edge."""
         passages = list(blocks)
         if not passages:
             return
         async with self._draw_lock:
-            self._page.beyond = "wrap" if is_whole else "cut"
+            if not self._page.is_plain:  # a file gets every line as it is
+                self._page.beyond = "wrap" if wraps else "cut"
             self._page.width = min(self.output.console.width, WIDEST_PAGE)
             await self._write_above(lambda: self._page.print(passages))
 
     async def say(self, *lines: str) -> None:
         """Write lines of our own."""
         async with self._draw_lock:
-            await self._write_above(lambda: self._print_lines(lines))
+            if self._page.is_plain:
+                self.output.write_plain("".join(f"{line}\n" for line in lines))
+                self.output.console.file.flush()
+                return
 
-    def _print_lines(self, lines: tuple[str, ...]) -> None:
-        if self._page.is_plain:
-            self.output.write_plain("".join(f"{line}\n" for line in lines))
-            return
-        for line in lines:
-            self.output.print(line)
+            def draw() -> None:
+                for line in lines:
+                    self.output.print(line)
+
+            await self._write_above(draw)
 
     async def _write_above(self, draw: Callable[[], None]) -> None:
         if self._page.is_plain:

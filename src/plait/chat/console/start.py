@@ -24,6 +24,7 @@ from plait.chat.console.command import CHOSEN
 from plait.chat.console.keyboard import PlainKeyboard, replace_surrogates, stop_on_interrupt
 from plait.chat.console.openers import ApiOpener, ClaudeOpener
 from plait.chat.console.options import (
+    INTERRUPTED_EXIT_CODE,
     MODES,
     REPLAY_PREFIX,
     SCRIPT_PREFIX,
@@ -80,9 +81,6 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
     for notice in notices:
         note(f"warning: {notice}")
     return found
-
-
-INTERRUPTED_EXIT_CODE = 130
 
 
 def start_chat(request: Request, prompt: str | None, given: Mapping[str, Any]) -> int:

@@ -408,7 +408,7 @@ async def pick_session(
 
     def render_foot() -> str:
         keys = PICKER_KEYS.format(scope="this directory" if picker.is_everywhere else "everywhere")
-        count = "…" if picker.is_reading else format_count(len(picker.found), "session")
+        count = "…" if picker.is_reading else format_count(len(picker.matching), "session")
         return shorten_to_width(f"{safe_line(picker.note or count)}  {keys}", body_size()[0])
 
     keys = KeyBindings()
@@ -437,8 +437,8 @@ async def pick_session(
 
     @keys.add("enter")
     def _(event: KeyPressEvent) -> None:
-        if picker.chosen:
-            event.app.exit(result=picker.chosen)
+        if picker.selected:
+            event.app.exit(result=picker.selected)
 
     app = make_full_screen(
         render_head, lambda: render_body(picker), render_foot, keys, source, output
@@ -456,7 +456,7 @@ async def pick_session(
 def render_body(picker: SessionPicker) -> StyleAndTextTuples:
     """Return the sessions around the chosen one, and what that one is about."""
     width, rows = body_size()
-    found, chosen = picker.found, picker.chosen
+    found, chosen = picker.matching, picker.selected
     if chosen is None:
         none = "no matching session; Ctrl-S searches messages" if picker.query else "no sessions"
         return [("", "reading …" if picker.is_reading else none)]

@@ -1,4 +1,4 @@
-"""Safe access to files of the workspace: paths, links, encodings, atomic writes.
+"""Safe reading and writing of files: paths, links, encodings, atomic writes.
 
 A path is resolved once, when a call is proposed, and permission is given for that place. When the
 call runs, the path is walked from the root folder by folder without following links, so that a link

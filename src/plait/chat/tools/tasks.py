@@ -1,4 +1,4 @@
-"""The to-do list and the task list, and the tools that change them."""
+"""To-do and task lists, and the tools that change them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
