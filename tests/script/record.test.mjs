@@ -2,26 +2,26 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  blocksOf,
+  getBlocks,
   enclosedAt,
-  imageOf,
-  linesIn,
+  getImageUrl,
+  parseLines,
   pieceAt,
   textAt,
-  textOf,
+  getText,
 } from "../../src/plait/view/page/assets/script/record.js";
 
 const said = (...content) => ({ message: { content } });
 
 test("a content that is a text is one block", () => {
-  assert.deepEqual(blocksOf({ message: { content: "hi" } }), [{ type: "text", text: "hi" }]);
-  assert.deepEqual(blocksOf({ content: [{ type: "x" }] }), [{ type: "x" }]);
-  assert.deepEqual(blocksOf({}), []);
+  assert.deepEqual(getBlocks({ message: { content: "hi" } }), [{ type: "text", text: "hi" }]);
+  assert.deepEqual(getBlocks({ content: [{ type: "x" }] }), [{ type: "x" }]);
+  assert.deepEqual(getBlocks({}), []);
 });
 
 test("the text of blocks leaves out what is not text", () => {
-  assert.equal(textOf([{ type: "text", text: "a" }, null, { type: "image" }, { type: "text", text: "b" }]), "a\nb");
-  assert.equal(textOf(7), "");
+  assert.equal(getText([{ type: "text", text: "a" }, null, { type: "image" }, { type: "text", text: "b" }]), "a\nb");
+  assert.equal(getText(7), "");
 });
 
 test("a prompt is read from its message, its attachment, itself", () => {
@@ -67,13 +67,13 @@ test("what is enclosed is counted without texts and results", () => {
 
 test("only images that a browser draws safely are drawn", () => {
   const image = (media_type, type = "base64") => ({ type: "image", source: { type, media_type, data: "AA" } });
-  assert.equal(imageOf(image("image/png")), "data:image/png;base64,AA");
-  for (const kind of ["image/jpeg", "image/jpg", "image/gif", "image/webp"]) assert.ok(imageOf(image(kind)));
-  assert.equal(imageOf(image("image/svg+xml")), "");
-  assert.equal(imageOf(image("image/png\"x")), "");
-  assert.equal(imageOf(image("image/png", "url")), "");
-  assert.equal(imageOf({ type: "document", source: image("image/png").source }), "");
-  assert.equal(imageOf({ type: "image" }), "");
+  assert.equal(getImageUrl(image("image/png")), "data:image/png;base64,AA");
+  for (const kind of ["image/jpeg", "image/jpg", "image/gif", "image/webp"]) assert.ok(getImageUrl(image(kind)));
+  assert.equal(getImageUrl(image("image/svg+xml")), "");
+  assert.equal(getImageUrl(image("image/png\"x")), "");
+  assert.equal(getImageUrl(image("image/png", "url")), "");
+  assert.equal(getImageUrl({ type: "document", source: image("image/png").source }), "");
+  assert.equal(getImageUrl({ type: "image" }), "");
 });
 
 test("a line is in the piece of its file whose ends hold it", () => {
@@ -89,7 +89,7 @@ test("a line is in the piece of its file whose ends hold it", () => {
 });
 
 test("lines keep their tabs", () => {
-  assert.deepEqual([...linesIn("3\t{}\n7\ta\tb")], [
+  assert.deepEqual([...parseLines("3\t{}\n7\ta\tb")], [
     [3, "{}"],
     [7, "a\tb"],
   ]);

@@ -3,16 +3,16 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   formAddress,
-  hashOf,
+  computeHash,
   idIn,
   partAddress,
   searchAddress,
   searchPause,
   wantedIn,
 } from "../../src/plait/view/page/assets/script/address.js";
-import { ago } from "../../src/plait/view/page/assets/script/ago.js";
-import { frameKeys, keysOfFrame, keysOfReading } from "../../src/plait/view/page/assets/script/help.js";
-import { fileName, replaced, sizeOf } from "../../src/plait/view/page/assets/script/share.js";
+import { ago } from "../../src/plait/view/page/assets/script/ages.js";
+import { frameKeys, frameKeyTable, keysOfReading } from "../../src/plait/view/page/assets/script/help.js";
+import { fileName, replaced, getSize } from "../../src/plait/view/page/assets/script/share.js";
 import {
   around,
   bounded,
@@ -70,8 +70,8 @@ test("a part that nobody has reached grows, its last prompt told anew", () => {
 });
 
 test("names go into a hash and come out", () => {
-  for (const id of ["line-a#2", "user@x", "a b/ü"]) assert.equal(idIn(`#${hashOf(id)}`), id);
-  assert.equal(hashOf("a#b@c d"), "a#b@c%20d");
+  for (const id of ["line-a#2", "user@x", "a b/ü"]) assert.equal(idIn(`#${computeHash(id)}`), id);
+  assert.equal(computeHash("a#b@c d"), "a#b@c%20d");
   assert.equal(idIn("#%zz"), "%zz");
   assert.equal(idIn(""), "");
 });
@@ -98,7 +98,7 @@ test("what is asked stands in the address, what is empty does not", () => {
 });
 
 test("sizes and what was replaced", () => {
-  assert.deepEqual([0, 1499, 999999, 1e6, 2.55e7].map(sizeOf), ["1 kB", "1 kB", "1000 kB", "1.0 MB", "25.5 MB"]);
+  assert.deepEqual([0, 1499, 999999, 1e6, 2.55e7].map(getSize), ["1 kB", "1 kB", "1000 kB", "1.0 MB", "25.5 MB"]);
   assert.equal(replaced(null), "Nothing was replaced.");
   assert.equal(replaced({}), "Nothing in it had to be replaced.");
   assert.equal(replaced({ home: 2, token: 1 }), "3 values replaced: home 2, token 1.");
@@ -111,7 +111,7 @@ test("the keys of a served session stand before those of every page", () => {
   assert.equal(names(keysOfReading(false)), "j / k [ / ] / n / N f e o g t ?");
   assert.equal(names(keysOfReading(true)), "j / k [ / ] / n / N f e o g c x y / Y G t ?");
   frameKeys.push(["s", "column"]);
-  assert.equal(names(keysOfFrame()), "s t ?");
+  assert.equal(names(frameKeyTable()), "s t ?");
 });
 
 test("how long ago", () => {

@@ -396,7 +396,7 @@ def test_every_page_says_what_is_being_read_and_is_filled_at_the_end(
         home, sessions, usage, search = pages = [reader(at, path) for path in places]
         for page in pages:
             page.bring_to_front()
-            line = page.locator(".standing .reading-line")
+            line = page.locator(".status-bar .reading-line")
             expect(line).to_contain_text("Reading 3 sessions: 0 B of")
         assert faults(home) == []
         expect(home.locator(".recent li")).to_have_count(3)
@@ -405,7 +405,7 @@ def test_every_page_says_what_is_being_read_and_is_filled_at_the_end(
         expect(search.get_by_text("still being read")).to_be_visible()
         lock.close()
         for page in pages:
-            expect(page.locator(".standing")).to_have_count(0, timeout=PATIENCE * 1000)
+            expect(page.locator(".status-bar")).to_have_count(0, timeout=PATIENCE * 1000)
         expect(usage.locator("[data-counting]")).to_have_count(0, timeout=PATIENCE * 1000)
         expect(search.locator(".hits li")).to_have_count(3)
         for page in pages:  # before the server goes

@@ -58,12 +58,12 @@ def test_projects_that_are_removed_and_made_again_are_noticed(
     expect(page.locator("tr[data-name]")).to_have_count(2)
     shutil.move(config / "projects", tmp_path / "away")
     expect(page.locator("tr[data-name]")).to_have_count(0, timeout=PATIENCE * 1000)
-    line = page.locator(".standing .reading-line")
+    line = page.locator(".status-bar .reading-line")
     expect(line).to_contain_text(f"'{config}' is not there")
     walk(config, *WALKS[2])
     expect(page.locator("tr[data-name]")).to_have_count(1, timeout=PATIENCE * 1000)
     expect(page.get_by_role("link", name="the shore")).to_be_visible()
-    expect(page.locator(".standing")).to_have_count(0)
+    expect(page.locator(".status-bar")).to_have_count(0)
     walk(config, *WALKS[0])  # the new folder is watched as the old one was
     expect(page.locator("tr[data-name]")).to_have_count(2, timeout=PATIENCE * 1000)
 
@@ -131,7 +131,7 @@ def test_a_root_that_comes_later_fills_the_page(tmp_path: Path, reader: Reader) 
         expect(page.get_by_role("link", name="the north gate")).to_be_visible(
             timeout=PATIENCE * 1000
         )
-        expect(page.locator(".standing")).to_have_count(0)
+        expect(page.locator(".status-bar")).to_have_count(0)
         page.close()  # before the server goes
 
 
@@ -171,7 +171,7 @@ def test_a_server_that_goes_is_said_to_be_gone_and_what_it_tells_when_it_is_back
         page = forgiving(at, "/sessions")
         listening(at)
         first.close()
-        lost = page.locator(".standing .lost-line")
+        lost = page.locator(".status-bar .lost-line")
         expect(lost).to_contain_text("Connection lost", timeout=PATIENCE * 1000)
         expect(lost.locator("code")).to_have_text("plait serve", timeout=PATIENCE * 1000)
         assert faults(page) == []
@@ -194,11 +194,11 @@ def test_a_server_with_another_key_asks_to_come_in_again(
         listening(at)
     port = int(at.address.rpartition(":")[2])
     with served(config, tmp_path / "index", is_live=True, port=port, secret="another") as other:
-        line = page.locator(".standing .lost-line")
+        line = page.locator(".status-bar .lost-line")
         expect(line).to_contain_text("started anew", timeout=PATIENCE * 1000)
         line.get_by_role("button", name="Come in again").click()
         page.get_by_label("Key").fill(other.keys.key)
         page.get_by_role("button", name="Enter").click()
         expect(page).to_have_url(f"{other.address}/sessions")
         expect(page.locator("tr[data-name]")).to_have_count(2)
-        expect(page.locator(".standing")).to_have_count(0)
+        expect(page.locator(".status-bar")).to_have_count(0)

@@ -227,7 +227,7 @@ def test_a_session_is_exported_redacted_unless_one_insists(at: Served, reader: R
     text = Path(waiting.value.path()).read_text()
     assert "The mole it is." in text
     assert "/home/dev" not in text
-    expect(page.locator(".exporting .told")).to_contain_text("replaced: user")
+    expect(page.locator(".exporting .status-text")).to_contain_text("replaced: user")
     plain = page.locator("button[value=no]")
     plain.click()
     expect(plain).to_have_text("Click again to download without redaction")

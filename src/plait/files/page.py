@@ -367,7 +367,7 @@ def render_found_files(page: FileList) -> str:
     """Render the files that match."""
     counting = ' data-counting="1"' if page.is_counting else ""
     if page.paths is None:
-        return f'<p class="told" role="status"{counting}>Reading file history …</p>'
+        return f'<p class="status-text" role="status"{counting}>Reading file history …</p>'
     files = filter_paths(page.paths, page.q, has_read=page.has_read)
     if not files:
         words = "No matching files." if page.paths else "No session has touched a file yet."
@@ -377,7 +377,7 @@ def render_found_files(page: FileList) -> str:
     more = f'<p class="onward">{rest} more: narrow the search.</p>' if rest > 0 else ""
     count = format_count(len(files), "file")
     return (
-        f'<p class="told" role="status"{counting}><span>{count}</span></p>'
+        f'<p class="status-text" role="status"{counting}><span>{count}</span></p>'
         '<table class="rows paths"><thead><tr><th scope="col">File</th>'
         '<th scope="col" class="num">Lines</th><th scope="col" class="num">Changes</th>'
         '<th scope="col" class="num some">Sessions</th><th scope="col" class="num">Last</th></tr>'
@@ -451,7 +451,9 @@ def _render_totals(touches: Sequence[ListedTouch]) -> str:
         f"changed {format_count(len(changed), 'time')}" if changed else "never changed",
         f"read {format_count(reads, 'time')}" if reads else "",
     )
-    return f'<p class="told"><span>{esc(counts)}</span><span class="lines">{lines}</span></p>'
+    return (
+        f'<p class="status-text"><span>{esc(counts)}</span><span class="lines">{lines}</span></p>'
+    )
 
 
 def _is_change(touch: ListedTouch) -> bool:

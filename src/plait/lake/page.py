@@ -196,7 +196,7 @@ def render_question(
     count = (
         f"First {MOST_SHOWN} rows." if len(rows) > MOST_SHOWN else format_count(len(rows), "row")
     )
-    status = f'<div class="told"><span role="status">{count}</span></div>'
+    status = f'<div class="status-text"><span role="status">{count}</span></div>'
     head = f'<div class="heading"><h1>{esc(_capitalize(asks))}</h1></div>'
     return f"{head}{form}{status}{render_scroll_area(body, 'The answer')}"
 
@@ -423,7 +423,7 @@ def render_search(
         nothing = f"No passage visible to you contains “{esc(words)}”."
         return f'{head}{form}<div class="empty" role="status"><p>{nothing}</p></div>'
     first = f"First {len(hits)} of " if total > len(hits) else ""
-    labels = f'<div class="told"><span role="status">{first}{format_count(total, "passage")}</span></div>'
+    labels = f'<div class="status-text"><span role="status">{first}{format_count(total, "passage")}</span></div>'
     rows = "".join(_render_hit(hit, words, now) for hit in hits)
     return f'{head}{form}{labels}<ol class="hits">{rows}</ol>'
 
@@ -588,7 +588,7 @@ def _render_branch_switch(page: LakeSessionPage, url: str) -> str:
         parts.append(
             f'<span>From turn {page.turn} on</span> <a href="{esc(all_turns_url)}">All turns</a>'
         )
-    return f'<div class="told">{"".join(parts)}</div>' if parts else ""
+    return f'<div class="status-text">{"".join(parts)}</div>' if parts else ""
 
 
 def _render_turn(number: int | None, passages: Iterable[LakePassage]) -> str:

@@ -283,7 +283,7 @@ def _render_modes(search: SearchQuery, found: SearchResults | None = None) -> st
             f"{icon('filter')}Narrow down</button>"
         )
     return (
-        f'<div class="told">{render_switch("Search mode", links)}{_render_sorts(search, found)}{filters_button}'
+        f'<div class="status-text">{render_switch("Search mode", links)}{_render_sorts(search, found)}{filters_button}'
         f'<span role="status">{summary}</span></div>'
     )
 

@@ -566,7 +566,7 @@ def render_usage_figures(usage: UsagePage | None, *, is_counting: bool) -> str:
     chart = _build_chart(usage)
     chart_html = render_columns_chart(chart) if chart else ""
     over_time = render_section(
-        "Over time", f'<div class="told">{measures}{steps}</div>{chart_html}'
+        "Over time", f'<div class="status-text">{measures}{steps}</div>{chart_html}'
     )
     rows = [
         (
@@ -707,7 +707,7 @@ def _render_areas(usage: UsagePage) -> str:
         rest = Group(Area(f"{len(small)} more projects", total, usage.base), ())
         groups = [*groups[:MOST_AREAS], rest]
     treemap = render_treemap(groups, usage.format, usage.period.of, title)
-    return render_section("By project", f'<div class="told">{switch}</div>{treemap}')
+    return render_section("By project", f'<div class="status-text">{switch}</div>{treemap}')
 
 
 def _build_group(usage: UsagePage, key: str | None) -> Group:

@@ -52,21 +52,6 @@ def compare_branches(
     conversations: Conversations, first: str | None, second: str | None, pricing: Pricing
 ) -> Comparison:
     """Compare two branches, by default the active one and the last other one."""
-    line_ids = _choose_branches(conversations, first, second)
-    paths = [
-        build_path(conversations.by_line[line], conversations.by_line.get) for line in line_ids
-    ]
-    shared = _count_shared_turns(*paths)
-    left, right = (
-        _build_side(conversations, line, path, shared, pricing)
-        for line, path in zip(line_ids, paths, strict=True)
-    )
-    return Comparison(left, right, shared)
-
-
-def _choose_branches(
-    conversations: Conversations, first: str | None, second: str | None
-) -> tuple[str, str]:
     branches = [
         line for line, left in conversations.by_line.items() if left.kind in SPOKEN and left.turns
     ]
@@ -81,7 +66,14 @@ def _choose_branches(
         if line not in branches:
             hint = f"`plait log {conversations.session[:8]}` draws the branches there are"
             raise UserError(f"this session has no branch '{line[:80]}'", hint)
-    return left, right
+    names = left, right
+    paths = [build_path(conversations.by_line[name], conversations.by_line.get) for name in names]
+    shared = _count_shared_turns(*paths)
+    first_side, second_side = (
+        _build_side(conversations, name, path, shared, pricing)
+        for name, path in zip(names, paths, strict=True)
+    )
+    return Comparison(first_side, second_side, shared)
 
 
 def _count_shared_turns(first: Conversation, second: Conversation) -> int:

@@ -105,7 +105,12 @@ def measure_fills(
 
     `sent_records` say where each block is written, `turns` since which turn a record is there.
     """
-    items = list(_iter_sent(context, _find_places(sent_records), turns or {}))
+    places: dict[str, _Place] = {}
+    for record, blocks in sent_records:
+        place = _Place(record.uuid or "", record.line, record.cwd)
+        for block in blocks:
+            places.setdefault(_make_block_key(block), place)
+    items = list(_iter_sent(context, places, turns or {}))
     kinds: dict[FillKind, list[FillItem]] = {}
     for item in items:
         kinds.setdefault(item.kind, []).append(item.item)
@@ -196,7 +201,21 @@ def _iter_block_items(
     role: str, block: Block, calls: Mapping[str, _Call], fields: Mapping[str, Any]
 ) -> Iterator[_SentItem]:
     if str(block.get("type")).endswith("tool_result"):
-        yield from _iter_result_items(block, calls, fields)
+        name = str(block.get("tool_use_id"))
+        call = calls.get(name) or _Call("", shorten(summarize_blocks([block]), WORDS), None)
+        kind: FillKind = "reports" if get_tool(call.name).sends_agents else "results"
+        inner = block.get("content")
+        parts = inner if isinstance(inner, list) else []
+        pictures = [estimate_block_tokens(part) for part in parts if _is_picture(part)]
+        remaining = estimate_block_tokens(block) - sum(pictures)
+        if pictures and len(pictures) == len(parts):
+            pictures[0] += remaining  # what is around them
+        else:
+            item = FillItem(words=call.words, tokens=remaining, calls=(name,), **fields)
+            yield _SentItem(kind, item, call)
+        for tokens in pictures:
+            item = FillItem(words=call.words, tokens=tokens, calls=(name,), **fields)
+            yield _SentItem("pictures", item, call)
         return
     kind = _get_fill_kind(role, block)
     name, tokens = str(block.get("id")), estimate_block_tokens(block)
@@ -206,26 +225,6 @@ def _iter_block_items(
         return
     words = "in a prompt" if kind == "pictures" else shorten(summarize_blocks([block]), WORDS)
     yield _SentItem(kind, FillItem(words=words, tokens=tokens, **fields))
-
-
-def _iter_result_items(
-    block: Block, calls: Mapping[str, _Call], fields: Mapping[str, Any]
-) -> Iterator[_SentItem]:
-    name = str(block.get("tool_use_id"))
-    call = calls.get(name) or _Call("", shorten(summarize_blocks([block]), WORDS), None)
-    kind: FillKind = "reports" if get_tool(call.name).sends_agents else "results"
-    inner = block.get("content")
-    parts = inner if isinstance(inner, list) else []
-    pictures = [estimate_block_tokens(part) for part in parts if _is_picture(part)]
-    remaining = estimate_block_tokens(block) - sum(pictures)
-    if pictures and len(pictures) == len(parts):
-        pictures[0] += remaining  # what is around them
-    else:
-        item = FillItem(words=call.words, tokens=remaining, calls=(name,), **fields)
-        yield _SentItem(kind, item, call)
-    for tokens in pictures:
-        item = FillItem(words=call.words, tokens=tokens, calls=(name,), **fields)
-        yield _SentItem("pictures", item, call)
 
 
 def _is_picture(part: object) -> bool:
@@ -246,16 +245,6 @@ def _get_fill_kind(role: str, block: Block) -> FillKind:
             return "reminders" if role == "system" else "prompts"
         case _:
             return "reminders"
-
-
-def _find_places(sent_records: Iterable[SentRecord]) -> dict[str, _Place]:
-    """Return where blocks are written, by block key."""
-    places: dict[str, _Place] = {}
-    for record, blocks in sent_records:
-        place = _Place(record.uuid or "", record.line, record.cwd)
-        for block in blocks:
-            places.setdefault(_make_block_key(block), place)
-    return places
 
 
 def _make_block_key(block: Block) -> str:
@@ -390,7 +379,12 @@ def measure_context(
     turns: Mapping[str, int] | None = None,
 ) -> Weighed:
     """Measure what Claude will see of a session; `measured` is the exact size from the log."""
-    messages = tuple(_iter_weights(context))
+    weights: list[Weight] = []
+    for number, (role, blocks) in enumerate(context.request, 1):
+        tokens = sum(estimate_block_tokens(block) for block in blocks)
+        words = summarize_blocks(blocks)[:WORDS]
+        weights.append(Weight(number, role, words, format_block_kinds(blocks), tokens))
+    messages = tuple(weights)
     parts = Counter[WindowPart]()
     for role, blocks in context.request:
         for block in blocks:
@@ -412,13 +406,6 @@ def measure_context(
         fills=measure_fills(context, sent_records, turns),
         turns=max((turns or {}).values(), default=0),
     )
-
-
-def _iter_weights(context: Context) -> Iterator[Weight]:
-    for number, (role, blocks) in enumerate(context.request, 1):
-        tokens = sum(estimate_block_tokens(block) for block in blocks)
-        words = summarize_blocks(blocks)[:WORDS]
-        yield Weight(number, role, words, format_block_kinds(blocks), tokens)
 
 
 def _get_window_part(role: str, block: Mapping[str, Any]) -> WindowPart:

@@ -81,7 +81,10 @@ def draw_graph(rows: Iterable[RowShape], *, ascii_only: bool = False) -> Iterato
 def _iter_prefixes(row: RowShape, *, is_first: bool = False) -> Iterator[Prefix]:
     incoming = next((link for link in row.links if link.shape not in ("agent-in", "end")), None)
     side = incoming if incoming and incoming.start != incoming.end else None
-    is_short = _fits_single_row(row)
+    is_side = "agent" in row.marks or "service" in row.marks or "folded" in row.marks
+    leaves = any(link.shape in ("agent-out", "fork") for link in row.links)
+    ends = any(link.shape in ("agent-in", "end") for link in row.links)
+    is_short = is_side and leaves and ends
     if incoming is None and not is_first and not _is_isolated_agent(row):
         yield Prefix("gap", _draw_lanes(row, row.column))
     elif side and not is_short:
@@ -94,10 +97,6 @@ def _iter_prefixes(row: RowShape, *, is_first: bool = False) -> Iterator[Prefix]
         yield Prefix("row", _draw_link(row, side, node))
     else:
         yield Prefix("row", _replace_cell(_draw_lanes(row, row.column), row.column, node))
-    yield from _iter_returning_links(row, is_short=is_short)
-
-
-def _iter_returning_links(row: RowShape, *, is_short: bool) -> Iterator[Prefix]:
     for link in row.links:
         is_own = link.start == row.column
         if link.shape == "agent-in" and not (is_own and is_short) and link.end in row.lanes:
@@ -113,14 +112,6 @@ def _iter_returning_links(row: RowShape, *, is_short: bool) -> Iterator[Prefix]:
 def _is_isolated_agent(row: RowShape) -> bool:
     is_agent = "agent" in row.marks or "service" in row.marks
     return is_agent and [link.shape for link in row.links] == ["end"]
-
-
-def _fits_single_row(row: RowShape) -> bool:
-    """Return whether a strand starts and ends on this row; branches never do."""
-    is_side = "agent" in row.marks or "service" in row.marks or "folded" in row.marks
-    leaves = any(link.shape in ("agent-out", "fork") for link in row.links)
-    ends = any(link.shape in ("agent-in", "end") for link in row.links)
-    return is_side and leaves and ends
 
 
 def get_node_kind(row: RowShape) -> str:
@@ -155,19 +146,6 @@ DEEPEST = 12
 
 def draw_tree(items: Sequence[OutlineItem]) -> Iterator[tuple[str, OutlineItem]]:
     """Yield each item with the lines drawn before it."""
-    last_siblings = _find_last_siblings(items)
-    open_: list[bool] = []
-    """For each depth above, whether more of it is still to come."""
-    for number, item in enumerate(items):
-        del open_[max(item.depth - 1, 0) :]
-        prefix = "".join(PASSES if more else BLANK for more in open_[:DEEPEST])
-        branch = "" if item.depth == 0 else ENDS if number in last_siblings else GOES_ON
-        yield prefix + branch, item
-        if item.depth:
-            open_.append(number not in last_siblings)
-
-
-def _find_last_siblings(items: Sequence[OutlineItem]) -> set[int]:
     last_siblings: set[int] = set()
     seen: list[bool] = []
     """For each depth, whether one was met since a shallower one, from the end backwards."""
@@ -178,4 +156,12 @@ def _find_last_siblings(items: Sequence[OutlineItem]) -> set[int]:
         if not seen[depth]:
             last_siblings.add(number)
             seen[depth] = True
-    return last_siblings
+    open_: list[bool] = []
+    """For each depth above, whether more of it is still to come."""
+    for number, item in enumerate(items):
+        del open_[max(item.depth - 1, 0) :]
+        prefix = "".join(PASSES if more else BLANK for more in open_[:DEEPEST])
+        branch = "" if item.depth == 0 else ENDS if number in last_siblings else GOES_ON
+        yield prefix + branch, item
+        if item.depth:
+            open_.append(number not in last_siblings)

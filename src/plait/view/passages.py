@@ -338,7 +338,17 @@ def format_note(note: ClientNote, times: int = 1) -> str:
     """Format a client note in a line; the same API error several times as one."""
     if note.subtype == "api_error":
         suffix = f", {times} times" if times > 1 else _describe_retry(note.value)
-        return f"API error{_describe_api_error(note.value)}{suffix}"
+        error = note.value.get("error") if isinstance(note.value, Mapping) else None
+        status = to_int(error.get("status")) if isinstance(error, Mapping) else None
+        inner = error.get("error") if isinstance(error, Mapping) else None
+        inner = inner.get("error", inner) if isinstance(inner, Mapping) else inner
+        words = (
+            get_text(inner, "message") or get_text(error, "message") or get_text(error, "formatted")
+        )
+        api_error = (f" {status}" if status else "") + (
+            f": {to_single_line(words)}" if words else ""
+        )
+        return f"API error{api_error}{suffix}"
     words = to_single_line(_describe_note(note))
     if note.kind == "gone":
         return words
@@ -369,15 +379,6 @@ def _describe_note(note: ClientNote) -> str:
         return f"{name}{ended}" + (f": {note.text}" if note.text else "")
     figures = (f"{name} {value}" for name, value in body.items() if isinstance(value, int | float))
     return note.text or find_first_text(body) or ", ".join(figures)
-
-
-def _describe_api_error(value: object) -> str:
-    error = value.get("error") if isinstance(value, Mapping) else None
-    status = to_int(error.get("status")) if isinstance(error, Mapping) else None
-    inner = error.get("error") if isinstance(error, Mapping) else None
-    inner = inner.get("error", inner) if isinstance(inner, Mapping) else inner
-    words = get_text(inner, "message") or get_text(error, "message") or get_text(error, "formatted")
-    return (f" {status}" if status else "") + (f": {to_single_line(words)}" if words else "")
 
 
 def _describe_retry(value: object) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -120,17 +120,15 @@ def _describe_result(content: object) -> str:
 
 def format_block_kinds(blocks: list[dict[str, Any]]) -> str:
     """Format the kinds of blocks in a message with their counts, calls by tool."""
-    counts = Counter(_iter_block_names(blocks))
-    return ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
-
-
-def _iter_block_names(blocks: list[dict[str, Any]]) -> Iterator[str]:
+    names: list[str] = []
     for block in blocks:
         kind = str(block.get("type"))
         if kind == "tool_use":
-            yield str(block.get("name"))
+            names.append(str(block.get("name")))
         else:
-            yield kind.removeprefix("tool_")
+            names.append(kind.removeprefix("tool_"))
+    counts = Counter(names)
+    return ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
 
 
 class RecordSummary(NamedTuple):
@@ -192,12 +190,9 @@ def _summarize_user(record: Record) -> RecordSummary:
     if record.is_meta:
         return RecordSummary("meta", words)
     return RecordSummary(
-        "prompt" if is_human_prompt(record) else "input", words or _describe_images(blocks)
+        "prompt" if is_human_prompt(record) else "input",
+        words or (f"({len(blocks)} blocks without words)" if blocks else "(empty)"),
     )
-
-
-def _describe_images(blocks: tuple[object, ...]) -> str:
-    return f"({len(blocks)} blocks without words)" if blocks else "(empty)"
 
 
 def _describe_attachment(record: Record) -> str:

@@ -498,7 +498,11 @@ def _iter_diff_lines(patch: Patch) -> Iterator[DiffLine]:
     for index, hunk in enumerate(patch.hunks):
         if index:
             yield DiffLine("gap")
-        yield from _trim_blank_context(list(_iter_hunk_lines(hunk, is_placed=patch.is_placed)))
+        lines = list(_iter_hunk_lines(hunk, is_placed=patch.is_placed))
+        shown = [
+            index for index, line in enumerate(lines) if line.kind != "same" or line.text.strip()
+        ]
+        yield from (lines[shown[0] : shown[-1] + 1] if shown else lines)
 
 
 def _iter_hunk_lines(hunk: Hunk, *, is_placed: bool) -> Iterator[DiffLine]:
@@ -511,11 +515,6 @@ def _iter_hunk_lines(hunk: Hunk, *, is_placed: bool) -> Iterator[DiffLine]:
         yield DiffLine(kind, line[1:], number if is_placed else None)
         old += kind != "added"
         new += kind != "removed"
-
-
-def _trim_blank_context(lines: list[DiffLine]) -> list[DiffLine]:
-    shown = [index for index, line in enumerate(lines) if line.kind != "same" or line.text.strip()]
-    return lines[shown[0] : shown[-1] + 1] if shown else lines
 
 
 FullOutputReader: TypeAlias = Callable[[ToolCall], str | None]
@@ -568,7 +567,9 @@ class CallRenderer:
         if not has_agents or self.is_full:
             yield from self._create_blocks(view).iter_all()
         elif call.outcome == "ok" and not sort_agents_by_time(call, self.by_line):
-            text = strip_escapes(_get_agent_answer(view)).strip("\n")
+            blocks = make_blocks(getattr(view.detail, "content", None))
+            texts = [block.text for block in blocks if isinstance(block, Text)]
+            text = strip_escapes("\n".join(texts) if texts else view.answer).strip("\n")
             if text:
                 yield SpeechBlock(level=1, voice="answer", text=text, is_markdown=True)
 
@@ -618,12 +619,6 @@ class CallRenderer:
             figures = list(_iter_agent_figures(replace(figures_of_agent, duration_ms=None)))
         result = ", ".join(filter(None, (line.result, *figures)))
         return replace(line, duration_ms=took, result=result)
-
-
-def _get_agent_answer(view: CallView) -> str:
-    blocks = make_blocks(getattr(view.detail, "content", None))
-    texts = [block.text for block in blocks if isinstance(block, Text)]
-    return "\n".join(texts) if texts else view.answer
 
 
 def _iter_agent_figures(figures: CostFigures) -> Iterator[str]:
@@ -750,8 +745,28 @@ class TerminalRenderer:
                     case FoldedItems():
                         yield _create_fold_remark(item)
                     case CompactionItem():
-                        yield _create_compaction_block(
-                            item, self.stream.find_summary(passage.conversation, item)
+                        size = format_thousands(item.pre_tokens)
+                        tokens = f" ({size} tokens)" if size else ""
+                        details: list[str] = []
+                        summary = self.stream.find_summary(passage.conversation, item)
+                        if item.trigger:
+                            details.append(
+                                "by hand" if item.trigger == "manual" else "automatically"
+                            )
+                        if remaining := format_thousands(item.post_tokens):
+                            details.append(f"{remaining} tokens left")
+                        if item.preserved:
+                            details.append(
+                                f"{format_count(len(item.preserved), 'record')} kept word by word"
+                            )
+                        if duration := format_duration(item.duration_ms):
+                            details.append(f"took {duration}")
+                        if summary:
+                            details.append(f"summary of {format_line_count(summary)}")
+                        yield CompactionBlock(
+                            text=f"{item.text}{tokens}",
+                            details=tuple(details),
+                            time=item.time,
                         )
                     case BranchPoint():
                         yield BranchBlock(left=item)
@@ -846,11 +861,20 @@ class TerminalRenderer:
             if passage.level and not self._is_full:
                 fold = fold_lines(text, TASK_LINES)
                 text, hidden, size = "\n".join(fold.first), fold.hidden, fold.size
+        notes: list[str] = []
+        if entry.kind == "queued":
+            notes.append("typed while the model worked")
+            if entry.is_only_queued:
+                notes.append("stands in the queue alone")
+        if entry.enclosures and not self._is_full:
+            notes.append(
+                "with " + "; ".join(format_enclosure(enclosure) for enclosure in entry.enclosures)
+            )
         return SpeechBlock(
             voice=voice,
             text=text,
             name=entry.name if voice == "message" else None,
-            note=", ".join(_iter_speech_notes(entry, is_full=self._is_full)) or None,
+            note=", ".join(notes) or None,
             is_markdown=voice in ("summary", "message"),
             hidden=hidden,
             hidden_size=size,
@@ -876,15 +900,6 @@ def _is_api_error(passage: AnyPassage) -> bool:
     if not isinstance(passage, ItemPassage):
         return False
     return isinstance(passage.item, ClientNote) and passage.item.subtype == "api_error"
-
-
-def _iter_speech_notes(entry: UserMessage, *, is_full: bool) -> Iterator[str]:
-    if entry.kind == "queued":
-        yield "typed while the model worked"
-        if entry.is_only_queued:
-            yield "stands in the queue alone"
-    if entry.enclosures and not is_full:
-        yield "with " + "; ".join(format_enclosure(enclosure) for enclosure in entry.enclosures)
 
 
 def _iter_outputs(text: str | None, errors: str | None, *, is_full: bool) -> Iterator[AnyBlock]:
@@ -919,26 +934,3 @@ def _create_fold_remark(fold: FoldedItems) -> RemarkBlock:
 def _create_note_remark(note: ClientNote, times: int = 1) -> RemarkBlock:
     is_trouble = note.subtype == "api_error" or note.kind == "gone"
     return RemarkBlock(text=format_note(note, times), tone="trouble" if is_trouble else "quiet")
-
-
-def _create_compaction_block(compacted: CompactionItem, summary: str | None) -> CompactionBlock:
-    size = format_thousands(compacted.pre_tokens)
-    tokens = f" ({size} tokens)" if size else ""
-    return CompactionBlock(
-        text=f"{compacted.text}{tokens}",
-        details=tuple(_iter_compaction_details(compacted, summary)),
-        time=compacted.time,
-    )
-
-
-def _iter_compaction_details(compacted: CompactionItem, summary: str | None) -> Iterator[str]:
-    if compacted.trigger:
-        yield "by hand" if compacted.trigger == "manual" else "automatically"
-    if remaining := format_thousands(compacted.post_tokens):
-        yield f"{remaining} tokens left"
-    if compacted.preserved:
-        yield f"{format_count(len(compacted.preserved), 'record')} kept word by word"
-    if duration := format_duration(compacted.duration_ms):
-        yield f"took {duration}"
-    if summary:
-        yield f"summary of {format_line_count(summary)}"

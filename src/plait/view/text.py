@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
 
 from plait.record.time import parse_time
 from plait.view.formats import format_second
@@ -45,18 +44,17 @@ def _keep_harmless_colours(sequence: str) -> str:
     match = COLOUR.fullmatch(sequence)
     if not match:
         return ""
-    codes = list(_iter_harmless_codes(match[1].split(";")))
-    return f"\x1b[{';'.join(codes)}m" if codes else ""
-
-
-def _iter_harmless_codes(codes: Sequence[str]) -> Iterator[str]:
+    codes = match[1].split(";")
+    harmless: list[str] = []
     index = 0
     while index < len(codes):
+        # A colour takes its arguments along: 38;5;n or 38;2;r;g;b.
         is_colour = codes[index] in ("38", "48")
         length = LENGTHS.get("".join(codes[index + 1 : index + 2]), 1) if is_colour else 1
         if is_colour or codes[index] not in HIDDEN:
-            yield from codes[index : index + length]
+            harmless += codes[index : index + length]
         index += length
+    return f"\x1b[{';'.join(harmless)}m" if harmless else ""
 
 
 def normalize_newlines(text: str) -> str:
@@ -94,16 +92,12 @@ def clean_text(text: str) -> str:
 
     Colours are removed; other control characters become U+FFFD.
     """
-    if _is_clean_text(text):
+    data = text.encode("utf-8", "surrogatepass")
+    rest = data.translate(None, HARMLESS)
+    if not rest or UNSAFE.search(rest.decode("utf-8", "surrogatepass")) is None:
         return text
     plain = SEQUENCE.sub("", LINE_ENDS.sub("\n", text))
     return UNSAFE.sub("\ufffd", plain)
-
-
-def _is_clean_text(text: str) -> bool:
-    data = text.encode("utf-8", "surrogatepass")
-    rest = data.translate(None, HARMLESS)
-    return not rest or UNSAFE.search(rest.decode("utf-8", "surrogatepass")) is None
 
 
 def format_log_time(stamp: str | None) -> str:

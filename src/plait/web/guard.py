@@ -289,7 +289,15 @@ class Guard:
             self.last_request = time.monotonic()
             scope[PERSON] = self.find_person(scope["path"], _get_headers(scope))
         app: App = create_refusal(*refusal, self.commands) if refusal else self.app
-        await app(scope, receive, _add_security_headers(send))
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message["headers"]}
+                added = [header for header in HEADERS if header[0] not in present]
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        await app(scope, receive, send_with_headers)
 
     def find_refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Return why a request may not pass, None where it may."""
@@ -331,7 +339,8 @@ class Guard:
         if scope["path"] == "/enter" and origin in (None, "null"):
             return True  # the file that opens the page lies on the disk
         if origin is not None:
-            return _is_origin(origin, headers.get("host", ""))
+            host = headers.get("host", "")
+            return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
         site = headers.get("sec-fetch-site", "none")
         if not is_reading:
             return site == "same-origin" or "sec-fetch-site" not in headers
@@ -349,10 +358,6 @@ class Guard:
         return None
 
 
-def _is_origin(origin: str, host: str) -> bool:
-    return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
-
-
 def _get_headers(scope: Scope) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
@@ -361,14 +366,3 @@ def _get_headers(scope: Scope) -> dict[str, str]:
         separator = "; " if key == "cookie" else ", "
         headers[key] = text if previous is None else f"{previous}{separator}{text}"
     return headers
-
-
-def _add_security_headers(send: Send) -> Send:
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            present = {name.lower() for name, _ in message["headers"]}
-            added = [header for header in HEADERS if header[0] not in present]
-            message = {**message, "headers": [*message["headers"], *added]}
-        await send(message)
-
-    return send_with_headers

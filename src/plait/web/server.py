@@ -109,16 +109,14 @@ class ConnectionLimits:
                     raise
                 await connection.hang_up()
 
-        if not _has_body(scope):
+        if not any(
+            name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"]
+        ):
             connection.start_request(request)
         try:
             await self.app(scope, receive_and_note, send_or_hang_up)
         finally:
             connection.end_request(request)
-
-
-def _has_body(scope: Scope) -> bool:
-    return any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
 
 
 @cache

@@ -245,7 +245,9 @@ class Watcher:
     def _publish_progress(self) -> None:
         progress = self.library.reading.progress
         event = Event(
-            "reading", words=progress.description if progress else "", share=_get_share(progress)
+            "reading",
+            words=progress.description if progress else "",
+            share=round(progress.share, 3) if progress else 1.0,
         )
         self.hub.first_event = event if progress else None
         self.hub.publish([event])
@@ -258,7 +260,3 @@ def _describe_missing_roots(library: LiveArchive) -> str:
     paths = ", ".join(f"'{path}'" for path in library.missing_roots)
     verb, subject = ("are", "they hold") if len(library.missing_roots) > 1 else ("is", "it holds")
     return f"{paths} {verb} not there: what {subject} is shown when it is"
-
-
-def _get_share(progress: ReadingProgress | None) -> float:
-    return round(progress.share, 3) if progress else 1.0

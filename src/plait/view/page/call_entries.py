@@ -169,14 +169,31 @@ def render_call(call: ToolCall, options: PageOptions, *, has_result: bool, inner
     view = CallView(call, options.directory)
     tool = get_tool_view(call.name)
     body = _render_parts(tool.body(view), view, options) if has_result else _render_input(view)
-    head = _render_headline(view, options, has_result=has_result)
+    line = format_call_line(view, has_result=has_result)
+    agents = [options.agents[name] for name in view.called.agents if name in options.agents]
+    milliseconds = 0 if agents else view.called.duration_ms or 0
+    duration = (
+        f'<span class="took">{format_duration(milliseconds)}</span>'
+        if milliseconds >= SLOW_MS
+        else ""
+    )
+    result = f'<span class="res">{esc(line.result)}</span>' if line.result else ""
+    usage = f'<span class="res by-agents">{_format_agents(agents)}</span>' if agents else ""
+    head = (
+        f"{tool_icon(view.called.name)}<b>{esc(line.tool)}</b> "
+        f'<span class="obj">{esc(line.subject)}</span>{result}{usage}{duration}'
+    )
     if options.depth == "all":
         body += _render_rest(view, options, head + body, has_result=has_result)
+    feedback = call.result.feedback if call.result else None
     return render_details(
         f"call {call.outcome}",
         render_anchor(call) + (_render_output_place(call, call.call) if has_result else ""),
         head,
-        body + _render_feedback(call) + _render_enclosures(call, has_result=has_result) + inner,
+        body
+        + (f'<div class="feedback">{icon("note")}{esc(feedback)}</div>' if feedback else "")
+        + _render_enclosures(call, has_result=has_result)
+        + inner,
         is_open=tool.is_open or is_open_call(call, has_result=has_result),
     )
 
@@ -224,23 +241,6 @@ def render_remaining_values(values: Iterable[tuple[str, str]], spot: ItemBase, s
     return render_output("\n".join(lines), spot, "raw", EVERYTHING, "out words")
 
 
-def _render_headline(view: CallView, options: PageOptions, *, has_result: bool) -> str:
-    line = format_call_line(view, has_result=has_result)
-    agents = [options.agents[name] for name in view.called.agents if name in options.agents]
-    milliseconds = 0 if agents else view.called.duration_ms or 0
-    duration = (
-        f'<span class="took">{format_duration(milliseconds)}</span>'
-        if milliseconds >= SLOW_MS
-        else ""
-    )
-    result = f'<span class="res">{esc(line.result)}</span>' if line.result else ""
-    usage = f'<span class="res by-agents">{_format_agents(agents)}</span>' if agents else ""
-    return (
-        f"{tool_icon(view.called.name)}<b>{esc(line.tool)}</b> "
-        f'<span class="obj">{esc(line.subject)}</span>{result}{usage}{duration}'
-    )
-
-
 def _format_agents(agents: Sequence[AgentCost]) -> str:
     if len(agents) < 2:
         return "".join(map(format_agent_usage, agents))
@@ -266,13 +266,39 @@ def _render_part(part: Part, view: CallView, options: PageOptions) -> str:
         case Caption(text=text):
             return f'<p class="about">{render_external_link(text, text) if part.is_address else esc(text)}</p>'
         case FileLines():
-            return _render_file_lines(part, view, options)
+            lines = part.text.strip("\n").split("\n")
+            visible = lines[: options.output.lines]
+            body = "".join(f"<li>{esc(line[: options.output.characters])}" for line in visible)
+            first = (
+                f' start="{part.first}"' if isinstance(part.first, int) and part.first > 1 else ""
+            )
+            more_button = render_more_button(
+                part.text, len(lines) - len(visible), find_answer_spot(view.called), "file"
+            )
+            return f'<ol class="code"{first}>{body}</ol>' + (
+                more_button if len(visible) < len(lines) else ""
+            )
         case Change(patch=patch):
-            return _render_change(patch, view, options)
+            html, hidden = render_patch(patch, options.code)
+            if hidden:
+                place = f"input/{view.called.call}"
+                label = f"Show all: {format_count(hidden, 'more line')}"
+                html += f'<button class="more"{render_place(view.called, place)}>{label}</button>'
+            return html
         case TodoList(items=items):
             return f'<ul class="todos">{"".join(starmap(_render_todo, items))}</ul>'
         case Question():
-            return _render_question(part)
+            answer, labels = part.answer, part.labels
+            chosen = {answer, *answer.split(", ")}
+            rows = "".join(
+                f"<li{CHOSEN if label in chosen else ''}>{esc(label)}</li>" for label in labels
+            )
+            free_answer = (
+                f'<p class="chosen">{esc(answer)}</p>'
+                if answer and not chosen & set(labels)
+                else ""
+            )
+            return f'<div class="ask"><p>{esc(part.text)}</p><ul>{rows}</ul>{free_answer}</div>'
         case Prose(text=text, kind=kind):
             return f'<div class="prose {kind}">{render_prose(text)}</div>'
         case Links(pages=pages):
@@ -292,43 +318,11 @@ def _render_call_output(part: Output, view: CallView, options: PageOptions) -> s
             return render_output(part.text, *place, options.output, css_class)
 
 
-def _render_file_lines(part: FileLines, view: CallView, options: PageOptions) -> str:
-    lines = part.text.strip("\n").split("\n")
-    visible = lines[: options.output.lines]
-    body = "".join(f"<li>{esc(line[: options.output.characters])}" for line in visible)
-    first = f' start="{part.first}"' if isinstance(part.first, int) and part.first > 1 else ""
-    more_button = render_more_button(
-        part.text, len(lines) - len(visible), find_answer_spot(view.called), "file"
-    )
-    return f'<ol class="code"{first}>{body}</ol>' + (
-        more_button if len(visible) < len(lines) else ""
-    )
-
-
-def _render_change(patch: Patch, view: CallView, options: PageOptions) -> str:
-    html, hidden = render_patch(patch, options.code)
-    if hidden:
-        part = f"input/{view.called.call}"
-        label = f"Show all: {format_count(hidden, 'more line')}"
-        html += f'<button class="more"{render_place(view.called, part)}>{label}</button>'
-    return html
-
-
 def _render_todo(status: str, text: str) -> str:
     css_class = status if status in STATES else "pending"
     return (
         f'<li class="{css_class}"><span class="state">{STATES[css_class]}: </span>{esc(text)}</li>'
     )
-
-
-def _render_question(question: Question) -> str:
-    answer, labels = question.answer, question.labels
-    chosen = {answer, *answer.split(", ")}
-    rows = "".join(f"<li{CHOSEN if label in chosen else ''}>{esc(label)}</li>" for label in labels)
-    free_answer = (
-        f'<p class="chosen">{esc(answer)}</p>' if answer and not chosen & set(labels) else ""
-    )
-    return f'<div class="ask"><p>{esc(question.text)}</p><ul>{rows}</ul>{free_answer}</div>'
 
 
 def render_external_link(address: str, title: str) -> str:
@@ -348,11 +342,6 @@ def _render_input(view: CallView, options: PageOptions | None = None) -> str:
         data = dump_json(view.called.input)
     cut = (options or PageOptions()).output
     return render_output(data, view.called, f"input/{view.called.call}", cut, "json")
-
-
-def _render_feedback(call: ToolCall) -> str:
-    feedback = call.result.feedback if call.result else None
-    return f'<div class="feedback">{icon("note")}{esc(feedback)}</div>' if feedback else ""
 
 
 def _render_enclosures(call: ToolCall, *, has_result: bool) -> str:

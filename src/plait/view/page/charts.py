@@ -81,12 +81,44 @@ def render_columns_chart(chart: Chart) -> str:
         sum(column) for column in zip(*(series.values for series in chart.series), strict=True)
     ]
     maximum = round_up(max(totals, default=0))
+    is_stacked = len(chart.series) > 1
+    heads = [series.name for series in chart.series] if is_stacked else []
+    rows = [
+        render_row(
+            esc(label),
+            *(
+                chart.render_link(
+                    chart.write(series.values[column]), series.values[column], column, series.key
+                )
+                if series.values[column]
+                else ""
+                for series in chart.series
+                if is_stacked
+            ),
+            chart.render_link(chart.write(totals[column]), totals[column], column),
+        )
+        for column, label in enumerate(chart.labels)
+        if totals[column]
+    ]
+    chart_table = render_folded(render_table([chart.heading, *heads, "Total"], rows), chart.title)
+    pitch = WIDTH / max(len(totals), 1)
+    width = pitch * (0.8 if len(totals) <= 60 else 0.9)
+    columns = "".join(
+        _render_column(chart, index, total, maximum, index * pitch + (pitch - width) / 2, width)
+        for index, total in enumerate(totals)
+        if total > 0
+    )
+    lines = f'<path class="grid" d="M0 0H{WIDTH}M0 {HEIGHT / 2:g}H{WIDTH}M0 {HEIGHT}H{WIDTH}"/>'
+    columns_html = (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="group" '
+        f'aria-label="{esc(chart.title)}; the table below has the figures">{lines}{columns}</svg>'
+    )
     return (
         f'<figure class="chart">{_render_chart_legend(chart)}<div class="plot">'
         f'<div class="ys" aria-hidden="true"><span>{esc(chart.write(maximum))}</span>'
         f"<span>{esc(chart.write(maximum / 2))}</span><span>{esc(chart.write(0))}</span></div>"
-        f"{_render_columns(chart, totals, maximum)}</div>{_render_ticks(chart.labels)}"
-        f"{_render_chart_table(chart, totals)}</figure>"
+        f"{columns_html}</div>{_render_ticks(chart.labels)}"
+        f"{chart_table}</figure>"
     )
 
 
@@ -100,21 +132,6 @@ def round_up(maximum: float) -> float:
     while magnitude > maximum:
         magnitude /= 10
     return next(step * magnitude for step in (1, 2, 4, 6, 8, 10, 20) if step * magnitude >= maximum)
-
-
-def _render_columns(chart: Chart, totals: Sequence[float], maximum: float) -> str:
-    pitch = WIDTH / max(len(totals), 1)
-    width = pitch * (0.8 if len(totals) <= 60 else 0.9)
-    columns = "".join(
-        _render_column(chart, index, total, maximum, index * pitch + (pitch - width) / 2, width)
-        for index, total in enumerate(totals)
-        if total > 0
-    )
-    lines = f'<path class="grid" d="M0 0H{WIDTH}M0 {HEIGHT / 2:g}H{WIDTH}M0 {HEIGHT}H{WIDTH}"/>'
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="group" '
-        f'aria-label="{esc(chart.title)}; the table below has the figures">{lines}{columns}</svg>'
-    )
 
 
 def _render_column(
@@ -167,29 +184,6 @@ def _render_ticks(ticks: Sequence[str]) -> str:
         + "".join(f"<span>{esc(tick)}</span>" for tick in chosen)
         + "</div>"
     )
-
-
-def _render_chart_table(chart: Chart, totals: Sequence[float]) -> str:
-    is_stacked = len(chart.series) > 1
-    heads = [series.name for series in chart.series] if is_stacked else []
-    rows = [
-        render_row(
-            esc(label),
-            *(
-                chart.render_link(
-                    chart.write(series.values[column]), series.values[column], column, series.key
-                )
-                if series.values[column]
-                else ""
-                for series in chart.series
-                if is_stacked
-            ),
-            chart.render_link(chart.write(totals[column]), totals[column], column),
-        )
-        for column, label in enumerate(chart.labels)
-        if totals[column]
-    ]
-    return render_folded(render_table([chart.heading, *heads, "Total"], rows), chart.title)
 
 
 def render_folded(inner: str, title: str) -> str:
@@ -492,7 +486,12 @@ def render_year_map(
         for count in (prompts.get(day, 0),)
     )
     label = f"{noun.capitalize()}s by day, up to {format_day(last)}"
-    inner = f"{_render_months(days[::7])}{YEAR.render_day_names((0, 2, 4))}{squares}"
+    months = "".join(
+        f'<text x="{YEAR.get_x(week)}" y="10">{format_month_name(day)}</text>'
+        for week, day in enumerate(days[::7])
+        if day.day <= 7
+    )
+    inner = f"{months}{YEAR.render_day_names((0, 2, 4))}{squares}"
     return YEAR.render("heat", weeks, label, inner)
 
 
@@ -511,19 +510,6 @@ def _label_day(day: date, count: int, noun: str) -> str:
     return f"{format_weekday(day)}: {format_count(count, noun)}"
 
 
-def _render_months(weeks: Iterable[date]) -> str:
-    """Render the names of the months above the weeks in which they start."""
-    return "".join(
-        f'<text x="{YEAR.get_x(week)}" y="10">{format_month_name(day)}</text>'
-        for week, day in enumerate(weeks)
-        if day.day <= 7
-    )
-
-
-def _label_hour(day: str, hour: int, count: int) -> str:
-    return f"{day} {hour:02}:00: {format_count(count, 'prompt')}" if count else ""
-
-
 def render_week_map(
     counts: Mapping[tuple[int, int], int], slice_of_hour: Callable[[int, int], Slice]
 ) -> str:
@@ -535,7 +521,7 @@ def render_week_map(
             weekday,
             count,
             maximum,
-            _label_hour(weekday_name, hour, count),
+            f"{weekday_name} {hour:02}:00: {format_count(count, 'prompt')}" if count else "",
             slice_of_hour(weekday, hour),
         )
         for weekday, weekday_name in enumerate(DAYS)

@@ -88,7 +88,9 @@ def render_user_entry(entry: UserMessage, options: PageOptions, call_at: CallAt 
                 f"{esc(entry.text.strip('[]'))}</div>"
             )
         case "command-output" | "bash-output":
-            return _render_output_entry(entry, options)
+            out = render_output(entry.text, entry, "text", options.output)
+            errors = render_output(entry.errors or "", entry, "text", options.output, "out bad")
+            return f'<div class="printed"{render_anchor(entry)}>{out}{errors}</div>'
         case _ if entry.kind in ASIDES:
             return _render_client_entry(entry, options)
         case "notice":
@@ -164,12 +166,6 @@ def _render_pictures(entry: UserMessage) -> str:
 def _render_attached_output(entry: UserMessage, options: PageOptions) -> str:
     text = "\n".join(filter(None, (entry.output, entry.errors)))
     return render_output(text, entry, "output", options.output) if text else ""
-
-
-def _render_output_entry(entry: UserMessage, options: PageOptions) -> str:
-    out = render_output(entry.text, entry, "text", options.output)
-    errors = render_output(entry.errors or "", entry, "text", options.output, "out bad")
-    return f'<div class="printed"{render_anchor(entry)}>{out}{errors}</div>'
 
 
 def _render_client_entry(entry: UserMessage, options: PageOptions) -> str:
@@ -348,13 +344,12 @@ def format_note_values(value: object) -> str:
     parts = [
         f"{name}: {value}"
         for name, value in nested.items()
-        if name not in DULL and _is_plain_value(value)
+        if name not in DULL
+        and isinstance(value, str | int | float)
+        and value is not False
+        and value != ""
     ]
     return shorten(", ".join(parts), 140)
-
-
-def _is_plain_value(value: object) -> bool:
-    return isinstance(value, str | int | float) and value is not False and value != ""
 
 
 def render_note(note: ClientNote, *, is_full: bool = False) -> str:

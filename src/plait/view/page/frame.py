@@ -106,7 +106,17 @@ def render_framed_page(
     box has the focus.
     """
     name = title if title == "Plait" else f"{title} · Plait"
-    body = main if session is None else _render_with_sidebar(session, main)
+    body = (
+        main
+        if session is None
+        else (
+            '<div class="with-sidebar"><aside class="side" aria-label="Sessions" data-side'
+            f"{attribute('data-here', session)}></aside>"
+            '<button class="side-opener" data-open="side" aria-expanded="true" '
+            f'aria-label="Sessions" title="Sessions (s)">{icon("menu")}</button>'
+            f'<div class="page-column">{main}</div></div>'
+        )
+    )
     kind = "bar" if session is None else "bar in-session"
     bar = render_top_bar(PLACES, here, query, kind, _KEYS, _PALETTE, is_asking=is_asking)
     return render_page(name, f"{bar}{body}", root="/", is_served=True)
@@ -151,16 +161,6 @@ def render_top_bar(
 def _render_place_link(name: str, href: str, words: str, here: str | None) -> str:
     current = ' aria-current="page"' if name == here else ""
     return f'<a href="{href}"{current}>{words}</a>'
-
-
-def _render_with_sidebar(session: str, main: str) -> str:
-    return (
-        '<div class="besides"><aside class="side" aria-label="Sessions" data-side'
-        f"{attribute('data-here', session)}></aside>"
-        '<button class="side-opener" data-open="side" aria-expanded="true" '
-        f'aria-label="Sessions" title="Sessions (s)">{icon("menu")}</button>'
-        f'<div class="beside">{main}</div></div>'
-    )
 
 
 def render_error_page(message: str, hints: Iterable[str]) -> str:
@@ -327,8 +327,12 @@ def render_tab_page(head: SessionHeader, here: str, body: str) -> str:
     """Render a whole page with a tab of a session."""
     words = dict(TABS)[here]
     facts = f'<div class="facts">{head.facts}</div>'
+    actions = f'<div class="actions">{STAR_BUTTON}</div>'
+    tab_header_end = render_header_end(
+        facts, render_tabs(head.name, here), dict(TABS)[here], actions
+    )
     main = (
-        f"{render_header_start(head.title)}{_render_tab_header_end(facts, head, here)}"
+        f"{render_header_start(head.title)}{tab_header_end}"
         f'<main id="main" class="tab tab-{here}" data-of="{esc(head.name)}"'
         f'{" data-kept" if head.is_kept else ""} tabindex="-1">'
         f'<h2 class="hidden">{words}</h2>{body}</main>'
@@ -337,16 +341,11 @@ def render_tab_page(head: SessionHeader, here: str, body: str) -> str:
     return render_framed_page(f"{words}: {head.title}", main, session=head.name)
 
 
-def _render_tab_header_end(facts: str, head: SessionHeader, here: str) -> str:
-    actions = f'<div class="actions">{STAR_BUTTON}</div>'
-    return render_header_end(facts, render_tabs(head.name, here), dict(TABS)[here], actions)
-
-
 def render_header_start(title: str, before: str = "") -> str:
     """Render the start of a session's header: its title."""
     escaped = esc(title)
     return (
-        f'<section class="top" aria-label="This session">{before}<div class="called">'
+        f'<section class="top" aria-label="This session">{before}<div class="title-block">'
         f'<h1 title="{escaped}">{escaped}</h1><div class="under">'
     )
 

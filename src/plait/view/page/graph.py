@@ -26,7 +26,10 @@ def render_rail(rows: Sequence[RowShape]) -> str:
     height = PITCH * len(rows) + MARGIN
     places = "".join(_render_row_link(row, number) for number, row in enumerate(rows))
     lines = "".join(path for number in range(len(rows)) for path in _iter_strands(rows, number))
-    nodes = "".join(_render_node(row, number) for number, row in enumerate(rows))
+    nodes = "".join(
+        f'<g class="{_get_css_class(row)}">{_render_shape(row, get_x(row.column), _get_middle(number))}</g>'
+        for number, row in enumerate(rows)
+    )
     return (
         f'<svg class="plait" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'role="group" aria-label="The session as a graph">{places}{lines}{nodes}</svg>'
@@ -87,10 +90,6 @@ def _render_row_link(row: RowShape, number: int) -> str:
         f'aria-label="{esc(tooltip)}"><title>{esc(tooltip)}</title>'
         f'<rect x="0" y="{number * PITCH}" width="100%" height="{PITCH}"/></a>'
     )
-
-
-def _render_node(row: RowShape, number: int) -> str:
-    return f'<g class="{_get_css_class(row)}">{_render_shape(row, get_x(row.column), _get_middle(number))}</g>'
 
 
 def _render_shape(row: RowShape, x: float, y: float) -> str:

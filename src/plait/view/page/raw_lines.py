@@ -63,15 +63,6 @@ def render_raw_body(head: SessionHeader, view: RawView) -> str:
     last = view.first - 1 + len(view.rows)
     pages = render_pager("lines", view.first, last, view.matching, f"{base}&", STEP)
     listed = f'<ol class="raw-lines">{rows}</ol>' if rows else '<p class="empty">No such line.</p>'
-    return f"{_render_chooser(head, view)}{_render_findings(head, view)}{pages}{listed}{pages}"
-
-
-def _build_raw_url(head: SessionHeader, file: int, type_: str | None = None) -> str:
-    query = {"file": str(file), **({"type": type_} if type_ else {})}
-    return f"{head.tab_url('raw')}?{encode_query(query)}"
-
-
-def _render_chooser(head: SessionHeader, view: RawView) -> str:
     files = render_options(
         ((str(file.number), f"{file.name} ({format_bytes(file.size)})") for file in view.files),
         str(view.file),
@@ -80,7 +71,7 @@ def _render_chooser(head: SessionHeader, view: RawView) -> str:
         ((kind, f"{kind} ({count})") for kind, count in view.counts.items()), view.kind
     )
     value = f' value="{view.line}"' if view.line else ""
-    return (
+    chooser = (
         f'<form class="chooser" action="{esc(head.tab_url("raw"))}">'
         f'<label>File <select name="file">{files}</select></label>'
         f'<label>Type <select name="type"><option value="">all ({view.total})</option>{kinds}'
@@ -90,6 +81,12 @@ def _render_chooser(head: SessionHeader, view: RawView) -> str:
         f'<a class="download" href="{esc(head.tab_url("raw"))}/{view.file}/file" download>'
         "The file as it is</a></form>"
     )
+    return f"{chooser}{_render_findings(head, view)}{pages}{listed}{pages}"
+
+
+def _build_raw_url(head: SessionHeader, file: int, type_: str | None = None) -> str:
+    query = {"file": str(file), **({"type": type_} if type_ else {})}
+    return f"{head.tab_url('raw')}?{encode_query(query)}"
 
 
 def _render_findings(head: SessionHeader, view: RawView) -> str:

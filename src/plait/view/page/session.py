@@ -90,20 +90,6 @@ def render_session_page(
     """Render the page of a session."""
     column = ExportedColumn(conversations, options)
     ranges = [[piece.file, piece.first, piece.last] for piece in lines]
-    body = (
-        f"{render_header(heading, conversations, home)}"
-        '<div class="sheet3">'
-        f'<nav class="outline" aria-label="Prompts">{render_outline(conversations.active)}</nav>'
-        f'<main data-session="{esc(heading.session)}" data-lines="{json_attribute(ranges)}" '
-        f'data-main="{esc(conversations.main)}"{attribute("data-again", heading.again)}>'
-        f"{_render_about(heading)}{column.render()}</main>"
-        f'<aside class="rail" aria-label="Graph">{render_rail(rows)}</aside></div>'
-    )
-    return SessionPage(body, tuple(column.parts))
-
-
-def render_header(heading: PageHeading, conversations: Conversations, home: str | None) -> str:
-    """Render the header of an exported page."""
     home_link = ""
     if home:
         home_link = (
@@ -114,7 +100,17 @@ def render_header(heading: PageHeading, conversations: Conversations, home: str 
         f'{_render_branch_switch(conversations)}<div class="facts">{render_facts(heading)}</div>'
     )
     content = f"{render_header_start(heading.title, home_link)}{render_header_end(details, '', actions=ACTIONS)}"
-    return f'<header class="banner">{content}</header>'
+    header = f'<header class="banner">{content}</header>'
+    body = (
+        f"{header}"
+        '<div class="sheet3">'
+        f'<nav class="outline" aria-label="Prompts">{render_outline(conversations.active)}</nav>'
+        f'<main data-session="{esc(heading.session)}" data-lines="{json_attribute(ranges)}" '
+        f'data-main="{esc(conversations.main)}"{attribute("data-again", heading.again)}>'
+        f"{_render_about(heading)}{column.render()}</main>"
+        f'<aside class="rail" aria-label="Graph">{render_rail(rows)}</aside></div>'
+    )
+    return SessionPage(body, tuple(column.parts))
 
 
 def render_facts(heading: PageHeading) -> str:
@@ -217,8 +213,16 @@ def render_page_rest(column: ReadingColumn, heading: PageHeading, rail: str, mar
     models = f'<span class="models">{esc(format_first_models(heading.models))}</span>'
     if not column_html or _is_silent(conversations):
         column_html += EMPTY.format(raw=esc(session_url(name, "raw")))
+    details = (
+        f"{_render_branch_switch(conversations)}{_render_compare_link(heading.session, conversations)}"
+        f'<div class="facts">{render_facts(heading)}</div>'
+    )
+    actions = RESTORE_ACTIONS if heading.mark else SERVED_ACTIONS
+    served_header_end = render_header_end(
+        details, render_tabs(heading.session, "read"), "Read", actions
+    )
     return (
-        f"{_render_served_header_end(heading, conversations)}"
+        f"{served_header_end}"
         '<div class="sheet3 served">'
         f'<nav class="outline" aria-label="Prompts">{render_outline(conversations.active)}</nav>'
         f'<main id="main" data-session="{esc(name)}" data-served="/s/{esc(quote_url(name))}" '
@@ -229,42 +233,23 @@ def render_page_rest(column: ReadingColumn, heading: PageHeading, rail: str, mar
     )
 
 
-def _render_served_header_end(heading: PageHeading, conversations: Conversations) -> str:
-    details = (
-        f"{_render_branch_switch(conversations)}{_render_compare_link(heading.session, conversations)}"
-        f'<div class="facts">{render_facts(heading)}</div>'
-    )
-    actions = RESTORE_ACTIONS if heading.mark else SERVED_ACTIONS
-    return render_header_end(details, render_tabs(heading.session, "read"), "Read", actions)
-
-
 def _render_compare_link(name: str, conversations: Conversations) -> str:
     others = [
         conversation
         for conversation in conversations.by_line.values()
-        if _is_other_branch(conversation, conversations)
+        if (
+            conversation.kind in SPOKEN
+            and conversation.id != conversations.main
+            and bool(conversation.turns)
+        )
     ]
     if not others:
         return ""
-    address = _build_compare_url(name, conversations.main, others[-1].id)
+    address = f"/s/{quote_url(name)}/compare?a={quote_url(conversations.main, safe='')}&b={quote_url(others[-1].id, safe='')}"
     return (
         f'<a class="comparing" href="{esc(address)}" aria-label="Compare" '
         'title="Two branches side by side (c)">'
         f"{icon('compare')}<span>Compare</span></a>"
-    )
-
-
-def _is_other_branch(conversation: Conversation, conversations: Conversations) -> bool:
-    return (
-        conversation.kind in SPOKEN
-        and conversation.id != conversations.main
-        and bool(conversation.turns)
-    )
-
-
-def _build_compare_url(name: str, left: str, right: str) -> str:
-    return (
-        f"/s/{quote_url(name)}/compare?a={quote_url(left, safe='')}&b={quote_url(right, safe='')}"
     )
 
 

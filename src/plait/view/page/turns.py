@@ -123,7 +123,18 @@ class TurnWriter:
         if len(group) < GROUPED:
             return html
         calls = [passage.item for passage in group if isinstance(passage.item, ToolCall)]
-        return render_details("group", "", icon("menu") + _render_group_line(calls), html)
+        counts = Counter(_get_nouns(call) for call in calls)
+        named = len(counts) if len(counts) <= KINDS else KINDS - 1
+        labels = [
+            _format_call_count(nouns, count, calls) for nouns, count in counts.most_common(named)
+        ]
+        if len(counts) > named:
+            labels.append(format_count(len(counts) - named, "more kind"))
+        failed = sum(call.outcome in ("failed", "rejected") for call in calls)
+        bad = f'<span class="res bad">{failed} failed</span>' if failed else ""
+        return render_details(
+            "group", "", icon("menu") + f"<span>{esc(', '.join(labels))}</span>{bad}", html
+        )
 
     def _render_entry(self, passage: ItemPassage) -> str:
         item, options = passage.item, self.options
@@ -142,7 +153,19 @@ class TurnWriter:
             case AssistantThinking():
                 return entries.render_thinking(item, options) if options.has_thinking else ""
             case _:
-                return _render_other(item, options, self._find_call)
+                match item:
+                    case UserMessage():
+                        return entries.render_user_entry(item, options, self._find_call)
+                    case CompactionItem():
+                        return entries.render_compaction(item)
+                    case BranchPoint():
+                        return entries.render_branch(item, options)
+                    case FoldedItems():
+                        return entries.render_fold(item, options)
+                    case OtherBlock():
+                        return entries.render_block(item)
+                    case ClientNote():
+                        return entries.render_note(item, is_full=options.depth == "all")
 
     def _find_call(self, call: str) -> str | None:
         return self._calls_by_id.get(call)
@@ -152,26 +175,6 @@ class TurnWriter:
         conversations = self.options.conversations.values()
         items = (item for conversation in conversations for item in conversation.items())
         return {item.call: item.uuid for item in items if isinstance(item, ToolCall) and item.uuid}
-
-
-def _render_other(
-    item: UserMessage | CompactionItem | BranchPoint | FoldedItems | OtherBlock | ClientNote,
-    options: PageOptions,
-    call_at: entries.CallAt,
-) -> str:
-    match item:
-        case UserMessage():
-            return entries.render_user_entry(item, options, call_at)
-        case CompactionItem():
-            return entries.render_compaction(item)
-        case BranchPoint():
-            return entries.render_branch(item, options)
-        case FoldedItems():
-            return entries.render_fold(item, options)
-        case OtherBlock():
-            return entries.render_block(item)
-        case ClientNote():
-            return entries.render_note(item, is_full=options.depth == "all")
 
 
 def _get_quiet_item(passage: ItemPassage, turn: Turn) -> entries.Quiet | None:
@@ -191,18 +194,6 @@ def _is_groupable(passage: ItemPassage) -> bool:
     """Tell calls that many of make a group."""
     item = passage.item
     return isinstance(item, ToolCall) and not is_open_call(item, has_result=passage.has_result)
-
-
-def _render_group_line(calls: Sequence[ToolCall]) -> str:
-    """Says what is in a group: how many of what, in how many files, how many failed."""
-    counts = Counter(_get_nouns(call) for call in calls)
-    named = len(counts) if len(counts) <= KINDS else KINDS - 1
-    labels = [_format_call_count(nouns, count, calls) for nouns, count in counts.most_common(named)]
-    if len(counts) > named:
-        labels.append(format_count(len(counts) - named, "more kind"))
-    failed = sum(call.outcome in ("failed", "rejected") for call in calls)
-    bad = f'<span class="res bad">{failed} failed</span>' if failed else ""
-    return f"<span>{esc(', '.join(labels))}</span>{bad}"
 
 
 def _get_nouns(call: ToolCall) -> tuple[str, str]:
@@ -232,7 +223,11 @@ def render_agents(
     """Render the agents of a session by name, those that others started first."""
     html_by_agent: dict[str, str] = {}
     for conversation in _iter_innermost_first(conversations):
-        html_by_agent[conversation.id] = _render_agent(conversation, options, html_by_agent, defer)
+        turns = TurnWriter(options, html_by_agent).render_turns(conversation)
+        body = "".join(turns)
+        if len(body) > LONG_AGENT:
+            body = defer(list(zip(conversation.turns, turns, strict=True)))
+        html_by_agent[conversation.id] = render_agent_box(conversation, options, body)
     return html_by_agent
 
 
@@ -251,19 +246,6 @@ def _iter_innermost_first(conversations: Mapping[str, Conversation]) -> Iterator
             depth[agent.id] += 1
             parent = conversations.get(parent.parent or "")
     yield from sorted(agents, key=lambda conversation: -depth[conversation.id])
-
-
-def _render_agent(
-    conversation: Conversation,
-    options: PageOptions,
-    agents: Mapping[str, str],
-    defer: PutAside,
-) -> str:
-    turns = TurnWriter(options, agents).render_turns(conversation)
-    body = "".join(turns)
-    if len(body) > LONG_AGENT:
-        body = defer(list(zip(conversation.turns, turns, strict=True)))
-    return render_agent_box(conversation, options, body)
 
 
 def render_agent_box(conversation: Conversation, options: PageOptions, body: str) -> str:

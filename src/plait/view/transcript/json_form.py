@@ -75,16 +75,15 @@ def _build_conversation(conversation: Conversation, stream: PassageStream) -> di
     return {
         **{name: getattr(conversation, name) for name in OF_CONVERSATION},
         "files": [PurePath(file).name for file in conversation.files],
-        "turns": [_build_turn(conversation, turn, stream) for turn in conversation.turns],
+        "turns": [
+            {
+                **{name: getattr(turn, name) for name in OF_TURN},
+                "opener": turn.opener.uuid if turn.opener else None,
+                "items": _list_items(conversation, turn, stream),
+            }
+            for turn in conversation.turns
+        ],
         "responses": conversation.responses,
-    }
-
-
-def _build_turn(conversation: Conversation, turn: Turn, stream: PassageStream) -> dict[str, Any]:
-    return {
-        **{name: getattr(turn, name) for name in OF_TURN},
-        "opener": turn.opener.uuid if turn.opener else None,
-        "items": _list_items(conversation, turn, stream),
     }
 
 

@@ -28,7 +28,6 @@ from plait.conversation.questions import asked_by
 from plait.conversation.results import get_extra_text, make_call_of_result
 from plait.conversation.tools import get_tool, is_plan_tool
 from plait.view.calls import (
-    CallLine,
     CallView,
     InputPiece,
     dump_json,
@@ -99,26 +98,6 @@ def _iter_outputs(text: str | None, errors: str | None) -> Iterator[str]:
             yield fence_code(clean_text(part).strip("\n"))
 
 
-def _iter_notice(entry: UserMessage, *, is_full: bool) -> Iterator[str]:
-    status = f" ({escape_phrase(entry.status)})" if entry.status else ""
-    name = f" of {escape_phrase(entry.name)}" if entry.name and is_full else ""
-    yield f"*notice{name}{status}:* {escape_phrase(entry.text)}"
-    if entry.output:
-        yield fold_blocks("its result", [sanitize_markdown(entry.output)])
-
-
-def _iter_client_entry(entry: UserMessage) -> Iterator[str]:
-    name = " ".join(filter(None, (entry.kind, entry.name)))
-    blocks = (
-        [escape_literal(entry.text)] if entry.kind != "summary" else [sanitize_markdown(entry.text)]
-    )
-    outputs = list(_iter_outputs(entry.output, entry.errors))
-    if entry.text.strip() or outputs:
-        yield fold_blocks(
-            escape_html_line(name), [quote_block(block) for block in blocks if block] + outputs
-        )
-
-
 def render_answer(conversation: Conversation, answer: AssistantText) -> str:
     """Render the text of the model, or of the client in its place."""
     speaker = find_speaker(conversation, answer)
@@ -162,15 +141,15 @@ def render_call(
         blocks += _iter_result_blocks(call.name, call.result)
         blocks += _iter_detail_blocks(call) if is_full else ()
     blocks = blocks or ["*nothing was given, nothing came back*"]
-    return fold_blocks(_render_summary(line), blocks, is_open=is_plan_tool(call.name))
-
-
-def _render_summary(line: CallLine) -> str:
     summary = f"<b>{escape_html_line(line.tool)}</b>"
     if line.subject:
         summary += f" <code>{escape_html_line(line.subject[:MOST_ON_A_LINE])}</code>"
     sign = SIGNS.get(line.outcome, "")
-    return summary + (f" → {sign}{escape_html_line(line.result)}" if line.result or sign else "")
+    return fold_blocks(
+        summary + (f" → {sign}{escape_html_line(line.result)}" if line.result or sign else ""),
+        blocks,
+        is_open=is_plan_tool(call.name),
+    )
 
 
 def render_late_result(
@@ -366,9 +345,24 @@ class MarkdownWriter:
                 elif item.kind == "interruption":
                     yield f"**■ {escape_phrase(item.text)}**"
                 elif item.kind == "notice":
-                    yield from _iter_notice(item, is_full=is_full)
+                    status = f" ({escape_phrase(item.status)})" if item.status else ""
+                    name = f" of {escape_phrase(item.name)}" if item.name and is_full else ""
+                    yield f"*notice{name}{status}:* {escape_phrase(item.text)}"
+                    if item.output:
+                        yield fold_blocks("its result", [sanitize_markdown(item.output)])
                 else:
-                    yield from _iter_client_entry(item)
+                    name = " ".join(filter(None, (item.kind, item.name)))
+                    blocks = (
+                        [escape_literal(item.text)]
+                        if item.kind != "summary"
+                        else [sanitize_markdown(item.text)]
+                    )
+                    outputs = list(_iter_outputs(item.output, item.errors))
+                    if item.text.strip() or outputs:
+                        yield fold_blocks(
+                            escape_html_line(name),
+                            [quote_block(block) for block in blocks if block] + outputs,
+                        )
                 if item.context and (is_full or item.kind in PROMPTS):
                     yield fold_blocks(
                         get_context_label(item), [fence_code(clean_text(item.context))]
@@ -408,7 +402,11 @@ class MarkdownWriter:
         name = self.transcript.names.get(branch.to)
         if name is None:
             return f"↳ {kind}: {label} (not exported)"
-        return f"↳ {kind}: {label} → {self._render_link(name, _find_first_uuid(self.by_line.get(branch.to)))}"
+        conversation = self.by_line.get(branch.to)
+        items = conversation.items() if conversation else ()
+        typed = (item for item in items if isinstance(item, UserMessage) and item.is_typed)
+        find_first_uuid = next((item.uuid for item in typed), None)
+        return f"↳ {kind}: {label} → {self._render_link(name, find_first_uuid)}"
 
     def leaves_path(self, turn: Turn) -> bool:
         """Return whether this path leaves another after a turn."""
@@ -458,12 +456,6 @@ class MarkdownWriter:
     def conversation(self) -> Conversation:
         """The conversation of the transcript."""
         return self.transcript.conversation
-
-
-def _find_first_uuid(conversation: Conversation | None) -> str | None:
-    items = conversation.items() if conversation else ()
-    typed = (item for item in items if isinstance(item, UserMessage) and item.is_typed)
-    return next((item.uuid for item in typed), None)
 
 
 def _open_details(summary: str) -> str:

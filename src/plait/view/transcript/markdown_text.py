@@ -50,7 +50,14 @@ def escape_literal(text: str) -> str:
         if part.is_code:
             blocks.append(fence_code("\n".join(part.lines), part.language))
         else:
-            blocks.append(_join_with_breaks(part.lines))
+            paragraphs = groupby(part.lines, key=lambda line: bool(line.strip()))
+            blocks.append(
+                "\n\n".join(
+                    "  \n".join(map(_escape_line, paragraph))
+                    for has_text, paragraph in paragraphs
+                    if has_text
+                )
+            )
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -118,11 +125,12 @@ def _split_parts(text: str) -> Iterator[TextPart]:
                 yield TextPart(lines, True, fence[2])
                 lines, fence = [], None
             else:
-                lines.append(_dedent(line, fence[1]))
+                lines.append(line[min(fence[1], len(line) - len(line.lstrip())) :])
         elif match:
             if lines:
                 yield TextPart(lines)
-            lines, fence = [], _parse_fence(match, line)
+            language = NOT_NAMED.sub("", match[2] or match[4] or "").strip()
+            lines, fence = [], (match[1] or match[3], len(line) - len(line.lstrip()), language)
         else:
             lines.append(line)
     if fence:
@@ -131,26 +139,10 @@ def _split_parts(text: str) -> Iterator[TextPart]:
         yield TextPart(lines)
 
 
-def _parse_fence(match: re.Match[str], line: str) -> tuple[str, int, str]:
-    language = NOT_NAMED.sub("", match[2] or match[4] or "").strip()
-    return match[1] or match[3], len(line) - len(line.lstrip()), language
-
-
 def _closes_fence(match: re.Match[str], fence: str) -> bool:
     mark = match[1] or match[3]
     is_bare = not (match[2] or match[4] or "").strip()
     return is_bare and mark[0] == fence[0] and len(mark) >= len(fence)
-
-
-def _dedent(line: str, by: int) -> str:
-    return line[min(by, len(line) - len(line.lstrip())) :]
-
-
-def _join_with_breaks(lines: Iterable[str]) -> str:
-    paragraphs = groupby(lines, key=lambda line: bool(line.strip()))
-    return "\n\n".join(
-        "  \n".join(map(_escape_line, paragraph)) for has_text, paragraph in paragraphs if has_text
-    )
 
 
 def _escape_line(line: str) -> str:

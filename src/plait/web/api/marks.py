@@ -133,20 +133,15 @@ def locate_pin(library: LiveArchive, pin: Pin, *, is_placed: bool) -> MarkedTurn
     if name is None or not is_placed:
         why_gone = None if name else PinnedTurn.from_pin(pin, None).why_gone
         return MarkedTurn(pin.session, pin.uuid, pin.at, pin.turn, pin.words, name, None, why_gone)
-    turn = _find_pinned_turn(library, pin, name)
-    return MarkedTurn(
-        pin.session, pin.uuid, pin.at, turn.turn, turn.words, name, turn.line, turn.why_gone
-    )
-
-
-def _find_pinned_turn(library: LiveArchive, pin: Pin, name: str) -> PinnedTurn:
-    """Return where a turn is; its session is read again only if it has changed."""
     files = library.snapshot.session(name).files
 
     def find() -> PinnedTurn:
         return PinnedTurn.from_pin(pin, library.open_session(name).conversations_if_any)
 
-    return library.cache.get_or_make(("pin", name, pin.uuid), (files, pin), find)
+    turn = library.cache.get_or_make(("pin", name, pin.uuid), (files, pin), find)
+    return MarkedTurn(
+        pin.session, pin.uuid, pin.at, turn.turn, turn.words, name, turn.line, turn.why_gone
+    )
 
 
 def _get_star_file(library: LiveArchive) -> StarFile:

@@ -53,69 +53,57 @@ class WriteEntry:
         yield from (part[1:-1] for part in self.path.split("/") if part.startswith("{"))
 
 
-def _plan(request: Request, asked: model.Wanted) -> model.Planned:
-    return edits.plan(SessionRequest(request), asked, _get_plans(request))
-
-
-def _apply(request: Request, asked: model.Sure) -> model.Applied:
-    plan = _get_plans(request).take(request.path_params["plan"])
-    return edits.apply(get_library(request), asked, plan)
-
-
-def _undo(request: Request, asked: model.Sure) -> EditEntry:
-    return edits.undo(get_library(request), asked, request.path_params["edit"])
-
-
-def _keep(request: Request, asked: backups.ToKeep) -> backups.NowKept:
-    return backups.keep(get_library(request), asked)
-
-
-def _restore(request: Request, asked: backups.ToRestore) -> backups.NowRestored:
-    return backups.restore(SessionRequest(request), asked)
-
-
-def _star(request: Request, asked: marks.ToStar) -> marks.NowStarred:
-    return marks.star(get_library(request), asked)
-
-
-def _pin(request: Request, asked: marks.ToPin) -> marks.NowPinned:
-    return marks.pin(get_library(request), asked)
-
-
-def _get_plans(request: Request) -> edits.HeldPlans:
-    plans: edits.HeldPlans = request.app.state.plans
-    return plans
-
-
 WRITES = (
     WriteEntry(
         "/sessions/{name}/plan",
         "Plan a change; nothing is done",
         model.Wanted,
         model.Planned,
-        _plan,
+        lambda request, asked: edits.plan(SessionRequest(request), asked, request.app.state.plans),
     ),
-    WriteEntry("/plans/{plan}/apply", "Do what was planned", model.Sure, model.Applied, _apply),
-    WriteEntry("/edits/{edit}/undo", "Bring back what was there", model.Sure, EditEntry, _undo),
     WriteEntry(
-        "/keep/now", "Keep sessions beyond the cleanup", backups.ToKeep, backups.NowKept, _keep
+        "/plans/{plan}/apply",
+        "Do what was planned",
+        model.Sure,
+        model.Applied,
+        lambda request, asked: edits.apply(
+            get_library(request), asked, request.app.state.plans.take(request.path_params["plan"])
+        ),
+    ),
+    WriteEntry(
+        "/edits/{edit}/undo",
+        "Bring back what was there",
+        model.Sure,
+        EditEntry,
+        lambda request, asked: edits.undo(get_library(request), asked, request.path_params["edit"]),
+    ),
+    WriteEntry(
+        "/keep/now",
+        "Keep sessions beyond the cleanup",
+        backups.ToKeep,
+        backups.NowKept,
+        lambda request, asked: backups.keep(get_library(request), asked),
     ),
     WriteEntry(
         "/sessions/{name}/restore",
         "Put a kept session back where it was",
         backups.ToRestore,
         backups.NowRestored,
-        _restore,
+        lambda request, asked: backups.restore(SessionRequest(request), asked),
     ),
     WriteEntry(
         "/marks/star",
         "Star a session, or take its star away",
         marks.ToStar,
         marks.NowStarred,
-        _star,
+        lambda request, asked: marks.star(get_library(request), asked),
     ),
     WriteEntry(
-        "/marks/pin", "Pin a turn, or take its pin away", marks.ToPin, marks.NowPinned, _pin
+        "/marks/pin",
+        "Pin a turn, or take its pin away",
+        marks.ToPin,
+        marks.NowPinned,
+        lambda request, asked: marks.pin(get_library(request), asked),
     ),
 )
 
@@ -128,8 +116,16 @@ def write_routes(base: str) -> Iterator[Route]:
 
 def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[Response]]:
     async def serve(request: Request) -> Response:
-        _check_allowed(request)
-        question = _parse_body(entry, await _read_body(request))
+        if get_library(request).is_read_only:
+            raise HTTPException(403, "nothing can be changed here: this server only reads")
+        if request.headers.get(HEADER) != MEANT:
+            raise HTTPException(403, f"a change is asked for with the header `{HEADER}: {MEANT}`")
+        body = b""
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY:
+                raise HTTPException(413, "the request is too long")
+        question = _parse_body(entry, body)
 
         def answer() -> Response:
             return json_response(request, entry.answers(request, question))
@@ -137,22 +133,6 @@ def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[R
         return await run_in_threadpool(answer)
 
     return serve
-
-
-def _check_allowed(request: Request) -> None:
-    if get_library(request).is_read_only:
-        raise HTTPException(403, "nothing can be changed here: this server only reads")
-    if request.headers.get(HEADER) != MEANT:
-        raise HTTPException(403, f"a change is asked for with the header `{HEADER}: {MEANT}`")
-
-
-async def _read_body(request: Request) -> bytes:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise HTTPException(413, "the request is too long")
-    return body
 
 
 def _parse_body(entry: WriteEntry, body: bytes) -> Struct:
@@ -164,37 +144,6 @@ def _parse_body(entry: WriteEntry, body: bytes) -> Struct:
         raise UserError(
             f"{message[:1].lower()}{message[1:]}", f"this address takes: {fields}"
         ) from None
-
-
-def write_operation(
-    entry: WriteEntry,
-    request_schema: dict[str, Any],
-    response_schema: dict[str, Any],
-    errors: dict[str, Any],
-) -> dict[str, Any]:
-    """Return what the document says of an address at which something is changed."""
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in entry.parameters
-    ]
-    header_schema = {"type": "string", "enum": [MEANT]}
-    parameters.append({"name": HEADER, "in": "header", "required": True, "schema": header_schema})
-    return {
-        "operationId": entry.name,
-        "summary": entry.summary,
-        "parameters": parameters,
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": request_schema}},
-        },
-        "responses": {
-            "200": {
-                "description": entry.summary,
-                "content": {"application/json": {"schema": response_schema}},
-            },
-            **errors,
-        },
-    }
 
 
 BASE = "/api/v1"
@@ -304,17 +253,58 @@ def document() -> dict[str, Any]:
         [*answers, *write_types, model.Trouble, Event], ref_template=REF
     )
     trouble, event = schemas[-2], schemas[-1]
-    paths = {
-        f"{BASE}{entry.path}": {"get": _describe_operation(entry, schema, trouble)}
+    paths: dict[str, Any] = {
+        f"{BASE}{entry.path}": {
+            "get": {
+                "operationId": entry.name,
+                "summary": entry.summary,
+                "parameters": [*_iter_path_parameters(entry), *_iter_query_parameters(entry)],
+                "responses": {
+                    "200": _describe_response(entry.summary, schema),
+                    **_describe_errors(trouble),
+                },
+            }
+        }
         for entry, schema in zip(TABLE, schemas, strict=False)
     }
-    paths[f"{BASE}/events"] = {"get": _describe_events(event, trouble)}
+    stream = {
+        "description": "Events as they happen",
+        "content": {"text/event-stream": {"schema": event}},
+    }
+    session = {"name": "session", "in": "query", "schema": {"type": "string"}}
+    paths[f"{BASE}/events"] = {
+        "get": {
+            "operationId": "all_events",
+            "summary": "What changes, as server-sent events",
+            "parameters": [session],
+            "responses": {"200": stream, **_describe_errors(trouble)},
+        }
+    }
     schema_pairs = iter(schemas[len(TABLE) : -2])
     for entry in WRITES:
-        operation = write_operation(
-            entry, next(schema_pairs), next(schema_pairs), _describe_errors(trouble)
+        parameters: list[dict[str, Any]] = [
+            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+            for name in entry.parameters
+        ]
+        header_schema = {"type": "string", "enum": [MEANT]}
+        parameters.append(
+            {"name": HEADER, "in": "header", "required": True, "schema": header_schema}
         )
-        paths[f"{BASE}{entry.path}"] = {"post": operation}
+        paths[f"{BASE}{entry.path}"] = {
+            "post": {
+                "operationId": entry.name,
+                "summary": entry.summary,
+                "parameters": parameters,
+                "requestBody": {
+                    "required": True,
+                    "content": {"application/json": {"schema": next(schema_pairs)}},
+                },
+                "responses": {
+                    "200": _describe_response(entry.summary, next(schema_pairs)),
+                    **_describe_errors(trouble),
+                },
+            }
+        }
     openapi = {
         "openapi": "3.1.0",
         "info": {
@@ -332,10 +322,6 @@ def document() -> dict[str, Any]:
             },
         },
     }
-    return _rename_schemas(openapi)
-
-
-def _rename_schemas(openapi: dict[str, Any]) -> dict[str, Any]:
     text = msgspec.json.encode(openapi).decode()
     for internal_name, public_name in PUBLISHED.items():
         text = text.replace(f'"{internal_name}"', f'"{public_name}"').replace(
@@ -343,32 +329,6 @@ def _rename_schemas(openapi: dict[str, Any]) -> dict[str, Any]:
         )
     published: dict[str, Any] = msgspec.json.decode(text)
     return published
-
-
-def _describe_operation(
-    entry: Entry, schema: dict[str, Any], trouble: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        "operationId": entry.name,
-        "summary": entry.summary,
-        "parameters": [*_iter_path_parameters(entry), *_iter_query_parameters(entry)],
-        "responses": {
-            "200": _describe_response(entry.summary, schema),
-            **_describe_errors(trouble),
-        },
-    }
-
-
-def _describe_events(event: dict[str, Any], trouble: dict[str, Any]) -> dict[str, Any]:
-    stream = {"description": "Events as they happen", "content": {"text/event-stream": {}}}
-    stream["content"] = {"text/event-stream": {"schema": event}}
-    session = {"name": "session", "in": "query", "schema": {"type": "string"}}
-    return {
-        "operationId": "all_events",
-        "summary": "What changes, as server-sent events",
-        "parameters": [session],
-        "responses": {"200": stream, **_describe_errors(trouble)},
-    }
 
 
 def _describe_response(description: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -395,20 +355,18 @@ def _iter_query_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
     schema = components[entry.question.__name__]
     required = schema.get("required", ())
     for name, property_ in schema.get("properties", {}).items():
+        choices = [choice for choice in property_.get("anyOf", ()) if choice != {"type": "null"}]
+        rest = {
+            name: value for name, value in property_.items() if name not in ("anyOf", "default")
+        }
+        if property_.get("default") is not None:
+            rest["default"] = property_["default"]
         yield {
             "name": name,
             "in": "query",
             "required": name in required,
-            "schema": _strip_null(property_),
+            "schema": ({**rest, **choices[0]} if choices else rest),
         }
-
-
-def _strip_null(schema: dict[str, Any]) -> dict[str, Any]:
-    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
-    rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
-    if schema.get("default") is not None:
-        rest["default"] = schema["default"]
-    return {**rest, **choices[0]} if choices else rest
 
 
 def _serve_document(request: Request) -> Response:

@@ -1,7 +1,7 @@
 """The page of what one figure counts: session by session, with sums that are the figure."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from typing import NamedTuple
@@ -173,9 +173,12 @@ def _count_slice(library: LiveArchive, slice_: Slice, rows: ListedSessions) -> C
     if statistics is None:
         return page._replace(is_counting=is_counting)
     parts = ((name_session(session), part) for session, part in statistics.parts)
+    amounts = {
+        name: measure_slice(slice_, part) for name, part in parts if slice_.session in ("", name)
+    }
     return page._replace(
         is_counting=is_counting,
-        amounts=measure_session_parts(slice_, parts),
+        amounts={name: amount for name, amount in amounts.items() if amount},
         model_names=format_models_distinctly(model.model for model in statistics.figures.models),
     )
 
@@ -188,27 +191,6 @@ def _count_billing(page: CountedPage, billing: Billing, prices: Prices) -> Count
             cost.session: cost.cost for cost in unlogged if slice_.project in ("", cost.project)
         }
         return page._replace(amounts=costs)
-    responses = filter_responses(slice_, billing.responses, billing.abandoned, prices)
-    savings = compute_cache_savings(responses, prices)
-    rows = group_spending(responses, "session", prices).rows
-    return page._replace(
-        spending=sorted(
-            rows, key=lambda row: (-row.total.cost, -row.total.tokens.total, row.key or "")
-        ),
-        saved=savings.without - savings.paid,
-        model_names=format_models_distinctly(
-            {response.model or NO_MODEL for response in billing.responses}
-        ),
-    )
-
-
-def filter_responses(
-    slice_: Slice,
-    responses: Sequence[BilledResponse],
-    abandoned: Collection[str],
-    prices: Prices,
-) -> list[BilledResponse]:
-    """Return the responses of a slice; `abandoned` are the ids on abandoned branches."""
     models = set(slice_.model.split(",")) if slice_.model else None
     after, before = parse_time(slice_.after), parse_time(slice_.before)
 
@@ -220,19 +202,33 @@ def filter_responses(
     def get_requester(response: BilledResponse) -> str:
         return response.kind if response.kind in ("main", "service") else "agents"
 
-    return [
+    responses = [
         response
-        for response in filter_by_time(responses, *slice_.bounds)
+        for response in filter_by_time(billing.responses, *slice_.bounds)
         if (not slice_.project or response.project == slice_.project)
         and (not slice_.session or response.session == slice_.session)
         and (not slice_.name or is_unpriced_model(response))
         and (models is None or (response.model or NO_MODEL) in models)
         and (not slice_.who or get_requester(response) == slice_.who)
-        and (not slice_.branch or (response.uuid in abandoned) == (slice_.branch == "abandoned"))
+        and (
+            not slice_.branch
+            or (response.uuid in billing.abandoned) == (slice_.branch == "abandoned")
+        )
         and (slice_.part != UNTIMED or response.time is None)
         and (after is None or (response.time is not None and response.time >= after))
         and (before is None or (response.time is not None and response.time <= before))
     ]
+    savings = compute_cache_savings(responses, prices)
+    rows = group_spending(responses, "session", prices).rows
+    return page._replace(
+        spending=sorted(
+            rows, key=lambda row: (-row.total.cost, -row.total.tokens.total, row.key or "")
+        ),
+        saved=savings.without - savings.paid,
+        model_names=format_models_distinctly(
+            {response.model or NO_MODEL for response in billing.responses}
+        ),
+    )
 
 
 def filter_started_turns(
@@ -254,16 +250,6 @@ def filter_started_turns(
         and (not slice_.hour or str(turn.time.hour) == slice_.hour)
     ]
     return sorted(chosen, key=lambda turn: turn.time)
-
-
-def measure_session_parts(
-    slice_: Slice, parts: Iterable[tuple[str, SessionPart]]
-) -> dict[str, float]:
-    """Return how much of a slice each session has, by its name in URLs."""
-    amounts = {
-        name: measure_slice(slice_, part) for name, part in parts if slice_.session in ("", name)
-    }
-    return {name: amount for name, amount in amounts.items() if amount}
 
 
 def measure_slice(slice_: Slice, part: SessionPart) -> float:
@@ -336,10 +322,36 @@ def measure_session_waste(
 
 def render_counted_page(page: CountedPage) -> str:
     """Render the page."""
+    slice_ = page.slice
+    models = slice_.model.split(",") if slice_.model else ()
+    directory = page.project_directories.get(slice_.project, slice_.project)
+    first, last = (
+        format_day(date.fromisoformat(day)) if day else "" for day in (slice_.since, slice_.until)
+    )
+    if slice_.after and slice_.before:
+        time = " to ".join(
+            format_minute(datetime.fromisoformat(stamp).astimezone())
+            for stamp in (slice_.after, slice_.before)
+        )
+    elif first == last:
+        time = first or "All time"
+    elif first and last:
+        time = f"{first} to {last}"
+    else:
+        time = f"Since {first}" if first else f"To {last}"
+    description = join_dotted(
+        format_project(directory) if slice_.project else "",
+        ", ".join(_format_model_name(page, model) for model in models),
+        WHO.get(slice_.who, ""),
+        BRANCHES.get(slice_.branch, ""),
+        time,
+        WEEKDAYS[int(slice_.weekday)] if slice_.weekday in tuple("0123456") else "",
+        f"{int(slice_.hour):02}:00 to {int(slice_.hour):02}:59" if slice_.hour.isdecimal() else "",
+    )
     return (
         '<main class="page" id="main" data-live="counted"><div class="heading">'
         f"<h1>{esc(_format_heading(page))}</h1></div>"
-        f'<p class="told"><span>{esc(_describe_slice(page))}</span></p>'
+        f'<p class="status-text"><span>{esc(description)}</span></p>'
         f"<div data-results>{render_counted_list(page)}</div></main>"
     )
 
@@ -364,36 +376,6 @@ def _format_heading(page: CountedPage) -> str:
 
 def _format_model_name(page: CountedPage, name: str) -> str:
     return page.model_names.get(name) or format_model(name)
-
-
-def _describe_slice(page: CountedPage) -> str:
-    """Return project, models, requester, branch and time of a slice."""
-    slice_ = page.slice
-    models = slice_.model.split(",") if slice_.model else ()
-    directory = page.project_directories.get(slice_.project, slice_.project)
-    first, last = (
-        format_day(date.fromisoformat(day)) if day else "" for day in (slice_.since, slice_.until)
-    )
-    if slice_.after and slice_.before:
-        time = " to ".join(
-            format_minute(datetime.fromisoformat(stamp).astimezone())
-            for stamp in (slice_.after, slice_.before)
-        )
-    elif first == last:
-        time = first or "All time"
-    elif first and last:
-        time = f"{first} to {last}"
-    else:
-        time = f"Since {first}" if first else f"To {last}"
-    return join_dotted(
-        format_project(directory) if slice_.project else "",
-        ", ".join(_format_model_name(page, model) for model in models),
-        WHO.get(slice_.who, ""),
-        BRANCHES.get(slice_.branch, ""),
-        time,
-        WEEKDAYS[int(slice_.weekday)] if slice_.weekday in tuple("0123456") else "",
-        f"{int(slice_.hour):02}:00 to {int(slice_.hour):02}:59" if slice_.hour.isdecimal() else "",
-    )
 
 
 def _render_spending(page: CountedPage, rows: Sequence[SpendingRow]) -> str:

@@ -54,7 +54,7 @@ def render_edits_page(rows: Sequence[ListedEdit], now: datetime) -> str:
     """Render the page."""
     return (
         '<main class="page" id="main" data-live="edits"><div class="heading"><h1>Edits</h1>'
-        '<a href="/sessions">Sessions</a></div><p class="edit-told" role="status"></p>'
+        '<a href="/sessions">Sessions</a></div><p class="edit-status" role="status"></p>'
         f"<div data-results>{render_edits_table(rows, now)}</div></main>"
     )
 

@@ -144,11 +144,7 @@ class Home(NamedTuple):
 
 def serve_home(request: Request) -> Response:
     """Serve the first page."""
-    page = partial(render_home_page, _collect_home(get_library(request)))
-    return page_or_fragment(request, "Plait", page, page, here="home", is_asking=True)
-
-
-def _collect_home(library: LiveArchive) -> Home:
+    library = get_library(request)
     now = datetime.now(UTC)
     snapshot = library.snapshot
     listed, billing, is_pending, unread = library.rows()
@@ -180,23 +176,29 @@ def _collect_home(library: LiveArchive) -> Home:
             status.bytes,
             status.stored_bytes,
         )
-    return Home(
-        now=now,
-        running=running,
-        recent=recent,
-        drawings=snapshot.draw_graphs([*running, *recent, *bookmarks.sessions[:MAX_STARRED]]),
-        days=days,
-        week=week,
-        last_week=last_week,
-        soon=sorted(soon, key=lambda session: session.deleted_at or now),
-        backups=backups,
-        settings=[str(config / "settings.json") for config in snapshot.archive.inventory.configs],
-        total=len(rows) + unread,
-        searched=[str(root) for root in library.roots],
-        is_counting=is_pending or is_weighing,
-        waste=waste.waste if waste else None,
-        bookmarks=bookmarks,
+    page = partial(
+        render_home_page,
+        Home(
+            now=now,
+            running=running,
+            recent=recent,
+            drawings=snapshot.draw_graphs([*running, *recent, *bookmarks.sessions[:MAX_STARRED]]),
+            days=days,
+            week=week,
+            last_week=last_week,
+            soon=sorted(soon, key=lambda session: session.deleted_at or now),
+            backups=backups,
+            settings=[
+                str(config / "settings.json") for config in snapshot.archive.inventory.configs
+            ],
+            total=len(rows) + unread,
+            searched=[str(root) for root in library.roots],
+            is_counting=is_pending or is_weighing,
+            waste=waste.waste if waste else None,
+            bookmarks=bookmarks,
+        ),
     )
+    return page_or_fragment(request, "Plait", page, page, here="home", is_asking=True)
 
 
 def load_bookmarks(library: LiveArchive, rows: Sequence[ListedSession]) -> Bookmarks:

@@ -98,20 +98,15 @@ def render_body(session: LiveSession) -> str:
     rest = render_page_rest(
         session.column, session.heading, render_rail(session.opened.rows), version
     )
-    return f"{rest}{render_share_dialog(session.heading.session)}"
-
-
-def render_share_dialog(name: str) -> str:
-    """Render the export dialog, closed."""
     formats = "".join(
         f'<label><input type="radio" name="format" value="{value}"{"" if index else " checked"}>'
         f"<b>{label}</b> <span>{description}</span></label>"
         for index, (value, label, description) in enumerate(EXPORT_FORMATS)
     )
     limits = "".join(f"<li>{esc(limit)}</li>" for limit in NOT_RECOGNISED)
-    return (
+    share_dialog = (
         '<dialog class="exporting" aria-labelledby="share-title">'
-        f'<form method="post" action="/s/{esc(quote_url(name))}/export">'
+        f'<form method="post" action="/s/{esc(quote_url(session.heading.session))}/export">'
         f'<h2 id="share-title">Export this session</h2><div class="formats">{formats}'
         '<label class="all"><input type="checkbox" name="branches" value="all" checked>'
         "<b>All branches</b> <span>abandoned ones too</span></label>"
@@ -120,13 +115,14 @@ def render_share_dialog(name: str) -> str:
         "<p>Secrets, user names in paths, hosts, addresses and accounts are replaced by "
         "placeholders before the file is made. Afterwards you see what was replaced.</p>"
         f"<details><summary>What redaction can miss</summary><ul>{limits}</ul></details>"
-        '<p class="told" role="status"></p><div class="buttons">'
+        '<p class="status-text" role="status"></p><div class="buttons">'
         f'<button class="main" name="redact" value="yes">{icon("share")}Download, redacted'
         "</button>"
         '<button name="redact" value="no" data-sure="Click again to download without redaction">'
         "Without redaction …</button>"
         '<button type="button" data-do="close">Close</button></div></form></dialog>'
     )
+    return f"{rest}{share_dialog}"
 
 
 def _render_problem(message: str, hint: str) -> str:

@@ -29,43 +29,6 @@ ROOM = 400_000
 MOST_FILES, FEW_FILES = 200, 5
 
 
-def render_compare_page(
-    name: str,
-    title: str,
-    conversations: Conversations,
-    comparison: Comparison,
-    options: PageOptions,
-    agents: Mapping[str, str],
-) -> str:
-    """Render the contents of the page."""
-    page = ComparedPage(comparison, options, agents, conversations)
-    back_link = (
-        f'<a class="home" href="{esc(session_url(name))}" title="To the session" '
-        f'aria-label="To the session">{icon("back")}</a>'
-    )
-    return (
-        f"{render_header_start(title, back_link)}{render_header_end('', render_tabs(name, 'read'), 'Compare')}"
-        f'<main id="main" class="versus show-one" data-session="{esc(name)}" '
-        f'data-served="/s/{esc(quote_url(name))}" data-versus>{_render_choice(name, conversations, comparison)}'
-        f"{page.render_totals()}{page.render_shared(name)}{page.render_sides(name)}</main>"
-    )
-
-
-def _render_choice(name: str, conversations: Conversations, comparison: Comparison) -> str:
-    branches = [
-        (branch.id, get_branch_name(branch, conversations))
-        for branch in iter_main_conversations(conversations)
-        if branch.turns
-    ]
-    return (
-        f'<form class="picks" action="/s/{esc(quote_url(name))}/compare">'
-        f'<label>One <select name="a">{render_options(branches, comparison.first.line)}</select></label>'
-        f'<label>Two <select name="b">{render_options(branches, comparison.second.line)}</select></label>'
-        '<button class="more">Compare</button>'
-        '<button type="button" class="more flip" data-do="flip">Show the other</button></form>'
-    )
-
-
 class ComparedPage:
     """Renders one comparison."""
 
@@ -221,8 +184,29 @@ def serve_comparison(request: Request) -> Response:
     if conversations is None or column is None or heading is None:
         raise UserError("this session is empty: there is nothing to compare")
     comparison = compare_branches(conversations, query.get("a"), query.get("b"), opened.prices)
-    body = render_compare_page(
-        session.name, heading.title, conversations, comparison, column.options, column.agents
+    name = session.name
+    page = ComparedPage(comparison, column.options, column.agents, conversations)
+    back_link = (
+        f'<a class="home" href="{esc(session_url(name))}" title="To the session" '
+        f'aria-label="To the session">{icon("back")}</a>'
+    )
+    branches = [
+        (branch.id, get_branch_name(branch, conversations))
+        for branch in iter_main_conversations(conversations)
+        if branch.turns
+    ]
+    choice = (
+        f'<form class="picks" action="/s/{esc(quote_url(name))}/compare">'
+        f'<label>One <select name="a">{render_options(branches, comparison.first.line)}</select></label>'
+        f'<label>Two <select name="b">{render_options(branches, comparison.second.line)}</select></label>'
+        '<button class="more">Compare</button>'
+        '<button type="button" class="more flip" data-do="flip">Show the other</button></form>'
+    )
+    body = (
+        f"{render_header_start(heading.title, back_link)}{render_header_end('', render_tabs(name, 'read'), 'Compare')}"
+        f'<main id="main" class="versus show-one" data-session="{esc(name)}" '
+        f'data-served="/s/{esc(quote_url(name))}" data-versus>{choice}'
+        f"{page.render_totals()}{page.render_shared(name)}{page.render_sides(name)}</main>"
     )
     title = f"Two branches of {heading.title}"
     return html_response(request, render_framed_page(title, body, session=session.name))

@@ -1,7 +1,7 @@
 """The Context tab of a session: what fills the window, through time and now, and what makes room."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -46,7 +46,12 @@ def render_xray(head: SessionHeader, columns: Sequence[XrayColumn]) -> str:
     """Render one column per request by what filled it, nothing where there are too few."""
     if not has_enough_requests(columns):
         return ""
-    visible = _thin_columns(columns)
+    # As many columns as there is room for: of merged ones, the most expensive stays.
+    step = -(-len(columns) // MOST_COLUMNS)
+    groups = (columns[start : start + step] for start in range(0, len(columns), step))
+    visible = [
+        max(group, key=lambda column: (column.is_compacted, column.parts.again)) for group in groups
+    ]
     maximum = max(sum(column.fills.values()) for column in visible) or 1
     bars = "".join(
         _render_column(head, column, index, maximum) for index, column in enumerate(visible)
@@ -65,15 +70,6 @@ def render_xray(head: SessionHeader, columns: Sequence[XrayColumn]) -> str:
     )
 
 
-def _thin_columns(columns: Sequence[XrayColumn]) -> list[XrayColumn]:
-    """Return as many columns as there is room for; of those merged, the most expensive."""
-    step = -(-len(columns) // MOST_COLUMNS)
-    groups = (columns[start : start + step] for start in range(0, len(columns), step))
-    return [
-        max(group, key=lambda column: (column.is_compacted, column.parts.again)) for group in groups
-    ]
-
-
 def _render_column(head: SessionHeader, column: XrayColumn, index: int, maximum: int) -> str:
     x, y, parts = index * PITCH, float(HEIGHT), []
     for kind in XRAY_KINDS:
@@ -85,11 +81,6 @@ def _render_column(head: SessionHeader, column: XrayColumn, index: int, maximum:
             )
     if column.cause and column.parts.again >= LEAST_AGAIN:
         parts.append(f'<rect class="bad" x="{x}" y="{HEIGHT + 4}" width="9" height="8"/>')
-    inner = f"<title>{esc(_format_tooltip(column))}</title>{''.join(parts)}"
-    return f'<a href="{esc(head.record_url(column.uuid))}" tabindex="-1">{inner}</a>'
-
-
-def _format_tooltip(column: XrayColumn) -> str:
     fills = [
         f"{XRAY_KINDS[kind]}: {format_tokens(column.fills[kind])}"
         for kind in XRAY_KINDS
@@ -99,7 +90,9 @@ def _format_tooltip(column: XrayColumn) -> str:
     resent = f"{format_tokens(column.parts.again)} paid again" if column.parts.again else ""
     cause = f": {CAUSES[column.cause]}" if column.cause else ""
     compaction = "after a compaction" if column.is_compacted else ""
-    return "\n".join(part for part in (total, compaction, f"{resent}{cause}", *fills) if part)
+    tooltip = "\n".join(part for part in (total, compaction, f"{resent}{cause}", *fills) if part)
+    inner = f"<title>{esc(tooltip)}</title>{''.join(parts)}"
+    return f'<a href="{esc(head.record_url(column.uuid))}" tabindex="-1">{inner}</a>'
 
 
 def _explain_marks(columns: Sequence[XrayColumn]) -> str:
@@ -150,10 +143,25 @@ def render_fills(head: SessionHeader, context: Weighed) -> str:
         return ""
     maximum = max(fill.tokens for fill in context.fills) or 1
     rows = "".join(_render_fill(head, fill, maximum, context) for fill in context.fills)
+    buttons = "".join(
+        f'<button type="button" data-edit="trim"{attribute("data-preset", name)}>'
+        f"<b>{name.capitalize()}</b><span></span></button>"
+        for name in PRESET_NAMES
+    )
+    presets = f'<div class="presets" role="group" aria-label="Trim by a preset">{buttons}</div>'
+    make_room = (
+        '<section class="edits making-room" aria-labelledby="making-room">'
+        '<h3 id="making-room">Make room</h3>'
+        '<p class="hint">You see what would change before anything does, and it can be undone. '
+        "Your prompts always stay.</p>"
+        f"{presets}{_render_trim_selection()}{_render_compress(context)}"
+        '<label class="whole"><input type="checkbox" name="in_place">'
+        "<span>change this session itself, not a copy of it</span></label></section>"
+    )
     return (
         f'<form class="room" data-session="{esc(head.name)}" data-title="{esc(head.title)}">'
         f'<h3>What fills it</h3><p class="hint">{BY_CHARACTERS}</p>'
-        f'<ul class="kinds">{rows}</ul>{_render_make_room(context)}</form>'
+        f'<ul class="kinds">{rows}</ul>{make_room}</form>'
     )
 
 
@@ -162,20 +170,17 @@ def _render_fill(head: SessionHeader, fill: Fill, maximum: int, context: Weighed
     items = "".join(_render_item(head, item, fill.kind) for item in fill.largest)
     rest = fill.count - sum(item.times for item in fill.largest)
     rest_item = f'<li class="dim">and {format_count(rest, "smaller one")}</li>' if rest else ""
+    share = 100 * fill.tokens / context.window
+    percent = f"{share:.1f} %" if share >= 0.1 else ""
+    figures = (
+        f'<span class="took" title="about {fill.tokens} tokens">{format_tokens(fill.tokens)}</span>'
+        f'<span class="percent">{percent}</span>'
+    )
     return (
         f'<li class="kind">{_render_kind_checkbox(fill, name)}<details><summary>'
         f'<span class="words">{name}</span><span class="count">{format_count(fill.count, noun)}</span>'
-        f"{render_bar(fill.tokens / maximum, 'weight')}{_render_figures(fill.tokens, context.window)}</summary>"
+        f"{render_bar(fill.tokens / maximum, 'weight')}{figures}</summary>"
         f'<ul class="items">{items}{rest_item}</ul></details></li>'
-    )
-
-
-def _render_figures(tokens: int, window: int) -> str:
-    share = 100 * tokens / window
-    percent = f"{share:.1f} %" if share >= 0.1 else ""
-    return (
-        f'<span class="took" title="about {tokens} tokens">{format_tokens(tokens)}</span>'
-        f'<span class="percent">{percent}</span>'
     )
 
 
@@ -202,48 +207,25 @@ def _render_item(head: SessionHeader, item: FillItem, kind: str) -> str:
     label = (
         f"<label>{tick}{label_text}</label>" if tick else f'<span class="label">{label_text}</span>'
     )
+    facts: list[str] = []
+    if item.times > 1:
+        facts.append(f"{item.times} times")
+    if item.turn:
+        facts.append(f"since turn {item.turn}")
+    if item.uuid and item.line:
+        facts.append(f'<a href="{esc(head.record_url(item.uuid))}">line {item.line}</a>')
+    else:
+        start = item.message - (item.message - 1) % STEP
+        url = f"{head.tab_url('context')}{f'?from={start}' if start > 1 else ''}"
+        facts.append(f'<a href="{esc(url)}#message-{item.message}">message {item.message}</a>')
     return (
-        f'<li>{label}<span class="since">{" · ".join(_iter_item_facts(head, item))}</span>'
+        f'<li>{label}<span class="since">{" · ".join(facts)}</span>'
         f'<span class="took">{format_tokens(item.tokens)}</span></li>'
     )
 
 
-def _iter_item_facts(head: SessionHeader, item: FillItem) -> Iterator[str]:
-    if item.times > 1:
-        yield f"{item.times} times"
-    if item.turn:
-        yield f"since turn {item.turn}"
-    if item.uuid and item.line:
-        yield f'<a href="{esc(head.record_url(item.uuid))}">line {item.line}</a>'
-    else:
-        start = item.message - (item.message - 1) % STEP
-        url = f"{head.tab_url('context')}{f'?from={start}' if start > 1 else ''}"
-        yield f'<a href="{esc(url)}#message-{item.message}">message {item.message}</a>'
-
-
 STEP = 300
 """Messages on one page of the tab."""
-
-
-def _render_make_room(context: Weighed) -> str:
-    return (
-        '<section class="edits making-room" aria-labelledby="making-room">'
-        '<h3 id="making-room">Make room</h3>'
-        '<p class="hint">You see what would change before anything does, and it can be undone. '
-        "Your prompts always stay.</p>"
-        f"{_render_presets()}{_render_trim_selection()}{_render_compress(context)}"
-        '<label class="whole"><input type="checkbox" name="in_place">'
-        "<span>change this session itself, not a copy of it</span></label></section>"
-    )
-
-
-def _render_presets() -> str:
-    buttons = "".join(
-        f'<button type="button" data-edit="trim"{attribute("data-preset", name)}>'
-        f"<b>{name.capitalize()}</b><span></span></button>"
-        for name in PRESET_NAMES
-    )
-    return f'<div class="presets" role="group" aria-label="Trim by a preset">{buttons}</div>'
 
 
 def _render_trim_selection() -> str:
@@ -310,15 +292,6 @@ def render_context_body(
         refusal = f'<p class="warn">Cannot be resumed: {esc(context.why_not or "")}</p>'
     if context.tokens is None and not context.messages:
         return f'{refusal}<p class="empty">There are no messages.</p>'
-    return (
-        f"{refusal}{_render_window(context, columns)}{render_xray(head, columns)}"
-        f"{render_fills(head, context)}"
-        f"{_render_messages(head, context, start)}"
-        f"{_render_left_out(head, context.left_out)}"
-    )
-
-
-def _render_window(context: Weighed, columns: Sequence[XrayColumn]) -> str:
     tokens, estimated, window = context.tokens, context.estimated, context.window
     parts = _list_parts(context, columns)
     used = max(tokens or 0, estimated)
@@ -334,7 +307,13 @@ def _render_window(context: Weighed, columns: Sequence[XrayColumn]) -> str:
         else ""
     )
     summary = f"<p>{join_dotted(measured, estimate, share)}</p>"
-    return f'<section class="filled">{summary}{bar}{legend}{note}</section>'
+    window_html = f'<section class="filled">{summary}{bar}{legend}{note}</section>'
+    return (
+        f"{refusal}{window_html}{render_xray(head, columns)}"
+        f"{render_fills(head, context)}"
+        f"{_render_messages(head, context, start)}"
+        f"{_render_left_out(head, context.left_out)}"
+    )
 
 
 def _list_parts(context: Weighed, columns: Sequence[XrayColumn]) -> list[tuple[str, str, int]]:
@@ -394,12 +373,6 @@ def _render_reason(head: SessionHeader, group: Omitted) -> str:
     )
 
 
-def render_message(role: str, blocks: Sequence[Mapping[str, Any]]) -> str:
-    """Render one message with all its blocks."""
-    inner = "".join(_render_block(role, block) for block in blocks)
-    return f'<div class="message {esc(role)}">{inner or "<p>Nothing.</p>"}</div>'
-
-
 def _render_block(role: str, block: Mapping[str, Any]) -> str:
     kind = str(block.get("type"))
     if kind == "text":
@@ -455,4 +428,10 @@ def serve_message(request: Request) -> Response:
     if not 0 < number <= len(messages):
         raise HTTPException(404, "there is no such message")
     role, blocks = messages[number - 1]
-    return tab_fragment(request, session, "context", render_message(role, blocks))
+    inner = "".join(_render_block(role, block) for block in blocks)
+    return tab_fragment(
+        request,
+        session,
+        "context",
+        f'<div class="message {esc(role)}">{inner or "<p>Nothing.</p>"}</div>',
+    )

@@ -367,20 +367,11 @@ def render_sidebar_list(
 
 def render_sessions_page(page: SessionListPage) -> str:
     """Render the page."""
-    return (
-        '<main class="page wide" id="main" data-live="sessions"><div class="heading">'
-        '<h1>Sessions</h1><a class="edits" href="/edits">Edits</a></div>'
-        f"{_render_filters(page)}"
-        f'<div id="results" data-results>{render_session_results(page)}</div></main>'
-    )
-
-
-def _render_filters(page: SessionListPage) -> str:
     filter_ = page.filter
     projects = {session.project: format_project(session.root) for session in reversed(page.rows)}
     branches = sorted({session.branch for session in page.rows if session.branch})
     all_branches = "All git branches"
-    return (
+    filters = (
         '<form class="filters" action="/sessions" data-typing role="search" '
         'aria-label="Filter sessions">'
         '<input type="search" name="q" placeholder="Filter by title, prompt, directory" '
@@ -400,6 +391,12 @@ def _render_filters(page: SessionListPage) -> str:
         f"{render_hidden_input('sort', filter_.sort, 'ended')}"
         f"{render_hidden_input('turned', filter_.turned)}"
         '<button class="quiet" data-unscripted>Filter</button></div></form>'
+    )
+    return (
+        '<main class="page wide" id="main" data-live="sessions"><div class="heading">'
+        '<h1>Sessions</h1><a class="edits" href="/edits">Edits</a></div>'
+        f"{filters}"
+        f'<div id="results" data-results>{render_session_results(page)}</div></main>'
     )
 
 
@@ -429,14 +426,6 @@ def render_session_results(page: SessionListPage) -> str:
         url = esc(filter_.url(n=filter_.n + STEP))
         more = f'<p class="more-rows"><a href="{url}" data-more="{filter_.n}">Show {label}</a></p>'
     counting = ' data-counting="1"' if page.is_counting else ""
-    return (
-        f'<p class="told" role="status"{counting}><span>{esc(summary)}</span>{show_all}</p>'
-        f'<table class="rows listed">{_render_head(filter_)}{_render_bodies(page, found)}</table>'
-        f"{more}"
-    )
-
-
-def _render_head(filter_: SessionFilter) -> str:
     cells = []
     for sort, label, css_class in COLUMNS:
         is_sorted = filter_.sort == sort
@@ -448,7 +437,12 @@ def _render_head(filter_: SessionFilter) -> str:
             f'<th scope="col"{css}{mark}>'
             f'<a href="{esc(filter_.url(sort=sort, turned=turned))}">{label}</a></th>'
         )
-    return f"<thead><tr>{''.join(cells)}</tr></thead>"
+    head = f"<thead><tr>{''.join(cells)}</tr></thead>"
+    return (
+        f'<p class="status-text" role="status"{counting}><span>{esc(summary)}</span>{show_all}</p>'
+        f'<table class="rows listed">{head}{_render_bodies(page, found)}</table>'
+        f"{more}"
+    )
 
 
 def _render_bodies(page: SessionListPage, found: Sequence[ListedSession]) -> str:
@@ -517,12 +511,6 @@ def _render_row(session: ListedSession, depth: int, page: SessionListPage) -> st
         f'<td class="{css_class}">{value}</td>'
         for value, (_, _, css_class) in zip(values, COLUMNS[1:], strict=True)
     )
-    return (
-        f'<tr{css} data-name="{esc(session.name)}">{_render_title_cell(session, page)}{cells}</tr>'
-    )
-
-
-def _render_title_cell(session: ListedSession, page: SessionListPage) -> str:
     title = esc(session.display_title)
     prompt = shorten(session.prompt or "", 200)
     if not session.title or prompt.startswith(session.display_title.removesuffix(" …")):
@@ -553,12 +541,13 @@ def _render_title_cell(session: ListedSession, page: SessionListPage) -> str:
             f'data-title="{title}" aria-haspopup="dialog" aria-label="Edit {title}" title="Edit">'
             f"{icon('pen')}</button>"
         )
-    return (
+    title_cell = (
         f'<th scope="row"><div class="titled">{opener}<div class="naming">'
         f"{render_title_link(session)}{details}</div>"
         f'<span class="draw">{page.drawings.get(session.name, "")}</span>'
         f"{render_star_button(session)}{edit}</div></th>"
     )
+    return f'<tr{css} data-name="{esc(session.name)}">{title_cell}{cells}</tr>'
 
 
 def render_no_sessions(searched: Sequence[str]) -> str:

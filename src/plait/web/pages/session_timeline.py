@@ -74,7 +74,12 @@ def compressed_scale(spans: Iterable[tuple[float, float]], end: float) -> Scale:
     |--turn 1--|            |-2-|   in time
     |------turn 1------|-|--2---|   on the strip
     """
-    merged = _merge_spans(sorted(spans))
+    merged: list[tuple[float, float]] = []
+    for first, last in sorted(spans):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
+        else:
+            merged.append((first, last))
     if not merged:
         return linear_scale(0.0, end)
     edges = [merged[0][0]]
@@ -89,16 +94,6 @@ def compressed_scale(spans: Iterable[tuple[float, float]], end: float) -> Scale:
         edges.append(end)
         is_gap.append(True)
     return Scale(tuple(edges), tuple(_iter_positions(edges, is_gap)))
-
-
-def _merge_spans(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    merged: list[tuple[float, float]] = []
-    for first, last in spans:
-        if merged and first <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
-        else:
-            merged.append((first, last))
-    return merged
 
 
 def _iter_positions(edges: list[float], is_gap: list[bool]) -> Iterable[float]:
@@ -136,11 +131,30 @@ def render_timeline_body(
         return f'{_render_branch_choice(head, branches, timeline.line)}<p class="empty">No record has a time.</p>'
     longest = max(turn.length for turn in timeline.turns) or 1.0
     rows = "".join(_render_turn_row(head, timeline, turn, longest) for turn in timeline.turns)
+    longest = max((lane.end - lane.start for lane in timeline.lanes), default=0) or 1.0
+    launched = [lane for lane in timeline.lanes if lane.kind != "service"]
+    background = [lane for lane in timeline.lanes if lane.kind == "service"]
+    agents = "".join(_render_lane(head, lane, longest, costs.get(lane.line)) for lane in launched)
+    background_rows = "".join(
+        _render_lane(head, lane, longest, costs.get(lane.line)) for lane in background
+    )
+    html = (
+        f'<h3>{format_count(len(launched), "agent")}</h3><ol class="falls sent">{agents}</ol>'
+        if launched
+        else ""
+    )
+    if background:
+        words = f"{format_count(len(background), 'background request')} by Claude Code"
+        html += (
+            f'<details class="background-requests"><summary>{words}</summary>'
+            f'<ol class="falls sent">{background_rows}</ol></details>'
+        )
+    lanes = html
     return (
         f"{_render_branch_choice(head, branches, timeline.line)}{_render_strip(head, timeline)}"
         f"{render_legend((kind, name, '') for kind, name in KINDS)}"
         '<p class="hint">Idle time is compressed. Click a turn for details.</p>'
-        f'<ol class="falls">{rows}</ol>{_render_lanes(head, timeline, costs)}'
+        f'<ol class="falls">{rows}</ol>{lanes}'
     )
 
 
@@ -256,28 +270,6 @@ def _render_warning(text: str) -> str:
     return f'<span class="warn">{text}</span>' if text else ""
 
 
-def _render_lanes(head: SessionHeader, timeline: Timeline, costs: Mapping[str, AgentCost]) -> str:
-    longest = max((lane.end - lane.start for lane in timeline.lanes), default=0) or 1.0
-    launched = [lane for lane in timeline.lanes if lane.kind != "service"]
-    background = [lane for lane in timeline.lanes if lane.kind == "service"]
-    agents = "".join(_render_lane(head, lane, longest, costs.get(lane.line)) for lane in launched)
-    background_rows = "".join(
-        _render_lane(head, lane, longest, costs.get(lane.line)) for lane in background
-    )
-    html = (
-        f'<h3>{format_count(len(launched), "agent")}</h3><ol class="falls sent">{agents}</ol>'
-        if launched
-        else ""
-    )
-    if background:
-        words = f"{format_count(len(background), 'background request')} by Claude Code"
-        html += (
-            f'<details class="errands"><summary>{words}</summary>'
-            f'<ol class="falls sent">{background_rows}</ol></details>'
-        )
-    return html
-
-
 def _render_lane(head: SessionHeader, lane: Lane, longest: float, cost: AgentCost | None) -> str:
     kind, length = "bad" if lane.is_failed else "agent", lane.end - lane.start
     turn = f"turn {lane.turn}" if lane.turn is not None else ""
@@ -297,67 +289,9 @@ def _format_usage(lane: Lane, cost: AgentCost | None) -> str:
     return format_agent_usage(cost, has_time=False)
 
 
-def render_waterfall_body(
-    head: SessionHeader,
-    timeline: Timeline,
-    turn: TurnBar,
-    bars: Sequence[Bar],
-    agents: Mapping[str, tuple[Lane, Sequence[Bar]]],
-    costs: Mapping[str, AgentCost],
-    start: int = 1,
-) -> str:
-    """Render one turn: a row for each response and call, agents as lanes of their own."""
-    end = max([turn.end, *(lane.end for lane, _ in agents.values())], default=turn.end)
-    scale = linear_scale(turn.start, end)
-    base = _build_url(head, timeline.line, turn.number)
-    shown, pages = paginate("rows", bars, start, f"{base}&", MOST_ROWS)
-    rows = "".join(row for bar in shown for row in _iter_bar_rows(head, bar, agents, costs, scale))
-    title = esc(shorten(turn.words, 300)) or "Before the first prompt"
-    return (
-        f"{_render_turn_links(head, timeline, turn)}"
-        f'<h3 class="turn-words"><a href="{esc(head.record_url(turn.uuid))}">{turn.number}</a> {title}</h3>'
-        f'<p class="hint">{esc(_format_turn_times(turn))}</p>{pages}{_render_ruler(end - turn.start)}'
-        f'<ol class="falls waterfall">{rows}</ol>{pages}'
-        f"{render_legend((kind, name, '') for kind, name in KINDS)}"
-    )
-
-
-def _format_turn_times(turn: TurnBar) -> str:
-    return join_dotted(
-        _format_time(turn.length),
-        f"{_format_time(turn.model_ms)} the model" if turn.model_ms else "",
-        f"{_format_time(turn.tools_ms)} tools" if turn.tools_ms else "",
-        _format_waiting(turn),
-        format_count(turn.responses, "response"),
-        format_count(turn.calls, "call"),
-        f"{turn.failed} failed" if turn.failed else "",
-    )
-
-
 def _format_waiting(turn: TurnBar) -> str:
     waiting = format_duration(turn.asking_ms)
     return f"{waiting} waiting for you" if waiting else ""
-
-
-def _render_turn_links(head: SessionHeader, timeline: Timeline, turn: TurnBar) -> str:
-    numbers = [turn_bar.number for turn_bar in timeline.turns]
-    index = numbers.index(turn.number)
-    neighbours = [("Before", index - 1), ("After", index + 1)]
-    links = "".join(
-        f'<a href="{esc(_build_url(head, timeline.line, numbers[neighbour]))}">{label}: '
-        f"turn {numbers[neighbour]}</a>"
-        for label, neighbour in neighbours
-        if 0 <= neighbour < len(numbers)
-    )
-    return (
-        '<nav class="pager" aria-label="Turns">'
-        f'<a href="{esc(_build_url(head, timeline.line))}">All turns</a>{links}</nav>'
-    )
-
-
-def _render_ruler(length: float) -> str:
-    marks = "".join(f"<span>{_format_time(length * part / 4)}</span>" for part in range(5))
-    return f'<div class="ruler" aria-hidden="true"><div>{marks}</div></div>'
 
 
 def _iter_bar_rows(
@@ -443,5 +377,45 @@ def serve_timeline(request: Request) -> Response:
         raise HTTPException(404, "there is no such turn")
     bars, agents = build_waterfall(opened.conversations, timeline, number, opened.directory)
     start = read_number(request, "from") or 1
-    body = render_waterfall_body(header, timeline, turn, bars, agents, opened.agents, start)
+    end = max([turn.end, *(lane.end for lane, _ in agents.values())], default=turn.end)
+    scale = linear_scale(turn.start, end)
+    base = _build_url(header, timeline.line, turn.number)
+    shown, pages = paginate("rows", bars, start, f"{base}&", MOST_ROWS)
+    rows = "".join(
+        row for bar in shown for row in _iter_bar_rows(header, bar, agents, opened.agents, scale)
+    )
+    title = esc(shorten(turn.words, 300)) or "Before the first prompt"
+    turn_times = join_dotted(
+        _format_time(turn.length),
+        f"{_format_time(turn.model_ms)} the model" if turn.model_ms else "",
+        f"{_format_time(turn.tools_ms)} tools" if turn.tools_ms else "",
+        _format_waiting(turn),
+        format_count(turn.responses, "response"),
+        format_count(turn.calls, "call"),
+        f"{turn.failed} failed" if turn.failed else "",
+    )
+    marks = "".join(
+        f"<span>{_format_time((end - turn.start) * part / 4)}</span>" for part in range(5)
+    )
+    ruler = f'<div class="ruler" aria-hidden="true"><div>{marks}</div></div>'
+    numbers = [turn_bar.number for turn_bar in timeline.turns]
+    index = numbers.index(turn.number)
+    neighbours = [("Before", index - 1), ("After", index + 1)]
+    links = "".join(
+        f'<a href="{esc(_build_url(header, timeline.line, numbers[neighbour]))}">{label}: '
+        f"turn {numbers[neighbour]}</a>"
+        for label, neighbour in neighbours
+        if 0 <= neighbour < len(numbers)
+    )
+    turn_links = (
+        '<nav class="pager" aria-label="Turns">'
+        f'<a href="{esc(_build_url(header, timeline.line))}">All turns</a>{links}</nav>'
+    )
+    body = (
+        f"{turn_links}"
+        f'<h3 class="turn-words"><a href="{esc(header.record_url(turn.uuid))}">{turn.number}</a> {title}</h3>'
+        f'<p class="hint">{esc(turn_times)}</p>{pages}{ruler}'
+        f'<ol class="falls waterfall">{rows}</ol>{pages}'
+        f"{render_legend((kind, name, '') for kind, name in KINDS)}"
+    )
     return tab_response(request, session, "timeline", body)

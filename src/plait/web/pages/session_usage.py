@@ -12,7 +12,6 @@ from plait.conversation.usage import Tokens
 from plait.insights.why import (
     CAUSE_NAMES,
     CAUSE_REASONS,
-    CauseSum,
     WhyRequest,
     WhyTotals,
     find_jumps,
@@ -65,7 +64,7 @@ def render_agents(head: SessionHeader, agents: Iterable[AgentCost]) -> str:
     )
     if background:
         words = f"{format_count(len(background), 'background request')} by Claude Code"
-        html += f'<details class="errands"><summary>{words}</summary>{_render_agents_table(head, background)}</details>'
+        html += f'<details class="background-requests"><summary>{words}</summary>{_render_agents_table(head, background)}</details>'
     return html
 
 
@@ -159,23 +158,19 @@ def _render_causes(totals: WhyTotals) -> str:
     )
     causes = sorted(totals.causes.items(), key=lambda pair: -pair[1].again_cost_usd)
     rows = (
-        _render_cause(CAUSE_NAMES[name], CAUSE_REASONS[name], cause, input_cost)
+        render_row(
+            f"{esc(CAUSE_NAMES[name])} <small>{esc(CAUSE_REASONS[name])}</small>",
+            format_money(cause.again_cost_usd),
+            format_share(cause.again_cost_usd, input_cost),
+            str(cause.requests),
+            format_tokens(cause.again),
+        )
         for name, cause in causes
     )
     table = render_table(CAUSE_HEADS, rows, "figures-table causes")
     summary = f"{format_money(totals.again_cost_usd)} for input that had been cached before{share}."
     return (
         f"<p>{summary}</p>{unknown}{render_scroll_area(table, 'Why something was paid for again')}"
-    )
-
-
-def _render_cause(name: str, reason: str, cause: CauseSum, input_cost: float) -> str:
-    return render_row(
-        f"{esc(name)} <small>{esc(reason)}</small>",
-        format_money(cause.again_cost_usd),
-        format_share(cause.again_cost_usd, input_cost),
-        str(cause.requests),
-        format_tokens(cause.again),
     )
 
 
@@ -276,16 +271,30 @@ def render_usage_body(
         "Requested by", cost.by_who, cost.total, REQUESTER_NAMES, f"{place}?who="
     )
     models = _render_sums("Models", cost.by_model, cost.total, {}, f"{place}?model=")
+    response_count = sum(response.tokens.total > 0 for response in cost.responses)
+    rows = [response for response in cost.responses if only.matches(response)]
+    if by == "cost":
+        rows.sort(key=lambda response: -(response.cost or 0))
+    url = head.tab_url("usage")
+    base = f"{url}?by=cost&" if by == "cost" else f"{url}?"
+    shown, pages = paginate("responses", rows, start, base, STEP)
+    orders = [("By time", url, by != "cost"), ("By cost", f"{url}?by=cost", by == "cost")]
+    causes = paid.causes
+    rows_html = (
+        _render_response(head, response, causes.get(response.uuid or "", "")) for response in shown
+    )
+    body = render_table(RESPONSE_HEADS, rows_html, "figures-table responses")
+    responses = (
+        f'<div class="lead-line" id="responses"><h3>Responses</h3>'
+        f"{_render_filter_note(rows, url, only)}{render_choice('Order', orders)}</div>{pages}"
+        f'<div class="scroll" tabindex="0">{body}</div>{pages}'
+    )
     return (
         f'{_render_totals(cost.total)}<div class="sum-tables">{models}{by_requester}</div>'
         f"{render_agents(head, agents.values())}"
-        f"{render_paid_again(head, paid, _count_responses(cost))}{_render_window_chart(head, cost.responses)}"
-        f"{_render_responses(head, cost, paid, by, start, only)}"
+        f"{render_paid_again(head, paid, response_count)}{_render_window_chart(head, cost.responses)}"
+        f"{responses}"
     )
-
-
-def _count_responses(cost: SessionCost) -> int:
-    return sum(response.tokens.total > 0 for response in cost.responses)
 
 
 def _render_totals(total: CostSum) -> str:
@@ -382,33 +391,6 @@ def _render_window_chart(head: SessionHeader, responses: Iterable[ResponseCost])
 
 def _get_window_size(response: ResponseCost) -> int:
     return response.tokens.total_input + response.tokens.output
-
-
-def _render_responses(
-    head: SessionHeader,
-    cost: SessionCost,
-    paid: PaidRequests,
-    by: str,
-    start: int,
-    only: ResponseFilter,
-) -> str:
-    rows = [response for response in cost.responses if only.matches(response)]
-    if by == "cost":
-        rows.sort(key=lambda response: -(response.cost or 0))
-    url = head.tab_url("usage")
-    base = f"{url}?by=cost&" if by == "cost" else f"{url}?"
-    shown, pages = paginate("responses", rows, start, base, STEP)
-    orders = [("By time", url, by != "cost"), ("By cost", f"{url}?by=cost", by == "cost")]
-    causes = paid.causes
-    rows_html = (
-        _render_response(head, response, causes.get(response.uuid or "", "")) for response in shown
-    )
-    body = render_table(RESPONSE_HEADS, rows_html, "figures-table responses")
-    return (
-        f'<div class="lead-line" id="responses"><h3>Responses</h3>'
-        f"{_render_filter_note(rows, url, only)}{render_choice('Order', orders)}</div>{pages}"
-        f'<div class="scroll" tabindex="0">{body}</div>{pages}'
-    )
 
 
 def _render_filter_note(rows: Sequence[ResponseCost], url: str, only: ResponseFilter) -> str:

@@ -1,6 +1,6 @@
 // Addresses: the place in a session that one names, and what a list or a search was asked.
 
-export function hashOf(id) {
+export function computeHash(id) {
   return encodeURIComponent(id).replace(/%23/g, "#").replace(/%40/g, "@");
 }
 

@@ -1,9 +1,9 @@
 // Starts pages that are served: sessions and lists, in their frame.
 import { startFrame } from "./frame.js";
 import { startPage } from "./reading.js";
-import { offerStars, startStars } from "./stars.js";
+import { registerStarActions, startStars } from "./stars.js";
 
-offerStars();
+registerStarActions();
 startPage();
 startFrame();
 startStars();

@@ -1,14 +1,14 @@
 // What a click on a session's page does: places gone to, texts shown and copied.
-import { closeGroup, runAct, toggleGroup } from "./acts.js";
-import { hashOf } from "./address.js";
+import { closeGroup, runAction, toggleGroup } from "./actions.js";
+import { computeHash } from "./address.js";
 import { copy } from "./clipboard.js";
-import { differs } from "./differs.js";
+import { differs } from "./line_differences.js";
 import { closeFilter } from "./filter.js";
 import { actions, closePanels } from "./keys.js";
 import { enlarge, showAll, showEnclosed } from "./more.js";
 import { main, served } from "./page.js";
-import { leaveFor, placeNow } from "./place.js";
-import { lineOf } from "./turns.js";
+import { leaveFor, getPlace } from "./place.js";
+import { getLine } from "./turns.js";
 
 export function clicked(event) {
   const target = event.target;
@@ -18,7 +18,7 @@ export function clicked(event) {
   if (button && button.classList.contains("differs")) {
     event.preventDefault();
     differs(button.previousElementSibling);
-  } else if (fork && lineOf(fork.dataset.to)) {
+  } else if (fork && getLine(fork.dataset.to)) {
     event.preventDefault();
     leaveFor(`line-${fork.dataset.to}`);
   } else if (button) buttonClicked(event, button);
@@ -34,7 +34,7 @@ function buttonClicked(event, button) {
   if (button.dataset.edit) return;
   if (button.dataset.act) {
     event.preventDefault();
-    runAct(button);
+    runAction(button);
   } else if (button.matches(".acts-opener")) toggleGroup(button);
   else if (button.classList.contains("more") && button.dataset.p) showAll(button);
   else if (button.classList.contains("enclosed")) showEnclosed(button);
@@ -55,7 +55,7 @@ function linkClicked(event, link) {
 }
 
 export function copyLink(id, button) {
-  const hash = `#${hashOf(id)}`;
-  history.replaceState(placeNow(), "", hash);
+  const hash = `#${computeHash(id)}`;
+  history.replaceState(getPlace(), "", hash);
   copy(location.origin + location.pathname + hash, button, "Link copied");
 }

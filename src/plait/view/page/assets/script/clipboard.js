@@ -1,6 +1,6 @@
 // Texts to the clipboard: by the browser's own way, else by the old one; what was done is said.
 import { made, one } from "./dom.js";
-import { toast } from "./told.js";
+import { showToast } from "./announce.js";
 
 // A text, or the promise of one.
 export function copy(given, button, words = "Copied") {
@@ -9,9 +9,9 @@ export function copy(given, button, words = "Copied") {
     .then(
       () => {
         button?.classList.add("done");
-        toast(words);
+        showToast(words);
       },
-      (error) => toast(error.message),
+      (error) => showToast(error.message),
     );
 }
 

@@ -1,10 +1,10 @@
 // What can be copied: texts of the log, whole; turns and sessions as Markdown; what goes on from a turn.
-import { offerAct } from "./acts.js";
+import { registerAction } from "./actions.js";
 import { copy } from "./clipboard.js";
 import { all, made, one } from "./dom.js";
 import { hasLines, recordAt } from "./lines.js";
 import { main, served } from "./page.js";
-import { blocksOf, textAt } from "./record.js";
+import { getBlocks, textAt } from "./record.js";
 import { alike } from "./text.js";
 
 const codeBlocks = ".prose pre, .call > .body > pre.cmd, .call > .body > pre.json";
@@ -15,7 +15,7 @@ const copyingText = {
   icon: "copy",
   label: "Copy text",
   fits: (row) => hasLines() && row.matches(".prompt, .say, .think:not(.empty)"),
-  run: (row, button) => copy(textOfRow(row), button, "Text copied"),
+  run: (row, button) => copy(getRowText(row), button, "Text copied"),
 };
 const copyingOutput = {
   name: "copy-output",
@@ -23,14 +23,14 @@ const copyingOutput = {
   label: "Copy output",
   title: "Copy the whole output",
   fits: (row) => hasLines() && row.matches("[data-out], .printed"),
-  run: (row, button) => copy(outputOf(row), button, "Output copied"),
+  run: (row, button) => copy(getOutput(row), button, "Output copied"),
 };
 const copyingCode = {
   name: "copy-code",
   icon: "copy",
   label: "Copy",
   fits: () => false,
-  run: (row, button) => copy(codeOf(row, button.parentElement.nextElementSibling), button),
+  run: (row, button) => copy(getCode(row, button.parentElement.nextElementSibling), button),
 };
 const copyingTurn = {
   name: "copy-turn",
@@ -49,8 +49,8 @@ const continuing = {
   run: (row, button) => copy(commandAt(row), button, `Copied: ${commandAt(row)}`),
 };
 
-export function offerCopies() {
-  [copyingText, copyingOutput, copyingCode, copyingTurn, continuing].forEach(offerAct);
+export function registerCopyActions() {
+  [copyingText, copyingOutput, copyingCode, copyingTurn, continuing].forEach(registerAction);
 }
 
 // The record that opens a turn.
@@ -64,19 +64,19 @@ function commandAt(row) {
   return `${main.dataset.again} ${isMain ? row.dataset.n : turnId(row)}`;
 }
 
-function textOfRow(row) {
+function getRowText(row) {
   const path = row.matches(".think") ? "thinking" : "text";
   return recordAt(row.dataset.l).then((record) => shownBlock(record, row) || textAt(record, path));
 }
 
 // A record of an older log may hold several blocks of which the row shows one.
 function shownBlock(record, row) {
-  const found = blocksOf(record).filter((block) => block && block.type === "text");
+  const found = getBlocks(record).filter((block) => block && block.type === "text");
   const shown = found.filter((block) => alike(row.textContent, block.text));
   return found.length > 1 && shown.length ? shown.map((block) => block.text).join("\n") : "";
 }
 
-function outputOf(row) {
+function getOutput(row) {
   const { call, l, out } = row.dataset;
   if (!out) return recordAt(l).then((record) => textAt(record, "output"));
   const path = one(":scope > .body > ol.code", row) ? "file" : `result/${call}`;
@@ -86,7 +86,7 @@ function outputOf(row) {
   });
 }
 
-function codeOf(row, block) {
+function getCode(row, block) {
   if (block.closest(".prose")) return block.textContent.replace(/\n$/, "");
   const key = block.matches(".cmd") ? "/command" : "";
   const { call, l } = row.dataset;

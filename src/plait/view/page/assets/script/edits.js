@@ -5,7 +5,7 @@ import { main } from "./page.js";
 import { drawnPlan } from "./plan.js";
 import { renew } from "./results.js";
 import { roomAsked } from "./room.js";
-import { keepAll, restoreHere } from "./kept.js";
+import { backUpAll, restoreSession } from "./backups.js";
 import { offerUndo, undoEdit } from "./undo_bar.js";
 
 const headings = {
@@ -31,19 +31,19 @@ const verbs = {
   compress: "Compress",
 };
 
-export function editClicked(button) {
+export function handleEditClick(button) {
   const { edit, session, title, at, id } = button.dataset;
   if (edit === "menu") openMenu(session || main.dataset.session, title);
-  if (edit === "fork") planIn(openEditBox(), main.dataset.session, forkAsked(button, at), shownTitle());
-  if (edit === "undo") undoListed(button, id);
-  if (edit === "keep") keepAll(button);
-  if (edit === "restore") restoreHere(button);
+  if (edit === "fork") runPlan(openEditBox(), main.dataset.session, handleForkClick(button, at), shownTitle());
+  if (edit === "undo") undoFromList(button, id);
+  if (edit === "keep") backUpAll(button);
+  if (edit === "restore") restoreSession(button);
   if (edit === "trim" || edit === "compress") planRoom(button);
 }
 
 function planRoom(button) {
   const { session, title } = button.closest("form").dataset;
-  planIn(openEditBox(), session, roomAsked(button), title);
+  runPlan(openEditBox(), session, roomAsked(button), title);
 }
 
 export function editShown() {
@@ -56,7 +56,7 @@ function shownTitle() {
 }
 
 // Before a prompt, to ask it differently; after an answer, to go on from it.
-function forkAsked(button, at) {
+function handleForkClick(button, at) {
   return { operation: "fork", at, before: Boolean(button.closest(".prompt")) };
 }
 
@@ -72,7 +72,7 @@ function openEditBox() {
 function fillBox(box, title, called, ...content) {
   const heading = made("h2", "", title);
   heading.id = "editing-title";
-  box.replaceChildren(heading, made("p", "called", called), ...content);
+  box.replaceChildren(heading, made("p", "title-block", called), ...content);
   (one("input", box) || one("button:not(.bad)", box))?.focus();
 }
 
@@ -110,7 +110,7 @@ function choicesFor(name) {
 function choiceButton(box, name, asks, words, called) {
   const button = made("button", "choice");
   button.append(made("b", "", verbs[asks.operation]), made("span", "", words));
-  button.onclick = () => chosenEdit(box, name, asks, called);
+  button.onclick = () => createEditChoice(box, name, asks, called);
   return button;
 }
 
@@ -136,11 +136,11 @@ function offerRepair(box, name, list, called) {
     });
 }
 
-function chosenEdit(box, name, asks, called) {
+function createEditChoice(box, name, asks, called) {
   if (asks.operation === "rename") askWords(box, name, ["title", "Title", called], called);
   else if (asks.operation === "tag") askWords(box, name, ["word", "Tag; none takes it away", ""], called);
-  else if (asks.operation === "switch") planIn(box, name, { ...asks, branch: main.dataset.shown }, called);
-  else planIn(box, name, asks, called);
+  else if (asks.operation === "switch") runPlan(box, name, { ...asks, branch: main.dataset.shown }, called);
+  else runPlan(box, name, asks, called);
 }
 
 function askWords(box, name, [field, label, value], called) {
@@ -158,30 +158,30 @@ function askWords(box, name, [field, label, value], called) {
   form.append(named, foot);
   form.onsubmit = (event) => {
     event.preventDefault();
-    planIn(box, name, { operation, [field]: input.value.trim() || null }, called);
+    runPlan(box, name, { operation, [field]: input.value.trim() || null }, called);
   };
   fillBox(box, headings[operation], called, form);
   input.select();
 }
 
-function planIn(box, name, asks, called) {
+function runPlan(box, name, asks, called) {
   const heading = asks.before ? "Fork before this prompt" : headings[asks.operation];
-  fillBox(box, heading, called, toldLine("Planning …"), closeButton(box));
+  fillBox(box, heading, called, createMessageLine("Planning …"), closeButton(box));
   sendEdit(`/sessions/${encodeURIComponent(name)}/plan`, asks).then(
     (planned) => showPlan(box, heading, called, planned),
-    (error) => fillBox(box, heading, called, toldLine(error.message, true), closeButton(box)),
+    (error) => fillBox(box, heading, called, createMessageLine(error.message, true), closeButton(box)),
   );
 }
 
 function showPlan(box, heading, called, planned) {
-  const told = toldLine(planned.refused ? `It is refused: ${planned.refused}.` : idleWords(planned), planned.refused);
+  const told = createMessageLine(planned.refused ? `It is refused: ${planned.refused}.` : describeIdlePlan(planned), planned.refused);
   const foot = made("div", "buttons");
   if (planned.plan) foot.append(doButton(box, planned, told));
   foot.append(closeButton(box, planned.plan ? "Cancel" : "Close"));
   fillBox(box, heading, called, drawnPlan(planned), told, foot);
 }
 
-function idleWords(planned) {
+function describeIdlePlan(planned) {
   return planned.plan ? "Nothing has been changed yet." : "There is nothing to do.";
 }
 
@@ -210,8 +210,8 @@ function finished(box, { report, name }) {
   else renew();
 }
 
-function toldLine(words, isBad) {
-  const line = made("p", isBad ? "told bad" : "told", words);
+function createMessageLine(words, isBad) {
+  const line = made("p", isBad ? "status-text bad" : "status-text", words);
   line.setAttribute("role", "status");
   return line;
 }
@@ -224,9 +224,9 @@ function closeButton(box, words = "Close") {
 }
 
 // A row of the list of edits.
-function undoListed(button, id) {
+function undoFromList(button, id) {
   button.disabled = true;
-  const told = one(".edit-told");
+  const told = one(".edit-status");
   undoEdit(id).then(
     () => {
       told.textContent = "Undone.";

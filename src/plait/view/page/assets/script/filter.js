@@ -2,7 +2,7 @@
 import { all, made, one } from "./dom.js";
 import { main } from "./page.js";
 import { fillAll } from "./parts.js";
-import { tellFound } from "./told.js";
+import { announceFound } from "./announce.js";
 
 const kinds = [
   ["answers", "Answers", ".say"],
@@ -84,14 +84,14 @@ function ended(outcome) {
 // Only the calls that ended so, each in its turn; turns that are not there yet are fetched.
 export function showOutcome(outcome) {
   for (const [name] of outcomes) if (name) document.body.classList.toggle(`only-${name}`, name === outcome);
-  tellFound(outcome ? "…" : "");
+  announceFound(outcome ? "…" : "");
   if (!outcome) return Promise.resolve();
   return fillAll().then(() => {
     if (chosenOutcome() !== outcome) return;
     const found = all(ended(outcome), main);
     for (const element of found)
       for (const group of heldIn(element, "details.group, details.agent, details.call")) group.open = true;
-    tellFound(found.length ? `${found.length} ${outcome}` : `No call here is ${outcome}`);
+    announceFound(found.length ? `${found.length} ${outcome}` : `No call here is ${outcome}`);
   });
 }
 

@@ -1,12 +1,12 @@
 // Finding, over everything that is folded or cut.
 import { all } from "./dom.js";
-import { goSpot, reveal } from "./go.js";
+import { goToLocation, reveal } from "./navigate.js";
 import { clearMarks, markWords } from "./marks.js";
 import { cutsIn, fullTexts, fullTextsOnce, showAll } from "./more.js";
 import { asked, main, served } from "./page.js";
 import { fillAll } from "./parts.js";
 import { around } from "./steps.js";
-import { tellFound } from "./told.js";
+import { announceFound } from "./announce.js";
 
 const findable = ".prompt, .say, .think, .call, .note, .row, .event, .landmark, .printed, .agent, .fork";
 let hits = [];
@@ -25,12 +25,12 @@ export function search(words) {
   hit = -1;
   sought = words.toLowerCase();
   clearMarks();
-  tellFound(words ? "…" : "");
+  announceFound(words ? "…" : "");
   if (!words) return Promise.resolve();
   const isLatest = () => mine === query;
   return (served ? foundByServer(words) : foundHere(sought, isLatest))
     .then((found) => (isLatest() ? takeHits(found) : null))
-    .catch((error) => tellFound(error.message));
+    .catch((error) => announceFound(error.message));
 }
 
 // The server looks through all of it; what a hit stands in is fetched when one goes there.
@@ -51,7 +51,7 @@ function entriesWith(wanted) {
 
 function takeHits(found) {
   ({ hits, total } = found);
-  tellFound(hits.length ? "" : "Nothing found");
+  announceFound(hits.length ? "" : "Nothing found");
   return hits.length ? nextHit(1) : null;
 }
 
@@ -74,7 +74,7 @@ export function nextHit(by) {
   const wanted = sought;
   const place = hit;
   if (hits[hit] instanceof Element) return showHit(hits[hit], wanted);
-  return goSpot(hits[hit], wanted).then((element) => {
+  return goToLocation(hits[hit], wanted).then((element) => {
     if (place !== hit || !element) return null;
     return fullTexts(element).then(() => showHit(element, wanted));
   });
@@ -87,7 +87,7 @@ function showHit(element, wanted) {
   return Promise.all(cut.map(showAll)).then(() => {
     reveal(element);
     markWords(element, wanted);
-    tellFound(`${hit + 1} of ${total > hits.length ? total.toLocaleString() : hits.length}`);
+    announceFound(`${hit + 1} of ${total > hits.length ? total.toLocaleString() : hits.length}`);
   });
 }
 

@@ -1,14 +1,14 @@
 // The frame of what is served: keys and clicks everywhere, lists that fill and follow.
-import { tellAgo } from "./ago.js";
+import { updateAges } from "./ages.js";
 import { one } from "./dom.js";
-import { editClicked, editShown } from "./edits.js";
-import { frameKeys, keysOfFrame, toldKeys } from "./help.js";
+import { handleEditClick, editShown } from "./edits.js";
+import { frameKeys, frameKeyTable, toldKeys } from "./help.js";
 import { listen } from "./live.js";
 import { main } from "./page.js";
 import { openPalette, togglePalette } from "./palette.js";
 import { countOn, renew, toEnds, watchMore } from "./results.js";
 import { startRoom } from "./room.js";
-import { tellReading } from "./standing.js";
+import { showReading } from "./status_bar.js";
 import { rowsHere, stepRow, unfoldHere, unfoldRow } from "./rows.js";
 import { isSideOver, renewSide, showSide, side, startSide, toggleSide } from "./side.js";
 import { starClicked, unpinClicked } from "./stars.js";
@@ -34,16 +34,16 @@ export function startFrame() {
   document.addEventListener("keydown", frameKey);
   document.addEventListener("click", frameClick);
   document.addEventListener("focusin", showWhole);
-  if (!one("main.door")) listen("reading", readOn);
+  if (!one("main.door")) listen("reading", continueReading);
   if (one("main[data-live]") || side)
     for (const kind of ["sessions", "index", "again"]) listen(kind, renewSoon);
   setInterval(() => {
     if (document.hidden) return;
-    tellAgo(document);
+    updateAges(document);
     if (one("main[data-live]")) renew();
   }, 60000);
   toEnds(document);
-  tellAgo(document);
+  updateAges(document);
   watchMore(document);
   countOn();
   startRoom();
@@ -73,11 +73,11 @@ function nameKeys() {
 }
 
 // The reading view has keys of its own; elsewhere only these.
-function tellOwnKeys() {
+function showPageKeys() {
   const list = one("dialog.keys[open] dl");
   if (!list || main || list.dataset.own) return;
   list.dataset.own = "1";
-  list.replaceChildren(...toldKeys(keysOfFrame()));
+  list.replaceChildren(...toldKeys(frameKeyTable()));
 }
 
 function isPaletteKey(event) {
@@ -92,7 +92,7 @@ function frameKey(event) {
     togglePalette();
     return;
   }
-  tellOwnKeys();
+  showPageKeys();
   if (event.ctrlKey || event.metaKey || event.altKey || one("dialog[open]")) return;
   if (event.key === "Escape" && isSideOver()) showSide(false);
   if (event.target.matches("input, textarea, select")) leaveField(event);
@@ -126,7 +126,7 @@ function plainKey(event) {
 function frameClick(event) {
   const target = event.target;
   const button = target.closest("button");
-  tellOwnKeys();
+  showPageKeys();
   if (button) frameButton(button);
   if (isSideOver() && !target.closest(".side, [data-open=side]")) showSide(false);
 }
@@ -136,15 +136,15 @@ function frameButton(button) {
   if (open === "palette") openPalette();
   if (open === "side") toggleSide();
   if (parts) unfoldRow(button);
-  if (button.dataset.edit) editClicked(button);
+  if (button.dataset.edit) handleEditClick(button);
   if (button.dataset.star !== undefined) starClicked(button);
   if (button.dataset.unpin) unpinClicked(button);
   if (shows) button.setAttribute("aria-expanded", String(document.body.classList.toggle(`show-${shows}`)));
 }
 
 // What is found and counted is shown when all is read.
-function readOn(told) {
-  tellReading(told);
+function continueReading(told) {
+  showReading(told);
   if (!told.words) renew();
 }
 

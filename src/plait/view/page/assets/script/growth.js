@@ -1,15 +1,15 @@
 // A session that grows: what was added is fetched and put in place, what is the same stays as it is.
-import { addActs } from "./acts.js";
+import { addActions } from "./actions.js";
 import { all, made, one } from "./dom.js";
-import { forgetLinks, markHere, watchTurn } from "./here.js";
-import { isAtEnd, showBottom, tellNew } from "./newest.js";
+import { forgetLinks, markCurrentLinks, watchTurn } from "./current_turn.js";
+import { isAtEnd, showBottom, showNewTurns } from "./newest.js";
 import { asked, main } from "./page.js";
 import { prepare } from "./prepare.js";
 import { redraw } from "./redraw.js";
 import { lengthened } from "./steps.js";
-import { notice } from "./told.js";
+import { showNotice } from "./announce.js";
 import { lastTurn, mainLine, makeRoom, number, remember } from "./turns.js";
-import { drawOutline, shown } from "./ways.js";
+import { drawOutline, shown } from "./paths.js";
 
 let isAsking = false;
 let wanted = "";
@@ -43,10 +43,10 @@ function askSince(isWhole) {
 function take(news) {
   clearTimeout(rest);
   if (news.is_gone) {
-    notice("This session is no longer there. What is loaded can still be read.");
+    showNotice("This session is no longer there. What is loaded can still be read.");
     return null;
   }
-  notice("");
+  showNotice("");
   if (news.wait) rest = setTimeout(() => catchUp(true), news.wait);
   takeTitle(news.title);
   if (news.is_redrawn) return redraw();
@@ -68,7 +68,7 @@ function takeHead(news) {
   if (news.rail === undefined) return;
   one(".rail").innerHTML = news.rail;
   forgetLinks();
-  markHere();
+  markCurrentLinks();
 }
 
 function putNew(news) {
@@ -88,14 +88,14 @@ function putNew(news) {
 function lengthen(part, news, known) {
   Object.assign(part.dataset, lengthened(part.dataset, news, known));
   makeRoom(part, Number(part.dataset.turns));
-  tellNew(news.count - known, null);
+  showNewTurns(news.count - known, null);
 }
 
 function placeTurns(line, news, known) {
   const isFollowing = isAtEnd(line);
   const added = putTurns(line, drawnTurns(news.turns));
   if (isFollowing) showBottom(lastTurn());
-  else tellNew(news.count - known, added.find((turn) => !turn.matches(".on")) || null);
+  else showNewTurns(news.count - known, added.find((turn) => !turn.matches(".on")) || null);
 }
 
 function drawnTurns(turns) {
@@ -144,7 +144,7 @@ function merge(turn, next) {
   });
   for (const child of kept.slice(parts.length)) child.remove();
   number(turn);
-  addActs(turn);
+  addActions(turn);
 }
 
 function keepOpen(old, next) {

@@ -29,7 +29,7 @@ export function keysOfReading(isServed) {
   return [...readingKeys, ...(isServed ? servedKeys : []), ...everywhere];
 }
 
-export function keysOfFrame() {
+export function frameKeyTable() {
   return [...frameKeys, ...everywhere];
 }
 

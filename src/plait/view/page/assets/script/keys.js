@@ -1,19 +1,19 @@
 // The keys and buttons of a session's page.
-import { land } from "./aim.js";
+import { scrollToElement } from "./scroll.js";
 import { copySession, copyTurn } from "./copies.js";
 import { all, isNarrow, one, scrollPadding } from "./dom.js";
 import { closeFilter, toggleFilter } from "./filter.js";
 import { hasHits, nextHit } from "./find.js";
 import { help } from "./help.js";
-import { here, markHere } from "./here.js";
+import { here, markCurrentLinks } from "./current_turn.js";
 import { clearMarks } from "./marks.js";
 import { toEnd } from "./newest.js";
 import { main, served } from "./page.js";
-import { stepWay } from "./place.js";
+import { stepPath } from "./place.js";
 import { share } from "./share.js";
 import { nextPlace } from "./steps.js";
 import { otherTheme } from "./theme.js";
-import { tellFound } from "./told.js";
+import { announceFound } from "./announce.js";
 import { promptedTurns } from "./turns.js";
 
 export const actions = {
@@ -32,8 +32,8 @@ export const actions = {
 const pressed = {
   j: () => stepTurn(1),
   k: () => stepTurn(-1),
-  "]": () => stepWay(1),
-  "[": () => stepWay(-1),
+  "]": () => stepPath(1),
+  "[": () => stepPath(-1),
   "/": findHere,
   n: () => nextHit(1),
   N: () => nextHit(-1),
@@ -59,7 +59,7 @@ function panel(name) {
   const isOver = isNarrow() || (served && name === "outline" && !hasRoomForOutline());
   showHead(false);
   document.body.classList.toggle((isOver ? "show-" : "hide-") + name);
-  markHere();
+  markCurrentLinks();
 }
 
 // Beside the column of sessions, as the style has it.
@@ -87,7 +87,7 @@ function stepTurn(by) {
   const found = promptedTurns();
   const tops = found.map((turn) => turn.getBoundingClientRect().top);
   const next = found[nextPlace(tops, scrollPadding(72), by)];
-  if (next) land(next);
+  if (next) scrollToElement(next);
 }
 
 function openAll() {
@@ -122,7 +122,7 @@ export function keyPressed(event) {
 function closeAll() {
   closeFilter();
   closePanels();
-  tellFound("");
+  announceFound("");
   clearMarks();
 }
 

@@ -1,12 +1,12 @@
 // Starts pages about a lake: the reader's colours, and times as their clock tells them.
-import { tellAgo } from "./ago.js";
+import { updateAges } from "./ages.js";
 import { all, one } from "./dom.js";
-import { otherTheme, setTheme, storedTheme, tellTimes } from "./theme.js";
+import { otherTheme, setTheme, storedTheme, updateTimes } from "./theme.js";
 
 document.documentElement.classList.add("scripted");
 if (storedTheme()) setTheme(storedTheme());
-tellTimes(document);
-tellAgo(document);
+updateTimes(document);
+updateAges(document);
 for (const element of all("pre")) element.tabIndex = 0; // keys can move what is wider than the page
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-do=theme]")) otherTheme();

@@ -2,7 +2,7 @@
 import { one } from "./dom.js";
 import { lettersToBytes, packed, unpacked } from "./packed.js";
 import { main, served } from "./page.js";
-import { linesIn, pieceAt } from "./record.js";
+import { parseLines, pieceAt } from "./record.js";
 
 export const table = main ? JSON.parse(main.dataset.lines || "[]") : [];
 const pieces = {};
@@ -19,7 +19,7 @@ function packedPiece(place) {
 }
 
 export function loadedPiece(place) {
-  if (!pieces[place]) pieces[place] = packedPiece(place).then(unpacked).then(linesIn);
+  if (!pieces[place]) pieces[place] = packedPiece(place).then(unpacked).then(parseLines);
   return pieces[place];
 }
 

@@ -1,7 +1,7 @@
 // What is being written: one stream of events a page, none while nobody looks at it.
 // One that is lost is said to be, tried again ever more slowly, and caught up with.
 import { main } from "./page.js";
-import { tellLost, tellReading } from "./standing.js";
+import { showConnectionLost, showReading } from "./status_bar.js";
 
 const soon = 1000;
 const late = 30000;
@@ -19,21 +19,21 @@ export function listen(kind, hear) {
   const isHeard = kind in listeners;
   (listeners[kind] = listeners[kind] || []).push(hear);
   if (!stream) connect();
-  else if (!isHeard) hearFrom(stream, kind);
+  else if (!isHeard) listenTo(stream, kind);
 }
 
-function tellAll(kind, told) {
+function notifyListeners(kind, told) {
   for (const hear of listeners[kind] || []) hear(told);
 }
 
-function hearFrom(source, kind) {
+function listenTo(source, kind) {
   source.addEventListener(kind, (event) => {
     heard();
-    tellAll(kind, toldIn(event.data));
+    notifyListeners(kind, parseEvent(event.data));
   });
 }
 
-function toldIn(data) {
+function parseEvent(data) {
   try {
     return JSON.parse(data);
   } catch {
@@ -48,10 +48,10 @@ function connect() {
     `/events${main ? `?session=${encodeURIComponent(main.dataset.session)}` : ""}`,
   );
   stream = source;
-  for (const kind of Object.keys(listeners)) hearFrom(source, kind);
+  for (const kind of Object.keys(listeners)) listenTo(source, kind);
   source.addEventListener("beat", (event) => {
     heard();
-    command = toldIn(event.data).words || command;
+    command = parseEvent(event.data).words || command;
   });
   source.onopen = opened;
   source.onerror = () => lost(source);
@@ -60,8 +60,8 @@ function connect() {
 function opened() {
   heard();
   misses = 0;
-  tellLost("");
-  if (isLate) tellAll("again", {});
+  showConnectionLost("");
+  if (isLate) notifyListeners("again", {});
   isLate = true;
 }
 
@@ -77,21 +77,21 @@ function lost(source) {
   next = setTimeout(connect, Math.min(soon * 2 ** misses, late));
   misses += 1;
   // One that is back within a second was not missed.
-  if (misses > 1) fetch("/events", { method: "HEAD" }).then(tellRefused, tellGone);
+  if (misses > 1) fetch("/events", { method: "HEAD" }).then(showRefused, showServerGone);
 }
 
-function tellGone() {
+function showServerGone() {
   if (stream && stream.readyState === 1) return;
-  tellReading({ words: "" });
+  showReading({ words: "" });
   const hasEnded = misses > 2;
   const more = hasEnded ? " If Plait has ended, this starts it again:" : "";
-  tellLost(`Connection lost. What is shown may be old.${more}`, "Try now", tryNow, hasEnded ? command : "");
+  showConnectionLost(`Connection lost. What is shown may be old.${more}`, "Try now", tryNow, hasEnded ? command : "");
 }
 
 // It answers, but not to this page: another server has taken its place, with a key of its own.
-function tellRefused(answer) {
-  if (answer.status === 401) tellLost("Plait was started anew.", "Come in again", () => location.reload());
-  else if (!answer.ok) tellGone();
+function showRefused(answer) {
+  if (answer.status === 401) showConnectionLost("Plait was started anew.", "Come in again", () => location.reload());
+  else if (!answer.ok) showServerGone();
 }
 
 function tryNow() {

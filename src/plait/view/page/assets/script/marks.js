@@ -1,6 +1,6 @@
 // Words marked where they stand, the first of them in view.
 import { one } from "./dom.js";
-import { here } from "./here.js";
+import { here } from "./current_turn.js";
 import { cutsIn, fullTexts, showAll } from "./more.js";
 import { markLook, occurrences } from "./text.js";
 
@@ -9,7 +9,7 @@ export function clearMarks() {
 }
 
 export function markWords(element, wanted) {
-  showRanges(rangesOf(element, wanted));
+  showRanges(findRanges(element, wanted));
 }
 
 function showRanges(ranges) {
@@ -21,7 +21,7 @@ function showRanges(ranges) {
     scrollBy({ top: box.top - innerHeight / 3, behavior: "instant" });
 }
 
-function rangesOf(element, wanted) {
+function findRanges(element, wanted) {
   const ranges = [];
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node && ranges.length < 500; node = walker.nextNode())
@@ -64,7 +64,7 @@ function showCut(target, looks) {
 // A phrase may go on in the next element, such as a word in bold, but not beyond its block.
 function lookRanges(element, looks) {
   const ranges = [];
-  for (const run of runsIn(element)) {
+  for (const run of listTextRuns(element)) {
     const text = run.map((node) => node.data).join("");
     const found = looks.flatMap((look) => Array.from(text.matchAll(look))).filter(([words]) => words);
     for (const { 0: words, index } of found.slice(0, 500 - ranges.length))
@@ -73,7 +73,7 @@ function lookRanges(element, looks) {
   return ranges.sort((a, b) => a.compareBoundaryPoints(Range.START_TO_START, b));
 }
 
-function runsIn(element) {
+function listTextRuns(element) {
   const runs = [];
   let block = null;
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);

@@ -1,7 +1,7 @@
 // What the page cut short: fetched from its line of the log and shown whole.
 import { all, made, whenNear } from "./dom.js";
 import { recordAt } from "./lines.js";
-import { enclosedAt, imageOf, textAt } from "./record.js";
+import { enclosedAt, getImageUrl, textAt } from "./record.js";
 import { coloured } from "./terminal.js";
 import { clean, indented } from "./text.js";
 
@@ -82,8 +82,8 @@ export function showEnclosed(button) {
 }
 
 function drawnBlock(block, words) {
-  const address = imageOf(block);
-  return address ? framedImage(address, words).frame : made("pre", "out", clean(toldBlock(block)));
+  const address = getImageUrl(block);
+  return address ? framedImage(address, words).frame : made("pre", "out", clean(createTextBlock(block)));
 }
 
 // A picture in a frame that shows it larger; small where it stands among words.
@@ -114,7 +114,7 @@ const drawing = whenNear(800, (button) => {
 });
 
 function putPicture(button, block) {
-  const address = imageOf(block);
+  const address = getImageUrl(block);
   if (!address) return;
   const { frame, image } = framedImage(address, button.textContent);
   image.decode().then(
@@ -129,7 +129,7 @@ export function drawPictures(within) {
   if (drawing) for (const button of all("button.picture", within)) drawing.observe(button);
 }
 
-function toldBlock(block) {
+function createTextBlock(block) {
   const source = block.source || {};
   const isText = source.type === "text" && typeof source.data === "string";
   return isText ? source.data : indented(JSON.stringify(block));

@@ -1,12 +1,12 @@
 // The end of a session that grows: followed where the reader is there, told of where they are not.
-import { hold } from "./aim.js";
+import { hold } from "./scroll.js";
 import { made, one } from "./dom.js";
-import { revealPrompt } from "./go.js";
-import { stand } from "./here.js";
+import { revealPrompt } from "./navigate.js";
+import { stand } from "./current_turn.js";
 import { main } from "./page.js";
 import { fill } from "./parts.js";
 import { lastTurn, mainLine } from "./turns.js";
-import { show, shown } from "./ways.js";
+import { show, shown } from "./paths.js";
 
 let fresh = { count: 0, first: null };
 
@@ -34,7 +34,7 @@ export function toEnd() {
   });
 }
 
-export function tellNew(count, first) {
+export function showNewTurns(count, first) {
   fresh.count += count;
   fresh.first = fresh.first || first;
   const button = one(".newer") || newButton();
@@ -48,12 +48,12 @@ function newWords(count) {
 
 function newButton() {
   const button = made("button", "newer");
-  button.onclick = goNew;
+  button.onclick = goToNew;
   document.body.append(button);
   return button;
 }
 
-function goNew() {
+function goToNew() {
   const to = fresh.first;
   hideNew();
   if (to && to.isConnected) revealPrompt(to);

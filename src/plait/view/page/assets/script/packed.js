@@ -9,14 +9,14 @@ const WRITTEN = { 110: 10, 114: 13 };
 
 // A server says itself how letters are to be read, so that there the bytes are asked for.
 export function packed(name, address) {
-  if (location.protocol === "file:") return fetched(name, address, ONE_A_BYTE).then(bytesOf);
+  if (location.protocol === "file:") return fetched(name, address, ONE_A_BYTE).then(decodeBytes);
   return fetch(address).then((answer) => {
     if (!answer.ok) throw new Error(`cannot load ${address}`);
     return answer.arrayBuffer().then((data) => literalIn(new Uint8Array(data)));
   });
 }
 
-function bytesOf(letters) {
+function decodeBytes(letters) {
   const bytes = new Uint8Array(letters.length);
   for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
   return bytes;

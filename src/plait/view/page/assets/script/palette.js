@@ -1,5 +1,5 @@
 // The palette: places, sessions, words, over any page.
-import { tellAgo } from "./ago.js";
+import { updateAges } from "./ages.js";
 import { all, made, one } from "./dom.js";
 import { around } from "./steps.js";
 
@@ -90,7 +90,7 @@ function offer(field, list) {
 
 function putOffers(html, field, list) {
   list.innerHTML = html;
-  tellAgo(list);
+  updateAges(list);
   all("[role=option]", list).forEach((item, place) => {
     item.id = `offer-${place}`;
   });

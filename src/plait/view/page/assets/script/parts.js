@@ -1,7 +1,7 @@
 // Turns that come as they are read.
-import { addActs, addTools } from "./acts.js";
+import { addActions, addTools } from "./actions.js";
 import { all, made, one, whenNear } from "./dom.js";
-import { watchTurn, watchTurnsOf } from "./here.js";
+import { watchTurn, watchTurnsOf } from "./current_turn.js";
 import { packed, unpacked } from "./packed.js";
 import { asked, main, served } from "./page.js";
 import { prepare } from "./prepare.js";
@@ -20,7 +20,7 @@ export function whenFilled(act) {
 export function fill(part) {
   if (part.dataset.loading) return part.loaded;
   part.dataset.loading = "1";
-  part.loaded = turnsOf(part.dataset.part)
+  part.loaded = listTurns(part.dataset.part)
     .then((found) => inSlices(part, found))
     .then(() => {
       const line = part.parentElement;
@@ -31,7 +31,7 @@ export function fill(part) {
   return part.loaded;
 }
 
-function turnsOf(name) {
+function listTurns(name) {
   if (served) return asked(`/part/${name}`);
   const inside = one(`template.parts[data-n="${name}"]`);
   if (inside) return Promise.resolve(Array.from(inside.content.children));
@@ -56,7 +56,7 @@ function inSlices(part, turns) {
     const slice = () => {
       const until = performance.now() + 6;
       while (at < turns.length && performance.now() < until)
-        for (const turn of elementsOf(turns[at++])) putTurn(part, turn);
+        for (const turn of getElements(turns[at++])) putTurn(part, turn);
       makeRoom(part, turns.length - at);
       if (at < turns.length) setTimeout(slice, isHurried ? 0 : 12);
       else resolve();
@@ -65,7 +65,7 @@ function inSlices(part, turns) {
   });
 }
 
-function elementsOf(given) {
+function getElements(given) {
   if (typeof given !== "string") return [given.cloneNode(true)];
   const box = made("template");
   box.innerHTML = given;
@@ -80,7 +80,7 @@ function putTurn(part, turn) {
   if (turn.matches("main > .dag > .turn")) {
     number(turn);
     watchTurn(turn);
-  } else addActs(turn);
+  } else addActions(turn);
 }
 
 export function fillFor(id) {
@@ -110,7 +110,7 @@ export function watchTurns() {
 export function unfolded(event) {
   const box = event.target;
   if (!box.open || !box.matches("details")) return;
-  addActs(box);
+  addActions(box);
   if (box.dataset.l) addTools(box);
   all(":scope > .body > .part", box).forEach(fill);
   const agents = all(":scope > .body > .agent", box);

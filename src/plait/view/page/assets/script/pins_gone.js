@@ -1,7 +1,7 @@
 // Pinned turns that are no longer there: looked for once the list of them is shown.
 import { all, made, one } from "./dom.js";
 
-export function tellPinsGone(within) {
+export function showMissingPins(within) {
   if (!one("[data-pinned]", within)) return;
   fetch("/api/v1/marks?placed=true")
     .then((answer) => (answer.ok ? answer.json() : { pins: [] }))

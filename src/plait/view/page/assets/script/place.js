@@ -1,16 +1,16 @@
 // The place of the reader, kept in the history: the entry at the top of the window, and how far it is from there.
-import { hashOf, idIn } from "./address.js";
-import { holdAt, land, letGo } from "./aim.js";
+import { computeHash, idIn } from "./address.js";
+import { holdElementAt, scrollToElement, stopHolding } from "./scroll.js";
 import { all, one } from "./dom.js";
-import { go, goSpot } from "./go.js";
-import { inView, stand } from "./here.js";
+import { go, goToLocation } from "./navigate.js";
+import { inView, stand } from "./current_turn.js";
 import { memorize, recalled } from "./memory.js";
 import { askedWhere, main, served } from "./page.js";
 import { around } from "./steps.js";
-import { lineOf } from "./turns.js";
-import { show } from "./ways.js";
+import { getLine } from "./turns.js";
+import { show } from "./paths.js";
 
-export function placeNow() {
+export function getPlace() {
   let best = null;
   for (const turn of inView) if (turn.isConnected) best = all("[id]", turn).reduce(higher, best);
   return { way: main.dataset.shown, top: scrollY, id: best && best.id, off: best && best.top };
@@ -23,14 +23,14 @@ function higher(best, element) {
   return isBetter ? { id: element.id, top: box.top } : best;
 }
 
-export function putAt(state) {
+export function restorePlace(state) {
   if (!state.id) return Promise.resolve();
   const element = document.getElementById(state.id);
   const found = element ? Promise.resolve(element) : broughtHere(state.id);
   return found.then(
     (there) => {
       if (!there) return;
-      holdAt(there, state.off);
+      holdElementAt(there, state.off);
       const turn = there.closest("main > .dag > .turn");
       if (turn) stand(turn);
     },
@@ -41,16 +41,16 @@ export function putAt(state) {
 }
 
 function broughtHere(id) {
-  if (served) return askedWhere(id).then(goSpot);
+  if (served) return askedWhere(id).then(goToLocation);
   return go(id).then(() => document.getElementById(id));
 }
 
-export function goHash() {
+export function goToHash() {
   return go(idIn(location.hash));
 }
 
 export function keepPlace() {
-  const place = placeNow();
+  const place = getPlace();
   history.replaceState(place, "");
   if (served) memorize(`place-${main.dataset.session}`, place.id || "");
 }
@@ -67,48 +67,48 @@ export function watchPlace() {
 }
 
 // From another view of a session, its conversation is come back to where it was left.
-export function leadBack() {
+export function returnToPlace() {
   const name = one("main[data-of]")?.dataset.of;
   const id = name && recalled(`place-${name}`);
   const link = id && one(".tabs a");
-  if (link) link.hash = hashOf(id);
+  if (link) link.hash = computeHash(id);
 }
 
 export function leaveFor(id) {
   keepPlace();
-  history.pushState(null, "", `#${hashOf(id)}`);
+  history.pushState(null, "", `#${computeHash(id)}`);
   return go(id);
 }
 
-export function comeBack({ state }) {
-  letGo();
+export function handlePopState({ state }) {
+  stopHolding();
   if (!state || !state.way) {
-    goHash();
+    goToHash();
     return;
   }
   if (state.way !== main.dataset.shown) show(state.way);
   scrollTo({ top: state.top, behavior: "instant" });
-  if (state.id) putAt(state);
+  if (state.id) restorePlace(state);
   else requestAnimationFrame(() => scrollTo({ top: state.top, behavior: "instant" }));
 }
 
 // The other ways through the session, by the list of them or by keys.
-export function watchWays() {
+export function watchPaths() {
   const select = one(".ways");
-  if (select) select.onchange = () => goWay(select.value);
+  if (select) select.onchange = () => goToPath(select.value);
 }
 
-export function stepWay(by) {
+export function stepPath(by) {
   const select = one(".ways");
   if (!select) return;
   select.selectedIndex = around(select.selectedIndex, by, select.options.length);
-  goWay(select.value);
+  goToPath(select.value);
 }
 
-function goWay(id) {
+function goToPath(id) {
   keepPlace();
   show(id);
   history.pushState({ way: id, top: scrollY }, "", `#line-${id}`);
-  const line = lineOf(id);
-  land(one(":scope > .from", line) || line);
+  const line = getLine(id);
+  scrollToElement(one(":scope > .from", line) || line);
 }

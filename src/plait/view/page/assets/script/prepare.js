@@ -1,10 +1,10 @@
 // What comes onto the page: its times told, its branches comparable, its code coloured when it comes near.
 import { addCopies } from "./copies.js";
-import { addDiffers } from "./differs.js";
+import { addDiffers } from "./line_differences.js";
 import { all, whenNear } from "./dom.js";
 import { drawPictures } from "./more.js";
 import { root } from "./page.js";
-import { tellTimes } from "./theme.js";
+import { updateTimes } from "./theme.js";
 
 let painter = null;
 const painting = whenNear(400, (code) => {
@@ -17,7 +17,7 @@ const painting = whenNear(400, (code) => {
 });
 
 export function prepare(within) {
-  tellTimes(within);
+  updateTimes(within);
   addDiffers(within);
   drawPictures(within);
   addCopies(within);

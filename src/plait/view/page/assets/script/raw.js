@@ -1,5 +1,5 @@
 // The lines of the log behind what is shown, links to them, and sessions that go on from there.
-import { offerAct } from "./acts.js";
+import { registerAction } from "./actions.js";
 import { copyLink } from "./clicks.js";
 import { made, one } from "./dom.js";
 import { hasLines, rawLine } from "./lines.js";
@@ -53,5 +53,5 @@ const opening = {
 };
 
 export function offerLines() {
-  [forking, linking, opening].forEach(offerAct);
+  [forking, linking, opening].forEach(registerAction);
 }

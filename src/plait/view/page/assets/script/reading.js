@@ -1,12 +1,12 @@
 // The page of a session and the first page of a site: what they begin with.
-import { addActs } from "./acts.js";
+import { addActions } from "./actions.js";
 import { wantedIn } from "./address.js";
 import { clicked } from "./clicks.js";
-import { offerCopies } from "./copies.js";
+import { registerCopyActions } from "./copies.js";
 import { one } from "./dom.js";
 import { isOutcome, showOutcome } from "./filter.js";
 import { search } from "./find.js";
-import { goSpot, goTurn } from "./go.js";
+import { goToLocation, goToTurn } from "./navigate.js";
 import { catchUp } from "./growth.js";
 import { keyPressed } from "./keys.js";
 import { listen } from "./live.js";
@@ -14,43 +14,43 @@ import { markAsked } from "./marks.js";
 import { hideReached } from "./newest.js";
 import { asked, main, served } from "./page.js";
 import { unfolded, watchTurns } from "./parts.js";
-import { comeBack, goHash, leadBack, watchPlace, watchWays } from "./place.js";
+import { handlePopState, goToHash, returnToPlace, watchPlace, watchPaths } from "./place.js";
 import { prepare } from "./prepare.js";
 import { offerLines } from "./raw.js";
 import { shareForm } from "./share.js";
 import { startSite } from "./site.js";
 import { setTheme, storedTheme } from "./theme.js";
-import { tellFound } from "./told.js";
+import { announceFound } from "./announce.js";
 import { rememberLast } from "./turns.js";
-import { show } from "./ways.js";
+import { show } from "./paths.js";
 
 export function startPage() {
   if (storedTheme()) setTheme(storedTheme());
-  offerCopies();
+  registerCopyActions();
   offerLines();
   document.addEventListener("toggle", unfolded, true);
   document.addEventListener("submit", shareForm);
   document.addEventListener("keydown", keyPressed);
   document.addEventListener("click", clicked);
-  addEventListener("popstate", comeBack);
+  addEventListener("popstate", handlePopState);
   const isVersus = Boolean(main && main.dataset.versus !== undefined);
   if (served && !isVersus) rememberLast();
   if (one(".top")) measureTop(one(".top"));
   prepare(document);
-  if (isVersus) addActs(main);
+  if (isVersus) addActions(main);
   else if (main) startReading();
-  else leadBack();
+  else returnToPlace();
   if (one(".site")) startSite(one(".site"));
 }
 
 function startReading() {
-  watchWays();
+  watchPaths();
   history.scrollRestoration = "manual";
   show(main.dataset.main);
   watchTurns();
   const box = one("#find");
   if (box) searchAsTyped(box);
-  goWanted(wantedIn(location.search), box);
+  goToRequested(wantedIn(location.search), box);
   watchPlace();
   if (served) followGrowth();
 }
@@ -69,13 +69,13 @@ function searchAsTyped(box) {
   };
 }
 
-function goWanted(wanted, box) {
-  const mark = () => markAsked(marksOf(wanted));
-  if (history.state && history.state.way) comeBack(history);
-  else if (location.hash) goHash().then(mark);
-  else if (served && wanted.turn !== null) goTurn(wanted.turn, wanted.line).then(mark);
+function goToRequested(wanted, box) {
+  const mark = () => markAsked(getMarks(wanted));
+  if (history.state && history.state.way) handlePopState(history);
+  else if (location.hash) goToHash().then(mark);
+  else if (served && wanted.turn !== null) goToTurn(wanted.turn, wanted.line).then(mark);
   else if (served && wanted.at)
-    goLine(wanted.at, wanted.words).then(mark, (error) => tellFound(error.message));
+    goToLine(wanted.at, wanted.words).then(mark, (error) => announceFound(error.message));
   else startWith(wanted, box);
 }
 
@@ -87,12 +87,12 @@ function startWith({ outcome, words }, box) {
   }
 }
 
-function marksOf({ marks, words }) {
+function getMarks({ marks, words }) {
   return marks.length || !words ? marks : [`=${words}`];
 }
 
-function goLine(at, words) {
-  return asked(`/where?at=${at}`).then((spot) => goSpot(spot, words.toLowerCase()));
+function goToLine(at, words) {
+  return asked(`/where?at=${at}`).then((spot) => goToLocation(spot, words.toLowerCase()));
 }
 
 function followGrowth() {

@@ -1,12 +1,12 @@
 // Records of the log: the text, the block or the line in them that a place on the page stands for.
 
-export function blocksOf(record) {
+export function getBlocks(record) {
   const content = (record.message || record).content;
   if (Array.isArray(content)) return content;
   return typeof content === "string" ? [{ type: "text", text: content }] : [];
 }
 
-export function textOf(content) {
+export function getText(content) {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
@@ -15,16 +15,16 @@ export function textOf(content) {
     .join("\n");
 }
 
-function resultOf(record, call) {
-  return blocksOf(record).find((block) => block && block.tool_use_id === call) || {};
+function getResult(record, call) {
+  return getBlocks(record).find((block) => block && block.tool_use_id === call) || {};
 }
 
 function resultContent(record) {
-  const block = blocksOf(record).find((one) => one && one.type === "tool_result");
+  const block = getBlocks(record).find((one) => one && one.type === "tool_result");
   return block ? block.content : "";
 }
 
-function notText(content) {
+function describeNonText(content) {
   return (Array.isArray(content) ? content : []).filter(
     (block) => block && block.type !== "text" && block.type !== "tool_result",
   );
@@ -34,23 +34,23 @@ function spread(value) {
   return JSON.stringify(value, null, 2);
 }
 
-function saidIn(record) {
-  const said = textOf((record.message || record).content);
+function getSpokenText(record) {
+  const said = getText((record.message || record).content);
   const attached = record.attachment && record.attachment.prompt;
-  return said || textOf(attached) || record.content || "";
+  return said || getText(attached) || record.content || "";
 }
 
 const readers = {
-  text: saidIn,
-  output: saidIn,
+  text: getSpokenText,
+  output: getSpokenText,
   thinking: (record) =>
-    blocksOf(record)
+    getBlocks(record)
       .map((block) => block.thinking || "")
       .join("\n"),
-  file: (record) => record.toolUseResult?.file?.content || textOf(resultContent(record)),
-  result: (record, call) => textOf(resultOf(record, call).content),
+  file: (record) => record.toolUseResult?.file?.content || getText(resultContent(record)),
+  result: (record, call) => getText(getResult(record, call).content),
   input(record, call, key) {
-    const block = blocksOf(record).find((one) => one && one.id === call) || {};
+    const block = getBlocks(record).find((one) => one && one.id === call) || {};
     const value = key ? (block.input || {})[key] : block.input;
     return typeof value === "string" ? value : spread(value);
   },
@@ -70,12 +70,12 @@ export function textAt(record, path) {
 // The image or document at a path such as `enclosed/<call>/<number>`, else the record.
 export function enclosedAt(record, path) {
   const steps = path.split("/");
-  const content = steps[0] === "enclosed" ? resultOf(record, steps[1]).content : blocksOf(record);
-  return notText(content)[Number(steps[2] || steps[1] || 0)] || record;
+  const content = steps[0] === "enclosed" ? getResult(record, steps[1]).content : getBlocks(record);
+  return describeNonText(content)[Number(steps[2] || steps[1] || 0)] || record;
 }
 
 // The address of an image that a browser may draw, nothing for all else.
-export function imageOf(block) {
+export function getImageUrl(block) {
   const source = block.source || {};
   if (block.type !== "image" || source.type !== "base64") return "";
   if (!/^image\/(png|jpe?g|gif|webp)$/.test(source.media_type || "")) return "";
@@ -88,7 +88,7 @@ export function pieceAt(table, file, line) {
 }
 
 // The lines of an unpacked piece by their numbers.
-export function linesIn(text) {
+export function parseLines(text) {
   const cut = (row) => [Number(row.slice(0, row.indexOf("\t"))), row.slice(row.indexOf("\t") + 1)];
   return new Map(text.split("\n").map(cut));
 }

@@ -1,14 +1,14 @@
 // A branch has appeared, or the log was rewritten: all of the session anew, the reader where they are.
 import { one } from "./dom.js";
-import { forgetLinks, stand } from "./here.js";
-import { isAtEnd, tellNew, toEnd } from "./newest.js";
+import { forgetLinks, stand } from "./current_turn.js";
+import { isAtEnd, showNewTurns, toEnd } from "./newest.js";
 import { main, served } from "./page.js";
 import { watchTurns } from "./parts.js";
-import { placeNow, putAt, watchWays } from "./place.js";
+import { getPlace, restorePlace, watchPaths } from "./place.js";
 import { prepare } from "./prepare.js";
-import { notice } from "./told.js";
-import { lineOf, mainLine, rememberLast } from "./turns.js";
-import { show } from "./ways.js";
+import { showNotice } from "./announce.js";
+import { getLine, mainLine, rememberLast } from "./turns.js";
+import { show } from "./paths.js";
 
 export function redraw() {
   return fetch(served)
@@ -19,24 +19,24 @@ export function redraw() {
 function redrawFrom(page) {
   const next = one("main[data-session]", page);
   if (!next) {
-    notice("This session can no longer be read. What is loaded can.");
+    showNotice("This session can no longer be read. What is loaded can.");
     return null;
   }
-  const place = placeNow();
+  const place = getPlace();
   const wasMain = main.dataset.shown === main.dataset.main;
   const known = mainLine();
   const before = known ? Number(known.dataset.turns) : 0;
   const isFollowing = known && isAtEnd(known);
   takePage(page, next);
-  show(wasMain || !lineOf(place.way) ? main.dataset.main : place.way);
+  show(wasMain || !getLine(place.way) ? main.dataset.main : place.way);
   watchTurns();
   if (isFollowing) {
     toEnd();
     return null;
   }
   const now = Number(mainLine().dataset.turns);
-  if (now > before) tellNew(now - before, null);
-  return putAt(place);
+  if (now > before) showNewTurns(now - before, null);
+  return restorePlace(place);
 }
 
 function takePage(page, next) {
@@ -59,5 +59,5 @@ function takeSwitch(page) {
     else if (next) one(".top .facts").before(next);
     else if (old) old.remove();
   }
-  watchWays();
+  watchPaths();
 }

@@ -1,7 +1,7 @@
 // Lists that are fetched, put in place where they are something new, and made longer as one reads on.
-import { tellAgo } from "./ago.js";
+import { updateAges } from "./ages.js";
 import { all, made, one, whenNear } from "./dom.js";
-import { tellPinsGone } from "./pins_gone.js";
+import { showMissingPins } from "./pins_gone.js";
 import { startRoom } from "./room.js";
 import { pagePart, unfoldRow } from "./rows.js";
 
@@ -15,7 +15,7 @@ export function putResults(holder, html) {
     countOn();
     return;
   }
-  const before = lookOf(holder);
+  const before = saveView(holder);
   holder.innerHTML = html;
   const folds = all("details", holder);
   if (folds.length === before.folds.length)
@@ -24,15 +24,15 @@ export function putResults(holder, html) {
     });
   toEnds(holder);
   holder.dataset.html = html.length < 100000 ? html : "";
-  tellAgo(holder);
-  lookAgain(holder, before);
+  updateAges(holder);
+  restoreView(holder, before);
   watchMore(holder);
-  tellPinsGone(holder);
+  showMissingPins(holder);
   countOn();
 }
 
 // What a reader has done to a list: what is open, marked, focused, known.
-function lookOf(holder) {
+function saveView(holder) {
   const focused = document.activeElement;
   const mark = focused && holder.contains(focused) && focused.closest("[data-name]");
   return {
@@ -44,7 +44,7 @@ function lookOf(holder) {
   };
 }
 
-function lookAgain(holder, before) {
+function restoreView(holder, before) {
   const named = (name, rest = "") => one(`[data-name="${CSS.escape(name)}"]${rest}`, holder);
   if (before.known.size)
     for (const row of all("[data-name]", holder))
@@ -103,11 +103,11 @@ export function follow(address) {
     (html) => {
       if (mine === latest) putResults(holder, html);
     },
-    () => tellInstead("The server does not answer."),
+    () => showInstead("The server does not answer."),
   );
 }
 
-function tellInstead(words) {
+function showInstead(words) {
   const holder = results();
   if (!holder) return;
   holder.replaceChildren(made("p", "empty", words));
@@ -136,7 +136,7 @@ function lengthenList(link) {
 function addRows(rows, link, found) {
   const next = one(".more-rows", found);
   for (const body of all("tbody", found)) {
-    tellAgo(body);
+    updateAges(body);
     rows.append(body);
   }
   history.replaceState(history.state, "", link.getAttribute("href"));

@@ -26,13 +26,13 @@ function tickedIn(form) {
 export function startRoom() {
   const form = one("form.room");
   if (!form) return;
-  tellTicked(form);
+  showSelectedTokens(form);
   nearRoom?.observe(one(".presets", form));
 }
 
-const nearRoom = whenNear(200, tellPresets);
+const nearRoom = whenNear(200, showPresetEffects);
 
-function tellTicked(form) {
+function showSelectedTokens(form) {
   const ticked = all("input[data-tokens]:checked", form);
   const tokens = ticked.reduce((sum, box) => sum + Number(box.dataset.tokens), 0);
   one(".by-hand [data-edit=trim]", form).disabled = !ticked.length;
@@ -46,7 +46,7 @@ function tokensInWords(count) {
   return `${(count / 1000).toFixed(count < 10000 ? 1 : 0)}k`;
 }
 
-function tellPresets(holder) {
+function showPresetEffects(holder) {
   if (!holder.offsetParent) return;
   const { session } = holder.closest("form").dataset;
   fetch(`/api/v1/sessions/${encodeURIComponent(session)}/presets`)
@@ -62,7 +62,7 @@ function tellPresets(holder) {
 
 document.addEventListener("change", ({ target }) => {
   const form = target.closest?.("form.room");
-  if (form) tellTicked(form);
+  if (form) showSelectedTokens(form);
 });
 document.addEventListener("submit", (event) => {
   if (event.target.matches("form.room")) event.preventDefault();

@@ -25,10 +25,10 @@ function askAgain(button) {
 }
 
 function makeFile(form, button) {
-  const told = one(".told", form);
+  const told = one(".status-text", form);
   button.disabled = true;
   told.textContent = "Making the file …";
-  fetch(form.action, { method: "POST", body: asksOf(form, button.value) })
+  fetch(form.action, { method: "POST", body: getQuestions(form, button.value) })
     .then(saveAnswer)
     .catch((error) => error.message)
     .then((words) => {
@@ -44,7 +44,7 @@ function calmDown(button) {
   button.textContent = button.dataset.words;
 }
 
-function asksOf(form, redact) {
+function getQuestions(form, redact) {
   const data = new URLSearchParams(new FormData(form));
   data.set("redact", redact);
   if (redact === "no") data.set("sure", "yes");
@@ -57,7 +57,7 @@ function saveAnswer(answer) {
   const kinds = JSON.parse(answer.headers.get("plait-redacted") || "null");
   return answer.blob().then((blob) => {
     save(blob, name);
-    return `${name}, ${sizeOf(blob.size)}. ${replaced(kinds)}`;
+    return `${name}, ${getSize(blob.size)}. ${replaced(kinds)}`;
   });
 }
 
@@ -74,7 +74,7 @@ export function fileName(disposition) {
   return (/filename="([^"]+)"/.exec(disposition || "") || [])[1] || "session";
 }
 
-export function sizeOf(bytes) {
+export function getSize(bytes) {
   return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 

@@ -1,5 +1,5 @@
 // The column of sessions: remembers whether it is folded and how far it was scrolled.
-import { tellAgo } from "./ago.js";
+import { updateAges } from "./ages.js";
 import { isNarrow, one } from "./dom.js";
 import { memorize, recalled } from "./memory.js";
 import { putResults } from "./results.js";
@@ -54,7 +54,7 @@ export function startSide() {
 
 function fillSide(html) {
   side.innerHTML = html;
-  tellAgo(side);
+  updateAges(side);
   if (recalled("side-top")) side.scrollTop = Number(recalled("side-top"));
   showCurrent(one("[aria-current]", side));
   let waiting = 0;

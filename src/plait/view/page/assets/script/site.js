@@ -9,7 +9,7 @@ export function startSite(list) {
   const field = one("#find");
   const filter = () => {
     const wanted = field.value.trim().toLowerCase();
-    loadedEntries().then((entries) => filterRows(list, entries, wanted));
+    loadEntries().then((entries) => filterRows(list, entries, wanted));
   };
   let typing = 0;
   field.oninput = () => {
@@ -19,7 +19,7 @@ export function startSite(list) {
   if (field.value) filter();
 }
 
-function loadedEntries() {
+function loadEntries() {
   if (!loading) loading = entriesInside() || fetched("index", `${root}assets/index.js`);
   return loading;
 }
@@ -43,10 +43,10 @@ function filterRow(row, prompts, wanted) {
   const isInTitle = one(".title", row).textContent.toLowerCase().includes(wanted);
   row.hidden = Boolean(wanted) && !isInTitle && !found;
   one(":scope > .entry > .hit", row)?.remove();
-  if (found) one(":scope > .entry", row).append(drawnHit(found));
+  if (found) one(":scope > .entry", row).append(renderHit(found));
 }
 
-function drawnHit([before, words, after]) {
+function renderHit([before, words, after]) {
   const line = made("span", "hit");
   line.append(before, made("mark", "", words), after);
   return line;

@@ -1,12 +1,12 @@
 // Stars on sessions and pins on turns: the page asks which there are, sets them and takes them away.
-import { offerAct } from "./acts.js";
+import { registerAction } from "./actions.js";
 import { turnId } from "./copies.js";
 import { all, one } from "./dom.js";
 import { sendEdit } from "./edit_requests.js";
 import { main, served } from "./page.js";
-import { tellPinsGone } from "./pins_gone.js";
+import { showMissingPins } from "./pins_gone.js";
 import { renew } from "./results.js";
-import { toast } from "./told.js";
+import { showToast } from "./announce.js";
 
 const pinned = new Set();
 
@@ -24,17 +24,17 @@ const pinning = {
   },
 };
 
-export function offerStars() {
-  offerAct(pinning);
+export function registerStarActions() {
+  registerAction(pinning);
 }
 
 export function startStars() {
-  tellPinsGone(document);
+  showMissingPins(document);
   if (!markedSession() || !one("[data-star]")) return;
   fetch(`/api/v1/marks?session=${encodeURIComponent(markedSession())}`)
     .then((answer) => answer.json())
     .then(({ stars, pins }) => {
-      for (const button of starsOf(markedSession())) press(button, stars.length > 0);
+      for (const button of getStars(markedSession())) press(button, stars.length > 0);
       for (const { uuid } of pins) showPin(uuid, true);
     })
     .catch(() => {
@@ -46,7 +46,7 @@ function markedSession() {
   return main?.dataset.session || one("main[data-of]")?.dataset.of || "";
 }
 
-function starsOf(session) {
+function getStars(session) {
   return all("[data-star]").filter((button) => (button.dataset.star || markedSession()) === session);
 }
 
@@ -63,10 +63,10 @@ export function starClicked(button) {
   const on = !isPressed(button);
   const part = button.closest("section.starred") ? "section.starred " : "";
   sendEdit("/marks/star", { session, on }).then(() => {
-    for (const other of starsOf(session)) press(other, on);
-    toast(on ? "Starred" : "No longer starred");
+    for (const other of getStars(session)) press(other, on);
+    showToast(on ? "Starred" : "No longer starred");
     if (one("main[data-live=home]")) renew().then(() => refocus(button, part, session));
-  }, tellTrouble);
+  }, showTrouble);
 }
 
 // The list is drawn anew; who came by the keyboard stays where they were.
@@ -81,8 +81,8 @@ function togglePin(button) {
   const on = !isPressed(button);
   sendEdit("/marks/pin", { session: markedSession(), uuid, on }).then(() => {
     showPin(uuid, on);
-    toast(on ? "Turn pinned" : "Turn unpinned");
-  }, tellTrouble);
+    showToast(on ? "Turn pinned" : "Turn unpinned");
+  }, showTrouble);
 }
 
 function showPin(uuid, on) {
@@ -95,11 +95,11 @@ function showPin(uuid, on) {
 export function unpinClicked(button) {
   const { unpin: uuid, session } = button.dataset;
   sendEdit("/marks/pin", { session, uuid, on: false }).then(() => {
-    toast("Turn unpinned");
+    showToast("Turn unpinned");
     renew().then(() => one("[data-unpin]")?.focus({ preventScroll: true }));
-  }, tellTrouble);
+  }, showTrouble);
 }
 
-function tellTrouble(error) {
-  toast(error.message);
+function showTrouble(error) {
+  showToast(error.message);
 }

@@ -33,7 +33,7 @@ export function restyled(style, codes) {
 }
 
 function recoloured(style, number) {
-  const colour = colourOf(number);
+  const colour = getColour(number);
   if (number === 0) return new Set();
   if (number === 1) return style.add("ib");
   if (number === 22) style.delete("ib");
@@ -42,7 +42,7 @@ function recoloured(style, number) {
   return colour < 0 ? kept : kept.add(`i${colour}`);
 }
 
-function colourOf(number) {
+function getColour(number) {
   if (number >= 90 && number <= 97) return number - 90;
   return number >= 30 && number <= 37 ? number - 30 : -1;
 }

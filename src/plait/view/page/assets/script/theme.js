@@ -1,12 +1,12 @@
 // The reader's colours and zone: light or dark, kept in the browser, and times as their clock tells them.
 import { all } from "./dom.js";
-import { minuteOf } from "./time.js";
+import { getMinute } from "./time.js";
 
-export function tellTimes(within) {
+export function updateTimes(within) {
   for (const element of all("time[datetime]", within)) {
     const time = new Date(element.getAttribute("datetime"));
     if (isNaN(time)) continue;
-    element.textContent = minuteOf(time);
+    element.textContent = getMinute(time);
     element.title = time.toString();
   }
 }

@@ -3,12 +3,12 @@ import { all, one } from "./dom.js";
 import { main } from "./page.js";
 import { promptsIn } from "./steps.js";
 
-export function lineOf(id) {
+export function getLine(id) {
   return document.getElementById(`line-${id}`);
 }
 
 export function mainLine() {
-  return lineOf(main.dataset.main);
+  return getLine(main.dataset.main);
 }
 
 export function lastTurn() {
@@ -46,11 +46,11 @@ export function promptsOn(line) {
   return all(":scope > .turn:not(.past), :scope > .part:not(.past)", line).flatMap((turn) => {
     if (turn.matches(".part")) return promptsIn(turn.dataset);
     const prompt = one(":scope > .prompt", turn);
-    return prompt && turn.dataset.n !== "0" ? [[prompt.id, wordsOf(one(".prose", prompt) || prompt)]] : [];
+    return prompt && turn.dataset.n !== "0" ? [[prompt.id, getWords(one(".prose", prompt) || prompt)]] : [];
   });
 }
 
-function wordsOf(element) {
+function getWords(element) {
   const parts = Array.from(element.children).map((part) => part.textContent);
   return parts.join(" ") || element.textContent;
 }

@@ -1,21 +1,21 @@
 // Going to a place: its way is chosen, what holds it is fetched and opened.
-import { land } from "./aim.js";
+import { scrollToElement } from "./scroll.js";
 import { all, one } from "./dom.js";
 import { unfilter } from "./filter.js";
 import { loadedPiece, table } from "./lines.js";
 import { askedWhere, main, served } from "./page.js";
 import { fill, fillAll, fillFor } from "./parts.js";
 import { holdsNumber, holdsPlace } from "./steps.js";
-import { tellFound } from "./told.js";
-import { lineOf } from "./turns.js";
-import { isShown, show, shown } from "./ways.js";
+import { announceFound } from "./announce.js";
+import { getLine } from "./turns.js";
+import { isShown, show, shown } from "./paths.js";
 
 export function reveal(element) {
   const line = element.closest(".dag");
   if (line && (line.hidden || element.closest(".past"))) show(line.dataset.line);
   for (let node = element; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
   unfilter(element);
-  land(element);
+  scrollToElement(element);
   for (const old of all(".target")) old.classList.remove("target");
   element.classList.add("target");
   setTimeout(() => element.classList.remove("target"), 1600);
@@ -35,7 +35,7 @@ export function go(id) {
     return Promise.resolve();
   }
   if (revealId(id) || (served && isLine)) return Promise.resolve();
-  return served ? goServed(id) : goFilling(id);
+  return served ? goToServed(id) : goToUnfilled(id);
 }
 
 function revealId(id) {
@@ -44,22 +44,22 @@ function revealId(id) {
   return element;
 }
 
-function goServed(id) {
+function goToServed(id) {
   return askedWhere(id)
-    .then(goSpot)
-    .catch((error) => tellFound(error.message));
+    .then(goToLocation)
+    .catch((error) => announceFound(error.message));
 }
 
-function goFilling(id) {
+function goToUnfilled(id) {
   return fillFor(id)
     .then(() => revealId(id) || fillAll().then(() => revealId(id)))
-    .then((found) => found || goNearest(id));
+    .then((found) => found || goToNearest(id));
 }
 
 // From the outside in: the line, the part that holds the turn, the agent in it, and so on.
-export function goSpot(spot, words) {
+export function goToLocation(spot, words) {
   if (!spot) {
-    tellFound("This place is not in the session.");
+    announceFound("This place is not in the session.");
     return Promise.resolve(null);
   }
   if (!isShown(spot.line)) show(spot.line);
@@ -84,16 +84,16 @@ function entryAt(spot, words) {
 }
 
 // A turn by its number as it is read; with the name of a line, by its number on that line.
-export function goTurn(wanted, id) {
-  const line = id ? lineOf(id) : null;
+export function goToTurn(wanted, id) {
+  const line = id ? getLine(id) : null;
   const isOnLine = line && line.matches(".dag");
   if (isOnLine) show(id);
   const holder = isOnLine ? turnOn(line, wanted) : turnShown(wanted);
   if (!holder) {
-    tellFound(`There is no turn ${wanted} here.`);
+    announceFound(`There is no turn ${wanted} here.`);
     return Promise.resolve();
   }
-  if (holder.matches(".part")) return fill(holder).then(() => goTurn(wanted, id));
+  if (holder.matches(".part")) return fill(holder).then(() => goToTurn(wanted, id));
   revealPrompt(holder);
   return Promise.resolve();
 }
@@ -111,7 +111,7 @@ function turnOn(line, n) {
 }
 
 // A record that has no entry of its own, such as a result: the entry before it in its file.
-function goNearest(id) {
+function goToNearest(id) {
   return Promise.all(table.map((piece, place) => loadedPiece(place))).then((pieces) => {
     const place = recordPlace(pieces, id);
     const best = place && entryBefore(place[0], place[1]);

@@ -7,24 +7,24 @@ for (const box of [foundBox, warningBox]) box.setAttribute("role", "status");
 let fading = 0;
 
 // What the page says never is looked for among what it shows: a log may hold anything.
-function tell(box, words, place) {
+function announce(box, words, place) {
   box.textContent = words;
   if (!words) box.remove();
   else if (!box.isConnected) place();
 }
 
-export function tellFound(words) {
-  tell(foundBox, words, () => document.body.append(foundBox));
+export function announceFound(words) {
+  announce(foundBox, words, () => document.body.append(foundBox));
 }
 
-export function notice(words) {
-  tell(warningBox, words, () => (one(".top") || document.body).after(warningBox));
+export function showNotice(words) {
+  announce(warningBox, words, () => (one(".top") || document.body).after(warningBox));
 }
 
-export function toast(words) {
-  tellFound(words);
+export function showToast(words) {
+  announceFound(words);
   clearTimeout(fading);
   fading = setTimeout(() => {
-    if (foundBox.textContent === words) tellFound("");
+    if (foundBox.textContent === words) announceFound("");
   }, 1600);
 }

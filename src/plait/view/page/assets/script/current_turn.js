@@ -1,5 +1,5 @@
 // Where the reader is: the rail and the outline follow.
-import { addActs } from "./acts.js";
+import { addActions } from "./actions.js";
 import { all, whenNear } from "./dom.js";
 import { main } from "./page.js";
 import { placeRead } from "./steps.js";
@@ -10,13 +10,13 @@ let heldAt = -1;
 let isLooking = false;
 let links = null;
 
-export function holdHere() {
+export function holdPosition() {
   heldAt = scrollY;
 }
 
 export function stand(turn) {
   here = turn;
-  if (turn) markHere();
+  if (turn) markCurrentLinks();
 }
 
 function note(found) {
@@ -34,11 +34,11 @@ function look() {
     isLooking = false;
     if (scrollY === heldAt) return;
     heldAt = -1;
-    standWhereRead();
+    updateCurrentTurn();
   });
 }
 
-function standWhereRead() {
+function updateCurrentTurn() {
   for (const turn of inView) if (!turn.isConnected) inView.delete(turn);
   const turns = Array.from(inView);
   const tops = turns.map((turn) => turn.getBoundingClientRect().top);
@@ -47,7 +47,7 @@ function standWhereRead() {
 }
 
 const reading = "IntersectionObserver" in window ? new IntersectionObserver(note) : null;
-const coming = whenNear(800, addActs);
+const coming = whenNear(800, addActions);
 if (main) addEventListener("scroll", look, { passive: true });
 
 export function watchTurn(turn) {
@@ -57,7 +57,7 @@ export function watchTurn(turn) {
 
 export function watchTurnsOf(holder) {
   all(":scope > .dag > .turn", holder).forEach(watchTurn);
-  if (!coming) addActs(holder);
+  if (!coming) addActions(holder);
 }
 
 export function forgetLinks() {
@@ -74,20 +74,20 @@ function linksByTarget() {
   return found;
 }
 
-export function markHere() {
+export function markCurrentLinks() {
   if (!here) return;
   if (!links) links = linksByTarget();
   for (const link of all(".rail .node.here, .outline a.here")) {
     link.classList.remove("here");
     link.removeAttribute("aria-current");
   }
-  for (const section of sectionsOf(here))
+  for (const section of listSections(here))
     for (const element of all("[id]", section))
       if (!element.closest(".agent")) (links.get(element.id) || []).forEach(markLink);
 }
 
 // A long turn stands in several sections: what is marked is the turn.
-function sectionsOf(turn) {
+function listSections(turn) {
   let first = turn;
   while (first.matches(".on") && first.previousElementSibling) first = first.previousElementSibling;
   const found = [first];

@@ -8,66 +8,66 @@ const offers = [];
 // An act has a name, an icon, a label and perhaps a longer title, each a text or a function that says it of
 // a row; fits(row) says whether a row has it, run(row, button) does it. What is done elsewhere, or has a
 // state, marks its button: mark(button, row).
-export function offerAct(act) {
+export function registerAction(act) {
   offers.push(act);
 }
 
-function actsOf(element) {
+function listActions(element) {
   return offers.filter((act) => act.fits(element));
 }
 
-export function rowOf(button) {
+export function getRow(button) {
   return button.closest(rowKinds);
 }
 
-export function runAct(button) {
+export function runAction(button) {
   const found = offers.find(({ name }) => name === button.dataset.act);
-  if (found?.run) found.run(rowOf(button), button);
+  if (found?.run) found.run(getRow(button), button);
   closeGroup();
 }
 
-export function addActs(within) {
+export function addActions(within) {
   if (within.matches?.(rowKinds)) addGroup(within);
   for (const element of all(rowKinds, within)) addGroup(element);
 }
 
 function addGroup(element) {
-  const holder = holderOf(element);
+  const holder = getHolder(element);
   if (!holder || one(":scope > .acts", holder)) return;
   if (element.matches(".again") || element.parentElement?.closest("details:not([open])")) return;
-  const acts = actsOf(element);
-  if (acts.length) putGroup(holder, drawnGroup(element, acts, holder.matches("summary")));
+  const acts = listActions(element);
+  if (acts.length) placeGroup(holder, createGroup(element, acts, holder.matches("summary")));
 }
 
-function holderOf(element) {
+function getHolder(element) {
   return element.matches(".turn") ? one(":scope > .head", element) : one(":scope > .line", element) || element;
 }
 
-function putGroup(holder, group) {
+function placeGroup(holder, group) {
   if (holder.matches(".line, .head, .event, .landmark")) holder.append(group);
   else holder.prepend(group);
 }
 
 // A summary is a button itself and holds no other: there the drawings are for the mouse, and what it
 // unfolds has the buttons.
-function drawnGroup(element, acts, isSummary) {
+function createGroup(element, acts, isSummary) {
   const group = made(isSummary ? "span" : "div", "acts");
   if (isSummary) group.setAttribute("aria-hidden", "true");
   else group.append(groupOpener());
-  group.append(...acts.map((offered) => drawnAct(element, offered, isSummary)));
+  group.append(...acts.map((offered) => createActionButton(element, offered, isSummary)));
   return group;
 }
 
-function drawnAct(element, offered, isSummary) {
+function createActionButton(element, offered, isSummary) {
   const button = marked(made(isSummary ? "span" : "button", `act ${offered.kind || ""}`), element, offered);
-  const label = saidOf(offered.label, element);
-  button.title = saidOf(offered.title, element) || label;
+  const label = resolveText(offered.label, element);
+  button.title = resolveText(offered.title, element) || label;
   if (!isSummary) button.setAttribute("aria-label", label);
   button.append(made("i", `i i-${offered.icon}`));
   return button;
 }
 
-function saidOf(words, element) {
+function resolveText(words, element) {
   return typeof words === "function" ? words(element) : words;
 }
 
@@ -102,13 +102,13 @@ export function closeGroup() {
 
 // The same in words, below what was unfolded.
 export function addTools(details) {
-  const acts = actsOf(details);
+  const acts = listActions(details);
   if (one(":scope > .tools", details) || !acts.length) return;
   const tools = made("p", "tools");
-  tools.append(...acts.map((offered) => drawnTool(details, offered)));
+  tools.append(...acts.map((offered) => createTool(details, offered)));
   details.append(tools);
 }
 
-function drawnTool(details, offered) {
-  return marked(made("button", offered.kind || "", saidOf(offered.label, details)), details, offered);
+function createTool(details, offered) {
+  return marked(made("button", offered.kind || "", resolveText(offered.label, details)), details, offered);
 }

@@ -2,11 +2,11 @@
 import { all, made, one, openBox } from "./dom.js";
 import { main, served } from "./page.js";
 import { short, turnsCounted } from "./text.js";
-import { lineOf } from "./turns.js";
+import { getLine } from "./turns.js";
 
 export function addDiffers(within) {
   for (const fork of all(".fork[data-to]", within)) {
-    if (!lineOf(fork.dataset.to) || fork.nextElementSibling?.matches(".differs")) continue;
+    if (!getLine(fork.dataset.to) || fork.nextElementSibling?.matches(".differs")) continue;
     fork.after(served ? compareLink(fork) : made("button", "more differs", "What differs"));
   }
 }
@@ -20,7 +20,7 @@ function compareLink(fork) {
 }
 
 export function differs(fork) {
-  const there = lineOf(fork.dataset.to);
+  const there = getLine(fork.dataset.to);
   if (!there || !fork.closest(".dag")) return;
   const columns = made("div", "columns");
   columns.append(

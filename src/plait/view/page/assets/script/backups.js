@@ -3,15 +3,15 @@ import { one } from "./dom.js";
 import { sendEdit } from "./edit_requests.js";
 import { main } from "./page.js";
 import { renew } from "./results.js";
-import { toast } from "./told.js";
+import { showToast } from "./announce.js";
 
-export function keepAll(button) {
+export function backUpAll(button) {
   const told = one("[role=status]", button.parentElement);
   button.disabled = true;
   told.textContent = "Keeping …";
   sendEdit("/keep/now", {}).then(
     (kept) => {
-      told.textContent = keptWords(kept);
+      told.textContent = formatBackedUp(kept);
       renew();
     },
     (error) => {
@@ -21,18 +21,18 @@ export function keepAll(button) {
   );
 }
 
-export function keptWords(kept) {
+export function formatBackedUp(kept) {
   const missed = kept.unread.length;
   return missed ? `Kept, but for ${missed} ${missed === 1 ? "file" : "files"}: ${kept.unread[0]}` : "Kept.";
 }
 
-export function restoreHere(button) {
+export function restoreSession(button) {
   button.disabled = true;
   sendEdit(`/sessions/${encodeURIComponent(main.dataset.session)}/restore`, {}).then(
     () => location.reload(),
     (error) => {
       button.disabled = false;
-      toast(error.message);
+      showToast(error.message);
     },
   );
 }

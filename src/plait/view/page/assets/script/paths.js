@@ -1,11 +1,11 @@
 // The ways through a session: the lines from the first to a chosen one, shown one after another and told in the outline.
 import { all, made, one } from "./dom.js";
-import { forgetLinks, markHere } from "./here.js";
+import { forgetLinks, markCurrentLinks } from "./current_turn.js";
 import { main, served } from "./page.js";
 import { fill, whenFilled } from "./parts.js";
 import { hasFork } from "./steps.js";
 import { short } from "./text.js";
-import { lineOf, number, promptsOn } from "./turns.js";
+import { getLine, number, promptsOn } from "./turns.js";
 
 export let shown = [];
 
@@ -30,9 +30,9 @@ export function show(id) {
 function chain(id) {
   const found = [];
   for (
-    let line = lineOf(id);
+    let line = getLine(id);
     line && line.matches(".dag") && !found.includes(line);
-    line = lineOf(line.dataset.above)
+    line = getLine(line.dataset.above)
   )
     found.unshift(line);
   return found;
@@ -77,7 +77,7 @@ export function drawOutline(way) {
   if (!list) return;
   list.replaceChildren(...way.flatMap(promptsOn).map(outlineRow));
   forgetLinks();
-  requestAnimationFrame(markHere);
+  requestAnimationFrame(markCurrentLinks);
 }
 
 function outlineRow([id, words], place) {

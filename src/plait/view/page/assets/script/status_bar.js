@@ -1,15 +1,15 @@
 // How things stand, at the foot of the page: what is being read, whether the server still answers.
 import { made, one } from "./dom.js";
 
-export function tellReading({ words, share }) {
-  const line = lineCalled("reading", words);
+export function showReading({ words, share }) {
+  const line = getStatusLine("reading", words);
   if (!line) return;
-  const bar = one("progress", line) || line.appendChild(readingBar());
+  const bar = one("progress", line) || line.appendChild(createReadingBar());
   bar.hidden = !share;
   bar.value = share;
 }
 
-function readingBar() {
+function createReadingBar() {
   const bar = made("progress");
   bar.max = 1;
   bar.setAttribute("aria-label", "Read so far");
@@ -17,8 +17,8 @@ function readingBar() {
 }
 
 // With what can be typed, and a button for what can be done about it.
-export function tellLost(words, todo, act, command) {
-  const line = lineCalled("lost", words);
+export function showConnectionLost(words, todo, act, command) {
+  const line = getStatusLine("lost", words);
   if (!line) return;
   line.setAttribute("role", "status");
   const typed = one("code", line) || line.appendChild(made("code"));
@@ -28,16 +28,16 @@ export function tellLost(words, todo, act, command) {
   button.onclick = act;
 }
 
-function standingBox() {
-  const box = made("div", "standing");
+function createStatusBar() {
+  const box = made("div", "status-bar");
   box.setAttribute("role", "region");
   box.setAttribute("aria-label", "How things stand");
   return box;
 }
 
 // Nothing said is a line less, and without a line there is no box.
-function lineCalled(name, words) {
-  const box = one(".standing") || document.body.appendChild(standingBox());
+function getStatusLine(name, words) {
+  const box = one(".status-bar") || document.body.appendChild(createStatusBar());
   let line = one(`.${name}-line`, box);
   if (words && !line) {
     line = made("p", `${name}-line`);

@@ -1,10 +1,10 @@
 // Scrolling to a place, and staying there while what is near it gets its true height.
 import { scrollPadding } from "./dom.js";
-import { holdHere, stand } from "./here.js";
+import { holdPosition, stand } from "./current_turn.js";
 
 let holding = 0;
 
-export function letGo() {
+export function stopHolding() {
   holding++;
 }
 
@@ -19,7 +19,7 @@ export function hold(distance, isEnd) {
     const by = distance();
     const before = scrollY;
     if (isEnd ? by > 1 : Math.abs(by) > 1) scrollBy({ top: by, behavior: "instant" });
-    holdHere();
+    holdPosition();
     still = scrollY === before ? still + 1 : 0;
     requestAnimationFrame(aim);
   };
@@ -27,18 +27,18 @@ export function hold(distance, isEnd) {
 }
 
 // Holds an element at a height of the window.
-export function holdAt(element, top) {
+export function holdElementAt(element, top) {
   hold(() => (element.isConnected ? element.getBoundingClientRect().top - top : 0));
 }
 
-export function land(element) {
+export function scrollToElement(element) {
   element.scrollIntoView({ block: "start", behavior: "instant" });
   // Near the end of a page no turn can come up to the line: what was asked for is here.
-  holdHere();
-  holdAt(element, scrollPadding(64));
+  holdPosition();
+  holdElementAt(element, scrollPadding(64));
   const turn = element.closest("main > .dag > .turn");
   if (turn) stand(turn);
 }
 
 for (const kind of ["wheel", "touchstart", "mousedown", "keydown"])
-  addEventListener(kind, letGo, { passive: true, capture: true });
+  addEventListener(kind, stopHolding, { passive: true, capture: true });
