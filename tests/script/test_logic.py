@@ -39,7 +39,7 @@ def test_a_joined_script_can_be_read(entry: str) -> None:
 
 
 def test_modules_without_a_page_touch_no_document() -> None:
-    pure = ["address", "ago", "help", "record", "share", "steps", "terminal", "text"]
+    pure = ["address", "ages", "help", "record", "share", "steps", "terminal", "text"]
     assert {f"{name}.js" for name in pure} <= set(load_script_modules())
     lines = "".join(f'import "{(SCRIPT / name).as_uri()}.js";\n' for name in pure)
     done = node("--input-type=module", "-", text=lines)

@@ -272,22 +272,24 @@ def plan_move(
     logs = tuple(log for subject in subjects for log in (subject.log, *subject.others))
     before, after, changes, differences = _tally(subjects, directories)
     steps = (*(step for steps in moved.values() for step in steps), *shared)
-    said: list[str] = []
+    session_notes: list[str] = []
     old = names[0]
     within = [folder for folder in found if folder.old != old]
     sessions = sum(len(folder.subjects) for folder in found)
-    said.append(f"{format_count(sessions, 'session')} of '{old}'")
+    session_notes.append(f"{format_count(sessions, 'session')} of '{old}'")
     if within:
         listed = ", ".join(f"'{item.old}'" for item in within[:MOST_NAMED])
         others = f" and {len(within) - MOST_NAMED} more" if len(within) > MOST_NAMED else ""
-        said.append(f"with it move the directories in it: {listed}{others}")
-    said.append("the directory itself is not touched: what is on the disk you move yourself")
+        session_notes.append(f"with it move the directories in it: {listed}{others}")
+    session_notes.append(
+        "the directory itself is not touched: what is on the disk you move yourself"
+    )
     if not with_texts:
-        said.append(
+        session_notes.append(
             "what was said stays as it was said, old paths in it too: `--texts` changes those"
         )
     if any(folder.target != folder.folder and (folder.target / INDEX).exists() for folder in found):
-        said.append(f"the '{INDEX}' of the new folder stays, the client goes on with it")
+        session_notes.append(f"the '{INDEX}' of the new folder stays, the client goes on with it")
     return Plan(
         operation="move",
         source=Subject(names[0], logs[0], logs[1:], config),
@@ -299,7 +301,7 @@ def plan_move(
         changes=changes,
         differences=differences,
         read=tuple((path, read_stamp(path)) for path in moved),
-        notes=(*said, *notes),
+        notes=(*session_notes, *notes),
     )
 
 
