@@ -77,6 +77,9 @@ def test_a_compaction_says_what_it_saved() -> None:
         "compactMetadata": {"trigger": "auto", "preTokens": 155000, "postTokens": 12000},
     }
     assert said(boundary) == "compacted automatically: 155k to 12k tokens"
+    for odd in (3, ["auto"], "sometimes", None):
+        metadata = {"trigger": odd, "preTokens": 155000, "postTokens": 12000}
+        assert said({**boundary, "compactMetadata": metadata}) == "compacted: 155k to 12k tokens"
     boundary["compactMetadata"] = {"trigger": "manual", "preTokens": 900}
     assert said(boundary) == "compacted by hand: 900 tokens"
     boundary["compactMetadata"] = {"trigger": "manual"}

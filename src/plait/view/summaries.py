@@ -172,7 +172,9 @@ def _describe_system(record: Record) -> str:
     metadata = record.compact_metadata if isinstance(record, System) else None
     if record.subtype != "compact_boundary" or metadata is None:
         return to_single_line(f"{record.subtype or ''} {record.text}")
-    how = "compacted by hand" if metadata.trigger == "manual" else "compacted automatically"
+    how = {"manual": "compacted by hand", "auto": "compacted automatically"}.get(
+        str(metadata.trigger), "compacted"
+    )
     before, after = map(format_thousands, (metadata.pre_tokens, metadata.post_tokens))
     remaining = f" to {after}" if after else ""
     return f"{how}: {before}{remaining} tokens" if before else how

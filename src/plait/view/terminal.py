@@ -749,7 +749,7 @@ class TerminalRenderer:
                         tokens = f" ({size} tokens)" if size else ""
                         details: list[str] = []
                         summary = self.stream.find_summary(passage.conversation, item)
-                        if item.trigger:
+                        if item.trigger in ("manual", "auto"):
                             details.append(
                                 "by hand" if item.trigger == "manual" else "automatically"
                             )
