@@ -51,10 +51,18 @@ from plait.export.formats import (
 from plait.export.transcripts import Family, Names
 from plait.graph.model import OtherSummary
 from plait.line import FileStamp, read_file_stamp
+from plait.redact.model import Found
+from plait.redact.stand_ins import CheckOutcome, Lesson
 from plait.sessions.families import group_families
 from plait.sessions.model import Session, SessionFamily
 from plait.sessions.open_session import OpenSession, open_sessions
-from plait.sessions.redaction import Redaction
+from plait.sessions.redaction import (
+    Redaction,
+    SharedRedactor,
+    iter_lessons,
+    learn_family,
+    load_twin,
+)
 from plait.sessions.worker_pool import count_bytes, detach, is_picklable
 from plait.view.passages import RenderOptions
 from plait.view.transcript.heading import Coverage, IndexEntry, Transcript, create_index_entry
@@ -64,8 +72,6 @@ from plait.view.transcript.markdown import iter_markdown, join_blocks
 if TYPE_CHECKING:
     from plait.line.workers import Workers
     from plait.redact import Redactor
-    from plait.redact.stand_ins import CheckOutcome, Lesson
-    from plait.sessions.redaction import SharedRedactor
 
 
 PARALLEL_BYTES = 4_000_000
@@ -83,7 +89,7 @@ class RenderedFamily:
     """File names that no other family may use."""
     changed: int = 0
     """Records that were redacted."""
-    outcome: "CheckOutcome | None" = None
+    outcome: CheckOutcome | None = None
     is_independent: bool = True
     """Whether its files depend on nothing but the family itself."""
     is_dated: bool = False
@@ -154,11 +160,10 @@ class FamilyRenderer:
     _workers: "Workers | None" = None
 
     @cached_property
-    def shared(self) -> "SharedRedactor | None":
+    def shared(self) -> SharedRedactor | None:
         """The redactor that all families share."""
         if self.redactor is None:
             return None
-        from plait.sessions.redaction import SharedRedactor
 
         return SharedRedactor(self.redactor)
 
@@ -199,8 +204,7 @@ class FamilyRenderer:
             return
         self.shared.learn(self._iter_lessons())
 
-    def _iter_lessons(self) -> "Iterator[Lesson]":
-        from plait.sessions.redaction import iter_lessons, learn_family
+    def _iter_lessons(self) -> Iterator[Lesson]:
 
         assert self.redactor
         if self.opened:
@@ -269,14 +273,12 @@ class FamilyRenderer:
 
 
 def render_family_in_worker(
-    item: "tuple[str, ExportForm, SessionFamily, bytes | None, Lesson | None]",
+    item: tuple[str, ExportForm, SessionFamily, bytes | None, Lesson | None],
 ) -> bytes:
     """Render a family in a worker process."""
     _, form, members, known, lesson = item
     twin = None
     if known:
-        from plait.sessions.redaction import load_twin
-
         twin = load_twin(known, lesson)
     rendered = RenderedFamily()
     files = list(render_family(form, members, rendered, set(), twin))
@@ -504,9 +506,6 @@ def _decode_family(family: _Family) -> RenderedFamily:
     sizes = {name: stamp.size for name, stamp in family.files.items()}
     outcome = None
     if bytes(family.found) != b"[]":
-        from plait.redact.model import Found
-        from plait.redact.stand_ins import CheckOutcome
-
         outcome = CheckOutcome(msgspec.json.decode(family.found, type=tuple[Found, ...]), ())
     return RenderedFamily(summary, sizes, family.names, family.changed, outcome, bool(family.mark))
 
@@ -558,9 +557,8 @@ class ExportPlan:
         )
 
     @cached_property
-    def redaction(self) -> "Redaction | None":
+    def redaction(self) -> Redaction | None:
         """What everything goes through before a word of it is looked at."""
-        from plait.sessions.redaction import Redaction
 
         return Redaction(self.redactor) if self.redactor else None
 

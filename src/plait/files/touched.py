@@ -1,7 +1,6 @@
 """The files that sessions touched: of one session by file and by turn, of an archive by path."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -11,15 +10,11 @@ from plait.conversation.model import Conversations
 from plait.files.events import NetChange, map_agent_launches, resolve_path
 from plait.graph.paths import SPOKEN
 from plait.index.catalogue import TouchRow, load_detailed_sessions, load_touches
-from plait.sessions.fresh_index import catalogue_key
+from plait.sessions.fresh_index import FreshIndex, catalogue_key
 from plait.sessions.model import Session
 from plait.sessions.open_session import open_session
 from plait.view.summaries import format_prompt
 from plait.view.text import shorten
-
-if TYPE_CHECKING:
-    from plait.sessions.fresh_index import FreshIndex
-
 
 MAX_TEXT = 160
 
@@ -181,7 +176,7 @@ class TouchedPath(Struct, frozen=True, kw_only=True):
 
 
 def read_indexed_touches(
-    index: "FreshIndex", sessions: Sequence[Session], path: str | None
+    index: FreshIndex, sessions: Sequence[Session], path: str | None
 ) -> list[TouchRow]:
     """Return what some sessions did to files; those without rows in the index are read first."""
     from plait.sessions.statistics import fill_session_rows

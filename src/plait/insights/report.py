@@ -16,12 +16,12 @@ from plait.conversation.prices import Prices
 from plait.conversation.session_counts import QUARTER, ArchiveFigures, DayFigures, SessionPart
 from plait.conversation.usage import BilledResponse
 from plait.insights.waste import Waste
+from plait.sessions.model import SessionRefs
 from plait.usage.spending import GroupBy, filter_by_time, group_spending, sum_responses
 from plait.view.formats import format_count, format_hours, format_money, format_tokens
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
-    from plait.sessions.model import SessionRefs
 
 Measure: TypeAlias = Literal["cost", "tokens", "sessions", "prompts", "calls", "failed"]
 OutlierMeasure: TypeAlias = Literal["cost", "time", "failed", "prompts"]
@@ -175,7 +175,7 @@ class InsightsInput(NamedTuple):
 
 
 def read_insights(
-    archive: "Archive", sessions: "SessionRefs", period: Period, prices: Prices
+    archive: "Archive", sessions: SessionRefs, period: Period, prices: Prices
 ) -> Insights:
     """Return the insights into some sessions of an archive, or into all."""
     chosen = archive.resolve_sessions(sessions)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from plait.conversation.prices import Prices, UnitPrices
+from plait.conversation.prices import Prices, UnitPrices, find_smaller_model
 from plait.conversation.usage import BilledResponse
 from plait.index.catalogue import (
     from_bytes,
@@ -294,7 +294,6 @@ def _price_loss(loss: Loss, response: BilledResponse, prices: Prices) -> float:
     cost = _multiply(loss, unit)
     if loss.kind != "oversized":
         return cost
-    from plait.conversation.prices import find_smaller_model
 
     # only the difference to the small model of the day was avoidable
     small_name = find_smaller_model(response.model or "")

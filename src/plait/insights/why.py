@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from plait.conversation.model import ToolCall
+from plait.conversation.model import Conversations, Item, ToolCall
 from plait.conversation.prices import Prices, UnitPrices
 from plait.conversation.usage import DECIMALS, BilledResponse, Tokens
 from plait.insights.cache_misses import (
@@ -34,7 +34,6 @@ from plait.view.formats import format_hours, format_money, format_tokens
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
-    from plait.conversation.model import Conversations, Item
     from plait.sessions.open_session import OpenSession
     from plait.sessions.resume import Resumption
     from plait.view.context import Fill
@@ -405,14 +404,14 @@ def make_main_loader(session: Session, read: ReadSentLines = iter_sent_lines) ->
     return cache(lambda: read_file_requests(read(path)) if path else FileRequests())
 
 
-def map_turns(conversations: "Conversations") -> Mapping[str, int]:
+def map_turns(conversations: Conversations) -> Mapping[str, int]:
     """Return the turn of the active conversation that each record and each call belongs to.
 
     Everything that an agent did belongs to the turn that launched it.
     """
     turns: dict[str, int] = {}
 
-    def add(items: "Iterable[Item]", number: int) -> None:
+    def add(items: Iterable[Item], number: int) -> None:
         for item in items:
             if item.uuid:
                 turns.setdefault(item.uuid, number)

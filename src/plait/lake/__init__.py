@@ -13,7 +13,7 @@ This front loads nothing but the schema: `Lakes` is what `Archive.lake` gives, a
 deltalake are loaded when one of its verbs is called.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -22,8 +22,6 @@ from plait.errors import UserError
 from plait.lake.schema import Labels, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plait.archive.archive import Archive
     from plait.lake.build import BuildOptions, BuildResult
     from plait.lake.engine import Engine
@@ -50,7 +48,7 @@ class Lakes:
         folders: Sequence[str] = (),
         engine: "Engine | None" = None,
         prune: bool = False,
-        key: "Callable[[], bytes] | bytes" = b"",
+        key: Callable[[], bytes] | bytes = b"",
         rules: "Rules | None" = None,
         watch: "ProgressCallback | None" = None,
     ) -> "BuildResult":

@@ -27,24 +27,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from plait.conversation.prices import Prices
+from plait.conversation.prices.table import PriceFile
 from plait.errors import SourceError, UserError
 from plait.lake.engine import Engine, Failure, try_task
 from plait.lake.profiles import ID, Unit, mask_id
 from plait.lake.rows import build_tables
 from plait.lake.schema import VERSION, Labels, Profile
-from plait.lake.sources import RemoteFiles, SessionInput, fetch_unit, list_inputs
+from plait.lake.sources import RemoteFiles, RemoteFolder, SessionInput, fetch_unit, list_inputs
 from plait.lake.store import Lake, Rows, WrittenFiles
 from plait.line.files import SourceSetup, list_sources, read_status
 from plait.line.worker import resolve_function
+from plait.redact.rules import Rules
 from plait.sessions.details import collect_references, read_facts
 from plait.sessions.families import group_by_pairs, sort_by_start
+from plait.sessions.model import ProgressCallback
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
-    from plait.conversation.prices.table import PriceFile
-    from plait.lake.sources import RemoteFolder
-    from plait.redact.rules import Rules
-    from plait.sessions.model import ProgressCallback
 
 T = TypeVar("T")
 
@@ -73,7 +72,7 @@ class BuildOptions:
     prices: Prices = field(default_factory=Prices)
     key: bytes = field(default=b"", repr=False)
     """The key of pseudonyms in counts, and of digests of sessions wherever names are hidden."""
-    rules: "Rules | None" = None
+    rules: Rules | None = None
     """What else to redact, if sessions are redacted."""
 
     def __post_init__(self) -> None:
@@ -145,7 +144,7 @@ class BuildResult:
 # What sessions share: the links that make families
 
 
-def build_link_rows(source: str, links: "Iterable[tuple[str, str, array[int]]]") -> Rows:
+def build_link_rows(source: str, links: Iterable[tuple[str, str, array[int]]]) -> Rows:
     """Return rows of what sessions share: a name, a state and digests of all records each."""
     links = list(links)
     ends = array("i", [0])
@@ -204,7 +203,7 @@ class WorkerResources:
     """What workers need besides a job."""
 
     lake: Lake
-    own_prices: "PriceFile | None" = None
+    own_prices: PriceFile | None = None
     remotes: tuple[RemoteFiles, ...] = field(default=(), repr=False)
     """Where files are fetched from that are not on this machine."""
     kept_sources: tuple[SourceSetup, ...] = ()
@@ -237,7 +236,7 @@ class FailedSessions(NamedTuple):
 class LinksRead(NamedTuple):
     """What sessions share with others, by their numbers."""
 
-    links: "tuple[tuple[int, array[int]], ...]"
+    links: tuple[tuple[int, array[int]], ...]
     failed: tuple[FailedSessions, ...]
     size: int
 
@@ -254,7 +253,7 @@ class RowsWritten(NamedTuple):
 def read_links(chunk: Chunk) -> LinksRead:
     """Read what each session of a chunk refers to, as digests."""
 
-    def read(job: Job) -> "array[int]":
+    def read(job: Job) -> array[int]:
         with fetch_unit(job.unit, job.files, chunk.resources.remotes) as unit:
             _check_files(unit)
             digests = collect_references(*read_facts(unit.sessions[0]))
@@ -472,9 +471,9 @@ def build(
     build_options: BuildOptions,
     *,
     engine: Engine,
-    folders: "Sequence[RemoteFolder]" = (),
+    folders: Sequence[RemoteFolder] = (),
     prune: bool = False,
-    watch: "ProgressCallback | None" = None,
+    watch: ProgressCallback | None = None,
 ) -> BuildResult:
     """Bring a lake up to date with the sessions of an archive and of object stores."""
     sessions = SessionInputs(list_inputs(archive, folders), build_options)
@@ -504,7 +503,7 @@ class _BuildRun:
         sessions: SessionInputs,
         resources: WorkerResources,
         engine: Engine,
-        watch: "ProgressCallback | None",
+        watch: ProgressCallback | None,
         prune: bool,
     ) -> None:
         self.sessions, self.resources, self.engine = sessions, resources, engine

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
 from plait.errors import MissingExtra, PlaitError, SourceError, UserError
 
 try:
@@ -128,7 +130,6 @@ def lake_not_found(location: Location) -> LakeNotFound:
 @contextmanager
 def storage_errors(location: Location, action: str) -> Iterator[None]:
     """Turn the errors of storage libraries into errors that say what failed, where and why."""
-    from deltalake.exceptions import DeltaError, TableNotFoundError
 
     try:
         yield

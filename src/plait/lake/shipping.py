@@ -27,10 +27,10 @@ from plait.lake.store import (
     open_links,
     open_table,
 )
+from plait.sessions.model import ProgressCallback
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
-    from plait.sessions.model import ProgressCallback
 
 PROFILE_SUMMARIES: dict[Profile, str] = {
     "counts": "figures only: no text, no paths, no names",
@@ -89,7 +89,7 @@ def ship(
     *,
     options: Mapping[str, str],
     engine: Engine,
-    watch: "ProgressCallback | None" = None,
+    watch: ProgressCallback | None = None,
 ) -> BuildResult:
     """Bring a lake elsewhere up to date, or create it."""
     _check_profile(url, build_options, options)
@@ -104,7 +104,7 @@ def preview_shipment(
     *,
     options: Mapping[str, str],
     engine: Engine,
-    watch: "ProgressCallback | None" = None,
+    watch: ProgressCallback | None = None,
 ) -> Shipment:
     """Return what `ship` would send, to the byte; nothing is sent."""
     _check_profile(url, build_options, options)

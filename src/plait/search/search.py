@@ -14,16 +14,19 @@ from plait.errors import PlaitError, SourceError, UserError
 from plait.index.freshness import is_fresh, load_stamps
 from plait.index.model import Hit, SearchResult, SearchSort, elapsed_ms
 from plait.index.query import And, Phrase, QueryNode, Word, parse_query
-from plait.index.search import IndexReader
+from plait.index.search import IndexReader, make_excerpt, read_passage_text
+from plait.index.text_index import split_words
+from plait.index.text_query import drop_repeated_words, has_words, phrase_pattern, word_pattern
 from plait.line import iter_lines
-from plait.sessions.model import ProgressCallback
+from plait.record.reader import parse_entry
+from plait.record.types import Summary
+from plait.sessions.model import ProgressCallback, Session
 from plait.sessions.project_folders import read_indexed_project_folders
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.index.expression import Highlighter, ScanPattern
     from plait.index.scanning import ScanMatch
-    from plait.sessions.model import Session
 
 
 SearchWay: TypeAlias = Literal["words", "exact", "regex"]
@@ -62,8 +65,6 @@ class SearchRequest:
             return None
         wanted = parse_query(self.text) if self.way == "words" else None
         if isinstance(wanted, Word):
-            from plait.index.text_query import has_words
-
             if has_words(wanted.text):  # not signs alone
                 return wanted
         elif wanted:
@@ -271,8 +272,6 @@ def _more_than_words(archive: "Archive") -> PlaitError:
 
 
 def _iter_word_patterns(wanted: QueryNode, refusal: PlaitError) -> Iterator[str]:
-    from plait.index.text_index import split_words
-    from plait.index.text_query import drop_repeated_words, phrase_pattern, word_pattern
 
     for part in drop_repeated_words(wanted.operands) if isinstance(wanted, And) else (wanted,):
         words = split_words(part.text) if isinstance(part, Word | Phrase) else []
@@ -285,10 +284,9 @@ def _iter_word_patterns(wanted: QueryNode, refusal: PlaitError) -> Iterator[str]
 
 
 def _bare_hit(
-    session: "Session", match: "ScanMatch", marks: "Sequence[Highlighter]", context: int
+    session: Session, match: "ScanMatch", marks: "Sequence[Highlighter]", context: int
 ) -> Hit:
     from plait.index.scanning import line_number_at
-    from plait.index.search import make_excerpt, read_passage_text
 
     lying = read_passage_text(*match, session.path.with_suffix(""))
     shown = make_excerpt(lying.separated if lying else "", marks, context)
@@ -335,8 +333,6 @@ def _place_summary(archive: "Archive", hit: Hit) -> Hit:
 
 
 def _leaf_at(path: Path, number: int) -> str | None:
-    from plait.record.reader import parse_entry
-    from plait.record.types import Summary
 
     try:
         entry = next(
@@ -347,7 +343,7 @@ def _leaf_at(path: Path, number: int) -> str | None:
     return entry.leaf_uuid if isinstance(entry, Summary) else None
 
 
-def _find_sessions_with(archive: "Archive", hit: Hit, leaf: str) -> "Iterator[Session]":
+def _find_sessions_with(archive: "Archive", hit: Hit, leaf: str) -> Iterator[Session]:
     """Yield the sessions of the project that speak of a record, the one that was hit first."""
     near = [
         session for session in archive.sessions if session.project == hit.folder and session.file

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plait.conversation.costs import Pricing
 from plait.record.reader import read_if_exists
+from plait.redact.stand_ins import Lesson
 from plait.sessions.families import group_families
 from plait.sessions.model import Session, SessionFamily
 from plait.sessions.open_session import open_sessions
-from plait.sessions.redaction import Redaction
+from plait.sessions.redaction import Redaction, SharedRedactor, iter_lessons, load_twin
 from plait.sessions.worker_pool import (
     SINGLE_PROCESS,
     WorkerPool,
@@ -27,8 +28,6 @@ from plait.trace.spans import build_traces
 if TYPE_CHECKING:
     from plait.line.workers import Workers
     from plait.redact import Redactor
-    from plait.redact.stand_ins import Lesson
-    from plait.sessions.redaction import SharedRedactor
 
 MIN_PARALLEL_BYTES = 4_000_000
 """How much there must be to read before several processes are faster than one."""
@@ -65,8 +64,6 @@ class TracePlan:
                 yield from options.spans(family, redaction)
             return
         else:
-            from plait.sessions.redaction import SharedRedactor, iter_lessons
-
             shared = SharedRedactor(self.redactor)
         with ExitStack() as stack:
             workers = None
@@ -107,7 +104,7 @@ class TraceOptions(NamedTuple):
 def _iter_traces(
     families: Sequence[SessionFamily],
     options: TraceOptions,
-    shared: "SharedRedactor | None",
+    shared: SharedRedactor | None,
     workers: "Workers | None",
 ) -> Iterator[list[Span]]:
     """Yield the traces of families in order, made by workers if there are any."""
@@ -148,8 +145,6 @@ def packed_traces(
     _, family, options, known, lesson = item
     twin = None
     if known:
-        from plait.sessions.redaction import load_twin
-
         twin = load_twin(known, lesson)
     spans = list(options.spans(family, Redaction(twin) if twin else None))
     return pickle.dumps((spans, twin.outcome if twin else None), pickle.HIGHEST_PROTOCOL)

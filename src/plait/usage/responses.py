@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from plait.conversation.usage import BilledResponse, Ledger, Origin, ResponseKey, RunKind
 from plait.line import LogFile
+from plait.record import Record
 from plait.record.billing import Bill, iter_bills
 from plait.record.prompts import is_warmup_agent
 from plait.record.reader import read_if_exists
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from plait.conversation.prices import Prices
     from plait.graph.facts import FileFacts
     from plait.graph.model import DagLine
-    from plait.record import Record
     from plait.usage.spending import GroupBy, Spending
 
 PARALLEL_BYTES = 24_000_000
@@ -203,7 +203,7 @@ def _read_light_facts(files: Iterable[LogFile]) -> "Iterator[FileFacts]":
         yield facts
 
 
-def _empty_plain_results(records: "Iterator[Record]") -> "Iterator[Record]":
+def _empty_plain_results(records: Iterator[Record]) -> Iterator[Record]:
     """Yield records, those that hold nothing but results of plain tools without their content."""
     plain_calls: set[str | None] = set()
     for record in records:

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from plait.errors import SourceError, UserError
+from plait.graph.client.messages import INTERRUPTED
 from plait.line import iter_lines as read_lines
 from plait.line import read_file_stamp, read_small
 from plait.line.discovery import find_history_folder, get_session_file, read_git_branch
@@ -275,8 +276,6 @@ class SessionWriter(Transcript):
 
     def _before_prompt(self, uuid: str) -> None:
         if self._past and self.tip == self._resumed_tip:
-            from plait.graph.client.messages import INTERRUPTED
-
             denial = {} if self.setting.is_older else {"tool_denial_kind": "interrupted"}
             for call in dict.fromkeys(self._past.cut_off):  # format: an id may stand twice
                 if call in self._state.calls:
