@@ -205,22 +205,21 @@ def deduplicate_messages(entries: Iterable[Record]) -> dict[str | None, Deduplic
     for entry in entries:
         if entry.type == "assistant":
             groups[entry.message_id].append(entry)
-    return {id_: _deduplicated(id_, group) for id_, group in groups.items()}
-
-
-def _deduplicated(id_: str | None, group: list[Record]) -> DeduplicatedMessage:
-    final = next(filter(is_final_message, group), None) or max(group, key=output_tokens)
-    return DeduplicatedMessage(
-        id=id_,
-        final=final.uuid,
-        intermediates=tuple(entry.uuid for entry in group if entry.uuid != final.uuid),
-        content=get_blocks(final),
-        usage=final.message.usage if final.message else None,
-    )
+    messages = {}
+    for id_, group in groups.items():
+        final = next(filter(is_final_message, group), None) or max(group, key=output_tokens)
+        messages[id_] = DeduplicatedMessage(
+            id=id_,
+            final=final.uuid,
+            intermediates=tuple(entry.uuid for entry in group if entry.uuid != final.uuid),
+            content=get_blocks(final),
+            usage=final.message.usage if final.message else None,
+        )
+    return messages
 
 
 def output_tokens(entry: Record) -> int:
-    """Return the output that an entry tells, nothing where it is silent."""
+    """Return the output tokens of an entry; 0 where it states none."""
     usage = entry.message.usage if entry.message else None
     return usage.output_tokens if usage else 0
 
@@ -453,15 +452,14 @@ def match_tool_results(
         for block in get_blocks(record):
             if isinstance(block, ToolResult):
                 found.setdefault(block.tool_use_id, (record, block))
-    return tuple(_matched(call, found.get(call.id)) for call in calls)
-
-
-def _matched(call: ToolUse, result: tuple[Record, ToolResult] | None) -> MatchedCall:
-    if result is None:
-        return MatchedCall(call.id, call.name, call.input, None, None, None)
-    record, block = result
-    time = timestamp_of_message(record)
-    return MatchedCall(call.id, call.name, call.input, block.content, time, record)
+    matched = []
+    for call in calls:
+        output = time = result_record = None
+        if call.id in found:
+            result_record, result = found[call.id]
+            output, time = result.content, timestamp_of_message(result_record)
+        matched.append(MatchedCall(call.id, call.name, call.input, output, time, result_record))
+    return tuple(matched)
 
 
 def role_of_message(record: Record) -> str | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -73,34 +73,32 @@ def format_why(why: str) -> str:
     return REASONS_SHOWN.get(why, why)
 
 
-class WrittenLine(Protocol):
+class BlamedLine(Struct, frozen=True, kw_only=True):
     """A line of a file, and who wrote it."""
 
-    @property
-    def text(self) -> str: ...
-    @property
-    def session(self) -> str | None: ...
-    @property
-    def turn(self) -> int | None: ...
-    @property
-    def branch(self) -> str | None: ...
-    @property
-    def time(self) -> str | None: ...
-    @property
-    def certainty(self) -> str: ...
-    @property
-    def why(self) -> str: ...
-    @property
-    def prompt(self) -> str | None: ...
-    @property
-    def agent(self) -> str | None: ...
-    @property
-    def commit(self) -> str | None: ...
-    @property
-    def uuid(self) -> str | None: ...
-
-
-L = TypeVar("L", bound=WrittenLine)
+    line: int
+    text: str
+    session: str | None = None
+    turn: int | None = None
+    """None where only a Git note names the session."""
+    branch: str | None = None
+    """The branch of the turn; None on the active branch."""
+    uuid: str | None = None
+    """The record of the call."""
+    time: str | None = None
+    certainty: Certainty = "unknown"
+    why: str = ""
+    """Why it is uncertain."""
+    prompt: str | None = None
+    agent: str | None = None
+    """The task of the sub-agent, or the tool that a note names."""
+    model: str | None = None
+    call: str | None = None
+    is_abandoned: bool = False
+    """True on an abandoned branch: the file kept the line all the same."""
+    commit: str | None = None
+    author: str | None = None
+    committed: str | None = None
 
 
 class Writer(Struct, frozen=True, kw_only=True):
@@ -117,7 +115,7 @@ class Writer(Struct, frozen=True, kw_only=True):
     lines: int
 
 
-def iter_with_author_changes(lines: Iterable[L]) -> Iterator[tuple[L, bool]]:
+def iter_with_author_changes(lines: Iterable[BlamedLine]) -> Iterator[tuple[BlamedLine, bool]]:
     """Yield lines, each with whether its author differs from that of the line before.
 
     A bracket or an empty line without a known author never starts a new author.
@@ -132,9 +130,9 @@ def iter_with_author_changes(lines: Iterable[L]) -> Iterator[tuple[L, bool]]:
         yield line, is_first
 
 
-def list_writers(lines: Iterable[WrittenLine]) -> list[Writer]:
+def list_writers(lines: Iterable[BlamedLine]) -> list[Writer]:
     """Return the authors of lines, those of most lines first, unknown ones last."""
-    by_writer: dict[tuple[object, ...], list[WrittenLine]] = {}
+    by_writer: dict[tuple[object, ...], list[BlamedLine]] = {}
     for line in lines:
         by_writer.setdefault(_get_writer_key(line), []).append(line)
     writers = [
@@ -154,7 +152,7 @@ def list_writers(lines: Iterable[WrittenLine]) -> list[Writer]:
     return sorted(writers, key=lambda writer: (writer.session is None, -writer.lines))
 
 
-def _get_writer_key(line: WrittenLine) -> tuple[object, ...]:
+def _get_writer_key(line: BlamedLine) -> tuple[object, ...]:
     return (line.session, line.turn, line.branch, None if line.session else line.why)
 
 
@@ -274,34 +272,6 @@ def add_claims(note: Note | None, commit: str, person: str, claims: Iterable[Cla
         sessions.setdefault(name, {"agent_id": agent, "human_author": person})
     extended.facts["sessions"] = sessions
     return extended
-
-
-class BlamedLine(Struct, frozen=True, kw_only=True):
-    """A line of a file, and who wrote it."""
-
-    line: int
-    text: str
-    session: str | None = None
-    turn: int | None = None
-    """None where only a Git note names the session."""
-    branch: str | None = None
-    """The branch of the turn; None on the active branch."""
-    uuid: str | None = None
-    """The record of the call."""
-    time: str | None = None
-    certainty: Certainty = "unknown"
-    why: str = ""
-    """Why it is uncertain."""
-    prompt: str | None = None
-    agent: str | None = None
-    """The task of the sub-agent, or the tool that a note names."""
-    model: str | None = None
-    call: str | None = None
-    is_abandoned: bool = False
-    """True on an abandoned branch: the file kept the line all the same."""
-    commit: str | None = None
-    author: str | None = None
-    committed: str | None = None
 
 
 class Blame(Struct, frozen=True, kw_only=True):

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from plait.conversation.patches import Patch
-from plait.files.touched import ChangedFile, ChangedFiles, SessionTouch, TurnFiles
+from plait.files.touched import ChangedFile, ChangedFiles, SessionTouch, TouchedPath, TurnFiles
+from plait.index.catalogue import TouchRow
 from plait.view.formats import format_count, join_dotted
 from plait.view.page.blocks import CODE, EVERYTHING, Cut
 from plait.view.page.call_entries import render_patch
@@ -57,14 +58,10 @@ def render_files_body(
     )
     if by == "turn":
         if not changed.turns:
-            by_turn = '<p class="empty">No turn of this conversation touched files.</p>'
-        else:
-            visible, pages = paginate(
-                "turns", changed.turns, start, f"{head.tab_url('files')}?by=turn&", TAB_STEP
-            )
-            rows = "".join(f"<li>{_render_turn(head, turn)}</li>" for turn in visible)
-            by_turn = f'{pages}<ul class="stories">{rows}</ul>{pages}'
-        return lead + by_turn
+            return f'{lead}<p class="empty">No turn of this conversation touched files.</p>'
+        visible, pages = paginate("turns", changed.turns, start, f"{url}?by=turn&", TAB_STEP)
+        rows = "".join(f"<li>{_render_turn(head, turn)}</li>" for turn in visible)
+        return f'{lead}{pages}<ul class="stories">{rows}</ul>{pages}'
     if by == "net":
         return lead + _render_all_net_changes(head, changed.files, start, directory)
     return lead + _render_by_file(head, changed.files, start, directory)
@@ -73,7 +70,7 @@ def render_files_body(
 def _summarize(changed_files: ChangedFiles) -> str:
     changed = [file for file in changed_files.files if file.changes]
     line_counts = [_count_net_lines(file) for file in changed]
-    lines = _render_line_counts(
+    lines = render_line_counts(
         sum(added for added, _ in line_counts), sum(removed for _, removed in line_counts)
     )
     read_only = len(changed_files.files) - len(changed)
@@ -97,11 +94,11 @@ def _make_relative(path: str, directory: str | None) -> str:
     return path.removeprefix(prefix) if prefix else path
 
 
-def _render_line_counts(added: int, removed: int) -> str:
+def render_line_counts(added: int | None, removed: int | None) -> str:
     """Render added and removed lines."""
     if not added and not removed:
         return ""
-    return f'<span class="plus">+{added}</span> <span class="minus">−{removed}</span>'
+    return f'<span class="plus">+{added or 0}</span> <span class="minus">−{removed or 0}</span>'
 
 
 def _render_by_file(
@@ -135,7 +132,7 @@ def _render_file(head: SessionHeader, file: ChangedFile, directory: str | None) 
         f"{icon('pen' if file.changes else 'file')}"
         f'<span class="path" title="{esc(file.path)}">{path}</span>'
         f'<span class="how {state}">{word}</span><span class="lines">'
-        f'{_render_line_counts(*_count_net_lines(file))}</span><span class="counts">{join_dotted(esc(actions), failed)}</span>'
+        f'{render_line_counts(*_count_net_lines(file))}</span><span class="counts">{join_dotted(esc(actions), failed)}</span>'
     )
     return render_fetched_details(f"{head.tab_url('files')}/changes?file={file.number}", summary)
 
@@ -159,7 +156,7 @@ def _render_net_section(head: SessionHeader, file: ChangedFile, directory: str |
     history_link = f'<a href="{esc(file_history_url(file.path))}">Full history</a>'
     return (
         f'<section><h3><span class="path" title="{esc(file.path)}">{path}</span>'
-        f'<span class="lines">{_render_line_counts(*_count_net_lines(file))}</span>'
+        f'<span class="lines">{render_line_counts(*_count_net_lines(file))}</span>'
         f'<span class="counts">{format_count(file.net.changes, "change")}, {turns}</span>{history_link}</h3>'
         f"{render_net_change(head, file)}</section>"
     )
@@ -204,7 +201,7 @@ def _render_turn(head: SessionHeader, turn: TurnFiles) -> str:
     changed = list(dict.fromkeys(touch.touch.path for touch in turn.touches if touch.is_change))
     read_only = {touch.touch.path for touch in turn.touches} - set(changed)
     patches = [touch.touch.patch for touch in turn.touches if touch.is_change and touch.touch.patch]
-    lines = _render_line_counts(
+    lines = render_line_counts(
         sum(turn.added for turn in patches), sum(turn.removed for turn in patches)
     )
     counts = join_dotted(
@@ -245,7 +242,7 @@ def _render_touch(
     failed = f'<span class="warn">{file_touch.outcome}</span>' if file_touch.outcome != "ok" else ""
     modified = '<span class="how">changed by hand</span>' if file_touch.is_user_modified else ""
     lines = (
-        _render_line_counts(file_touch.patch.added, file_touch.patch.removed)
+        render_line_counts(file_touch.patch.added, file_touch.patch.removed)
         if file_touch.patch
         else ""
     )
@@ -295,48 +292,6 @@ CHANGED = frozenset({"created", "written", "edited"})
 ASKING = "Find by a part of the path"
 
 
-class TouchedPath(Protocol):
-    """A path, and what sessions did to it."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def sessions(self) -> int: ...
-    @property
-    def changes(self) -> int: ...
-    @property
-    def reads(self) -> int: ...
-    @property
-    def added(self) -> int: ...
-    @property
-    def removed(self) -> int: ...
-    @property
-    def last(self) -> str | None: ...
-
-
-class ListedTouch(Protocol):
-    """Something that happened to a file, and in which session."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def action(self) -> str: ...
-    @property
-    def outcome(self) -> str: ...
-    @property
-    def turn(self) -> int: ...
-    @property
-    def time(self) -> str | None: ...
-    @property
-    def uuid(self) -> str | None: ...
-    @property
-    def added(self) -> int | None: ...
-    @property
-    def removed(self) -> int | None: ...
-    @property
-    def state(self) -> str: ...
-
-
 class FileList(NamedTuple):
     """Everything the page of all files shows."""
 
@@ -368,10 +323,15 @@ def render_found_files(page: FileList) -> str:
     counting = ' data-counting="1"' if page.is_counting else ""
     if page.paths is None:
         return f'<p class="status-text" role="status"{counting}>Reading file history …</p>'
-    files = filter_paths(page.paths, page.q, has_read=page.has_read)
+    words = page.q.lower().split()
+    files = [
+        file
+        for file in page.paths
+        if (page.has_read or file.changes) and all(word in file.path.lower() for word in words)
+    ]
     if not files:
-        words = "No matching files." if page.paths else "No session has touched a file yet."
-        return f'<div class="empty" role="status"{counting}><p>{words}</p></div>'
+        message = "No matching files." if page.paths else "No session has touched a file yet."
+        return f'<div class="empty" role="status"{counting}><p>{message}</p></div>'
     rows = "".join(_render_row(file, page.now) for file in files[:LIST_STEP])
     rest = len(files) - LIST_STEP
     more = f'<p class="onward">{rest} more: narrow the search.</p>' if rest > 0 else ""
@@ -383,16 +343,6 @@ def render_found_files(page: FileList) -> str:
         '<th scope="col" class="num some">Sessions</th><th scope="col" class="num">Last</th></tr>'
         f"</thead><tbody>{rows}</tbody></table>{more}"
     )
-
-
-def filter_paths(paths: Iterable[TouchedPath], query: str, *, has_read: bool) -> list[TouchedPath]:
-    """Return the paths that contain all words, in their order."""
-    words = query.lower().split()
-    return [
-        file
-        for file in paths
-        if (has_read or file.changes) and all(word in file.path.lower() for word in words)
-    ]
 
 
 def _render_row(file: TouchedPath, now: datetime) -> str:
@@ -407,18 +357,11 @@ def _render_row(file: TouchedPath, now: datetime) -> str:
     )
 
 
-def render_line_counts(added: int | None, removed: int | None) -> str:
-    """Render added and removed lines."""
-    if not added and not removed:
-        return ""
-    return f'<span class="plus">+{added or 0}</span> <span class="minus">−{removed or 0}</span>'
-
-
 class FileHistoryPage(NamedTuple):
     """Everything the page of one file shows."""
 
     path: str
-    touches: Sequence[tuple[str, ListedTouch]]
+    touches: Sequence[tuple[str, TouchRow]]
     """With the name of the session in addresses, as time went."""
     sessions: Mapping[str, ListedSession]
 
@@ -426,7 +369,7 @@ class FileHistoryPage(NamedTuple):
 def render_file_history_page(page: FileHistoryPage) -> str:
     """Render the history of a file, session by session, the newest first."""
     folder, _, name = page.path.rpartition("/")
-    groups: dict[str, list[ListedTouch]] = {}
+    groups: dict[str, list[TouchRow]] = {}
     for session, touch in page.touches:
         groups.setdefault(session, []).append(touch)
     newest_first = sorted(groups.items(), key=lambda pair: pair[1][-1].time or "", reverse=True)
@@ -441,7 +384,7 @@ def render_file_history_page(page: FileHistoryPage) -> str:
     )
 
 
-def _render_totals(touches: Sequence[ListedTouch]) -> str:
+def _render_totals(touches: Sequence[TouchRow]) -> str:
     changed = [touch for touch in touches if _is_change(touch)]
     lines = render_line_counts(
         sum(touch.added or 0 for touch in changed), sum(touch.removed or 0 for touch in changed)
@@ -456,11 +399,11 @@ def _render_totals(touches: Sequence[ListedTouch]) -> str:
     )
 
 
-def _is_change(touch: ListedTouch) -> bool:
+def _is_change(touch: TouchRow) -> bool:
     return touch.action in CHANGED and touch.outcome == "ok"
 
 
-def _render_session(name: str, touches: Sequence[ListedTouch], page: FileHistoryPage) -> str:
+def _render_session(name: str, touches: Sequence[TouchRow], page: FileHistoryPage) -> str:
     session = page.sessions.get(name)
     title = shorten(session.display_title, LONGEST) if session else name
     rows = "".join(_render_listed_touch(name, *group) for group in _group_reads(touches))
@@ -471,7 +414,7 @@ def _render_session(name: str, touches: Sequence[ListedTouch], page: FileHistory
     )
 
 
-def _group_reads(touches: Sequence[ListedTouch]) -> Iterator[tuple[ListedTouch, int]]:
+def _group_reads(touches: Sequence[TouchRow]) -> Iterator[tuple[TouchRow, int]]:
     """Yield what happened; consecutive reads come once, with their count."""
     for is_read, run in groupby(touches, key=lambda touch: touch.action == "read"):
         group = list(run)
@@ -481,7 +424,7 @@ def _group_reads(touches: Sequence[ListedTouch]) -> Iterator[tuple[ListedTouch, 
             yield from ((touch, 1) for touch in group)
 
 
-def _render_listed_touch(name: str, touch: ListedTouch, count: int) -> str:
+def _render_listed_touch(name: str, touch: TouchRow, count: int) -> str:
     url = session_url(name, "read") + (f"#{quote_url(touch.uuid)}" if touch.uuid else "")
     label = "an agent" if touch.state in ("agent", "service") else f"turn {touch.turn}"
     mark = icon("agent") if touch.state == "agent" else ""
@@ -495,11 +438,8 @@ def _render_listed_touch(name: str, touch: ListedTouch, count: int) -> str:
         f'<a href="{esc(url)}">{mark}{label}</a>{render_time(touch.time)}'
         f'<span class="lines">{render_line_counts(touch.added, touch.removed)}</span>{abandoned}{failed}</div>'
     )
-    if not _is_change(touch) or not touch.uuid:
-        fetched_patch = ""
-    else:
+    patch = ""
+    if _is_change(touch) and touch.uuid:
         query = f"uuid={quote_url(touch.uuid)}&path={quote_url(touch.path)}"
-        fetched_patch = render_fetched_details(
-            f"{session_url(name, 'files')}/changes?{query}", "Patch"
-        )
-    return f"<li>{head}{fetched_patch}</li>"
+        patch = render_fetched_details(f"{session_url(name, 'files')}/changes?{query}", "Patch")
+    return f"<li>{head}{patch}</li>"

@@ -144,7 +144,7 @@ class BuildResult:
 # What sessions share: the links that make families
 
 
-def build_link_rows(source: str, links: Iterable[tuple[str, str, array[int]]]) -> Rows:
+def build_link_rows(source: str, links: "Iterable[tuple[str, str, array[int]]]") -> Rows:
     """Return rows of what sessions share: a name, a state and digests of all records each."""
     links = list(links)
     ends = array("i", [0])
@@ -236,7 +236,7 @@ class FailedSessions(NamedTuple):
 class LinksRead(NamedTuple):
     """What sessions share with others, by their numbers."""
 
-    links: tuple[tuple[int, array[int]], ...]
+    links: "tuple[tuple[int, array[int]], ...]"
     failed: tuple[FailedSessions, ...]
     size: int
 
@@ -253,7 +253,7 @@ class RowsWritten(NamedTuple):
 def read_links(chunk: Chunk) -> LinksRead:
     """Read what each session of a chunk refers to, as digests."""
 
-    def read(job: Job) -> array[int]:
+    def read(job: Job) -> "array[int]":
         with fetch_unit(job.unit, job.files, chunk.resources.remotes) as unit:
             _check_files(unit)
             digests = collect_references(*read_facts(unit.sessions[0]))
