@@ -210,14 +210,13 @@ class Why(Struct, frozen=True, kw_only=True):
     totals: WhyTotals
     next: WhyNext | None
     carried: tuple[CarriedItem, ...] = ()
+    """The largest parts of the current context, largest first."""
 
     def __iter__(self) -> Iterator[WhyRequest]:
         return iter(self.requests)
 
     def __len__(self) -> int:
         return len(self.requests)
-
-    """The largest parts of the current context, largest first."""
 
     def for_turn(self, turn: int) -> "Why":
         """Return the requests of one turn, with their sums."""

@@ -322,11 +322,6 @@ def make_title_line(session: str, title: str) -> bytes:
     return make_state_line(session, "custom-title", {"customTitle": title})
 
 
-def make_ai_title_line(session: str, title: str) -> bytes:
-    """Return the line by which the model names a session."""
-    return make_state_line(session, "ai-title", {"aiTitle": title})
-
-
 def make_tag_line(session: str, word: str) -> bytes:
     """Return the line that tags a session; an empty word takes the tag away."""
     return make_state_line(session, "tag", {"tag": word})
@@ -335,11 +330,6 @@ def make_tag_line(session: str, word: str) -> bytes:
 def make_state_line(session: str, kind: str, fields: Mapping[str, Any]) -> bytes:
     """Return a line of any other kind that is said of a session: `mode`, `agent-name` …"""
     return encode({"type": kind, **fields, "sessionId": session})
-
-
-def make_cost_line(session: str, fields: Mapping[str, Any]) -> bytes:
-    """Return the line that says what a session cost in all."""
-    return encode({"type": "cost-state", "sessionId": session, **fields})
 
 
 def make_last_prompt_line(
@@ -361,14 +351,6 @@ def make_last_prompt_line(
 def make_summary_line(text: str, leaf: str) -> bytes:
     """Return the line that sums up what leads to a leaf, as older versions wrote it."""
     return encode({"type": "summary", "summary": text, "leafUuid": leaf})
-
-
-def make_pull_request_line(
-    session: str, time: str, number: int, url: str, repository: str
-) -> bytes:
-    """Return the line that links a session to a pull request."""
-    fields = {"prNumber": number, "prUrl": url, "prRepository": repository}
-    return encode({"type": "pr-link", "sessionId": session, **fields, "timestamp": time})
 
 
 def make_queue_line(

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
 from plait.errors import UserError
-from plait.graph.client.messages import NOTIFIED, TYPED_MEANWHILE, wrap_reminder
+from plait.graph.client.messages import wrap_reminder
 from plait.line.output import append
 from plait.record.codec import encode
 from plait.write import lines
@@ -84,26 +84,6 @@ class TaskNotification:
         """What stands behind the time."""
         used = {"toolsUsedDelta": [*self.used]} if self.used else {}
         return used | ({"usage": {**self.usage}} if self.usage else {})
-
-
-def format_queued_prompt(words: str) -> str:
-    """Return what the model is told of words that were typed meanwhile."""
-    return wrap_reminder(TYPED_MEANWHILE.format(words))
-
-
-def format_agent_message(words: str) -> str:
-    """Return what an agent is told of a message that came while it worked."""
-    return wrap_reminder(FROM_SENDER.format(words))
-
-
-def format_notification(words: str) -> str:
-    """Return what the model is told of something that has ended meanwhile."""
-    return wrap_reminder(NOTIFIED.format(words))
-
-
-def format_notification_after_prompt(words: str) -> str:
-    """Return the same for a turn that a person's words began."""
-    return wrap_reminder(NOTIFICATION_AFTER_PROMPT.format(words))
 
 
 class Event(NamedTuple):
@@ -855,7 +835,7 @@ class Transcript:
 
     def ai_title(self, title: str) -> None:
         """Write the name that the model gave the session."""
-        self.say(lines.make_ai_title_line(self.session, title))
+        self.state("ai-title", ai_title=title)
 
     def tag(self, word: str) -> None:
         """Write a tag; an empty word takes it away."""
@@ -877,12 +857,13 @@ class Transcript:
 
     def pull_request(self, number: int, url: str, repository: str) -> None:
         """Write that a pull request came of the session."""
-        time = self.ids.time()
-        self.say(lines.make_pull_request_line(self.session, time, number, url, repository))
+        head = {"type": "pr-link", "sessionId": self.session}
+        request = {"prNumber": number, "prUrl": url, "prRepository": repository}
+        self.say(encode({**head, **request, "timestamp": self.ids.time()}))
 
     def cost_state(self, fields: Mapping[str, Any]) -> None:
         """Write what the session cost in all, by the names in the log."""
-        self.say(lines.make_cost_line(self.session, fields))
+        self.say(encode({"type": "cost-state", "sessionId": self.session, **fields}))
 
     def state(self, kind: str, **fields: Any) -> None:
         """Write a line of any other kind that is said of the whole session."""

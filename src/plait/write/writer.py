@@ -22,7 +22,12 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from plait.errors import SourceError, UserError
-from plait.graph.client.messages import INTERRUPTED
+from plait.graph.client.messages import (
+    INTERRUPTED,
+    NOTIFIED,
+    TYPED_MEANWHILE,
+    wrap_reminder,
+)
 from plait.line import iter_lines as read_lines
 from plait.line import read_file_stamp, read_small
 from plait.line.discovery import find_history_folder, get_session_file, read_git_branch
@@ -334,36 +339,30 @@ class SessionWriter(Transcript):
         metadata_fields = {"trigger": trigger, "preTokens": pre_tokens, **wire_fields(metadata)}
         fields: Fields = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
         if not self.setting.is_older:
-            fields |= self._summary_fields(trigger, preserved)
+            before = self._state.positions[preserved[0]] if preserved else self._state.position
+            is_prompt = bool(preserved) and preserved[0] == self._state.prompt
+            fields["turnPosition"] = self._turn_position(before.prompts - is_prompt)
+            if trigger == "manual":
+                self.prompt_id = self.prompt_id if self._is_announced else self.ids.uuid()
+                self._is_announced = False
+            elif self._state.prompt:
+                fields["turnOrigin"] = "sdk" if self.is_unseen else "human"
+                fields["summarizedTurnPromptUuids"] = [self._state.prompt]
+            fields |= self._turn_fields
         is_noted = self.setting.is_older or (trigger == "manual" and self.is_unseen)
         metadata_fields |= _preserved(preserved, anchor)
-        boundary = self._boundary(summary, {"compactMetadata": metadata_fields}, is_noted=is_noted)
+        leaf = self.tip
+        if self.setting.is_older and leaf:
+            self.append(lines.make_summary_line(summary, leaf))
+        given: Fields = {"compactMetadata": metadata_fields, "logicalParentUuid": leaf}
+        if is_noted:
+            given["isMeta"] = False
+        kind = "system" if is_noted else None
+        boundary = self._event("compact_boundary", given, kind, parent=None)
         text = summary if summary.startswith(CONTINUED[:40]) else CONTINUED + summary
         self._state.calls.clear()
         # format: as 2.1.29 is described, what follows a boundary has no parent either
         return self._user(text, fields, anchor, parent=None if self.setting.is_older else boundary)
-
-    def _summary_fields(self, trigger: str, preserved: Sequence[str]) -> Fields:
-        """What a summary says of the turns that it stands for."""
-        before = self._state.positions[preserved[0]] if preserved else self._state.position
-        is_prompt = bool(preserved) and preserved[0] == self._state.prompt
-        fields: Fields = {"turnPosition": self._turn_position(before.prompts - is_prompt)}
-        if trigger == "manual":
-            self.prompt_id = self.prompt_id if self._is_announced else self.ids.uuid()
-            self._is_announced = False
-        elif self._state.prompt:
-            fields["turnOrigin"] = "sdk" if self.is_unseen else "human"
-            fields["summarizedTurnPromptUuids"] = [self._state.prompt]
-        return fields | self._turn_fields
-
-    def _boundary(self, summary: str, given: Fields, *, is_noted: bool) -> str:
-        """Write where a compaction begins, as a note where the client does."""
-        leaf = self.tip
-        if self.setting.is_older and leaf:
-            self.append(lines.make_summary_line(summary, leaf))
-        given |= {"logicalParentUuid": leaf, **({"isMeta": False} if is_noted else {})}
-        kind = "system" if is_noted else None
-        return self._event("compact_boundary", given, kind, parent=None)
 
     def agent(
         self,
@@ -375,7 +374,6 @@ class SessionWriter(Transcript):
         **meta: Any,
     ) -> "AgentWriter":
         """Begin the log of the agent that a call sends out."""
-
         own = self.path.with_suffix("") / SUBAGENTS
         folder = self.path.parent if self.setting.is_older else own
         return start_agent_log(self, folder, AgentTask(call, kind, description), agent, meta)
@@ -385,15 +383,11 @@ class SessionWriter(Transcript):
 
         Both its line and what it says of itself bear the time when it was typed.
         """
-        attachment, words = (
-            self._unqueued(content, transcript.PROMPT, time),
-            get_prompt_text(content),
-        )
+        attachment = self._unqueued(content, transcript.PROMPT, time)
         attachment["humanTurn"] = True
+        text = wrap_reminder(TYPED_MEANWHILE.format(get_prompt_text(content)))
         stamp = attachment["timestamp"]
-        return self.attachment(
-            attachment, transcript.format_queued_prompt(words), role="system", timestamp=stamp
-        )
+        return self.attachment(attachment, text, role="system", timestamp=stamp)
 
     def queued_news(self, news: transcript.TaskNotification, *, time: str | None = None) -> str:
         """Write what ended in the background, and is told to the model within the turn."""
@@ -402,11 +396,11 @@ class SessionWriter(Transcript):
         attachment = self._unqueued(words, kind, time)
         attachment |= {} if is_older else news.late_fields
         used = [] if is_older or news.tools_text is None else [news.tools_text]
-        texts = [*used, transcript.format_notification_after_prompt(words)]
+        texts = [*used, wrap_reminder(transcript.NOTIFICATION_AFTER_PROMPT.format(words))]
         rendered: Fields = {"rendered_in_human_turn": [{"content": text} for text in texts]}
         return self.attachment(
             attachment,
-            [*used, transcript.format_notification(words)],
+            [*used, wrap_reminder(NOTIFIED.format(words))],
             role="system",
             timestamp=attachment["timestamp"],
             **({} if is_older else rendered),
@@ -415,7 +409,7 @@ class SessionWriter(Transcript):
     def queued_message(self, words: str, *, time: str | None = None) -> str:
         """Write what whoever sent out this agent told it within its turn."""
         kind = {"type": "queued_command", "prompt": words, "source_uuid": self.ids.uuid()}
-        text = transcript.format_agent_message(words)
+        text = wrap_reminder(transcript.FROM_SENDER.format(words))
         stamp: Fields = {"timestamp": time} if time else {}
         return self.attachment(kind | transcript.MESSAGE, text, role="system", **stamp)
 
