@@ -175,7 +175,7 @@ def _write_folder(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> 
         output.json(build_manifest(plan, format_, sizes))
         return
     sessions, *others = plan.coverage.list_counts()
-    transcripts = format_count(len(plan.written), "transcript")
+    transcripts = format_count(len(plan.entries), "transcript")
     summary = f"{'pages' if format_ == 'html' else transcripts} of {sessions}"
     output.print(f"{summary} in {path} ({format_bytes(sum(sizes.values()))})")
     for other in others:
@@ -227,7 +227,7 @@ def _write_single_file(request: Request, plan: ExportPlan, asked: dict[str, Any]
     else:
         folder = ExportFolder(Path(asked["output"]))
         folder.prepare(is_forced=asked["force"])
-        name = f"{plan.written[0].name}_turn{asked['turn']}.{get_file_ending(format_)}"
+        name = f"{plan.entries[0].name}_turn{asked['turn']}.{get_file_ending(format_)}"
         folder.write_file(name, data)
     _note_left_out(output, plan, format_)
     if plan.redactor and plan.redactor.report:

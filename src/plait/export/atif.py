@@ -127,15 +127,15 @@ class _TrajectoryWriter:
             made.left_out[FOLDED] += folded
             made.steps = made.inline
         numbers = {id(step): number for number, step in enumerate(made.steps, 1)}
-        leaving = [(one, numbers.get(id(step))) for one, step in made.leaving]
+        leaving = [(branch, numbers.get(id(step))) for branch, step in made.leaving]
         self.left_out.update(made.left_out)
-        self.left_out["branches"] += sum(one.kind == "branch" for one, _ in leaving)
+        self.left_out["branches"] += sum(branch.kind == "branch" for branch, _ in leaving)
         return {
             "schema_version": VERSION,
             "session_id": conversation.session,
             "trajectory_id": conversation.id,
             "agent": self._agent(conversation),
-            "steps": [self._step(made, one, number) for number, one in enumerate(made.steps, 1)],
+            "steps": [self._step(made, step, number) for number, step in enumerate(made.steps, 1)],
             "final_metrics": self._totals(made),
             "extra": {
                 **{name: getattr(conversation, name) for name in ("kind", "label", "agent")},

@@ -216,7 +216,7 @@ def build_family_graph(
     pricing: Pricing | None,
     summary: ExportSummary,
     name: str,
-    taken: set[str],
+    used_names: set[str],
 ) -> "toolpath.Graph":
     """Return a family as a graph of steps in Toolpath."""
     from plait.export import toolpath
@@ -244,7 +244,7 @@ def build_family_graph(
             if line not in lines
         ),
     )
-    made = toolpath.build_graph(woven, manner, make_cost_function(pricing), name, taken)
+    made = toolpath.build_graph(woven, manner, make_cost_function(pricing), name, used_names)
     summary.left_out.update(made.left_out)
     return made
 

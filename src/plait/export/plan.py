@@ -117,7 +117,7 @@ def render_family(
     form: ExportForm,
     members: SessionFamily,
     rendered: RenderedFamily,
-    taken: set[str],
+    used_names: set[str],
     redactor: "Redactor | None" = None,
     held: OpenSession | None = None,
 ) -> Iterator[File]:
@@ -129,7 +129,7 @@ def render_family(
         else open_sessions(members, redaction, form.summaries)
     )
     prices = _Prices(form.pricing) if form.pricing else None
-    names = Names(taken)
+    names = Names(used_names)
     private = redaction.redact_name if redaction else str
     family = Family(opened, private, names, prices, form.branches == "active")
     rendered.summary.count(family)
@@ -156,7 +156,7 @@ class FamilyRenderer:
     failures: list[str] = field(default_factory=list)
     opened: OpenSession | None = None
     """The only session, where it was opened already."""
-    taken: set[str] = field(default_factory=set)
+    used_names: set[str] = field(default_factory=set)
     _workers: "Workers | None" = None
 
     @cached_property
@@ -243,7 +243,9 @@ class FamilyRenderer:
         if self.shared and through and not through.has_own_rules:
             through = self.shared.twin(number)
         members = self.families[number]
-        yield from render_family(self.form, members, rendered, self.taken, through, self.opened)
+        yield from render_family(
+            self.form, members, rendered, self.used_names, through, self.opened
+        )
         if through is self.redactor:
             rendered.outcome, rendered.is_independent = (
                 None,
@@ -264,11 +266,11 @@ class FamilyRenderer:
 
     def merge_result(self, result: RenderedFamily) -> bool:
         """Accept files that were rendered independently; False where a name is taken already."""
-        if not self.taken.isdisjoint(result.names):
+        if not self.used_names.isdisjoint(result.names):
             return False
         if self.redactor and result.outcome and not self.redactor.absorb(result.outcome):
             return False
-        self.taken.update(result.names)
+        self.used_names.update(result.names)
         return True
 
 
@@ -439,7 +441,7 @@ def _fingerprint_session(session: Session, now: int) -> bytes | None:
         if file.kind == "session":
             side_file = file.folder / "custom-title.json"
         stamps = stamp, read_file_stamp(side_file)
-        if any(one and one.changed > now - SETTLED_NS for one in stamps):
+        if any(entry and entry.changed > now - SETTLED_NS for entry in stamps):
             return None
         state.append((str(file.path), file.kind, file.project, file.session, file.agent, file.run))
         state.append([entry and tuple(entry) for entry in stamps])
@@ -540,7 +542,7 @@ class ExportPlan:
     _held: OpenSession | None = None
 
     @property
-    def written(self) -> list[IndexEntry]:
+    def entries(self) -> list[IndexEntry]:
         """The transcripts that were made so far."""
         return self.summary.entries
 
@@ -585,13 +587,13 @@ class ExportPlan:
     def families(self) -> Iterator[Family]:
         """Yield sessions that share records together, read and redacted."""
         for members in group_families(self.sessions):
-            found = self._opened(members)
+            found = self._open_members(members)
             is_active = self.branches == "active"
             family = Family(found, self.private, self.names, self.pricing, is_active)
             self.summary.count(family)
             yield family
 
-    def _opened(self, members: SessionFamily) -> OpenSession:
+    def _open_members(self, members: SessionFamily) -> OpenSession:
         if self._held and self.redaction:
             return self._held.redact(self.redaction)
         return open_sessions(members, self.redaction, self.summaries)
@@ -601,7 +603,7 @@ class ExportPlan:
         for family in self.families():
             yield from iter_transcripts(family, self.manner, self.summary)
 
-    def is_as_it_was(self, earlier: "PreviousExport") -> bool:
+    def reuse_unchanged(self, earlier: "PreviousExport") -> bool:
         """Return whether nothing has changed, and takes what was made then for what is there."""
         drawings = earlier.unchanged()
         for rendered in drawings or ():
@@ -649,7 +651,7 @@ def _files(plan: ExportPlan, format_: str, jobs: int, losses: list[str]) -> Iter
         plan.previous = None  # all hangs together
     if plan.previous:
         plan.previous.start(form, plan.redactor, plan.sessions)
-        if plan.is_as_it_was(plan.previous):
+        if plan.reuse_unchanged(plan.previous):
             return
     if plan.is_combined and format_ != "html":
         plan.learn()
@@ -733,13 +735,13 @@ def _join_trajectories(plan: ExportPlan, manner: RenderOptions) -> bytes:
 def _join_graphs(plan: ExportPlan, manner: RenderOptions) -> bytes:
     from plait.export.toolpath import Graph, join_graphs
 
-    taken: set[str] = set()
+    used_names: set[str] = set()
     found: list[Graph] = []
     for family in plan.families():
         plan.summary.entries += [
             create_index_entry(transcript) for transcript in family.transcripts()
         ]
-        found.append(build_family_graph(family, manner, plan.pricing, plan.summary, "", taken))
+        found.append(build_family_graph(family, manner, plan.pricing, plan.summary, "", used_names))
     return encode_json(join_graphs(found, COMBINED)) + b"\n"
 
 
@@ -761,7 +763,7 @@ COMBINERS: dict[str, Callable[[ExportPlan, RenderOptions], bytes]] = {
 def build_manifest(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[str, Any]:
     """Return what an export holds."""
     sessions: dict[tuple[str | None, str], dict[str, Any]] = {}
-    for entry in plan.written:
+    for entry in plan.entries:
         facts = {"session": entry.session, "project": entry.project, "title": entry.title}
         known = sessions.setdefault((entry.project, entry.session), {**facts, "transcripts": []})
         if entry.status == "ACTIVE":  # an abandoned branch may have a summary of its own
@@ -783,8 +785,8 @@ def build_manifest(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dic
         "counts": {
             "sessions": plan.coverage.sessions,
             **{f"sessions_{name}": count for name, count in plan.coverage._asdict().items()},
-            "transcripts": len(plan.written),
-            "messages": sum(entry.messages for entry in plan.written),
+            "transcripts": len(plan.entries),
+            "messages": sum(entry.messages for entry in plan.entries),
             "files": len(sizes),
             "bytes": sum(sizes.values()),
         },

@@ -67,7 +67,7 @@ class Site:
         drawn = render_session_page(conversations, shapes, heading, setting, lines, home=home)
         name = f"{FOLDER}/{family.pages[session.id]}"
         self.entries.append(_entry_of(conversations, heading, family, f"{name}.html"))
-        yield from self.written(name, heading.title, drawn, lines)
+        yield from self.page_files(name, heading.title, drawn, lines)
 
     def setting(
         self, family: Family, session: GraphSession, conversations: Conversations
@@ -119,7 +119,7 @@ class Site:
             again=f"plait resume {session.id} --at" if family.resume_line(session.id) else None,
         )
 
-    def written(
+    def page_files(
         self, name: str, title: str, drawn: SessionPage, lines: Iterable[PackedLines]
     ) -> Iterator[Output]:
         """Yield the files of one session."""

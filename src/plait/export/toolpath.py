@@ -337,10 +337,10 @@ def build_graph(
     manner: RenderOptions,
     cost_of: CostFunction,
     name: str,
-    taken: set[str] | None = None,
+    used_names: set[str] | None = None,
 ) -> Graph:
-    """Return sessions as a graph; names of paths that are taken are not given again."""
-    writing = _GraphWriter(woven, manner, cost_of, taken if taken is not None else set())
+    """Return sessions as a graph; names of paths that are used_names are not given again."""
+    writing = _GraphWriter(woven, manner, cost_of, used_names if used_names is not None else set())
     writing.name_all()
     paths = [path for group in writing.groups for path in writing.path(group)]
     titles = (session.title for session in woven.sessions.values())
@@ -369,7 +369,7 @@ class _GraphWriter:
     woven: GraphInput
     manner: RenderOptions
     cost_of: CostFunction
-    taken: set[str]
+    used_names: set[str]
     groups: list[_Group] = field(default_factory=list)
     steps: dict[str, Steps] = field(default_factory=dict)
     """By conversation."""
@@ -407,12 +407,14 @@ class _GraphWriter:
             lines = (conversations[name] for name in facts.lines if name in conversations)
             ways[session] = [line for line in lines if line.kind in SPOKEN]
             if ways[session]:
-                yield _Group(_free(session, self.taken), session, ways[session], is_agent=False)
+                yield _Group(
+                    _free(session, self.used_names), session, ways[session], is_agent=False
+                )
         known = {line.id for lines in ways.values() for line in lines}
         for line in conversations.values():
             if line.id not in known:
                 is_agent = line.kind not in SPOKEN
-                yield _Group(_free(line.id, self.taken), line.session, [line], is_agent)
+                yield _Group(_free(line.id, self.used_names), line.session, [line], is_agent)
 
     def path(self, group: _Group) -> Iterator[dict[str, Any]]:
         """Yield the path of a session or an agent; none where nothing of it is told."""
@@ -593,9 +595,9 @@ def _summed(accounts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {"items": items, "held": held, "left_out": dict(sorted(left_out.items()))}
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, used_names: set[str]) -> str:
     found, number = name, 2
-    while found in taken:
+    while found in used_names:
         found, number = f"{name}~{number}", number + 1
-    taken.add(found)
+    used_names.add(found)
     return found

@@ -456,8 +456,8 @@ def compute_net_change(story: FileStory) -> NetChange:
     between = story.versions[places[0] : places[-1] + 1]
     has_others = any(version.is_foreign for version in between)
     # parts of a text cannot be compared across a change by somebody else
-    is_partial = any(one.text is not None and not one.text.is_whole for one in between)
-    is_broken = any(event.text is None for event in between) or (is_partial and has_others)
+    is_partial = any(version.text and not version.text.is_whole for version in between)
+    is_broken = any(version.text is None for version in between) or (is_partial and has_others)
     if before is None or after is None or places[0] == 0 or is_broken:
         return NetChange(path=story.path, changes=len(changes), turns=turns, is_known=False)
     if before.is_whole and after.is_whole:
