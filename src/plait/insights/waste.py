@@ -155,7 +155,11 @@ def make_loss_reader(jobs: int, failures: list[str]) -> ReadLosses:
     """
 
     def read(sessions: Sequence[Session]) -> Iterator[bytes]:
-        paths = [_list_log_paths(session) for session in sessions]
+        paths: list[SessionLogPaths] = []
+        for session in sessions:
+            files = list_billed_files(session)
+            main_path = str(session.file.path) if session.file else ""
+            paths.append((main_path, [(str(file.path), is_launched_agent(file)) for file in files]))
         sizes = [sum(file.size for file in list_billed_files(session)) for session in sessions]
         if jobs == 1 or sum(sizes) < PARALLEL_BYTES:
             yield from map(pack_losses, paths)
@@ -166,12 +170,6 @@ def make_loss_reader(jobs: int, failures: list[str]) -> ReadLosses:
             yield from workers.map("plait.insights.losses:pack_losses", paths, sizes)
 
     return read
-
-
-def _list_log_paths(session: Session) -> SessionLogPaths:
-    main_path = str(session.file.path) if session.file else ""
-    files = list_billed_files(session)
-    return main_path, [(str(file.path), is_launched_agent(file)) for file in files]
 
 
 def is_launched_agent(file: LogFile) -> bool:

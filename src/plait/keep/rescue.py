@@ -23,6 +23,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -518,7 +519,12 @@ class _Git:
             found: dict[str, str] = {}
             for directory in sorted(self.directories):
                 repository = self._repository(directory)
-                names = repository.files() if repository else map(str, _near(directory))
+                names: Iterable[str] = ()
+                if repository:
+                    names = repository.files()
+                else:  # only the directory itself: it may be somebody's home
+                    with suppress(OSError):
+                        names = [str(path) for path in Path(directory).iterdir() if path.is_file()]
                 found |= {sha256(name.encode()).hexdigest()[:16]: name for name in names}
             self.keys = found
         return tuple(replace(backup, file=self.keys.get(backup.key)) for backup in backups)
@@ -555,14 +561,6 @@ class _Git:
                 if session in names:
                     assigned[session].append(replace(commit, why=why))
         return {session: tuple(commits) for session, commits in assigned.items()}
-
-
-def _near(directory: str) -> tuple[Path, ...]:
-    """Return the files in a directory itself: what is no repository may be somebody's home."""
-    try:
-        return tuple(path for path in Path(directory).iterdir() if path.is_file())
-    except OSError:
-        return ()
 
 
 def _owner(

@@ -85,11 +85,6 @@ def lake_session_url(source: str, session: str) -> str:
     return f"/s/{quote_url(source, safe='')}/{quote_url(session, safe='')}"
 
 
-def render_hidden_fields(query: Mapping[str, object], *names: str) -> str:
-    """Render the fields that a form keeps of its URL."""
-    return "".join(render_hidden_input(name, str(query[name])) for name in names if query.get(name))
-
-
 HEADINGS = {
     "project": "Projects",
     "person": "People",
@@ -363,10 +358,13 @@ def render_filters(
     path: str, query: Mapping[str, Any], choices: FilterChoices, content: str = ""
 ) -> str:
     """Render the filters for person and project."""
+    hidden = "".join(
+        render_hidden_input(name, str(query[name])) for name in ("q", "by") if query.get(name)
+    )
     people = {name: name for name in choices.people}
     projects = {name: format_project(name) for name in choices.projects}
     return (
-        f'<form class="filters" action="{path}">{render_hidden_fields(query, "q", "by")}{content}'
+        f'<form class="filters" action="{path}">{hidden}{content}'
         f"{render_select('person', 'Person', 'All people', people, query.get('person') or '')}"
         f"{render_select('project', 'Project', 'All projects', projects, query.get('project') or '')}"
         '<button class="quiet">Show</button></form>'

@@ -156,7 +156,9 @@ def plan_backup(
         for file in source.files:
             known = states.files.get((source.root, file.path))
             if known is None:
-                if again or not _is_forgotten(states, source.root, file):
+                forgotten = states.forgotten.get((source.root, file.path))
+                mark = (file.stamp.size, file.stamp.modified)
+                if again or forgotten is None or (forgotten.size, forgotten.modified) != mark:
                     fresh.append(file)
                     new.append(file)
                 else:
@@ -169,12 +171,6 @@ def plan_backup(
         if fresh:
             sessions.append(replace(source, files=tuple(fresh)))
     return KeepPlan(tuple(new), tuple(grown), tuple(changed), unchanged, tuple(sessions))
-
-
-def _is_forgotten(states: JournalState, root: str, file: SourceFile) -> bool:
-    forgotten = states.forgotten.get((root, file.path))
-    mark = (file.stamp.size, file.stamp.modified)
-    return forgotten is not None and (forgotten.size, forgotten.modified) == mark
 
 
 class BackupRun:
@@ -896,7 +892,12 @@ class Store:
         for states in self.states().files.values():
             file = states[-1]
             together.setdefault((file.root, file.project, file.session), []).append(states)
-        return tuple(_session(*key, files) for key, files in sorted(together.items()))
+        sessions = []
+        for key, files in sorted(together.items()):
+            newest = sorted((states[-1] for states in files), key=lambda file: file.path)
+            earlier = tuple(file for states in files for file in states[:-1])
+            sessions.append(KeptSession(*key, tuple(newest), earlier))
+        return tuple(sessions)
 
     def session(self, name: str) -> KeptSession:
         """Return the session of that name, or whose name begins with it."""
@@ -1092,9 +1093,3 @@ class Store:
     def stored_bytes(self) -> int:
         """Return how much room everything takes."""
         return self.packs.stored_bytes() + self.journal.stored_bytes()
-
-
-def _session(root: str, project: str, session: str, files: list[list[KeptFile]]) -> KeptSession:
-    newest = sorted((states[-1] for states in files), key=lambda file: file.path)
-    earlier = tuple(file for states in files for file in states[:-1])
-    return KeptSession(root, project, session, tuple(newest), earlier)

@@ -423,22 +423,16 @@ def lay_out_squarified(values: Sequence[float], box: Box) -> list[Box]:
         return [Box(box.x, box.y, 0, 0) for _ in values]
     scale = box.width * box.height / total
     while values_left:
-        side = min(remaining.width, remaining.height)
-        count = _choose_strip_length(values_left, side, scale)
+        side, count = min(remaining.width, remaining.height), 1
+        while count < len(values_left):  # as many as make the strip more square
+            longer = _get_worst_ratio(values_left[: count + 1], side, scale)
+            if longer > _get_worst_ratio(values_left[:count], side, scale):
+                break
+            count += 1
         strip, values_left = values_left[:count], values_left[count:]
         strip_boxes, remaining = _lay_out_strip(strip, remaining, scale)
         boxes += strip_boxes
     return boxes
-
-
-def _choose_strip_length(values: Sequence[float], side: float, scale: float) -> int:
-    """Return how many values are best put in one strip along a side."""
-    count = 1
-    while count < len(values) and _get_worst_ratio(
-        values[: count + 1], side, scale
-    ) <= _get_worst_ratio(values[:count], side, scale):
-        count += 1
-    return count
 
 
 def _get_worst_ratio(values: Sequence[float], side: float, scale: float) -> float:
@@ -744,22 +738,15 @@ def _render_models(usage: UsagePage) -> str:
 
 
 def _render_sessions(usage: UsagePage) -> str:
-    rows = [
-        (
-            _render_session_name(usage.listed_sessions.get(row.key or ""), row.key),
-            row.total,
-            usage.narrow(session=row.key or ""),
-        )
-        for row in _sort_rows(usage.sessions, usage)
-    ]
+    rows = []
+    for row in _sort_rows(usage.sessions, usage):
+        session, name = usage.listed_sessions.get(row.key or ""), esc(row.key or "unknown")
+        if session:
+            title = esc(shorten(session.display_title, 100))
+            name = f'<a href="{session_url(session.name)}/usage">{title}</a>'
+            name += f"<small> {esc(format_project(session.place))}</small>"
+        rows.append((name, row.total, usage.narrow(session=row.key or "")))
     return _render_sums("Session", rows, usage)
-
-
-def _render_session_name(session: ListedSession | None, key: str | None) -> str:
-    if session is None:
-        return esc(key or "unknown")
-    url, title = f"{session_url(session.name)}/usage", esc(shorten(session.display_title, 100))
-    return f'<a href="{url}">{title}</a><small> {esc(format_project(session.place))}</small>'
 
 
 def _sort_rows(spending: Spending, usage: UsagePage) -> list[SpendingRow]:
