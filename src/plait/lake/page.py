@@ -133,7 +133,7 @@ def render_usage(
     table = render_table((HEADINGS[by][:-1], "", "Tokens", "Cost"), _iter_usage_rows(rows, by))
     return (
         f'<div class="heading"><h1>Usage</h1></div>{form}{_render_usage_totals(total)}'
-        f"{render_section(HEADINGS[by], f'<div class=told>{switch}</div>{table}')}{_render_rest(rest)}"
+        f"{render_section(HEADINGS[by], f'<div class=status-text>{switch}</div>{table}')}{_render_rest(rest)}"
     )
 
 
