@@ -277,18 +277,20 @@ class Archive(SessionLibrary):
         self, watch: Tracker[LogFile] | None = None, since: float | None = None
     ) -> "CountedResponses":
         """Return all responses, each counted once; of files written since a moment, if given."""
-        from plait.usage.responses import count_responses, make_bill_reader
+        from plait.usage.responses import assign_agents, count_responses, make_bill_reader
 
         read = make_bill_reader(self.jobs, self.worker_failures)
         if since is not None:
-            return count_responses(self.sessions, watch, since, read)
+            counted = count_responses(self.sessions, watch, since, read)
+            return assign_agents(counted, self.sessions)
 
         def from_index(index: "FreshIndex") -> "CountedResponses":
             from plait.usage.index_rows import count_indexed_responses
 
             return count_indexed_responses(index, self.sessions)
 
-        return self.answer(from_index, lambda: count_responses(self.sessions, watch, read=read))
+        counted = self.answer(from_index, lambda: count_responses(self.sessions, watch, read=read))
+        return assign_agents(counted, self.sessions)
 
     def abandoned(
         self,

@@ -104,6 +104,7 @@ HEADINGS = {
     "session": ("session", "title", "last"),
     "project": ("project",),
     "model": ("model",),
+    "agent": ("agent",),
     "blocks": ("block", "", "models"),
 }
 """The columns of text of each report."""
@@ -214,7 +215,7 @@ def usage_command(
     as_csv: bool,
     **choices: Any,
 ) -> None:
-    """Show tokens and cost by day, week, month, session, project, model or 5-hour block.
+    """Show tokens and cost by day, week, month, session, project, model, agent or 5-hour block.
 
     Each response is counted once over all files, at the prices of its day. Models without a known
     price are listed and not part of the sum.

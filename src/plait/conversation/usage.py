@@ -183,6 +183,8 @@ class BilledResponse(Struct, frozen=True, gc=False):
     """Of its line in that file."""
     logged: float | None = None
     """The dollars that the log itself says it cost."""
+    source: str = "claude"
+    """The coding agent whose log it stands in."""
 
 
 class BilledDraft:

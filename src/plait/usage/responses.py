@@ -5,6 +5,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from plait.conversation.usage import BilledResponse, Ledger, Origin, ResponseKey, RunKind
 from plait.line import LogFile
 from plait.record import Record
@@ -50,6 +52,20 @@ class CountedResponses(NamedTuple):
     """The key of each response."""
     own_costs: Mapping[str, float] = {}
     """The client's costs without what a fork took over from its origin."""
+
+
+def assign_agents(counted: CountedResponses, sessions: Iterable[Session]) -> CountedResponses:
+    """Return responses with the coding agents that wrote their sessions."""
+    agents = {session.id: session.agent for session in sessions if session.origin is not None}
+    if not agents:
+        return counted
+    responses = [
+        replace(response, source=agents[response.session])
+        if response.session in agents
+        else response
+        for response in counted.responses
+    ]
+    return counted._replace(responses=responses)
 
 
 class FileBills(NamedTuple):

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from plait.conversation.prices import Prices, format_unpriced_model
 from plait.conversation.usage import NO_TOKENS, BilledResponse, RunKind, Tokens
 
-GroupBy: TypeAlias = Literal["daily", "weekly", "monthly", "session", "project", "model"]
+GroupBy: TypeAlias = Literal["daily", "weekly", "monthly", "session", "project", "model", "agent"]
 NO_MODEL = "unnamed"
 QUARTER = 15 * 60
 """Seconds; offsets of time zones are multiples of it, and so are the starts of days."""
@@ -211,6 +211,8 @@ def make_key_function(by: GroupBy, zone: tzinfo | None) -> Callable[[BilledRespo
         return lambda response: response.project
     if by == "model":
         return lambda response: response.model
+    if by == "agent":
+        return lambda response: response.source
     make_key = PERIOD_KEYS[by]
     keys: dict[float, str] = {}
 
@@ -390,12 +392,13 @@ def _add_response(row: SpendingRow, response: BilledResponse, prices: Prices) ->
     row.add((None, response.model or NO_MODEL, response.kind, False), tally)
 
 
-Dimension: TypeAlias = Literal["project", "model", "session", "day", "week", "month"]
+Dimension: TypeAlias = Literal["project", "model", "session", "agent", "day", "week", "month"]
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 GROUP_BY: dict[Dimension, GroupBy] = {
     "project": "project",
     "model": "model",
     "session": "session",
+    "agent": "agent",
     "day": "daily",
     "week": "weekly",
     "month": "monthly",
