@@ -50,9 +50,6 @@ VERSION = "1"
 LOGS = "logs.json"
 MOST_BYTES = 1 << 31
 """Of all translations: the oldest are deleted beyond it."""
-CLAUDE_FIELD = b'"parentUuid":'
-QWEN_FIELDS = (b'"parts":', b'"systemPayload":', b'"provenance":')
-"""Told apart by these, most files need no reader to be asked."""
 
 
 class TranslationCache:
@@ -243,9 +240,6 @@ def find_logs(path: Path) -> list[SourceLog] | None:
         status = path.stat()
         head = read_head(path)
     except OSError:
-        return None
-    is_claude = CLAUDE_FIELD in head and not any(name in head for name in QWEN_FIELDS)
-    if not readers or is_claude:
         return None
     for reader in readers:
         logs = [

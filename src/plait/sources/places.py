@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plait.line import LogFile, Root
-from plait.line.discovery import PLAIT_FOLDER, PROJECTS, SUBAGENTS
+from plait.line.discovery import PLAIT_FOLDER, PROJECTS, SUBAGENTS, is_new_folder
 
 if TYPE_CHECKING:
     from plait.sources.base import SourceLog
@@ -47,6 +47,15 @@ FOLDERS = frozenset({".codex", ".copilot", ".gemini", ".qwen"})
 """Names of folders in which only other agents keep logs."""
 CANDIDATE = re.compile(r".*\.jsonl\.zst|session-.*\.json|ses_.*\.json|opencode.*\.db")
 """Names of logs that are no JSON lines."""
+SNIFFED = 4096
+CLAUDE_FIELDS = (
+    b'"parentUuid":',
+    b'"leafUuid":',
+    b'"isSidechain":',
+    b'"type":"file-history-snapshot"',
+)
+QWEN_FIELDS = (b'"parts":', b'"systemPayload":', b'"provenance":')
+"""What tells logs of Claude Code from others: for most files no reader is loaded."""
 CHATS = "chats"
 """The folder of Qwen Code's sessions in a folder of projects like Claude Code's."""
 
@@ -86,13 +95,11 @@ def find_candidates(roots: Iterable[Root], unread: list[Path]) -> list[Path]:
             folders = [root.path]
         elif root.config is not None:
             folders = _find_chats(root.logs)
-        seen: set[str] = set()
+        seen: set[tuple[int, int]] = set()
         while folders:
             folder = folders.pop()
-            real = os.path.realpath(folder)
-            if real in seen:  # a link that leads back
+            if not is_new_folder(folder, seen):
                 continue
-            seen.add(real)
             for entry in _scan(folder, unread):
                 if entry.is_dir():
                     if entry.name != PLAIT_FOLDER:
@@ -112,11 +119,21 @@ def _scan(folder: Path, unread: list[Path]) -> list[os.DirEntry[str]]:
 
 
 def _is_candidate(path: Path) -> bool:
-    """Return whether a file may be a log of another agent, by its name and its folder."""
-    if path.name.endswith(".jsonl"):
-        folders = path.parts[-8:-1]
-        return folders[-1] == CHATS or not {PROJECTS, SUBAGENTS} & {*folders}
-    return CANDIDATE.fullmatch(path.name) is not None
+    """Return whether a file may be a log of another agent, by its name, its folder and beginning."""
+    if not path.name.endswith(".jsonl"):
+        return CANDIDATE.fullmatch(path.name) is not None
+    folders = path.parts[-8:-1]
+    if folders[-1] == CHATS:
+        return True
+    if {PROJECTS, SUBAGENTS} & {*folders}:
+        return False
+    try:
+        with path.open("rb", buffering=0) as file:
+            head = file.read(SNIFFED)
+    except OSError:
+        return False
+    is_claude = any(name in head for name in CLAUDE_FIELDS)
+    return not is_claude or any(name in head for name in QWEN_FIELDS)
 
 
 def _find_chats(projects: Path) -> list[Path]:
@@ -159,7 +176,9 @@ def find_plugins() -> dict[str, Any]:
 
 
 def _may_hold_plugins(place: Path) -> bool:
-    # To import importlib.metadata takes 30 ms; most users have no reader of their own.
+    # Importing importlib.metadata takes 30 ms, reading all entry points another 5; most users have
+    # no reader of their own. So only packages whose names begin with `plait-` are looked at.
     return any(
-        f"[{GROUP}]".encode() in file.read_bytes() for file in place.glob("*-info/entry_points.txt")
+        f"[{GROUP}]".encode() in file.read_bytes()
+        for file in place.glob("plait[-_]*-info/entry_points.txt")
     )
