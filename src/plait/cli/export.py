@@ -20,6 +20,7 @@ from plait.archive import (
 )
 from plait.cli.options import (
     Request,
+    choose_redactor,
     combine_options,
     command,
     filter_options,
@@ -131,8 +132,6 @@ def export_command(request: Request, /, **asked: Any) -> None:
             raise UserError("HTML is written to a folder, not to stdout", "add `-o DIR`")
     elif asked["single_file"]:
         raise UserError("`--single-file` needs HTML", "add `--format html`")
-    from plait.cli.redact import choose_redactor
-
     sessions = select_all(request, asked)
     is_single_file = asked["combined"] or asked["output"] == STDOUT or asked["is_copied"]
     plan = ExportPlan(

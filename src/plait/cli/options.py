@@ -1,7 +1,7 @@
 """What every command shares: the `Request` with settings, output and archive, and common options."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from plait.cli.output import Output
     from plait.cli.settings import Settings
     from plait.conversation.prices import Prices
+    from plait.redact import Redactor
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -347,6 +348,15 @@ redaction_options = combine_options(
     strict_option,
     rules_option,
 )
+
+
+def choose_redactor(asked: Mapping[str, Any]) -> "Redactor | None":
+    """Return the redactor that the `redaction_options` ask for; None for `--no-redact`."""
+    if asked["no_redact"]:
+        return None
+    from plait.cli.redact import load_redactor
+
+    return load_redactor(asked["rules"], strict=asked["strict"])
 
 
 def automation_options(ways: Sequence[str], install: str, uninstall: str) -> Callable[[F], F]:

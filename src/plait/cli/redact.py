@@ -5,11 +5,11 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -195,11 +195,6 @@ def _redact_stdin(redactor: Redactor | None, key_file: Path | None) -> None:
 def load_redactor(rules: str | None, *, strict: bool = False) -> Redactor:
     """Return a redactor with the built-in rules, this machine's names and a file of rules."""
     return Redactor(load_rules(rules, strict=strict))
-
-
-def choose_redactor(asked: Mapping[str, Any]) -> Redactor | None:
-    """Return the redactor that the `redaction_options` ask for; None for `--no-redact`."""
-    return None if asked["no_redact"] else load_redactor(asked["rules"], strict=asked["strict"])
 
 
 def load_rules(rules: str | None, *, strict: bool = False) -> Rules:

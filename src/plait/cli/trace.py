@@ -20,6 +20,7 @@ from plait.cli.app import LazyGroup
 from plait.cli.hook.event import FOLDER
 from plait.cli.options import (
     Request,
+    choose_redactor,
     combine_options,
     command,
     filter_options,
@@ -204,8 +205,6 @@ def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -
 
 
 def _make_plan(request: Request, asked: dict[str, Any]) -> TracePlan:
-    from plait.cli.redact import choose_redactor
-
     sessions = select_all(request, asked)
     if asked["no_redact"] and not asked["no_content"]:
         request.output.warn_unredacted()
