@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from plait.conversation.next_prompt import NextPrompt
     from plait.graph.client import Context
     from plait.graph.client.entries import Block
+    from plait.sources.base import SourceLog
 
 
 @dataclass(frozen=True)
@@ -191,11 +192,7 @@ def plan_resume(
     With a turn, also what leads back to it.
     """
     if session.origin is not None:
-        from plait.sources.base import load_source
-
-        command = load_source(session.origin.source).resume_command(session.origin)
-        directory = session.origin.cwd
-        return Resume(session.id, None, directory, None, agent_command=tuple(command))
+        return _plan_agent_resume(session.id, session.origin)
     found: dict[str, None] = {}
     for record in read_if_exists(session.file.path) if session.file else ():
         cwd = record.cwd
@@ -232,8 +229,17 @@ def plan_resume(
     )
 
 
+def _plan_agent_resume(session: str, origin: "SourceLog") -> Resume:
+    from plait.sources.base import load_source
+
+    command = tuple(load_source(origin.source).resume_command(origin))
+    return Resume(session, None, origin.cwd, None, agent_command=command)
+
+
 def format_resume_command(session: Session, directory: str | None, default: Path | None) -> str:
-    """Return the line that continues a session in Claude Code, where its own folder is so."""
+    """Return the line that continues a session, where Claude Code's own folder is the default."""
+    if session.origin is not None:
+        return _plan_agent_resume(session.id, session.origin).line
     config = _other_config(session.config, default) if default else session.config
     return Resume(session.id, None, directory, config).line
 

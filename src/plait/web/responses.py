@@ -182,7 +182,7 @@ class SessionRequest:
             name=self.name,
             title=heading.title,
             facts=render_facts(heading),
-            is_kept=self.session.is_kept,
+            is_kept=bool(self.session.mark),
         )
 
     def file(self, number: int) -> LogFile:

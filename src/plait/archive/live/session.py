@@ -261,11 +261,11 @@ class LiveSession:
         if kept.is_kept:
             resume = f"{self.program} resume {quote(kept.id)} --restore"
             found = msgspec.structs.replace(found, mark=kept.mark, resume=resume)
-        elif found.resume:
+        elif found.resume or kept.origin:
             resume = format_resume_command(kept, found.directory, self.client_folder)
-            found = msgspec.structs.replace(found, resume=resume)
+            found = msgspec.structs.replace(found, mark=kept.mark, resume=resume)
         again = None
-        if found.resume:
+        if found.resume and not kept.origin:
             again = format_resume_at_turn(kept, self.roots, self.client_folder, self.program)
         return msgspec.structs.replace(found, session=self.name, again=again)
 

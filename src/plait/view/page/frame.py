@@ -305,7 +305,7 @@ class SessionHeader(Struct, frozen=True, kw_only=True):
     facts: str = ""
     """What the session came to, as HTML."""
     is_kept: bool = False
-    """It is only kept, and nothing of it can be changed."""
+    """It is only a backup, or another agent's, and nothing of it can be changed."""
 
     def tab_url(self, tab: str = "read") -> str:
         """Return the URL of one of the tabs."""

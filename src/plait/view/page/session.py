@@ -38,7 +38,15 @@ from plait.view.page.frame import (
     render_tabs,
 )
 from plait.view.page.graph import render_rail
-from plait.view.page.markup import attribute, esc, icon, quote_url, render_mark, session_url
+from plait.view.page.markup import (
+    MARK_TITLES,
+    attribute,
+    esc,
+    icon,
+    quote_url,
+    render_mark,
+    session_url,
+)
 from plait.view.page.raw_lines import PackedLines
 from plait.view.text import shorten
 
@@ -217,7 +225,10 @@ def render_page_rest(column: ReadingColumn, heading: PageHeading, rail: str, mar
         f"{_render_branch_switch(conversations)}{_render_compare_link(heading.session, conversations)}"
         f'<div class="facts">{render_facts(heading)}</div>'
     )
-    actions = RESTORE_ACTIONS if heading.mark else SERVED_ACTIONS
+    actions = SERVED_ACTIONS
+    if heading.mark:
+        is_backup = heading.mark in MARK_TITLES
+        actions = RESTORE_ACTIONS if is_backup else f"{READING_ACTIONS}</div>"
     served_header_end = render_header_end(
         details, render_tabs(heading.session, "read"), "Read", actions
     )

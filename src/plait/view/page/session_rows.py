@@ -20,6 +20,7 @@ from plait.view.formats import (
 from plait.view.page.charts import render_year_map
 from plait.view.page.entries import render_time
 from plait.view.page.markup import (
+    MARK_TITLES,
     break_path,
     esc,
     icon,
@@ -63,7 +64,8 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     bytes: int = 0
     is_live: bool = False
     mark: str = ""
-    """`kept` where it is no longer at its source, `incomplete` where only parts of it were left."""
+    """`kept` where it is no longer at its source, `incomplete` where only parts of it were left, else
+    the name of the agent that wrote it where that is not Claude Code."""
     deleted_at: datetime | None = None
     turns: int | None = None
     """None where nobody has counted yet; so are all the other figures."""
@@ -80,6 +82,11 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     def display_title(self) -> str:
         """Its title, else its first prompt."""
         return shorten(self.title or self.prompt or "", LONGEST) or "No title"
+
+    @property
+    def agent(self) -> str:
+        """The coding agent that wrote it."""
+        return "claude" if self.mark in ("", *MARK_TITLES) else self.mark
 
     @property
     def subfolder(self) -> str:

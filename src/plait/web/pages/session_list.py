@@ -91,6 +91,7 @@ class SessionFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     q: str = ""
     project: str = ""
     branch: str = ""
+    agent: str = ""
     live: str = ""
     branches: str = ""
     agents: str = ""
@@ -112,7 +113,7 @@ class SessionFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def is_narrowed(self) -> bool:
         """Whether anything is left out."""
-        texts = (self.q, self.project, self.branch, self.live, self.branches, self.agents)
+        texts = self.q, self.project, self.branch, self.agent, self.live, self.branches, self.agents
         return any((*texts, self.starred, self.since, self.until))
 
     def url(self, **changes: object) -> str:
@@ -249,6 +250,7 @@ def filter_sessions(rows: Iterable[ListedSession], filter_: SessionFilter) -> li
         is_chosen = (
             filter_.project in ("", session.project, session.folder)
             and (not filter_.branch or session.branch == filter_.branch)
+            and filter_.agent in ("", session.agent)
             and (not filter_.live or session.is_live)
             and (not filter_.branches or session.branches > 0)
             and (not filter_.agents or session.agents > 0)
@@ -371,6 +373,12 @@ def render_sessions_page(page: SessionListPage) -> str:
     projects = {session.project: format_project(session.root) for session in reversed(page.rows)}
     branches = sorted({session.branch for session in page.rows if session.branch})
     all_branches = "All git branches"
+    names = {session.agent: session.agent for session in page.rows}
+    agents = ""
+    if names.keys() - {"claude"}:
+        agents = render_select(
+            "agent", "All coding agents", "All coding agents", names, filter_.agent
+        )
     filters = (
         '<form class="filters" action="/sessions" data-typing role="search" '
         'aria-label="Filter sessions">'
@@ -381,6 +389,7 @@ def render_sessions_page(page: SessionListPage) -> str:
         f'{icon("filter")}Filters</button><div class="narrowing">'
         f"{render_select('project', 'All projects', 'All projects', projects, filter_.project)}"
         f"{render_select('branch', all_branches, all_branches, dict(zip(branches, branches, strict=True)), filter_.branch)}"
+        f"{agents}"
         f"{render_date_input('since', 'From', filter_.since)}"
         f"{render_date_input('until', 'to', filter_.until)}"
         f"{render_checkbox('live', 'Running', filter_.live)}"
