@@ -5,6 +5,7 @@ from pathlib import Path
 
 import zstandard
 
+from plait.sources.cache import account_for
 from tests.sources.builders import CodexLog, branches, open_archive, prompts, write_lines
 
 
@@ -170,3 +171,28 @@ def test_lines_without_envelopes_as_versions_before_0_40_wrote_them(tmp_path: Pa
     assert prompts(session) == ["hello"]
     (made,) = session.turns[-1].calls
     assert made.outcome == "failed"
+
+
+def test_every_line_is_accounted_for(tmp_path: Path) -> None:
+    log = CodexLog().prompt("one").answer("1")
+    log.lines += ["", "{torn", '["no object"]', '{"type":"brand_new","payload":{"a":1}}']
+    path = log.write(tmp_path)
+    archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
+    ((file, origin),) = archive.inventory.foreign.sessions[0].files
+    archive.open(archive.sessions[0])
+    count = len(path.read_text(encoding="utf-8").splitlines())
+    assert account_for(origin, file.path) == (count, count)
+    (found,) = archive.accounts()
+    assert found.types["codex:brand_new"] == 1
+    assert len(found.broken) == 2
+
+
+def test_a_lost_line_is_told(tmp_path: Path) -> None:
+    log = CodexLog().prompt("one").answer("1")
+    log.write(tmp_path)
+    archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
+    ((file, origin),) = archive.inventory.foreign.sessions[0].files
+    archive.open(archive.sessions[0])
+    lines = file.path.read_bytes().splitlines(keepends=True)
+    file.path.write_bytes(b"".join(lines[:2] + lines[3:]))
+    assert account_for(origin, file.path) == (len(log.lines), len(log.lines) - 1)

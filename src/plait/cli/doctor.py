@@ -4,6 +4,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
@@ -81,6 +82,7 @@ def doctor_command(
         file = None if found.file is None else Path(graph.files[found.file].path)
         finding = Finding(found.code, found.sentence, file, found.line, found.uuid)
         account.findings.append(finding)
+    sources = _account_for_sources(archive)
     if as_json:
         drift = {where: sort_by_count(names) for where, names in account.drift.counts.items()}
         findings = [
@@ -99,10 +101,12 @@ def doctor_command(
             | _select_counts(account, "types versions")
             | {"drift": drift, "findings": findings}
             | {"graph": _select_counts(graph.account, GRAPH)}
+            | ({"sources": sources} if sources else {})
         )
     else:
         with output.paged():
             _print_lines(output, account)
+            _print_sources(output, sources)
             _print_graph(output, graph)
             base = None if full_paths else common_folder(archive.roots)
             _print_findings(
@@ -112,7 +116,8 @@ def doctor_command(
                 _print_counts(output, f"unknown {where}", names, show_all=show_all)
             _print_counts(output, "types", account.types, show_all=show_all)
             _print_counts(output, "versions", account.versions, show_all=show_all)
-    return 0 if account.is_balanced and graph.account.balanced else 1
+    is_complete = all(row["lines"] == row["accounted"] for row in sources.values())
+    return 0 if account.is_balanced and graph.account.balanced and is_complete else 1
 
 
 def _print_inventory(archive: Archive, output: Output, *, as_json: bool) -> None:
@@ -192,6 +197,30 @@ def _print_lines(output: Output, account: LogCounts) -> None:
         output.print("lines are unaccounted for: please report this", style="bold red")
     if account.recovered:
         output.print(f"{format_number(account.recovered)} recovered from broken lines")
+
+
+def _account_for_sources(archive: Archive) -> dict[str, dict[str, int]]:
+    """Return the lines of other agents' logs, and how many of them their translations hold."""
+    found: dict[str, dict[str, int]] = {}
+    for session in archive.inventory.foreign.sessions:
+        from plait.sources.cache import account_for
+
+        for file, log in session.files:
+            row = found.setdefault(log.source, {"files": 0, "lines": 0, "accounted": 0})
+            with suppress(OSError):
+                if (lines := account_for(log, file.path)) is not None:
+                    row["files"] += 1
+                    row["lines"] += lines[0]
+                    row["accounted"] += lines[1]
+    return found
+
+
+def _print_sources(output: Output, sources: Mapping[str, Mapping[str, int]]) -> None:
+    for agent, row in sources.items():
+        lost = row["lines"] - row["accounted"]
+        files, lines = format_count(row["files"], "file"), format_count(row["lines"], "line")
+        outcome = f"{format_count(lost, 'line')} lost" if lost else "every line is accounted for"
+        output.print(f"{agent}: {files}, {lines}: {outcome}", style="bold red" if lost else "")
 
 
 def _print_graph(output: Output, graph: SessionGraph) -> None:

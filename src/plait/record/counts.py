@@ -41,6 +41,7 @@ COMMON = frozenset(known.encode_name for known in struct_fields(Envelope)) | {
     "slug",
     "userType",
     "toolUseResult",
+    "sourceFile",
     "sourceLine",
     "sourceOffset",
     "sourcePart",

@@ -12,6 +12,7 @@ find what to translate in `logs.json`. All of it can be deleted at any time.
 
 import atexit
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
@@ -25,7 +26,7 @@ from msgspec import DecodeError, json
 from msgspec.structs import replace
 
 from plait.errors import SourceError
-from plait.line import LogFile
+from plait.line import LogFile, iter_lines
 from plait.line.discovery import (
     AGENT_PREFIX,
     LOG_SUFFIX,
@@ -265,3 +266,32 @@ def read_head(path: Path) -> bytes:
         if b"\n" not in head and len(head) == HEAD_BYTES:
             head += file.readline()
         return head
+
+
+INHERITED = b',"sourceFile":"'
+SOURCE_LINE = re.compile(rb',"sourceLine":(\d+),"sourceOffset":')
+
+
+def account_for(log: SourceLog, translation: Path) -> tuple[int, int] | None:
+    """Return the lines of a source and how many of them its translation accounts for.
+
+    They are counted apart: by the newlines of the source, and by the places that lines of the
+    translation name. None where the source has no lines, such as a database.
+    """
+    if not log.path.endswith((".jsonl", ".jsonl.zst")):
+        return None
+    lines, last = 0, b"\n"
+    with Path(log.path).open("rb") as file:
+        unpacked = open_zstd(file) if log.path.endswith(".zst") else file
+        while data := unpacked.read(1 << 20):
+            lines, last = lines + data.count(b"\n"), data[-1:]
+    lines += last != b"\n"
+    named: set[bytes] = set()
+    passed_on = 0
+    for line in iter_lines(translation):
+        found = SOURCE_LINE.findall(line.data)
+        if found and INHERITED not in line.data:
+            named.add(found[-1])
+        elif INHERITED not in line.data:
+            passed_on += 1
+    return lines, len(named) + passed_on

@@ -105,7 +105,7 @@ class Codex(Source):
             header = next(_iter_payloads(path), {})
             for base, end in _find_bases(Path(log.path), header):
                 with unpack(base) as plain:
-                    reading.read(plain, end=end)
+                    reading.read(plain, end, inherited_from=base)
             copied = header.get("forked_from_id")
             if isinstance(copied, str) and not header.get("history_base"):
                 reading.expect_copy_of(Path(log.path), copied)
@@ -254,11 +254,11 @@ class _Reading:
         self.copy = iter(lines)
         self.expected = next(self.copy, None)
 
-    def read(self, path: Path, end: int | None = None) -> None:
+    def read(self, path: Path, end: int | None = None, inherited_from: Path | None = None) -> None:
         """Translate the lines of one file, up to an offset."""
         self.typed = _find_typed(path, end)
         self.seen = []
-        for line in self.out.lines(path, end):
+        for line in self.out.lines(path, end, inherited_from):
             self._read_line(line)
 
     def _read_line(self, line: SourceLine) -> None:

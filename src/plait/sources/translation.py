@@ -56,16 +56,24 @@ class Translation:
         self.line: SourceLine | None = None
         """The line of the source that is being translated."""
         self._parts = 0
+        self._inherited_from: Path | None = None
         self._is_torn = False
         """The last line was passed on without a newline."""
 
     # ------------------------------------------------------------------ reading the source
 
-    def lines(self, path: Path | str | None = None, end: int | None = None) -> Iterator[SourceLine]:
+    def lines(
+        self,
+        path: Path | str | None = None,
+        end: int | None = None,
+        inherited_from: Path | None = None,
+    ) -> Iterator[SourceLine]:
         """Yield the lines of the source; blank and broken ones are passed on by themselves.
 
         A line for which nothing was written until the next one is asked for is kept as a note.
+        Lines of another file that the session continues name that file.
         """
+        self._inherited_from = inherited_from
         for line in iter_lines(Path(path or self.log.path), end=end):
             if fields := self._decode(line):
                 self.start(SourceLine(line.number, line.offset, fields, line.data))
@@ -222,6 +230,8 @@ class Translation:
             fields |= {"sourceLine": self.line.number, "sourceOffset": self.line.offset}
             if self._parts:
                 fields["sourcePart"] = self._parts
+            if self._inherited_from:
+                fields["sourceFile"] = str(self._inherited_from)
         self._parts += 1
         self._file.write(b"\n" * self._is_torn + encode_value(fields) + b"\n")
         self._is_torn = False
