@@ -180,5 +180,5 @@ def _may_hold_plugins(place: Path) -> bool:
     # no reader of their own. So only packages whose names begin with `plait-` are looked at.
     return any(
         f"[{GROUP}]".encode() in file.read_bytes()
-        for file in place.glob("plait[-_]*-info/entry_points.txt")
+        for file in place.glob("plait[-_][A-Za-z]*-info/entry_points.txt")
     )

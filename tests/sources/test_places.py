@@ -1,0 +1,43 @@
+"""Which readers there are, and where they look."""
+
+import tomllib
+from pathlib import Path
+
+from plait.line import make_root
+from plait.sources.base import load_source, load_sources
+from plait.sources.places import BUILT_IN, ROOTS, find_candidates, find_default_roots
+
+PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+
+
+def test_the_own_readers_are_entry_points_as_any_other() -> None:
+    points = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["entry-points"]
+    assert points["plait.sources"] == BUILT_IN
+
+
+def test_readers_say_what_is_known_without_loading_them() -> None:
+    assert {name: reader.roots for name, reader in load_sources().items()} == ROOTS
+    assert all(load_source(name).name == name for name in BUILT_IN)
+    assert all(load_source(name).verified for name in BUILT_IN)
+
+
+def test_default_folders_are_those_that_exist(tmp_path: Path) -> None:
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".pi/agent/sessions").mkdir(parents=True)
+    env = {"COPILOT_HOME": str(tmp_path / "elsewhere"), "QWEN_HOME": str(tmp_path / "missing")}
+    assert find_default_roots(env, tmp_path) == [
+        tmp_path / ".codex",
+        tmp_path / "elsewhere",
+        tmp_path / ".pi/agent/sessions",
+    ]
+
+
+def test_logs_of_claude_code_are_no_candidates(gallery: Path, tmp_path: Path) -> None:
+    assert find_candidates([make_root(gallery)], []) == []
+    log = next(gallery.rglob("*.jsonl"))
+    elsewhere = tmp_path / "logs" / "a.jsonl"
+    elsewhere.parent.mkdir()
+    elsewhere.write_bytes(log.read_bytes())
+    (tmp_path / "logs" / "link").symlink_to(tmp_path)
+    assert find_candidates([make_root(tmp_path / "logs")], []) == []
