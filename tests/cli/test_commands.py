@@ -46,7 +46,7 @@ def test_ls_shows_projects_and_sessions(capfd: pytest.CaptureFixture[str], confi
     assert lines[2].startswith("  11111111  The basket")
     assert lines[3].startswith("  12222222  write tests")
     size = lines[-1].rpartition(", ")[2]
-    assert lines[-1] == f"2 sessions in 1 project, 2 turns, 4 entries, {size}"
+    assert lines[-1] == f"2 sessions in 1 project, 2 turns including copies, 4 entries, {size}"
 
 
 def test_ls_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None:
@@ -100,7 +100,7 @@ def test_text_of_the_log_cannot_command_the_terminal(
 
 def test_the_overview_says_what_there_is(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     text = out(capfd, "--root", config)
-    assert text.startswith("1 project · 2 sessions · 2 sub-agents · 4 entries · ")
+    assert text.startswith("1 project · 2 sessions · 2 agent logs · 4 entries · ")
     assert f"plait usage --root {config}" in text
 
 

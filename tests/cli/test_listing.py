@@ -53,7 +53,7 @@ def test_groups_share_one_head(
         "  6c327eac  Dark mode for the dashboard        2026-10-07      2  $0.09\n"
         "  4a59044d  Daily files with one reading a…    2026-09-30      2  $0.09\n"
         "\n"
-        "5 sessions in 2 projects, 11 turns, 113 entries, 117 KB, $0.71\n"
+        "5 sessions in 2 projects, 11 turns including copies, 113 entries, 97 KB (117 KB \nwith agents), $0.71\n"
     )
 
 
@@ -97,7 +97,7 @@ def test_a_long_list_says_everything_below(
         "            million rows. Where does the time go?\n"
         "            version 2.1.325\n"
         "\n"
-        "1 session in 1 project, 4 turns, 47 entries, 49 \nKB, $0.27\n"
+        "1 session in 1 project, 4 turns including copies, \n47 entries, 49 KB, $0.27\n"
     )
 
 

@@ -111,7 +111,7 @@ def test_days_with_whole_numbers(
     ─────────────────────────────────────────────────────────────────────────────────────────────
     total                             4 800  13 600      224 000  31 200 000  31 442 400  $13.87*
 
-    4 responses · agents $4.34
+    4 responses with usage · agents $4.34
     * no known price for claude-tomorrow-9 (1 response)
       `--prices FILE` adds your own prices
     """)
@@ -134,7 +134,7 @@ def test_days_on_a_narrow_page_with_their_parts(
       sonnet-4-5                       1.2k    3.4k    56k   7.8M    7.9M   $5.18
       agents                           1.2k    3.4k    56k   7.8M    7.9M   $4.34
 
-    3 responses
+    3 responses with usage
     """)
 
 

@@ -145,7 +145,7 @@ def test_the_figures_of_usage_are_those_of_the_command(
     totals = told(root, tmp_path, "usage", "model", "--breakdown")["totals"]
     assert f"<dd>{format_money(totals['cost_usd'])}" in page
     assert f"<dd>{format_tokens(totals['total_tokens'])}<small>" in page
-    assert f"{totals['responses']} responses</small>" in page
+    assert f"{totals['responses']} responses with usage</small>" in page
     assert f"Abandoned branches <b>{format_money(totals['abandoned']['cost_usd'])}" in page
     assert f"Agents <b>{format_money(totals['agents']['cost_usd'])}" in page
 

@@ -39,6 +39,7 @@ from plait.view.formats import (
     format_count_if_any,
     format_day,
     format_days_until,
+    format_log_sizes,
 )
 from plait.view.text import count_columns, shorten_to_width
 
@@ -73,6 +74,11 @@ class Figures(NamedTuple):
     def turns(self) -> int | None:
         """The number of turns, on all branches."""
         return self.shape.turns if self.shape else None
+
+    @property
+    def agents(self) -> int | None:
+        """The number of agents that were sent out, without the client's own requests."""
+        return self.shape.agents if self.shape else None
 
     @property
     def cost_usd(self) -> float | None:
@@ -126,7 +132,7 @@ def print_sessions(
         "cost ": [format_row_cost(figure.spent) if figure.spent else "" for figure in known],
         "entries": [format_number(row.entries) if is_long else "" for row in rows],
         "size": [format_bytes(row.bytes) for row in rows],
-        "agents": [format_number(row.subagents) if row.subagents else "" for row in rows],
+        "agents": [format_number(figure.agents) if figure.agents else "" for figure in known],
     }
     cells = {name: column for name, column in cells.items() if any(column)}
     indent = INDENT if any(heading for heading, _ in groups) else ""
@@ -339,17 +345,21 @@ def _print_rows(
     files = [
         file for session in archive.sessions if session.path in paths for file in session.files
     ]
+    turns = sum(figure.turns or 0 for figure in figures.values())
     sums = (
         f"{format_count(len(rows), 'session')} in {format_count(len(groups), 'project')}",
-        format_count_if_any(sum(figure.turns or 0 for figure in figures.values()), "turn"),
+        # A resumed session repeats the turns it goes on from, and its row counts them.
+        f"{format_count(turns, 'turn')} including copies" if turns else "",
         format_count(sum(row.entries for row in rows), "entry", "entries"),
-        format_bytes(sum(file.size for file in files)),
+        format_log_sizes(sum(row.bytes for row in rows), sum(file.size for file in files)),
         format_row_cost(spent).strip() if spent.responses else "",
     )
     output.print("")
     output.print(", ".join(filter(None, sums)), style="dim")
     if any(figure.turns is None for figure in figures.values()):
-        output.print_message("turns are not counted; run `plait index` once to see them", "dim")
+        output.print_message(
+            "turns and agents are not counted; run `plait index` once to see them", "dim"
+        )
 
 
 def print_overview(ctx: click.Context, gallery: str | None) -> None:
@@ -402,9 +412,9 @@ def _print_totals(output: Output, archive: Archive, rows: list[Facts]) -> None:
     parts = [
         format_count(len(archive.projects), "project"),
         format_count(len(rows), "session"),
-        format_count_if_any(sum(row.subagents for row in rows), "sub-agent"),
+        format_count_if_any(sum(row.subagents for row in rows), "agent log"),
         format_count(sum(row.entries for row in rows), "entry", "entries"),
-        format_bytes(sum(file.size for file in archive.files)),
+        format_log_sizes(sum(row.bytes for row in rows), sum(file.size for file in archive.files)),
     ]
     output.print(SEPARATOR.join(filter(None, parts)), style="bold")
     first = min((row.started for row in rows if row.started), default=None)

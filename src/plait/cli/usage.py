@@ -489,7 +489,7 @@ def _iter_notes(
 ) -> Iterator[tuple[str, str]]:
     """Yield what is said below a table, with its style."""
     total = totals.total
-    notes = [format_count(total.responses, "response")]
+    notes = [f"{format_count(total.responses, 'response')} with usage"]
     if hidden:
         notes.append(f"{format_count(hidden, 'row')} not shown")
     if total.tokens.web_searches:
@@ -664,7 +664,7 @@ def _show_cross(report: Report, dimensions: tuple[Dimension, ...]) -> None:
     if report.limit is not None and report.limit < len(starts):
         shown = rows[: starts[report.limit]]
     count = format_count(table.totals.responses, "response")
-    note = f"{count}, {format_number(table.totals.tokens.total)} tokens"
+    note = f"{count} with usage, {format_number(table.totals.tokens.total)} tokens"
     if len(shown) < len(rows):
         note += f", {format_count(len(rows) - len(shown), 'row')} not shown"
     with output.paged():

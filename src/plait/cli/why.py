@@ -26,6 +26,7 @@ from plait.insights.why import (
     find_jumps,
     format_reason,
     format_saving,
+    format_saving_share,
     format_unknown,
     round_floats,
 )
@@ -246,7 +247,8 @@ def waste_command(
         output.print("no avoidable spending found")
         return
     with output.paged():
-        share = f", {waste.share_of_input:.0%} of what was sent" if waste.share_of_input else ""
+        share = format_saving_share(waste.least_usd, waste.total_usd, waste.input_usd)
+        share = f", {share} of what was sent" if share else ""
         total = f"{format_saving(waste.least_usd, waste.total_usd)} could have been saved{share}"
         output.print(f"{total} ({format_count(waste.sessions, 'session')})", style="bold")
         for finding in waste.findings:

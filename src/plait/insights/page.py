@@ -31,7 +31,7 @@ from plait.insights.report import (
     format_habit_title,
 )
 from plait.insights.waste import Evidence, Waste, WasteFinding
-from plait.insights.why import WASTE_TIPS, WASTE_TITLES, format_saving
+from plait.insights.why import WASTE_TIPS, WASTE_TITLES, format_saving, format_saving_share
 from plait.view.formats import (
     format_count,
     format_duration,
@@ -46,7 +46,6 @@ from plait.view.formats import (
 )
 from plait.view.page.charts import (
     STACKED,
-    format_share,
     render_bar_cell,
     render_folded_table,
     render_row,
@@ -534,7 +533,7 @@ def render_waste_figures(
 
 
 def _render_waste_totals(waste: Waste, base: Slice) -> str:
-    share = format_share(waste.total_usd, waste.input_usd)
+    share = format_saving_share(waste.least_usd, waste.total_usd, waste.input_usd)
     definite = format_money(waste.least_usd) if waste.least_usd else "$0"
     occurrences = sum(finding.count for finding in waste.findings)
     sent = f"{format_money(waste.input_usd)} in all"

@@ -593,3 +593,13 @@ def format_saving(least: float, most: float) -> str:
     if not least:
         return f"up to {format_money(most)}"
     return f"{format_money(least)} to {format_money(most)}"
+
+
+def format_saving_share(least: float, most: float, total: float) -> str:
+    """Return what part of a sum of dollars a range is, at both of its ends."""
+    if total <= 0 or not most:
+        return ""
+    low, high = (f"{100 * value / total:.0f}" for value in (least, most))
+    if low == high:
+        return f"{high} %"
+    return f"{low} to {high} %" if least else f"up to {high} %"

@@ -590,11 +590,12 @@ def _render_usage_totals(usage: UsagePage) -> str:
         f"{tokens.cache_read / tokens.total_input * 100:.1f} %" if tokens.total_input else "0 %"
     )
     link = usage.base.render_link
-    responses = link(format_count(total.responses, "response"), responses=total.responses)
+    count = f"{format_count(total.responses, 'response')} with usage"
+    responses = link(count, responses=total.responses)
     saved_link = link(format_cost(max(saved, 0)), saved=saved)
     cost_per_step = ""
-    if count := sum(1 for row in usage.periods.rows if row.key):
-        cost_per_step = f"{format_cost(total.cost / count)} per active {STEPS[usage.step].lower()}"
+    if steps := sum(1 for row in usage.periods.rows if row.key):
+        cost_per_step = f"{format_cost(total.cost / steps)} per active {STEPS[usage.step].lower()}"
     figures = [
         ("Cost", link(cost, cost=total.cost), cost_per_step),
         ("Tokens", link(format_tokens(tokens.total), tokens=tokens.total), responses),

@@ -56,6 +56,13 @@ def format_bytes(count: int) -> str:
     return f"{count} B" if unit == "B" else f"{value:.{1 if value < 10 else 0}f} {unit}"
 
 
+def format_log_sizes(own: int, everything: int) -> str:
+    """Format the size of sessions' own logs, and with their agents' where that is more."""
+    if format_bytes(own) == format_bytes(everything):
+        return format_bytes(own)
+    return f"{format_bytes(own)} ({format_bytes(everything)} with agents)"
+
+
 def format_tokens(count: int) -> str:
     """Format a number of tokens, "12k"."""
     if count < THOUSAND:

@@ -342,6 +342,7 @@ class Snapshot:
             started=facts.started,
             ended=facts.ended,
             bytes=facts.bytes,
+            all_bytes=sum(file.size for file in self.names[name].files),
             is_live=facts.session in self.archive.running,  # facts may be a moment old
             deleted_at=facts.deleted_at,
             mark=facts.mark,

@@ -62,6 +62,8 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     started: str | None = None
     ended: str | None = None
     bytes: int = 0
+    all_bytes: int = 0
+    """With its agents and everything else that lies with it."""
     is_live: bool = False
     mark: str = ""
     """`kept` where it is no longer at its source, `incomplete` where only parts of it were left, else

@@ -16,7 +16,7 @@ from plait.conversation.prices import Prices
 from plait.conversation.usage import BilledResponse
 from plait.errors import SourceError
 from plait.insights.waste import Waste
-from plait.insights.why import format_saving
+from plait.insights.why import format_saving, format_saving_share
 from plait.usage.spending import filter_by_time, group_spending
 from plait.view.formats import (
     format_bytes,
@@ -27,7 +27,6 @@ from plait.view.formats import (
     format_tokens,
 )
 from plait.view.page.charts import (
-    format_share,
     render_days_table,
     render_row,
     render_scroll_area,
@@ -404,7 +403,8 @@ def _render_weeks(home: Home) -> str:
     if home.waste is not None and home.waste.findings:
         url = Period(since=format_day(monday)).url("waste")
         amount = format_saving(home.waste.least_usd, home.waste.total_usd)
-        share = format_share(home.waste.total_usd, home.waste.input_usd)
+        least, most = home.waste.least_usd, home.waste.total_usd
+        share = format_saving_share(least, most, home.waste.input_usd)
         note = f" <small>{share} of input cost</small>" if share else ""
         saving = (
             f'<p class="saving">Potential savings this week: <a href="{esc(url)}">{esc(amount)}'

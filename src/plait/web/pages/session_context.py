@@ -33,18 +33,13 @@ XRAY_KINDS: dict[FillKind, str] = {
     "calls": "tool calls",
     "results": "tool results",
     "reports": "agent reports",
-    "pictures": "pictures",
+    "pictures": "pictures and documents",
 }
-
-
-def has_enough_requests(columns: Sequence[XrayColumn]) -> bool:
-    """Return whether there are enough requests for a chart."""
-    return len(columns) >= FEWEST
 
 
 def render_xray(head: SessionHeader, columns: Sequence[XrayColumn]) -> str:
     """Render one column per request by what filled it, nothing where there are too few."""
-    if not has_enough_requests(columns):
+    if len(columns) < FEWEST:
         return ""
     # As many columns as there is room for: of merged ones, the most expensive stays.
     step = -(-len(columns) // MOST_COLUMNS)
@@ -132,8 +127,8 @@ TICKED = ("results", "reports", "calls")
 RECENT = 3
 """Turns at the end that are not compressed, where nobody says otherwise."""
 BY_CHARACTERS = (
-    "Estimated by the characters of each message; what stands above is by the tokens that "
-    "requests were counted with, and differs."
+    "Estimated by the characters of each message, like the bar above. The chart of requests "
+    "divides the tokens that each request was counted with, so its parts differ."
 )
 
 
@@ -256,15 +251,6 @@ def _render_compress(context: Weighed) -> str:
 
 MOST_SHOWN = 400_000
 """Characters of a block that stand in a page."""
-NAMES = {
-    "system": "system prompt and tools, not in the log",
-    "prompts": "prompts and reminders",
-    "answers": "answers",
-    "thinking": "thinking",
-    "calls": "tool calls",
-    "results": "tool results",
-    "media": "pictures and documents",
-}
 REASONS = {
     "abandoned branch": "They stand on branches that were left.",
     "api error": "Errors are shown to people, not to the model.",
@@ -293,7 +279,9 @@ def render_context_body(
     if context.tokens is None and not context.messages:
         return f'{refusal}<p class="empty">There are no messages.</p>'
     tokens, estimated, window = context.tokens, context.estimated, context.window
-    parts = _list_parts(context, columns)
+    fills: dict[str, int] = {fill.kind: fill.tokens for fill in context.fills}
+    fills["system"] = context.parts.get("system", 0)
+    parts = [(kind, name, fills[kind]) for kind, name in XRAY_KINDS.items() if fills.get(kind)]
     used = max(tokens or 0, estimated)
     measured = f"{format_tokens(tokens)} tokens after the last answer" if tokens else ""
     estimate = f"{format_tokens(estimated)} tokens of messages, estimated"
@@ -314,14 +302,6 @@ def render_context_body(
         f"{_render_messages(head, context, start)}"
         f"{_render_left_out(head, context.left_out)}"
     )
-
-
-def _list_parts(context: Weighed, columns: Sequence[XrayColumn]) -> list[tuple[str, str, int]]:
-    """Return what fills the window: kind, name and tokens, as in the last request."""
-    if has_enough_requests(columns):
-        last = columns[-1].fills
-        return [(kind, name, last[kind]) for kind, name in XRAY_KINDS.items() if last.get(kind)]
-    return [(part, NAMES[part], count) for part, count in context.parts.items()]
 
 
 def _render_messages(head: SessionHeader, context: Weighed, start: int) -> str:

@@ -19,6 +19,7 @@ from plait.view.formats import (
     format_count,
     format_count_if_any,
     format_day,
+    format_log_sizes,
     format_money,
     join_dotted,
 )
@@ -424,7 +425,9 @@ def render_session_results(page: SessionListPage) -> str:
     summary = join_dotted(
         format_count(len(found), "session"),
         format_count(len({session.project for session in found}), "project"),
-        format_bytes(sum(session.bytes for session in found)),
+        format_log_sizes(
+            sum(session.bytes for session in found), sum(session.all_bytes for session in found)
+        ),
         f"{format_count(page.unread, 'more session')} still to be read …" if page.unread else "",
         "counting tokens and cost …" if page.is_counting and not is_counted else "",
     )
