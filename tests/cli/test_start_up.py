@@ -34,8 +34,9 @@ FULL = {"ls": 315, "usage": 275, "search README": 330, "doctor --json": 260, "st
 """And where there are some."""
 LIGHT = "chat"
 READING = (
-    "blame cat history check clone completion compress config delete file files fork hook index lake move "
-    "pin port rename repair search star switch tag undo ls usage"
+    "about blame cat handoff history check clone completion compress config delete file files fork "
+    "hook index lake mcp move pin port recall rename repair search standup star switch tag undo ls "
+    "usage"
 )
 TELLING = (
     "context diff doctor insights keep log paths redact restore resume show stats trace tree waste "

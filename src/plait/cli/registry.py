@@ -54,6 +54,11 @@ ROWS = (
     Command("files", "Search", "List or extract the files that a session changed.", "files"),
     Command("history", "Search", "Show the history of a file across sessions.", "files"),
     Command("blame", "Search", "Show which turn of which session wrote each line.", "files"),
+    Command("recall", "Search", "Find earlier turns that answer a question.", "recall", "writes"),
+    Command(
+        "about", "Search", "Show who wrote or met a file, symbol or error.", "recall", "writes"
+    ),
+    Command("standup", "Search", "Write what was done lately, by project.", "recall"),
     Command("star", "Search", "Star sessions and turns to find them again.", "stars", "writes"),
     Command("usage", "Cost", "Show tokens and cost by day, session, model and more.", "usage"),
     Command("why", "Cost", "Explain what a session cost, request by request.", "why"),
@@ -78,6 +83,8 @@ ROWS = (
     Command("keep", "Back up", "Back up sessions before they are deleted.", "keep", "writes"),
     Command("restore", "Back up", "Restore a session from the backup.", "keep", "writes"),
     Command("resume", "Continue", "Print the resume command and any warnings.", "resume", "writes"),
+    Command("handoff", "Continue", "Write a brief for whoever continues.", "recall", "writes"),
+    Command("mcp", "Continue", "Serve earlier sessions to agents.", "recall", "writes"),
     Command(
         "chat",
         "Continue",

@@ -108,7 +108,7 @@ def serve_command(request: Request, /, **asked: Any) -> None:
 
 
 def _serve_sessions(request: Request, asked: dict[str, Any]) -> None:
-    file, output = _running_file(request), request.output
+    file, output = running_file(request), request.output
     if asked["is_stopped"]:
         stop_running_server(request, file)
         return
@@ -255,13 +255,14 @@ def _with_gallery(request: Request, gallery: str | None) -> Request:
     request.output.note("you have no sessions yet; this is the examples gallery")
     copy = request.settings.state / "gallery"
     found = Request((str(copy),), request.colour, request.has_pager)
-    if find_running_server(_running_file(found)) is None:
+    if find_running_server(running_file(found)) is None:
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(gallery, copy)  # edits must not change the checkout
     return found
 
 
-def _running_file(request: Request) -> Path:
+def running_file(request: Request) -> Path:
+    """Return the file that tells of a running server for these sessions."""
     return request.settings.state / f"serve-{request.settings.index.name}.json"
 
 
@@ -294,11 +295,11 @@ def open_command(
     if turn and session is None:
         raise UserError("`--turn` needs a session", "`plait open SESSION --turn N`")
     to = _page_path(request, session, turn) if session else "/"
-    running = find_running_server(_running_file(request)) or _start_server(request)
+    running = find_running_server(running_file(request)) or _start_server(request)
     if is_key_printed:
         write_bytes(f"{Keys(running.secret).key}\n".encode())
         return
-    path = write_opening_file(_running_file(request).parent, running, to)
+    path = write_opening_file(running_file(request).parent, running, to)
     if is_printed:
         write_bytes(f"{path}\n".encode("utf-8", "surrogateescape"))
     elif not open_in_browser(path):
@@ -345,7 +346,7 @@ def _start_server(request: Request) -> RunningServer:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         has_ended = process.poll() is not None
-        if running := find_running_server(_running_file(request)):
+        if running := find_running_server(running_file(request)):
             return running
         if has_ended:
             break

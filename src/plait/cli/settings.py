@@ -416,6 +416,11 @@ def claude_config_folder() -> Path:
     return expand_user(claude_folder_setting(os.environ), os.environ)
 
 
+def calling_session() -> str | None:
+    """Return the session of Claude Code that has started this program, None where it says none."""
+    return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
+
+
 def pipe_width() -> int:
     """Return how wide output to a pipe is: COLUMNS, if it is a usable number, else 100."""
     columns = os.environ.get("COLUMNS", "")

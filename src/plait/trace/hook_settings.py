@@ -71,7 +71,7 @@ def plan_install(
 
     The hook that Claude Code shows on the screen is only updated, unless it is asked for.
     """
-    before = _read_text(path)
+    before = read_settings_text(path)
     installed = dict(_iter_our_hooks(path, before, hooks))
     groups = {
         name: {
@@ -86,7 +86,7 @@ def plan_install(
         for event, name in hooks.events.items()
         if event != SHOWN_EVENT or with_shown_event or name in installed
     }
-    mark, text = _split_bom(before)
+    mark, text = split_bom(before)
     if not text.strip():
         settings = {"hooks": {name: [group] for name, group in groups.items()}}
         new = json.dumps(settings, indent=2, ensure_ascii=False)
@@ -98,11 +98,11 @@ def plan_install(
 
 def plan_uninstall(path: Path, hooks: HookSet = TRACE_HOOKS) -> SettingsPlan:
     """Return the plan that removes our hooks, and what they leave empty."""
-    before = _read_text(path)
+    before = read_settings_text(path)
     installed = dict(_iter_our_hooks(path, before, hooks))
     if not installed:
         return SettingsPlan(path, before, before)
-    mark, text = _split_bom(before)
+    mark, text = split_bom(before)
     is_compact = text.startswith('{"')  # not written by us
     for name in installed:
         text = _remove_hook_text(text, name, hooks.command_pattern)
@@ -113,12 +113,12 @@ def plan_uninstall(path: Path, hooks: HookSet = TRACE_HOOKS) -> SettingsPlan:
 
 def list_installed_hooks(path: Path, hooks: HookSet = TRACE_HOOKS) -> dict[str, str]:
     """Return our hooks in a settings file: the event and the command of each."""
-    return dict(_iter_our_hooks(path, _read_text(path), hooks))
+    return dict(_iter_our_hooks(path, read_settings_text(path), hooks))
 
 
 def list_other_tracing_hooks(path: Path) -> list[str]:
     """Return the commands of other hooks that seem to send traces."""
-    hooks = _get_hooks(path, _parse_settings(path, _read_text(path)))
+    hooks = _get_hooks(path, parse_settings(path, read_settings_text(path)))
     commands = [str(entry.get("command", "")) for _, entry in _iter_entries(hooks)]
     return [
         command
@@ -129,7 +129,7 @@ def list_other_tracing_hooks(path: Path) -> list[str]:
 
 def write_settings(plan: SettingsPlan, backup: Path) -> None:
     """Write the settings, unless they have changed since; the old ones are kept as a backup."""
-    if _read_text(plan.path) != plan.before:
+    if read_settings_text(plan.path) != plan.before:
         raise UserError(f"'{plan.path}' has changed in the meantime", "run the command again")
     file = plan.path.resolve()  # a link stays a link
     try:
@@ -147,7 +147,7 @@ def write_settings(plan: SettingsPlan, backup: Path) -> None:
         raise SourceError(f"cannot write '{plan.path}': {reason}") from error
 
 
-def _read_text(path: Path) -> str | None:
+def read_settings_text(path: Path) -> str | None:
     """Return the text of a settings file; None if there is none."""
     try:
         return read_regular(path).decode("utf-8")
@@ -158,16 +158,17 @@ def _read_text(path: Path) -> str | None:
         raise SourceError(f"cannot read '{path}': {reason.lower()}") from error
 
 
-def _split_bom(text: str | None) -> tuple[str, str]:
+def split_bom(text: str | None) -> tuple[str, str]:
     """Return the byte order mark of a text, and the rest."""
     text = text or ""
     rest = text.removeprefix(MARK)
     return text[: len(text) - len(rest)], rest
 
 
-def _parse_settings(path: Path, text: str | None) -> dict[str, Any]:
+def parse_settings(path: Path, text: str | None) -> dict[str, Any]:
+    """Return the settings in the text of a file, {} where there is none."""
     try:
-        rest = _split_bom(text)[1]
+        rest = split_bom(text)[1]
         settings = json.loads(rest) if rest.strip() else {}
     except ValueError as error:
         raise UserError(
@@ -250,6 +251,6 @@ def _iter_entries(hooks: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any
 
 def _iter_our_hooks(path: Path, text: str | None, hooks: HookSet) -> Iterator[tuple[str, str]]:
     """Yield our hooks in the text of a settings file: the event and the command of each."""
-    for name, entry in _iter_entries(_get_hooks(path, _parse_settings(path, text))):
+    for name, entry in _iter_entries(_get_hooks(path, parse_settings(path, text))):
         if hooks.command_pattern.search(str(entry.get("command", ""))):
             yield name, entry["command"]

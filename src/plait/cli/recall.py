@@ -1,0 +1,315 @@
+"""`plait recall`, `about`, `standup`, `handoff` and `mcp`: what earlier sessions know."""
+
+import signal
+import sys
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from plait.cli.automation import InstallPlan, confirm_and_install, explicit_roots, program_arguments
+from plait.cli.options import (
+    Request,
+    combine_options,
+    command,
+    complete_session,
+    dry_run_option,
+    json_option,
+)
+from plait.cli.output import write_bytes
+from plait.cli.selection import parse_time_option
+from plait.cli.settings import calling_session, claude_config_folder
+from plait.cli.text import now, shell_command
+from plait.errors import MissingExtra, UserError
+
+if TYPE_CHECKING:
+    from plait.recall.answers import Recall
+    from plait.recall.model import Answer
+
+BUDGET = 2000
+SCOPES = ("user", "project", "local")
+answer_options = combine_options(
+    click.option(
+        "--project",
+        metavar="NAME",
+        default=".",
+        help="A project; default that of this directory, '*' for all.",
+    ),
+    click.option(
+        "--budget",
+        metavar="TOKENS",
+        default=BUDGET,
+        show_default=True,
+        help="At most this many tokens, up to 9000.",
+    ),
+    click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
+    json_option,
+)
+since_option = click.option("--since", metavar="TIME", help="Only after this: a day, a time, 7d.")
+limit_option = click.option(
+    "-n", "--limit", type=click.IntRange(1, 50), default=5, help="At most this many turns."
+)
+
+
+@command(
+    "recall",
+    click.argument("query", nargs=-1, required=True),
+    answer_options,
+    since_option,
+    click.option("--until", metavar="TIME", help="Only before this day or time."),
+    click.option(
+        "--kind",
+        type=click.Choice(["any", "prompt", "answer", "tool", "file", "error"]),
+        default="any",
+        help="Only what was asked, answered, run, done to a file, or failed.",
+    ),
+    click.option(
+        "--branches",
+        type=click.Choice(["active", "all"]),
+        default="active",
+        help="With all: abandoned branches too.",
+    ),
+    limit_option,
+    click.option("--include-current", is_flag=True, help="Also the session that asks."),
+    examples='plait recall "why was the cache disabled"\nplait recall timeout --kind error --since 30d',
+)
+def recall_command(
+    request: Request,
+    query: tuple[str, ...],
+    budget: int,
+    no_redact: bool,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Find the turns of earlier sessions that answer QUERY, with what became of each.
+
+    Unlike `plait search`, it takes a question: turns with all its words come first, then those
+    with most of them. The answer never exceeds the budget, and secrets are redacted.
+    """
+    answer = _open_recall(request, no_redact=no_redact).recall(" ".join(query), **asked)
+    _present(request, answer, budget, as_json=as_json)
+
+
+@command(
+    "about",
+    click.argument("target"),
+    answer_options,
+    limit_option,
+    examples='plait about src/app.py\nplait about parse_config\nplait about "connection reset by peer"',
+)
+def about_command(
+    request: Request, target: str, budget: int, no_redact: bool, as_json: bool, **asked: Any
+) -> None:
+    """Show which turns wrote, ran or met TARGET and why: a path, a symbol or an error text."""
+    answer = _open_recall(request, no_redact=no_redact).about(target, **asked)
+    _present(request, answer, budget, as_json=as_json)
+
+
+def _open_recall(request: Request, *, no_redact: bool) -> "Recall":
+    from plait.recall.answers import Recall
+
+    return Recall(
+        request.indexed_archive,
+        request.settings.directory,
+        lambda text: parse_time_option(text, now()),
+        calling_session(),
+        is_redacted=not no_redact,
+    )
+
+
+def _present(request: Request, answer: "Answer", budget: int, *, as_json: bool) -> None:
+    from plait.recall.model import render
+
+    if as_json:
+        from msgspec import to_builtins
+
+        request.output.json(to_builtins(answer))
+    else:
+        request.output.write_text(f"{render(answer, budget)}\n")
+
+
+@command(
+    "standup",
+    click.option("--since", metavar="TIME", default="yesterday", help="Start; default yesterday."),
+    click.option("--until", metavar="TIME", help="End; default now."),
+    click.option(
+        "--budget", metavar="TOKENS", default=9000, help="At most this many tokens, up to 9000."
+    ),
+    click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
+    json_option,
+    examples="plait standup\nplait standup --since monday",
+)
+def standup_command(
+    request: Request, since: str, until: str | None, budget: int, no_redact: bool, as_json: bool
+) -> None:
+    """Write what was done, by project, as Markdown: titles, commits, files, tests."""
+    from plait.recall.briefs import list_work, render_standup
+
+    recall, time = _open_recall(request, no_redact=no_redact), now()
+    start = parse_time_option(since, time) or time
+    work = list_work(recall, start, parse_time_option(until, time))
+    if as_json:
+        request.output.json(work)
+    else:
+        request.output.write_text(render_standup(work, start, budget))
+
+
+@command(
+    "handoff",
+    click.argument("session", default="latest", shell_complete=complete_session),
+    click.option("--to", metavar="AGENT", help="Also print the command that starts this agent."),
+    click.option("-o", "--output", "file", metavar="FILE", help="Write the brief here."),
+    click.option(
+        "--budget", metavar="TOKENS", default=4000, help="At most this many tokens, up to 9000."
+    ),
+    click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
+    json_option,
+    examples="plait handoff latest\nplait handoff 3f2a --to codex -o handoff.md",
+)
+def handoff_command(
+    request: Request,
+    session: str,
+    to: str | None,
+    file: str | None,
+    budget: int,
+    no_redact: bool,
+    as_json: bool,
+) -> None:
+    """Write a brief of SESSION for whoever continues it, from the log alone.
+
+    Goal, decisions, open tasks, failing commands, changed files, later prompts and the last state,
+    with turns to look up. With `--to` the brief is written to a file, and the command that starts
+    the other agent with it is printed.
+    """
+    from plait.recall.briefs import build_handoff, format_start, render_handoff
+
+    brief = build_handoff(_open_recall(request, no_redact=no_redact), session)
+    text = render_handoff(brief, budget)
+    path = Path(file) if file else Path(f"handoff-{brief.session[:8]}.md") if to else None
+    target = request.settings.directory / path if path else None
+    start = format_start(to, str(target), brief.directory) if to else None
+    if target:
+        if target.exists() and not file:
+            raise UserError(f"'{path}' exists", "`-o FILE` names another file, or replaces this")
+        try:
+            target.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"cannot write '{path}': {error.strerror}") from error
+    if as_json:
+        from msgspec import to_builtins
+
+        request.output.json(to_builtins(brief) | {"file": str(target or ""), "start": start})
+    elif target:
+        request.output.note(f"wrote {path}")
+        if start:
+            request.output.write_text(f"{start}\n")
+    else:
+        request.output.write_text(text)
+
+
+@command(
+    "mcp",
+    click.option("--http", "is_http", is_flag=True, help="Serve over HTTP on this machine."),
+    click.option(
+        "--port", type=click.IntRange(0, 65535), default=8430, help="With --http: the port."
+    ),
+    click.option("--install", "is_installed", is_flag=True, help="Add it to Claude Code."),
+    click.option("--uninstall", "is_removed", is_flag=True, help="Remove it from Claude Code."),
+    click.option(
+        "--scope",
+        type=click.Choice(SCOPES),
+        default="user",
+        show_default=True,
+        help="For you, for this project's people, or for you in this project.",
+    ),
+    click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask for confirmation."),
+    dry_run_option,
+    click.option("--skill", is_flag=True, help="Print a skill file, for use without a server."),
+    click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
+    examples="plait mcp --install --dry-run\nplait mcp --skill > .claude/skills/recall/SKILL.md",
+)
+def mcp_command(
+    request: Request,
+    is_http: bool,
+    port: int,
+    is_installed: bool,
+    is_removed: bool,
+    scope: str,
+    is_sure: bool,
+    is_dry: bool,
+    skill: bool,
+    no_redact: bool,
+) -> None:
+    """Serve earlier sessions to agents over the Model Context Protocol.
+
+    Five read-only tools: `recall`, `read`, `about`, `sessions` and `cost`; prompts `handoff` and
+    `standup`; sessions as resources. Claude Code starts it once it is installed.
+    """
+    if skill:
+        write_bytes((files("plait.recall") / "SKILL.md").read_bytes())
+    elif is_installed or is_removed:
+        if is_installed and is_removed:
+            raise UserError("use either `--install` or `--uninstall`, not both")
+        _install(request, scope, is_removed=is_removed, is_sure=is_sure, is_dry=is_dry)
+    else:
+        _serve(request, port if is_http else None, no_redact=no_redact)
+
+
+def _install(
+    request: Request, scope: str, *, is_removed: bool, is_sure: bool, is_dry: bool
+) -> None:
+    from plait.recall.install import plan_server
+
+    output, directory = request.output, request.settings.directory
+    where: tuple[str, ...] = ()
+    if scope == "project":
+        path = directory / ".mcp.json"
+    else:
+        configuration = claude_config_folder()
+        path = configuration / ".claude.json"
+        if not path.exists() and configuration.name == ".claude":
+            path = configuration.with_name(".claude.json")
+        where = ("projects", str(directory)) if scope == "local" else ()
+    arguments = [*program_arguments(), "mcp", *explicit_roots(request)]
+    entry = {"type": "stdio", "command": arguments[0], "args": arguments[1:]}
+    plan = InstallPlan("mcp", (plan_server(path, where, None if is_removed else entry),))
+    if not plan.is_change:
+        output.print(f"the server is {'not' if is_removed else 'already'} in {path}")
+    elif confirm_and_install(request, plan, is_sure=is_sure, is_dry=is_dry, is_quiet=False):
+        output.print(f"{'removed the server from' if is_removed else 'added the server to'} {path}")
+
+
+def _serve(request: Request, port: int | None, *, no_redact: bool) -> None:
+    try:
+        from plait.mcp_server import PATH, serve_http, serve_stdio
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
+            raise
+        raise MissingExtra(
+            "the server needs the SDK of its protocol", "`pip install 'plait[mcp]'`"
+        ) from None
+    from plait.recall.background import BackgroundIndex
+
+    recall = _open_recall(request, no_redact=no_redact)
+    recall.index = BackgroundIndex(request.settings.index)
+    with suppress(KeyboardInterrupt):
+        if port is None:
+            serve_stdio(recall)
+            return
+        from plait.cli.serve import running_file
+        from plait.web.address import find_running_server, open_listener
+        from plait.web.guard import Keys, new_secret
+
+        running = find_running_server(running_file(request))
+        listener = open_listener("127.0.0.1", port)
+        secret = running.secret if running else new_secret()
+        used = listener.getsockname()[1]
+        url, key = f"http://127.0.0.1:{used}{PATH}", Keys(secret).key
+        request.output.note(f"serving at {url}", no_wrap=True)
+        hint = shell_command("plait", "open", "--print-key", *request.root_options)
+        shown = key if sys.stderr.isatty() or not running else f"`{hint}` prints it"
+        request.output.note(f"send `Authorization: Bearer KEY`; key {shown}", no_wrap=True)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        serve_http(recall, listener, secret)

@@ -1,0 +1,65 @@
+"""The index of a server: built and updated beside the questions, which never wait for it long."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from plait.errors import PlaitError
+from plait.index.freshness import is_fresh, load_stamps
+
+if TYPE_CHECKING:
+    from plait.archive import Archive
+
+FRESH_SECONDS = 3.0
+"""How long the folders are taken to be as they were."""
+PATIENCE = 1.0
+"""Seconds for which a question waits for an update."""
+
+
+@dataclass
+class BackgroundIndex:
+    """Keeps an index up to date in a thread of its own."""
+
+    folder: Path
+    done: int = 0
+    total: int = 0
+    problem: str = ""
+    _thread: Thread | None = None
+    _checked: float = field(default=-FRESH_SECONDS)
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether it is being built or updated now."""
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def exists(self) -> bool:
+        """Return whether there is an index that can answer."""
+        return bool(load_stamps(self.folder))
+
+    @property
+    def is_due(self) -> bool:
+        """Return whether it is time to look at the folders again."""
+        return time.monotonic() - self._checked >= FRESH_SECONDS
+
+    def refresh(self, archive: "Archive") -> None:
+        """Start an update where one is needed; wait a moment for it where there is an index."""
+        self._checked = time.monotonic()
+        if not self.is_running and not is_fresh(self.folder, archive.inventory.stamps()):
+            self.done = self.total = 0
+            self._thread = Thread(target=self._update, args=(archive.reopen(),), daemon=True)
+            self._thread.start()
+        if self._thread and self.exists:
+            self._thread.join(PATIENCE)
+
+    def _update(self, archive: "Archive") -> None:
+        def report(done: int, total: int) -> None:
+            self.done, self.total = done, total
+
+        try:
+            archive.update_index(self.folder, watch=report)
+            self.problem = ""
+        except PlaitError as error:
+            self.problem = error.message

@@ -1,0 +1,117 @@
+"""Questions with known answers: the right turn is found first, or among the first five."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from plait.archive import Archive
+from plait.cli.selection import parse_time_option
+from plait.recall.answers import Recall
+
+GALLERY = {
+    "why was the gift card discount taken off twice": "336718fa:1",
+    "test for a gift card worth more than the cart": "336718fa:2",
+    "one-line commit message for the gift card fix": "336718fa:3",
+    "rate limit for login attempts": "9ba792fd 34e60609 d8144d28",
+    "should the login limit use redis": "d8144d28:2",
+    "which answer do more than five login attempts get, 429": "9ba792fd",
+    "how do we search 4,000 products": "e15389d1:1",
+    "FTS5 with prefixes so that choc finds chocolate": "e15389d1:2",
+    "keep the search table in step when a product is renamed": "e15389d1:3",
+    "why does report.py take 40 minutes": "2c687a8d:1",
+    "use Decimal and a single pass for the report": "2c687a8d:2",
+    "report in under five seconds without a database": "2c687a8d:3",
+    "table per cost centre with a column for each month": "2c687a8d:4",
+    "daily file with minutes only from the station": "4a59044d:1",
+    "delete readings older than a week": "4a59044d:2",
+    "why did we stop importing the 2019 archive": "4bb035b5",
+    "skip the twelve rows without an account": "4bb035b5:3",
+    "what happens when a bank renames a column": "9f50ca92:1",
+    "delimiter of the csv exports": "9f50ca92",
+    "why does quill hang on unclosed emphasis": "b1bdcbd7:1",
+    "home page takes three seconds, queries for the means": "39852fd7:1",
+    "dark mode for the dashboard": "6c327eac:1",
+    "does the dashboard work on a phone": "6c327eac:2",
+    "uploads to the bucket fail with 403": "03e8971f:1",
+    "what changed since v1.3 for users": "7d5638b0:1",
+    "where was version 1.4.0 tagged": "7d5638b0:3",
+    "better palette for the bars in the chart": "5f9c417d:1",
+    "tests that fail once in ten runs on CI": "30ca0be7:1",
+    "different anchors for headings with the same text": "b4bc37f8:1",
+    "migration 0007 cannot be undone": "2eb7e609",
+}
+"""Over the examples: a handle, or the sessions that are right whatever the turn."""
+CORPUS = {
+    "skill that lets claude and codex collaborate with entire checkpoints": "fe3ed705",
+    "CI test that keeps failing, critical design review of the nested export": "967e501d",
+    "why does npm run check pass locally and fail in CI": "0fae0449",
+    "timeline filter hides the group instead of all items": "0d3a8e6f",
+    "group.visible of the vis library": "0d3a8e6f",
+    "re-run evaluation from the summary page": "515da1e8",
+    "what does _get_enhanced_session_navigation do": "37f83ec9",
+    "commit pending changes and unknown files, project health check": "a7da6a22",
+    "make the pull request helper installable with uv": "cb2e607c",
+    "look up the pull request for the current branch by default": "cb2e607c",
+    "test the new installs without merging into main": "95047199",
+    "packmind promotion after remediation": "8fc80a94",
+    "redirect so the old tokenizer url does not break on vercel": "9e953218",
+    "evaluate impact cannot be re-run on a remediation after removing the evaluation": "4550d4cb",
+    "batch remediation prompts max 10 issues": "0fccf939",
+    "pid collision sessions gh issue 109": "2f7a33aa",
+    "intelligent merge for AGENTS.md and CLAUDE.md": "95dc735b",
+    "marvin logo in ascii art for the skills": "35ea950f",
+    "margin-bottom for details elements that are not open": "4379d1bf",
+    "testing script to replay sessions for gh issue 102": "07f5cca9",
+    "cursor local plugin install did not load on windows and wsl": "415c4d06",
+    "modernise the sound recorder to be cross-browser": "7acd37a8",
+    "github action to run tests and linting with act": "fe869ecb",
+    "code review and refactoring of the tokenizer with a web worker": "f852ad25",
+    "tests for _is_cache_version_compatible": "aa5c5ada",
+    "token usage totals in the top level index.html": "07f2e15c",
+    "clear issue selection basket after remediation": "30bcbd5e",
+    "merge action summary and diff sections into a unified file list": "85e17327",
+    "opencode plugin like superpowers": "c5b3d2bd",
+    "copilot instructions shown instead of AGENTS.md": "5e1ab9a6",
+}
+"""Over the shared logs: the session that is right."""
+
+
+def parse_time(text: str) -> datetime | None:
+    """Returns a time as people write it."""
+    return parse_time_option(text, datetime.now(UTC))
+
+
+def places(recall: Recall, questions: dict[str, str]) -> dict[str, int]:
+    """Returns at which place each question's answer was found; 0 for not among the first five."""
+    found = {}
+    for question, expected in questions.items():
+        answer = recall.recall(question, project="*", branches="all", limit=5)
+        right = tuple(expected.split())
+        numbers = [n for n, item in enumerate(answer.items, 1) if is_right(item.handle, right)]
+        found[question] = numbers[0] if numbers else 0
+    return found
+
+
+def is_right(handle: str, expected: tuple[str, ...]) -> bool:
+    """Returns whether a handle is what is expected, on whatever branch."""
+    session, _, turn = handle.partition(":")
+    bare = f"{session.partition('@')[0]}:{turn}"
+    return any(bare == wanted or bare.split(":")[0] == wanted for wanted in expected)
+
+
+@pytest.mark.parametrize("source", ["gallery", "corpus"])
+def test_thirty_questions_are_answered(
+    source: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    questions = GALLERY if source == "gallery" else CORPUS
+    assert len(questions) == 30
+    if source == "gallery":
+        root = request.getfixturevalue("gallery")
+    else:
+        root = request.getfixturevalue("shared") / "corpus"
+    recall = Recall(Archive([root], index=tmp_path / "index"), tmp_path, parse_time)
+    found = places(recall, questions)
+    others = {question: place for question, place in found.items() if place != 1}
+    assert sum(place == 1 for place in found.values()) >= 24, others
+    assert sum(place > 0 for place in found.values()) >= 29, others
