@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         entries,
         read,
     )
+    from plait.sessions.blocks import Block, BlockAdded, BlockUpdated, Cleared
     from plait.store.sdk import SessionStore
     from plait.write.writer import SessionWriter
 
@@ -57,7 +58,11 @@ __all__ = [
     "Archive",
     "Assistant",
     "Attachment",
+    "Block",
+    "BlockAdded",
+    "BlockUpdated",
     "Broken",
+    "Cleared",
     "Conversation",
     "Conversations",
     "Message",
@@ -93,6 +98,10 @@ __all__ = [
 PACKAGES = frozenset({"documents", "graph", "redact"})
 HOMES = {
     "Archive": "plait.archive",
+    "Block": "plait.sessions.blocks",
+    "BlockAdded": "plait.sessions.blocks",
+    "BlockUpdated": "plait.sessions.blocks",
+    "Cleared": "plait.sessions.blocks",
     "ToolCall": "plait.conversation.model",
     "Conversation": "plait.conversation.model",
     "Conversations": "plait.conversation.model",

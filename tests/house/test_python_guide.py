@@ -24,8 +24,8 @@ HOME = "/home/me/.claude"
 MOST_LINES = 15
 
 
-def test_there_are_six_scripts_of_fifteen_lines_at_most_with_public_names_alone() -> None:
-    assert len(SCRIPTS) == 6
+def test_there_are_seven_scripts_of_fifteen_lines_at_most_with_public_names_alone() -> None:
+    assert len(SCRIPTS) == 7
     for code, _ in SCRIPTS:
         assert len(code.splitlines()) < MOST_LINES
         assert set(re.findall(r"plait\.([A-Za-z_]\w*)", code.replace(HOME, ""))) <= set(
@@ -70,6 +70,29 @@ def test_sessions_are_seen_as_they_go_on(tmp_path: Path) -> None:
         finally:
             script.kill()
     assert result.startswith("Gift card is deducted twice at checkout | ")
+
+
+def test_a_session_is_followed_block_by_block(tmp_path: Path) -> None:
+    shutil.copytree(GALLERY / "straight-line", tmp_path / "logs")
+    log = next((tmp_path / "logs").rglob("*.jsonl"))
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    result = next(number for number, line in enumerate(lines) if '"tool_result"' in line)
+    log.write_text("".join(lines[:result]), encoding="utf-8")
+    code = next(code for code, _ in SCRIPTS if ".follow(" in code).replace(HOME, str(tmp_path))
+    with subprocess.Popen(
+        [sys.executable, "-u", "-c", code], stdout=subprocess.PIPE, text=True
+    ) as script:
+        assert script.stdout
+        try:
+            while "ToolCall(" not in (line := script.stdout.readline()):
+                assert line.startswith("added ")
+            with log.open("a", encoding="utf-8") as file:
+                file.write(lines[result])
+            while (line := script.stdout.readline()).startswith("added "):
+                pass
+        finally:
+            script.kill()
+    assert line.startswith("updated toolu_")
 
 
 def test_every_function_of_a_conversation_answers() -> None:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # a list needs no graph: most modules are loaded when one is 
     from plait.index.model import IndexReport
     from plait.record import Record
     from plait.record.counts import LogFileCounts
+    from plait.sessions.blocks import BlockEvent
     from plait.sessions.conversations import SessionConversations, SessionTurn
     from plait.sessions.fresh_index import FreshIndex
     from plait.sessions.open_session import OpenSession
@@ -426,3 +427,9 @@ class SessionLibrary:
         from plait.sessions.watch import watch_sessions
 
         return watch_sessions(self, **options)
+
+    def follow(self, session: SessionRef, **options: Any) -> "Iterator[BlockEvent]":
+        """Yield the blocks of a session, then what changes in them while it is written."""
+        from plait.sessions.blocks import follow_session
+
+        return follow_session(self, self.session(session), **options)
