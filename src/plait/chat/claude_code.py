@@ -273,7 +273,7 @@ class ClaudeProcess:
             await stdin.drain()
 
     async def control(self, subtype: str, **request: Any) -> Json:
-        """Ask it to do something; returns what it answers, raises UserError where it refuses."""
+        """Ask it to do something; return what it answers, raises UserError where it refuses."""
         name = f"plait-{next(self._numbers)}"
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._pending[name] = answer
@@ -787,7 +787,7 @@ class ClaudeEngine:
         self._run_detached(self._get_process())
 
     async def send(self, content: Content) -> AsyncGenerator[Event, None]:
-        """Asks, and yields what happens until nothing waits; left early, the turn is stopped."""
+        """Ask, and yield what happens until nothing waits; left early, the turn is stopped."""
         if self.is_busy:
             raise UserError("a turn is running", "`queue` adds a prompt to it")
         if self._is_closed:
@@ -886,7 +886,7 @@ class ClaudeEngine:
         return [f"{item.get('name')}: {item.get('status')}" for item in found] or ["no servers"]
 
     async def rename(self, title: str) -> str:
-        """Give the session a name; returns what the person is told."""
+        """Give the session a name; return what the person is told."""
         name = " ".join(title.split())
         if not name:
             raise UserError("a title cannot be empty", "such as `/rename the parser`")

@@ -318,7 +318,7 @@ class ToolCallRunner:
             self._runtime.writer.attribution = named
 
     def _log_pull_request(self, proposal: Proposal, outcome: Outcome) -> Outcome:
-        """Log the pull request that a command made, and returns the outcome that tells of it."""
+        """Log the pull request that a command made, and return the outcome that tells of it."""
         if proposal.effect != "execute" or outcome.is_error:
             return outcome
         found = find_pull_request(str(proposal.arguments.get("command", "")), outcome.content)
@@ -499,7 +499,7 @@ class Turn:
             else:
                 fields = {} if is_older else prompt.fields(is_typed=self._is_typed)
                 self._prompt_uuid = writer.prompt(
-                    prompt.log_content, is_beside=bool(accepted), uuid=prompt.uuid, **fields
+                    prompt.log_content, continues_turn=bool(accepted), uuid=prompt.uuid, **fields
                 )
             self._emit(PromptLogged(self._prompt_uuid, words))
             accepted.append((prompt, effect))
@@ -581,7 +581,7 @@ class Turn:
                 return ending
 
     async def _request_response(self) -> ResponseLogged:
-        """Asks, once there is room; where there is too little after all, makes some."""
+        """Ask once there is room; where there is too little after all, make some."""
         compactor = self._runtime.compactor
         if compactor:
             self._report_compaction(await compactor.compact_if_needed())

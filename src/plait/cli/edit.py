@@ -376,12 +376,12 @@ def _format_not_applied(how: EditOptions) -> str:
 def format_proof(proof: "Proof") -> str:
     """Describe in one sentence how a client resumed a session."""
     if proof.state == "not installed":
-        reason = f"cannot be started: {proof.said}" if proof.said else "is not installed here"
+        reason = f"cannot be started: {proof.output}" if proof.output else "is not installed here"
         return f"none: 'claude' {reason}"
     client = safe_line((proof.client or "claude").partition(" ")[0])
     if proof.state == "not resumed":
         agreed = ", as `plait context` says" if proof.is_equal else ""
-        return f"{client} does not resume it{agreed}: {safe_line(proof.said or 'no message')}"
+        return f"{client} does not resume it{agreed}: {safe_line(proof.output or 'no message')}"
     if proof.is_equal is None:
         return f"{client} resumes it, and asks for a summary first: it is too long to continue"
     sent = format_count(proof.messages, "message")

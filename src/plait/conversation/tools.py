@@ -98,6 +98,6 @@ def get_tool(name: str) -> Tool:
 
 
 def is_plan_tool(name: str) -> bool:
-    """Tells a tool by which a plan is put to the person."""
+    """Return whether a tool puts a plan to the person."""
     tool = get_tool(name)
     return tool.kind == "plan" and tool.is_answered_by_person

@@ -408,7 +408,7 @@ class TurnResponses:
         )
 
     def _joins(self, number: int) -> bool:
-        """Tells a line without any id, which joins what is open; an error is one of its own."""
+        """Return whether a response has no id and so joins the open one; an error never does."""
         response = self.conversation.responses[number]
         return response.id is None and response.request is None and not response.is_error
 

@@ -1,4 +1,4 @@
-"""A session to proof: resumed offline by the user's own client, beside what Plait says of it."""
+"""Proof that a session resumes: the installed client resumes it offline and is compared with Plait."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from plait.line import make_project_slug
 from plait.sessions.resume import CLIENT, context
@@ -36,7 +36,7 @@ LOADED = ("Tool loaded.", "[Tool references removed - tools no longer available]
 
 
 def normalize_messages(messages: Iterable[tuple[str, object]], probe: str = "") -> list[Message]:
-    """Returns messages without what varies from run to run, and without the probe."""
+    """Return messages without what varies from run to run, and without the probe."""
     found = ((role, list(_blocks(content, probe))) for role, content in messages)
     return [(role, blocks) for role, blocks in found if role != "system" and blocks]
 
@@ -81,14 +81,14 @@ def _normalize_text(text: str) -> str:
 
 
 def first_difference(ours: list[Message], theirs: list[Message]) -> tuple[int, str] | None:
-    """Returns the number of the first message that differs, and how; None where none does."""
-    for number, (one, other) in enumerate(zip_longest(ours, theirs), 1):
-        if one is None:
+    """Return the number of the first message that differs, and how; None where none does."""
+    for number, (mine, other) in enumerate(zip_longest(ours, theirs), 1):
+        if mine is None:
             return number, "the client sends one more"
         if other is None:
             return number, "the client does not send it"
-        if _comparable(one) != _comparable(other):
-            return number, _describe_difference(one, other)
+        if _comparable(mine) != _comparable(other):
+            return number, _describe_difference(mine, other)
     return None
 
 
@@ -99,7 +99,9 @@ def _comparable(message: Message) -> str:
 def _describe_difference(ours: Message, theirs: Message) -> str:
     if ours[0] != theirs[0]:
         return f"it is the {theirs[0]}'s, not the {ours[0]}'s"
-    mine, its = (", ".join(str(one.get("type")) for one in found[1]) for found in (ours, theirs))
+    mine, its = (
+        ", ".join(str(block.get("type")) for block in found[1]) for found in (ours, theirs)
+    )
     if mine != its:
         return f"it has {its}, not {mine}"
     return "its words are others"
@@ -138,7 +140,7 @@ class StandIn:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def note(self, body: Json, client: str | None) -> None:
-        """Keeps a request."""
+        """Keep a request."""
         with self._lock:
             self.requests.append(body)
             self.client = self.client or client
@@ -162,7 +164,7 @@ class _Server(ThreadingHTTPServer):
         self.owner = owner
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Stays silent: a client may hang up."""
+        """Stay silent: a client may hang up."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -170,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Prints nothing."""
+        """Print nothing."""
 
     def do_HEAD(self) -> None:
         self._send(200, b"", "text/plain")
@@ -272,8 +274,8 @@ class Proof(Struct, frozen=True, kw_only=True):
     is_equal: bool | None = None
     """Whether it sent what Plait says that it sends; None where that cannot be compared."""
     difference: str | None = None
-    said: str | None = None
-    """What a client said that did not resume, or why it could not be started."""
+    output: str | None = field(default=None, name="said")
+    """What a client printed that did not resume, or why it could not be started."""
 
     @property
     def is_good(self) -> bool:
@@ -282,7 +284,7 @@ class Proof(Struct, frozen=True, kw_only=True):
 
 
 def prove_session(session: "Session", executable: str | None = None) -> Proof:
-    """Resumes a session with the client, where there is one, and returns what came of it."""
+    """Resume a session with the client, where there is one, and return what came of it."""
     client = executable or shutil.which(CLIENT)
     if client is None or not os.access(client, os.X_OK):
         return Proof(state="not installed")
@@ -292,22 +294,22 @@ def prove_session(session: "Session", executable: str | None = None) -> Proof:
         called = _copy_session(room, session)
         with StandIn() as standin:
             try:
-                said = _run(client, room, called, standin.url)
+                output = _run(client, room, called, standin.url)
             except OSError as error:  # what was done before stays done, and is told
-                return Proof(state="not installed", said=(error.strerror or str(error)).lower())
-        return _judge(standin, expected, said)
+                return Proof(state="not installed", output=(error.strerror or str(error)).lower())
+        return _judge(standin, expected, output)
 
 
 def _copy_session(room: Path, session: "Session") -> str:
-    """Lays a copy of a session where the client looks for it; returns its name there."""
+    """Copy a session to where the client looks for it, and return its name there."""
     name = session.path.stem if _is_id(session.path.stem) else NAMELESS
     project = room / "config" / "projects" / make_project_slug(str(room / "work"))
     for folder in (project, room / "home", room / "work"):
         folder.mkdir(parents=True)
     shutil.copyfile(session.path, project / f"{name}.jsonl")
-    beside = session.path.with_suffix("")
-    if beside.is_dir():
-        shutil.copytree(beside, project / name, symlinks=True)
+    folder = session.path.with_suffix("")
+    if folder.is_dir():
+        shutil.copytree(folder, project / name, symlinks=True)
     return name
 
 
@@ -344,7 +346,7 @@ def _result_text(out: str) -> str:
 
 
 def _environment(room: Path, url: str) -> dict[str, str]:
-    """Returns all that the client knows of the world; nothing of it is the user's."""
+    """Return all that the client knows of the world; nothing of it is the user's."""
     return {
         "PATH": os.defpath,
         "HOME": str(room / "home"),
@@ -359,7 +361,7 @@ def _environment(room: Path, url: str) -> dict[str, str]:
     }
 
 
-def _judge(standin: StandIn, expected: "Context", said: str) -> Proof:
+def _judge(standin: StandIn, expected: "Context", output: str) -> Proof:
     for request in standin.requests:
         messages = request.get("messages")
         if not isinstance(messages, list):
@@ -370,11 +372,13 @@ def _judge(standin: StandIn, expected: "Context", said: str) -> Proof:
         if PROBE in last:
             return _compare(standin, expected, messages)
     is_agreed = not expected.resumes
-    return Proof(state="not resumed", client=standin.client, is_equal=is_agreed, said=said[:300])
+    return Proof(
+        state="not resumed", client=standin.client, is_equal=is_agreed, output=output[:300]
+    )
 
 
 def _compare(standin: StandIn, expected: "Context", messages: list[dict[str, object]]) -> Proof:
-    sent = ((str(one.get("role")), one.get("content")) for one in messages)
+    sent = ((str(message.get("role")), message.get("content")) for message in messages)
     theirs = normalize_messages(sent, PROBE)
     found = first_difference(normalize_messages(expected.messages), theirs)
     return Proof(

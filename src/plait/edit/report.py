@@ -426,7 +426,7 @@ def weigh_context(
         for uuid in (item.uuid for item in turn.items)
         if uuid
     }
-    weighed = measure_context(name, found.context, found.tokens, found.written, turns)
+    weighed = measure_context(name, found.context, found.tokens, found.contributions, turns)
     return replace(weighed, next_prompt=describe_next_prompt(found.next_prompt, prices))
 
 

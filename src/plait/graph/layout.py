@@ -77,7 +77,7 @@ def is_opener(node: Node) -> bool:
 
 
 def is_part_of_turn(node: Node) -> bool:
-    """Tells what a person reads from what only leads up to it."""
+    """Return whether a person reads a node, as opposed to what only leads up to it."""
     return not node.is_structural and not node.traits & Trait.META
 
 

@@ -474,7 +474,7 @@ def _find_carried(
     chain = frozenset(context.chain)
     requests = list_paid_requests(opened.sent_lines(file.path))
     in_context = [request for request in requests if request.uuid in chain]
-    fills = measure_fills(context, resumption.written, turns)
+    fills = measure_fills(context, resumption.contributions, turns)
     return price_carried(fills, in_context, resumption.next_prompt.measure, prices)
 
 

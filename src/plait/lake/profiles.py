@@ -125,7 +125,7 @@ def _model_words() -> frozenset[str]:
     patterns = [
         pattern
         for provider in load_price_table().providers
-        for model in provider.listed
+        for model in provider.known_models
         for pattern in model.names
     ]
     plain_patterns = [pattern[1:] for pattern in patterns if pattern[0] in "=^$*"]

@@ -220,7 +220,7 @@ class Opening:
 
 
 def _is_plainly_other(buffer: bytes | bytearray, start: int, stop: int) -> bool:
-    """Tells by the ends of a long line that it holds no answer, which alone is ever billed.
+    """Return whether a long line holds no answer, judged by its ends: only answers are billed.
 
     A quote inside a string is escaped, so what reads `,"type":"` is a key; with no bracket
     before it but the first, it is the line's own. An answer that was glued on has a type of

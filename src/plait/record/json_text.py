@@ -73,12 +73,12 @@ def iter_json_strings(data: bytes) -> Iterator[JsonString]:
 
 
 def is_session_field(spot: JsonString) -> bool:
-    """Tells a field that names a session, whatever its name says besides."""
+    """Return whether a field holds the id of a session."""
     return spot.field.lower().replace(b"_", b"").endswith(b"sessionid") and not spot.is_name
 
 
 def is_pointer_field(spot: JsonString) -> bool:
-    """Tells a field that names records."""
+    """Return whether a field names records."""
     return POINTER.search(spot.field) is not None and not spot.is_name
 
 

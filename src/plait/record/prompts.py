@@ -310,7 +310,7 @@ RECORDS_TO_CHECK = 16
 
 
 def is_warmup_agent(path: Path) -> bool:
-    """Tells such an agent by its first prompt."""
+    """Return whether an agent only warmed up the cache, by its first prompt."""
     for record in islice(read_if_exists(path), RECORDS_TO_CHECK):
         if record.kind == "user" and all(head.type == "text" for head in record.block_heads):
             return record.text.strip() == WARMUP

@@ -58,18 +58,18 @@ class TaggedText(NamedTuple):
 
 
 def is_machine_text(text: str) -> bool:
-    """Tells words in the user's place that begin as only a machine's do."""
+    """Return whether a message of the user begins as only a machine's does."""
     return text.startswith(BEGINNINGS) or STOPPED.match(text) is not None
 
 
 def is_machine_notice(text: str) -> bool:
-    """Tells words in the queue that no person typed: wholly in tags, or an object of ids."""
+    """Return whether queued words were typed by no person: all in tags, or an object of ids."""
     text = text.strip()
     return is_machine_text(text) or is_only_tagged_text(text) or parse_notice(text) is not None
 
 
 def is_only_tagged_text(text: str) -> bool:
-    """Tells a text that is nothing but words in tags of several words, one after another."""
+    """Return whether a text is nothing but tagged words, one tag after another."""
     found = parse_tagged_text(text)
     while found and not found.tag.startswith(EDITOR):
         if not found.rest.strip():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from plait.sessions.project_folders import ProjectFolders
     from plait.store.model import KeptSession
 
-LOOK_AHEAD = 20
+RECORDS_WITH_ID = 20
 """Records after which a log that names no session is taken to name none."""
 LIST_SESSIONS = "`plait ls` lists your sessions"
 Home: TypeAlias = tuple[Path, str]
@@ -99,7 +99,7 @@ def _count_shared_parts(left: Path, right: Path) -> int:
 
 
 def _read_session_id(file: LogFile) -> str | None:
-    ids = (record.session_id for record in islice(read_if_exists(file.path), LOOK_AHEAD))
+    ids = (record.session_id for record in islice(read_if_exists(file.path), RECORDS_WITH_ID))
     return next(filter(None, ids), None)
 
 

@@ -36,7 +36,7 @@ from plait.line.discovery import LOG_SUFFIX, make_log_file
 from plait.line.files import Line, register_source
 from plait.record.reader import parse_entry
 from plait.record.types import Record
-from plait.sessions.discovery import LOOK_AHEAD, DeletedSessions, is_uuid
+from plait.sessions.discovery import RECORDS_WITH_ID, DeletedSessions, is_uuid
 from plait.sessions.model import Session, StorePlace
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _named_in(store: "Store", log: "KeptFile") -> str | None:
         data = next(store.pieces(log), b"")
     except SourceError:  # damaged: its name will do
         return None
-    for number, line in enumerate(islice(data.split(b"\n"), LOOK_AHEAD), 1):
+    for number, line in enumerate(islice(data.split(b"\n"), RECORDS_WITH_ID), 1):
         entry = parse_entry(Line(number, 0, line, True))
         if isinstance(entry, Record) and entry.session_id:
             return entry.session_id

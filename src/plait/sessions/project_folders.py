@@ -75,7 +75,7 @@ class ProjectFolders:
 
     def folders(self, project: str) -> tuple[str, ...]:
         """Return the folders that were folded into a project, by name."""
-        return tuple(sorted(one for one, of in self.projects.items() if of == project))
+        return tuple(sorted(folder for folder, of in self.projects.items() if of == project))
 
     def directory(self, name: str) -> str | None:
         """Return the directory of a project or a folder, None where no session names one."""
@@ -95,10 +95,12 @@ def read_project_folders(
     """
     homes = _homes(archive)
     if known is not None:
-        told = (
-            (session, known[session.path]) for session in archive.sessions if session.path in known
+        places = (
+            get_session_place(session, known[session.path])
+            for session in archive.sessions
+            if session.path in known
         )
-        return group_into_projects((get_session_place(*one) for one in told), homes)
+        return group_into_projects(places, homes)
     archive.load_facts()
     return group_into_projects(map(archive.place, archive.sessions), homes)
 
@@ -118,11 +120,11 @@ def read_indexed_project_folders(
     places: dict[Place, None] = {}
     for key, folder, data in catalogue.facts_by_project():
         try:
-            told = from_bytes(data, LogFacts)
+            facts = from_bytes(data, LogFacts)
         except MsgspecError:  # a session of which nothing more is known
             continue
-        begun = told.cwd, told.first_branch, told.worktree_of
-        places[Place(folder, *begun, is_here=not is_kept(key))] = None
+        started_in = facts.cwd, facts.first_branch, facts.worktree_of
+        places[Place(folder, *started_in, is_here=not is_kept(key))] = None
     return group_into_projects(places, _homes(archive))
 
 
@@ -133,9 +135,9 @@ def _homes(archive: "SessionLibrary") -> list[str]:
 
 
 def get_session_place(session: "Session", found: "Facts | Beginning") -> Place:
-    """Return where a session was begun, as what was read of it says."""
-    told = found.cwd, found.first_branch, found.worktree_of
-    return Place(session.project, *told, is_here=not session.is_kept)
+    """Return where a session was started, as far as its log says."""
+    started_in = found.cwd, found.first_branch, found.worktree_of
+    return Place(session.project, *started_in, is_here=not session.is_kept)
 
 
 def assign_projects(
@@ -198,17 +200,17 @@ class _Repositories:
     @cached_property
     def newest(self) -> dict[str, str]:
         """The directory of each folder: the one that it is named for, else the newest."""
-        return {folder: directories[-1] for folder, directories in self._named.items()}
+        return {folder: directories[-1] for folder, directories in self._directories.items()}
 
     @cached_property
-    def _named(self) -> dict[str, list[str]]:
+    def _directories(self) -> dict[str, list[str]]:
         """The directories of each folder, without strangers where some are what it is named for."""
         found: dict[str, list[str]] = defaultdict(list)
         for place in self._places:
             found[place.folder].append(place.directory or "")
         for folder, directories in found.items():
             unique = dict.fromkeys(directories)
-            own = {one for one in unique if self._slug(one) == folder}
+            own = {directory for directory in unique if self._slug(directory) == folder}
             found[folder] = [
                 directory for directory in directories if directory in own
             ] or directories
@@ -217,17 +219,17 @@ class _Repositories:
     @cached_property
     def roots(self) -> dict[str, set[str | None]]:
         """The repositories that the sessions of each folder belong to."""
-        told = {place.folder for place in self._places if place.branch not in NO_BRANCH}
+        in_git = {place.folder for place in self._places if place.branch not in NO_BRANCH}
         found: dict[str, set[str | None]] = {}
-        for folder, directories in self._named.items():
+        for folder, directories in self._directories.items():
             unique = set(directories)
-            is_meant = folder in told or any(self._slug(one) == folder for one in unique)
-            found[folder] = {self._root(one) if is_meant else None for one in unique}
+            is_meant = folder in in_git or any(self._slug(path) == folder for path in unique)
+            found[folder] = {self._root(path) if is_meant else None for path in unique}
         return found
 
     def holds(self, folder: str, directory: str) -> bool:
         """Return whether sessions of a folder were begun in a directory."""
-        return directory in self._named[folder]
+        return directory in self._directories[folder]
 
     def is_free(self, name: str, root: str, members: Mapping[str, object]) -> bool:
         """Return whether no other repository, and no folder of another, has a name."""
@@ -245,17 +247,17 @@ class _Repositories:
             while above and above not in passed and not self._is_nobodys(above):
                 passed.append(above)
                 above = self._above(above, is_here=is_here)
-            is_one = bool(passed) and (above == passed[-1] or passed[-1] in self._repositories)
-            self._known[directory] = passed[-1] if is_one else None
+            is_root = bool(passed) and (above == passed[-1] or passed[-1] in self._repositories)
+            self._known[directory] = passed[-1] if is_root else None
         return self._known[directory]
 
     def _above(self, directory: str, *, is_here: bool) -> str | None:
         """Return what a directory is a part of, by the first rule that answers: itself of none."""
         if is_here and (found := self._on_disk(directory)):
             return found
-        told = self._made_of.get(directory) or _by_form(directory) or self._gone.get(directory)
-        if told or directory not in self._branched:
-            return told
+        main = self._made_of.get(directory) or _by_form(directory) or self._deleted.get(directory)
+        if main or directory not in self._branched:
+            return main
         return next(
             (parent for parent in _parents(directory) if parent in self._repositories), None
         )
@@ -268,11 +270,11 @@ class _Repositories:
 
     @cached_property
     def _roots_on_disk(self) -> set[str]:
-        return {root for one in self._here if (root := self._on_disk(one))}
+        return {root for path in self._here if (root := self._on_disk(path))}
 
     @cached_property
-    def _gone(self) -> dict[str, str]:
-        """The repositories of worktrees, as they remember them."""
+    def _deleted(self) -> dict[str, str]:
+        """The repositories of deleted worktrees, by Git's own records."""
         git = self._git
         return {
             worktree: root for root in self._roots_on_disk for worktree in git.iter_worktrees(root)
@@ -281,8 +283,8 @@ class _Repositories:
     @cached_property
     def _repositories(self) -> frozenset[str]:
         by_form = (_by_form(place.directory or "") for place in self._places)
-        told = chain(self._made_of.values(), by_form, self._branched, self._roots_on_disk)
-        return frozenset(one for one in told if one and not self._is_nobodys(one))
+        paths = chain(self._made_of.values(), by_form, self._branched, self._roots_on_disk)
+        return frozenset(path for path in paths if path and not self._is_nobodys(path))
 
     def _is_nobodys(self, directory: str) -> bool:
         return directory in self._homes or NOT_A_PROJECT.fullmatch(directory) is not None
@@ -290,11 +292,11 @@ class _Repositories:
 
 def _agreed(places: Iterable[Place]) -> Iterator[tuple[str, str]]:
     """Yield worktrees with what they were made of, where logs do not contradict each other."""
-    told: dict[str, set[str]] = defaultdict(set)
+    mains: dict[str, set[str]] = defaultdict(set)
     for place in places:
         if place.directory and place.worktree_of:
-            told[place.directory].add(place.worktree_of)
-    for directory, found in told.items():
+            mains[place.directory].add(place.worktree_of)
+    for directory, found in mains.items():
         if len(found) == 1:
             yield directory, found.pop()
 

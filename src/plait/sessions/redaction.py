@@ -39,7 +39,7 @@ class Redaction:
     _names: dict[str, str] = field(default_factory=dict)
 
     def learn(self, sessions: Iterable[Session]) -> None:
-        """Lets the redactor see everything first: what one place tells is hidden in all."""
+        """Let the redactor see everything first: what one place reveals is hidden in all."""
         for session in sessions:
             for file in session.files:
                 self.redactor.learn(read_if_exists(file.path))
@@ -49,52 +49,52 @@ class Redaction:
                 )
 
     def learn_source(self, source: Source) -> None:
-        """Lets the redactor see what was read of one file, and what lies beside it."""
+        """Let the redactor see what was read of one file, and what lies beside it."""
         self.redactor.learn(source.records)
         self.learn_metadata(source.meta, source.title)
 
     def learn_metadata(self, *found: AgentMeta | str | None) -> None:
-        """Lets the redactor see titles and notes that lie beside logs."""
-        for one in found:
-            told = (one.name, one.description) if isinstance(one, AgentMeta) else (one,)
-            for text in filter(None, told):
+        """Let the redactor see titles and notes that lie beside logs."""
+        for item in found:
+            texts = (item.name, item.description) if isinstance(item, AgentMeta) else (item,)
+            for text in filter(None, texts):
                 self.redactor.learn(text)
 
     def redact_source(self, source: Source) -> Source:
-        """Returns all that was read of one file, and of what lies beside it."""
+        """Return all that was read of one file, and of what lies beside it."""
         path = source.file.path
         return replace(
             source,
             file=self._file(source.file),
-            records=[self.redact_record(one, path) for one in source.records],
+            records=[self.redact_record(record, path) for record in source.records],
             meta=self._meta(source.meta) if source.meta else None,
             title=self.redact_name(source.title) if source.title else source.title,
         )
 
     def redact_record(self, record: Record, path: str) -> Record:
-        """Returns a record; the report names its file alone."""
+        """Return a record; the report names its file alone."""
         found = self.redactor.record(record, self.redact_name(PurePath(path).name))
         self.changed += found is not record
         return found
 
     def learn_texts(self, found: Iterable[bytes]) -> None:
-        """Lets the redactor see lines that are no records."""
+        """Let the redactor see lines that are no records."""
         for data in found:
             self.redactor.learn(_decoded(data))
 
     def redact_line(self, data: bytes) -> bytes:
-        """Returns a line that is no record."""
+        """Return a line that is no record."""
         return self.redactor.text(_decoded(data)).encode("utf-8", "surrogateescape")
 
     def redact_name(self, text: str) -> str:
-        """Returns a title or a name; each is looked at once."""
+        """Return a title or a name; each is looked at once."""
         known = self._names.get(text)
         if known is None:
             known = self._names[text] = self.redactor.text(text)
         return known
 
     def _file(self, file: SourceFile) -> SourceFile:
-        """Returns a file by other names; where it lies is for reading alone, nobody is told."""
+        """Return a file by other names; where it lies is for reading alone, nobody is told."""
         return replace_field(
             file,
             session=self._name_if_any(file.session),
@@ -140,48 +140,48 @@ class SharedRedactor:
     """All that it has learnt, as a digest."""
 
     def learn(self, taught: Iterable[Lesson]) -> None:
-        """Takes what all parts teach: what one of them tells is hidden in all."""
+        """Take what all parts teach: what any of them holds is hidden in all."""
         seen: dict[object, None] = {}
         for lesson in taught:
             self.lessons.append(lesson._replace(named=(), hits=(), owners=()))
             self.redactor.take(lesson)
             for kind, part in enumerate((lesson.named, lesson.hits, lesson.owners)):
-                seen.update(dict.fromkeys((kind, one) for one in part))
+                seen.update(dict.fromkeys((kind, item) for item in part))
         self.redactor.settle()
         self.learnt = blake2b(repr(list(seen)).encode()).digest()
 
     def lesson(self, number: int) -> Lesson | None:
-        """Returns which lines of a part teach nothing, where it was learnt from."""
+        """Return which lines of a part teach nothing, where it was learnt from."""
         return self.lessons[number] if self.lessons else None
 
     def twin(self, number: int) -> "Redactor":
-        """Returns what a part is redacted through in this process."""
+        """Return what a part is redacted through in this process."""
         return self.redactor.twin(self.lesson(number))
 
     def packed(self) -> bytes:
-        """Returns it for other processes, which make twins of it."""
+        """Return its pickled redactor, of which other processes make twins."""
         return pickle.dumps(self.redactor)
 
 
 def load_twin(packed: bytes, lesson: Lesson | None) -> "Redactor":
-    """Returns what a part is redacted through in a process that was given what is known."""
+    """Return what a part is redacted through in a process that was given what is known."""
     return _redactor(packed).twin(lesson)
 
 
 def iter_lessons(
     redactor: "Redactor", families: Sequence[SessionFamily], workers: "Workers | None"
 ) -> Iterator[Lesson]:
-    """Yields what each family teaches, read here or by workers."""
+    """Yield what each family teaches, read here or by workers."""
     if workers is None:
         yield from (learn_family(redactor.apprentice(), members) for members in families)
         return
-    items = [(str(one[0].path), redactor.rules, detach(one)) for one in families]
+    items = [(str(family[0].path), redactor.rules, detach(family)) for family in families]
     for data in workers.map(f"{__name__}:packed_lesson", items, [*map(count_bytes, families)]):
         yield pickle.loads(data)  # noqa: S301  from a process of our own
 
 
 def packed_lesson(item: tuple[str, "Rules", SessionFamily]) -> bytes:
-    """Returns what a family teaches, for the process that asks."""
+    """Return what a family teaches, for the process that asks."""
     from plait.redact import Redactor  # loads all expressions
 
     _, rules, members = item
@@ -191,7 +191,7 @@ def packed_lesson(item: tuple[str, "Rules", SessionFamily]) -> bytes:
 def learn_family(
     redactor: "Redactor", members: SessionFamily, opened: OpenSession | None = None
 ) -> Lesson:
-    """Returns what a family and the names of its files teach; it may have been read already."""
+    """Return what a family and the names of its files teach; it may have been read already."""
     redaction = Redaction(redactor)
     for file in (file for session in members for file in session.files):
         redaction.learn_metadata(file.session, file.agent, file.run, file.project, file.path.name)

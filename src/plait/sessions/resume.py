@@ -50,7 +50,7 @@ class Resumption:
         return self.usage.in_context if self.usage else None
 
     @cached_property
-    def written(self) -> "list[tuple[Record, list[Block]]]":
+    def contributions(self) -> "list[tuple[Record, list[Block]]]":
         """The records that are sent, each with what it has sent."""
         from plait.graph.client import list_contributions
 
@@ -61,7 +61,7 @@ class Resumption:
         """What the next prompt sends in Claude Code: how many tokens, at what price."""
         from plait.conversation.next_prompt import estimate_next_prompt
 
-        return estimate_next_prompt(self.records, self.size, self.written)
+        return estimate_next_prompt(self.records, self.size, self.contributions)
 
 
 def build_resumption(

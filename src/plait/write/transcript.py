@@ -450,14 +450,14 @@ class Transcript:
         self,
         content: Content,
         *,
-        is_beside: bool = False,
+        continues_turn: bool = False,
         companion: str | None = None,
         uuid: str | None = None,
         **fields: Any,
     ) -> str:
-        """Write what a person asked and returns its message, `uuid` where that is given.
+        """Write what a person asked and return its message, `uuid` where that is given.
 
-        What waited and is asked together is one turn: all but the first stand beside it. What
+        Queued prompts that are asked together are one turn: all but the first continue it. What
         the client has to say of it (`companion`) stands before it.
         """
         self._needs_no_response()
@@ -468,7 +468,7 @@ class Transcript:
         self._before_prompt(uuid)
         if companion:
             self.note(companion, queue_skip_attachments=True)
-        count = self._state.position.prompts + (not is_beside)
+        count = self._state.position.prompts + (not continues_turn)
         own_fields = self._prompt_fields(count) | wire_fields(fields)
         self._user(content, {name: x for name, x in own_fields.items() if x is not None}, uuid)
         position = self._state.position

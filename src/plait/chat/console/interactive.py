@@ -193,7 +193,7 @@ class PermissionDialog:
     wait_settled: Callable[[], Awaitable[None]]
     """Waits until everything before the question is on the screen."""
     run_command: Callable[[str], Awaitable[bool]]
-    """Runs or queues a slash command; returns whether the user wants to exit."""
+    """Run or queue a slash command; return whether the user wants to exit."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, proposal: Proposal, call: str) -> Approval:
@@ -319,7 +319,7 @@ class Talk:
     _side_tasks: set["asyncio.Future[None]"] = field(default_factory=set)
 
     async def run(self, first: str | None) -> int:
-        """Take prompts until there are no more; returns the exit code."""
+        """Take prompts until there are no more; return the exit code."""
         text = first
         try:
             while not self._has_left:
@@ -500,7 +500,7 @@ class Talk:
             await asyncio.sleep(0)
 
     def leave(self) -> None:
-        """Goes, once what goes on is over."""
+        """Leave once what is running has ended."""
         self._has_left = True
 
     def stop(self) -> bool:
@@ -524,7 +524,7 @@ DUMB_TERMINALS = ("dumb", "unknown")
 
 
 async def run_interactive(output: Output, opener: SessionOpener, prompt: str | None) -> int:
-    """Talk with whoever is there until they leave; returns the exit code."""
+    """Talk with whoever is there until they leave; return the exit code."""
     live = LiveState()
     renderer = EventRenderer(str(opener.directory), echoes=True)
     keyboard = make_keyboard(

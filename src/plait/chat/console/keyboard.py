@@ -192,7 +192,7 @@ class PlainKeyboard:
         yield
 
     async def answer(self, question: str) -> str | None:
-        """Asks, and returns the next line."""
+        """Ask, and return the next line."""
         sys.stdout.write(question)
         sys.stdout.flush()
         text = await self.read_line()
@@ -231,7 +231,7 @@ class PlainKeyboard:
         """Leave it to the signal."""
 
     async def pick(self, picker: SessionPicker) -> Row | None:
-        """List the newest sessions, and returns the one whose number is given."""
+        """List the newest sessions, and return the one whose number is given."""
         picker.read()
         rows = picker.rows[:MAX_NUMBERED]
         lines = [

@@ -194,7 +194,7 @@ def find_smaller_model(model: str) -> str | None:
 def _small_models() -> tuple[tuple[tuple[int, ...], str], ...]:
     """Return the small models that are listed, each by its generation."""
     seller = next(provider for provider in load_price_table().providers if provider.id == SELLER)
-    names = (way[1:] for model in seller.listed for way in model.names if way[0] in "=^")
+    names = (way[1:] for model in seller.known_models for way in model.names if way[0] in "=^")
     families = ((_parse_family(name), name) for name in names)
     return tuple((found[1], name) for found, name in families if found and found[0] == SMALL)
 

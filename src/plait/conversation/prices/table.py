@@ -131,13 +131,13 @@ class Provider(Struct, frozen=True, omit_defaults=True, dict=True):
     """Whose models it has at their prices."""
 
     @cached_property
-    def listed(self) -> tuple[ListedModel, ...]:
+    def known_models(self) -> tuple[ListedModel, ...]:
         """The models in the order in which they are tried."""
         return decode(self.models, type=tuple[ListedModel, ...])
 
     def find(self, name: str) -> ListedModel | None:
         """Return the first model that goes by a name."""
-        return next((model for model in self.listed if _is_named(name, model.names)), None)
+        return next((model for model in self.known_models if _is_named(name, model.names)), None)
 
 
 class PriceTable(Struct, frozen=True):

@@ -350,7 +350,7 @@ def _answers_first(loaded: LoadedEntries, chain: list[int]) -> list[int]:
 
 
 def _is_quiet(record: Record) -> bool:
-    """Tells what can lie inside a response: a result, an attachment, a notice that says nothing."""
+    """Return whether a record can lie inside a response: a result, an attachment, an empty notice."""
     if record.type == "system":
         return not is_boundary(record) and record.subtype != "local_command"
     return record.type == "attachment" or is_result(record)

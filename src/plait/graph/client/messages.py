@@ -316,7 +316,7 @@ def _get_fields(record: Record) -> Fields:
 
 
 def _is_typed(fields: Fields) -> bool:
-    """Tells a prompt that a person typed while the model worked."""
+    """Return whether this is a prompt that a person typed while the model worked."""
     origin = fields.get("origin")
     is_human = isinstance(origin, dict) and origin.get("kind") == "human"
     is_prompt = fields.get("type") == "queued_command" and fields.get("commandMode") == "prompt"
@@ -738,7 +738,7 @@ def _awaits_answer(records: list[Record], chain: list[int]) -> bool:
 
 
 def _is_for_the_record(record: Record) -> bool:
-    """Tells a notification that nobody was to answer."""
+    """Return whether a record is a notification that nobody was to answer."""
     origin = record.envelope.origin
     is_notice = record.type == "user" and origin is not None and origin.kind == "task-notification"
     is_only_kept = is_notice and record.fields.get("queueTranscriptOnly") is True
