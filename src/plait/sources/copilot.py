@@ -138,6 +138,8 @@ class _Reading:
         """The responses in their order, with their models."""
         self.checkpoint: Fields = {}
         """The last figures of a run that has not ended."""
+        self.counted: dict[str, dict[str, int]] = {}
+        """What the runs before came to, by model: a resumed session's figures contain them."""
 
     def read(self, line: SourceLine) -> None:
         """Translate one event."""
@@ -164,6 +166,8 @@ class _Reading:
         out, uuid = self.out, self._uuid(event)
         match kind:
             case "session.start" | "session.resume":
+                if kind == "session.start":
+                    self.counted = {}
                 self._context(data)
                 out.note(kind)
             case "session.model_change":
@@ -202,7 +206,8 @@ class _Reading:
                     preTokens=data.get("preCompactionTokens"),
                     postTokens=data.get("postCompactionTokens"),
                 )
-                self._service(event, data.get("model"), data.get("compactionTokensUsed"))
+                usage = _read_figures(data.get("compactionTokensUsed"))
+                self._service(event, data.get("model"), usage)
             case "session.truncation":
                 removed = count_of(data.get("messagesRemovedDuringTruncation"))
                 out.system(f"{removed} messages removed from the context", uuid=uuid)
@@ -296,21 +301,16 @@ class _Reading:
         if self.has_rows:
             return
         for model, figures in metrics.items() if isinstance(metrics, dict) else ():
-            self._service(event, model, figures.get("usage") if isinstance(figures, dict) else None)
+            total = _read_figures(figures.get("usage") if isinstance(figures, dict) else None)
+            before = self.counted.get(model, {})
+            if any(total[name] < count for name, count in before.items()):
+                before = {}  # the client counts anew after a compaction
+            self.counted[model] = total
+            usage = {name: count - before.get(name, 0) for name, count in total.items()}
+            self._service(event, model, usage)
 
-    def _service(self, event: Fields, model: object, figures: object) -> None:
+    def _service(self, event: Fields, model: object, usage: dict[str, int]) -> None:
         """Write tokens that belong to no response of the conversation."""
-        if not isinstance(figures, dict):
-            return
-        read = count_of(figures.get("cacheReadTokens", figures.get("cacheRead")))
-        written = count_of(figures.get("cacheWriteTokens", figures.get("cacheWrite")))
-        sent = count_of(figures.get("inputTokens", figures.get("input")))
-        usage = {
-            "input_tokens": max(sent - read - written, 0),
-            "cache_creation_input_tokens": written,
-            "cache_read_input_tokens": read,
-            "output_tokens": count_of(figures.get("outputTokens", figures.get("output"))),
-        }
         if not any(usage.values()):
             return
         out = self.out
@@ -324,6 +324,20 @@ class _Reading:
         """Count a run that ended without a word by its last checkpoint."""
         metrics = self.checkpoint.get("providerModelMetrics")
         self._leg(self.checkpoint, metrics)
+
+
+def _read_figures(figures: object) -> dict[str, int]:
+    """Return tokens as the client sums them: what was read from the cache is part of the input."""
+    figures = figures if isinstance(figures, dict) else {}
+    read = count_of(figures.get("cacheReadTokens", figures.get("cacheRead")))
+    written = count_of(figures.get("cacheWriteTokens", figures.get("cacheWrite")))
+    sent = count_of(figures.get("inputTokens", figures.get("input")))
+    return {
+        "input_tokens": max(sent - read - written, 0),
+        "cache_creation_input_tokens": written,
+        "cache_read_input_tokens": read,
+        "output_tokens": count_of(figures.get("outputTokens", figures.get("output"))),
+    }
 
 
 def _row_usage(row: Fields) -> dict[str, int]:

@@ -109,7 +109,7 @@ class _Reading:
                 usage = message.get("usage")
                 is_error = message.get("stopReason") == "error"
                 content = [*_answer_blocks(message.get("content"))]
-                if is_error and isinstance(message.get("errorMessage"), str):
+                if isinstance(message.get("errorMessage"), str):  # aborted ones have it too
                     content.append(text_block(message["errorMessage"]))
                 out.assistant(
                     content,
