@@ -64,8 +64,8 @@ def test_the_public_surface_is_this() -> None:
 
 
 PUBLIC = """
-    Archive Assistant Attachment Broken Conversation Conversations Message OpenSession Other
-    PlaitError Prices Progress Record Session SessionStore SessionWriter Summary System Text
+    Archive Assistant Attachment Block BlockAdded BlockUpdated Broken Cleared Conversation
+    Conversations Message OpenSession Other PlaitError Prices Progress Record Session SessionStore SessionWriter Summary System Text
     Thinking ToolCall ToolResult ToolUse Turn UnknownBlock Usage User __version__ context documents entries
     graph read redact
 """.split()
