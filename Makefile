@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep clean
+.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -69,6 +69,10 @@ conformance-drift: $(VENV)/.dev
 # The live hook beside the real client: ARGS="--turns 50 --shown 15".
 conformance-hook: $(VENV)/.dev
 	$(BIN)/python -m conformance.hook --cli $(CLI) $(ARGS)
+
+# The server of `plait mcp` in the real client: it lists the tools, and calls each.
+conformance-recall: $(VENV)/.dev
+	$(BIN)/python -m conformance.recall --cli $(CLI)
 
 # The store beside the SDK (its own suite, a talk that goes on from the store) and the real client.
 conformance-keep: $(VENV)/.dev

@@ -26,6 +26,7 @@ class BackgroundIndex:
     done: int = 0
     total: int = 0
     problem: str = ""
+    _is_there: bool = False
     _thread: Thread | None = None
     _checked: float = field(default=-FRESH_SECONDS)
 
@@ -36,8 +37,9 @@ class BackgroundIndex:
 
     @property
     def exists(self) -> bool:
-        """Return whether there is an index that can answer."""
-        return bool(load_stamps(self.folder))
+        """Return whether there is an index that can answer; once there is, it stays."""
+        self._is_there = self._is_there or bool(load_stamps(self.folder))
+        return self._is_there
 
     @property
     def is_due(self) -> bool:

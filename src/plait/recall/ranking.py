@@ -1,11 +1,13 @@
 """Which turns answer a question: all its words first, then any of them, by how many they share."""
 
 import re
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from plait.errors import UserError
 from plait.index.model import Hit, SearchResult
@@ -21,8 +23,10 @@ LEAST_SHARE = 0.6
 """The share of the words that a turn must have to be shown beside one that has all."""
 WIDTH = 5
 """How many times as many turns are compared as are asked for."""
-SCAN_BYTES = 64_000_000
-"""Bytes of the newest logs that are searched where there is no index yet."""
+SCAN_BYTES, SCAN_SECONDS = 24_000_000, 1.0
+"""How much of the newest logs is searched where there is no index yet, and for how long."""
+MOST_OPENED = 4_000_000
+"""Bytes of a session that is opened to find the turn of a hit."""
 COMMON = frozenset(
     "a about after again all also am an and any are as at be because been before being both but by "
     "can could d did do does doing done down each ever few for from get go got had has have having "
@@ -147,8 +151,9 @@ def scan_newest(
     by_id = {session.id: session for session in chosen}
     words = sorted(list_content_words(wanted.query), key=len, reverse=True)
     hits: list[Hit] = []
+    end = time.monotonic() + SCAN_SECONDS
     for text in dict.fromkeys((" ".join(words), " ".join(words[:2]), *words[:2])):
-        if text and len(hits) < wanted.limit:
+        if text and len(hits) < wanted.limit and time.monotonic() < end:
             found = _keep(searched.search(text, limit=wanted.limit * WIDTH).hits, wanted.excluded)
             known = {hit.uuid for hit in hits}
             hits += [
@@ -161,9 +166,9 @@ def scan_newest(
 
 def _place(archive: "Archive", session: "Session", hit: Hit) -> Hit:
     """Return a hit of a scan with its turn and title, which only an open session knows."""
-    from msgspec.structs import replace
-
     title = archive.read_facts(session).title
+    if session.bytes > MOST_OPENED:
+        return replace(hit, title=title)
     for line in archive.open(session).by_line.values():
         for turn in line.turns:
             if any(item.uuid == hit.uuid for item in turn.items):

@@ -17,7 +17,7 @@ from plait.record.codec import NotAnObject, as_mapping, get_text
 from plait.record.prompts import is_human_prompt
 from plait.record.reader import parse_record
 
-MOST_BYTES = 16 << 20
+MOST_BYTES = 8 << 20
 """Larger files are not read for this."""
 MOST_LINES = 400
 """Lines that are looked at before and after a hit."""
@@ -37,12 +37,17 @@ def read_outcome(hit: Hit) -> tuple[Outcome, bytes]:
     try:
         if not hit.line or path.stat().st_size > MOST_BYTES:
             return Outcome(), b""
-        lines = path.read_bytes().split(b"\n")
+        data = path.read_bytes()
     except OSError:
         return Outcome(), b""
-    place = hit.line - 1
-    before = _iter_records(lines[max(0, place - MOST_LINES) : place + 1][::-1])
-    after = _iter_records(lines[place + 1 : place + 1 + MOST_LINES])
+    starts = [0]  # splitting all of a long log takes longer than looking for some of its lines
+    while len(starts) <= hit.line + MOST_LINES and (end := data.find(b"\n", starts[-1])) >= 0:
+        starts.append(end + 1)
+    first = max(0, hit.line - 1 - MOST_LINES)
+    place = hit.line - 1 - first
+    lines = data[starts[min(first, len(starts) - 1)] : starts[-1]].split(b"\n")
+    before = _iter_records(lines[: place + 1][::-1])
+    after = _iter_records(lines[place + 1 :])
     turn: list[Record] = []
     prompt = ""
     for record in before:

@@ -1,0 +1,130 @@
+"""Generated archives to what an agent waits for: each tool warm, the server's start, its memory.
+
+python -m bench.recall [SIZE]...      without a size: 100MB
+"""
+
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+
+from bench.archives import archive
+from bench.measure import PROJECT, plait, python, row
+from bench.search import indexed
+from plait.archive import Archive
+from plait.mcp_server import answer_call
+from plait.recall.answers import Recall
+from plait.recall.background import BackgroundIndex
+from plait.recall.model import count_tokens
+
+QUESTIONS = (
+    "why does the config buffer return a value",
+    "falelemu",
+    "query worker raise ValueError",
+    "where is the item that is None",
+    "return value",
+)
+TIMES = 8
+WIDTHS = (30, 9, 9, 9, 9)
+
+
+def main(*sizes: str) -> None:
+    """Prints all figures."""
+    start()
+    for size in sizes or ("100MB",):
+        root = archive(size).resolve()
+        folder = indexed(root)
+        calls(size, root, folder)
+        first(size, root)
+        memory(size, root, folder)
+
+
+def start() -> None:
+    """Prints the CPU seconds until a server has said who it is, beside the SDK alone."""
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "1"},
+        },
+    }
+    code = (
+        "import subprocess, sys, json; "
+        f"subprocess.run([sys.executable, '-m', 'plait', 'mcp', '--root', {str(PROJECT / 'examples')!r}], "
+        f"input={json.dumps(hello)!r} + chr(10), text=True, stdout=subprocess.DEVNULL)"
+    )
+    bare = min(python("import subprocess, sys, json").cpu for _ in range(5))
+    server = min(python(code).cpu for _ in range(5)) - bare
+    sdk = min(python("import mcp.server, mcp.server.stdio").cpu for _ in range(5))
+    row("start, CPU ms", "server", "SDK alone", "plait", widths=WIDTHS)
+    row("", *(f"{cpu * 1000:.0f}" for cpu in (server, sdk, plait("--help").cpu)), widths=WIDTHS)
+
+
+def make_recall(root: Path, folder: Path) -> Recall:
+    """Returns what the server asks, with an index that is there."""
+    recall = Recall(Archive([root], folder), root, lambda _: None)
+    recall.index = BackgroundIndex(folder)
+    return recall
+
+
+def calls(size: str, root: Path, folder: Path) -> None:
+    """Prints how long each tool takes in a server that is warm."""
+    recall = make_recall(root, folder)
+    ids = [session.id[:8] for session in recall.archive.sessions][
+        :: max(1, len(recall.archive) // 5)
+    ]
+    asked = {
+        "recall": [{"query": text, "project": "*"} for text in QUESTIONS],
+        "read": [{"handle": f"{name}:1", "view": "calls"} for name in ids[:5]],
+        "about": [
+            {"target": name, "project": "*"} for name in ("config", "worker.py", "ValueError")
+        ],
+        "sessions": [{"project": "*"}, {"text": "value", "project": "*"}],
+        "cost": [{"since": ""}],
+    }
+    row(f"tools at {size}, ms", "p50", "p95", "most", "tokens", widths=WIDTHS)
+    for name, arguments in asked.items():
+        answer_call(recall, name, arguments[0])
+        took, tokens = [], []
+        for given in arguments * TIMES:
+            started = time.perf_counter()
+            text = answer_call(recall, name, given)
+            took.append((time.perf_counter() - started) * 1000)
+            tokens.append(count_tokens(text))
+        took.sort()
+        figures = (statistics.median(took), took[int(len(took) * 0.95)], took[-1])
+        row(name, *(f"{ms:.0f}" for ms in figures), round(statistics.mean(tokens)), widths=WIDTHS)
+    print(flush=True)
+
+
+def first(size: str, root: Path) -> None:
+    """Prints how long the first answer takes where there is no index."""
+    recall = Recall(Archive([root], root / "no-index"), root, lambda _: None)
+    recall.index = BackgroundIndex(root / "no-index")
+    recall.index._checked = time.monotonic() + 3600  # nothing is built beside it
+    started = time.perf_counter()
+    answer_call(recall, "recall", {"query": QUESTIONS[0], "project": "*"})
+    row(
+        f"first answer at {size}, ms",
+        f"{(time.perf_counter() - started) * 1000:.0f}",
+        widths=WIDTHS,
+    )
+
+
+def memory(size: str, root: Path, folder: Path) -> None:
+    """Prints the most memory that a server takes which has answered each question."""
+    code = (
+        "from pathlib import Path; import bench.recall as b; "
+        f"recall = b.make_recall(Path({str(root)!r}), Path({str(folder)!r})); "
+        "[b.answer_call(recall, 'recall', {'query': q, 'project': '*'}) for q in b.QUESTIONS]; "
+        "b.answer_call(recall, 'sessions', {'project': '*'})"
+    )
+    row(f"memory at {size}, MB", f"{python(code).peak / 1e6:.0f}", widths=WIDTHS)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
