@@ -31,6 +31,7 @@ from plait.view.formats import (
     INPUT,
     OUTPUT,
     format_count,
+    format_day,
     format_duration,
     format_minute,
     format_models_distinctly,
@@ -64,6 +65,7 @@ from plait.view.page.slices import (
     DEFAULT_RANGES,
     INSIDE,
     MEASURES,
+    RANGE_DAYS,
     STEPS,
     UNTIMED,
     Period,
@@ -153,6 +155,29 @@ class UsagePage(NamedTuple):
     def format(self, value: float) -> str:
         """Format what is measured."""
         return format_cost(value) if self.period.of == "cost" else format_tokens(round(value))
+
+
+def find_latest_period(
+    responses: Sequence[BilledResponse], period: Period, now: datetime
+) -> Period:
+    """Return the period to open: the usual days, or as many up to the last usage.
+
+    A period that was asked for stays as it is.
+    """
+    days = RANGE_DAYS.get(DEFAULT_RANGES["usage"])
+    if period.range or period.since or period.until or days is None:
+        return period
+    times = [
+        response.time
+        for response in responses
+        if response.time and period.project in ("", response.project)
+    ]
+    start, _ = period.bounds(now, DEFAULT_RANGES["usage"])
+    if not times or start is None or max(times) >= start:
+        return period
+    last = max(times).astimezone()
+    first = last - timedelta(days=days - 1)
+    return replace(period, since=format_day(first), until=format_day(last))
 
 
 def compute_usage_page(

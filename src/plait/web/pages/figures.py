@@ -13,7 +13,12 @@ from plait.insights.page import (
     render_insights_figures,
     render_waste_figures,
 )
-from plait.usage.page import compute_usage_page, render_usage_csv, render_usage_figures
+from plait.usage.page import (
+    compute_usage_page,
+    find_latest_period,
+    render_usage_csv,
+    render_usage_figures,
+)
 from plait.view.formats import format_day
 from plait.view.page.session_rows import format_project
 from plait.view.page.slices import (
@@ -54,8 +59,14 @@ def serve_usage(request: Request) -> Response:
     library = get_library(request)
     period, now = read_period(request.query_params), datetime.now(UTC)
     rows = library.rows()
-    usage = None
+    usage, note = None, ""
     if rows.billing is not None:
+        asked, period = period, find_latest_period(rows.billing.responses, period, now)
+        if period != asked:
+            note = (
+                '<p class="note-line" role="status">No usage in the last 30 days. These are the '
+                f"last 30 days with usage, {period.since} to {period.until}.</p>"
+            )
         compute = partial(
             compute_usage_page,
             rows.billing.responses,
@@ -70,7 +81,7 @@ def serve_usage(request: Request) -> Response:
         )
         key = "usage page", period, (now.day, now.hour, now.minute)
         usage = library.cache.get_or_make(key, (rows.billing, rows.sessions), compute)
-    figures = render_usage_figures(usage, is_counting=rows.is_pending)
+    figures = note + render_usage_figures(usage, is_counting=rows.is_pending)
     return _respond(request, "usage", period, figures, rows)
 
 

@@ -89,9 +89,11 @@ class Bookmarks(Struct, frozen=True):
     """Why they cannot be read."""
 
 
-class WeekFigures(NamedTuple):
-    """Usage of a week."""
+class UsageFigures(NamedTuple):
+    """Usage of a week, or of all time."""
 
+    monday: datetime | None
+    """When the week begins; None for all time."""
     cost: float | None
     """None where nothing of it has a price."""
     is_partly_priced: bool
@@ -123,9 +125,8 @@ class Home(NamedTuple):
     drawings: Mapping[str, str]
     days: Mapping[date, int]
     """Turns started, by day."""
-    week: WeekFigures | None
-    """None where nothing is counted yet."""
-    last_week: WeekFigures | None
+    usage: Sequence[UsageFigures] | None
+    """Of two weeks, the later one first, and of all time; None where nothing is counted yet."""
     soon: Sequence[ListedSession]
     """Sessions that the client's cleanup will delete within days, the first to go first."""
     backups: BackupFigures | None
@@ -155,11 +156,11 @@ def serve_home(request: Request) -> Response:
     soon = [session for session in rows if session.deleted_at and session.deleted_at - now < WEEK]
     days = library.count_turns_by_day()
     waste, is_weighing = library.waste(since=find_monday(now)).get(timeout=0)
-    week, last_week = library.cache.get_or_make(
+    usage = library.cache.get_or_make(
         ("weeks", now.date(), now.hour),
         (billing, listed),
         partial(
-            compute_two_weeks, billing.responses if billing else None, days, library.prices, now
+            compute_home_usage, billing.responses if billing else None, days, library.prices, now
         ),
     )
     status = library.backup_status.get().value
@@ -183,8 +184,7 @@ def serve_home(request: Request) -> Response:
             recent=recent,
             drawings=snapshot.draw_graphs([*running, *recent, *bookmarks.sessions[:MAX_STARRED]]),
             days=days,
-            week=week,
-            last_week=last_week,
+            usage=usage,
             soon=sorted(soon, key=lambda session: session.deleted_at or now),
             backups=backups,
             settings=[
@@ -233,37 +233,49 @@ def _get_id(session: ListedSession) -> str:
 
 
 def find_monday(now: datetime) -> datetime:
-    """Return the local start of this week."""
+    """Return the local start of a week."""
     local = now.astimezone()
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight - timedelta(days=local.weekday())
 
 
-def compute_two_weeks(
+def compute_home_usage(
     responses: Sequence[BilledResponse] | None,
     days: Mapping[date, int],
     prices: Prices,
     now: datetime,
-) -> tuple[WeekFigures | None, WeekFigures | None]:
-    """Return the usage of this week and the last one, None where nothing is counted yet."""
-    if responses is None:
-        return None, None
+) -> Sequence[UsageFigures] | None:
+    """Return the usage of two weeks and of all time, None where nothing is counted yet.
 
-    def compute_week(start: datetime) -> WeekFigures:
-        end = start + WEEK
-        chosen = filter_by_time(responses, start, end)
+    The weeks are this one and the last; where both are empty, the last two with usage.
+    """
+    if responses is None:
+        return None
+
+    def compute(monday: datetime | None) -> UsageFigures:
+        end = monday + WEEK if monday else None
+        chosen = filter_by_time(responses, monday, end)
         total = group_spending(chosen, "model", prices).totals.total
-        first, last = start.astimezone().date(), end.astimezone().date()
-        return WeekFigures(
+        return UsageFigures(
+            monday=monday,
             cost=total.known_cost,
             is_partly_priced=bool(total.unpriced),
             tokens=total.tokens.total,
             sessions=len({response.session for response in chosen}),
-            turns=sum(count for day, count in days.items() if first <= day < last),
+            turns=sum(
+                count
+                for day, count in days.items()
+                if monday is None or monday.date() <= day < (monday + WEEK).date()
+            ),
         )
 
     monday = find_monday(now)
-    return compute_week(monday), compute_week(monday - WEEK)
+    weeks = [monday, monday - WEEK]
+    mondays = (find_monday(response.time) for response in responses if response.time)
+    active = {start.date(): start for start in mondays}
+    if active and not any(week.date() in active for week in weeks):
+        weeks = [active[day] for day in sorted(active, reverse=True)[:2]]
+    return [compute(week) for week in (*weeks, None)]
 
 
 def render_home_page(home: Home) -> str:
@@ -273,7 +285,7 @@ def render_home_page(home: Home) -> str:
     else:
         content = (
             f'<div class="front"><div class="lately">{_render_sessions(home)}</div>'
-            f'<div class="figures-side">{_render_weeks(home)}{_render_backups(home)}</div></div>'
+            f'<div class="figures-side">{_render_usage(home)}{_render_backups(home)}</div></div>'
         )
     return (
         f'<main class="page" id="main" data-live="home"><h1 class="state">Home</h1>{content}</main>'
@@ -379,25 +391,32 @@ def _render_pin(pin: PinnedRow, now: datetime) -> str:
     )
 
 
-def _render_weeks(home: Home) -> str:
-    if home.week is None or home.last_week is None:
+def _render_usage(home: Home) -> str:
+    if home.usage is None:
         content = render_uncounted(is_counting=home.is_counting)
         return f'<section class="weeks"><h2>Usage</h2>{content}</section>'
 
-    def render_week(week: WeekFigures, monday: datetime) -> tuple[str, str, str, str]:
-        sunday = monday + timedelta(days=6)
-        spent = Slice(since=format_day(monday), until=format_day(sunday))
-        cost = format_cost(week.cost, is_partly=week.is_partly_priced)
+    def render_figures(usage: UsageFigures) -> tuple[str, str, str, str]:
+        spent = Slice()
+        if usage.monday is not None:
+            sunday = usage.monday + timedelta(days=6)
+            spent = Slice(since=format_day(usage.monday), until=format_day(sunday))
+        cost = format_cost(usage.cost, is_partly=usage.is_partly_priced)
         return (
-            spent.render_link(cost, cost=week.cost or 0.0) if cost else "",
-            spent.render_link(format_tokens(week.tokens), tokens=week.tokens),
-            spent.render_link(str(week.sessions), sessions=week.sessions),
-            replace(spent, of="begun").render_link(str(week.turns), count=week.turns),
+            spent.render_link(cost, cost=usage.cost or 0.0) if cost else "",
+            spent.render_link(format_tokens(usage.tokens), tokens=usage.tokens),
+            spent.render_link(str(usage.sessions), sessions=usage.sessions),
+            replace(spent, of="begun").render_link(str(usage.turns), count=usage.turns),
         )
 
     monday = find_monday(home.now)
-    cells = [render_week(home.week, monday), render_week(home.last_week, monday - WEEK)]
+    labels = {monday: "This week", monday - WEEK: "Last week", None: "All time"}
+    heads = [
+        labels.get(usage.monday) or f"Week of {format_day(usage.monday or monday)}"
+        for usage in home.usage
+    ]
     names = ("Cost", "Tokens", "Sessions", "Turns")
+    cells = map(render_figures, home.usage)
     rows = (render_row(name, *values) for name, *values in zip(names, *cells, strict=True))
     saving = ""
     if home.waste is not None and home.waste.findings:
@@ -411,7 +430,7 @@ def _render_weeks(home: Home) -> str:
             f"</a>{note}</p>"
         )
     counting = ' data-counting="1"' if home.is_counting else ""
-    table = render_table((None, "This week", "Last week"), rows, "figures two")
+    table = render_table((None, *heads), rows, "figures two")
     return (
         f'<section class="weeks"{counting}><h2>Usage '
         f'<small><a href="/usage">All usage</a></small></h2>{table}{saving}</section>'

@@ -1,0 +1,47 @@
+"""Pages of an archive in which nothing has happened for months."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.indexing import update_index
+from tests.web.lists import settled, unlinked
+from tests.web.reading_page import Served, served
+
+TALK = """
+file {name} cwd=/home/dev/{name} start={start}
+U1 "how far"
+A1< "a mile"
+"""
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves three sessions of different months, long ago."""
+    root, index = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("index")
+    for name, start in (("a", "2025-03-04"), ("b", "2025-05-06"), ("c", "2025-05-28")):
+        draw(TALK.format(name=name, start=f"{start}T09:00:00Z")).write(root)
+    update_index(Archive([root]), index)
+    with served(root, index) as at:
+        yield at
+
+
+def test_home_shows_the_last_active_weeks_and_all_time(old: Served) -> None:
+    page = unlinked(settled(old, "/"))
+    heads = ["Week of 2025-05-26", "Week of 2025-05-05", "All time"]
+    assert all(f">{head}</th>" in page for head in heads)
+    assert "This week" not in page
+    sessions = page.partition(">Sessions</th>")[2].partition("</tr>")[0]
+    assert [sessions.count(f">{count}</td>") for count in (1, 3)] == [2, 1]
+
+
+def test_usage_opens_on_the_last_days_with_usage_and_says_so(old: Served) -> None:
+    page = unlinked(settled(old, "/usage"))
+    assert "No usage in the last 30 days." in page
+    assert "2025-04-29 to 2025-05-28" in page
+    assert "<dd>2<small>of 3" in page
+    assert "No usage in the last 30 days." not in settled(old, "/usage?range=all")
+    assert "No usage in this period." in settled(old, "/usage?range=30d")
+    assert "2025-02-03 to 2025-03-04" in settled(old, "/usage?project=-home-dev-a")
