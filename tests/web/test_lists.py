@@ -13,6 +13,7 @@ from plait.archive import Archive
 from plait.indexing import update_index
 from plait.view.formats import format_money, format_tokens
 from plait.view.page.graph import MOST_MINI, SmallTurn, thin_turns
+from plait.web.pages.session_list import SORTS
 from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, unlinked, walk
 from tests.web.reading_page import Served, served
 
@@ -355,3 +356,15 @@ def test_a_project_shows_the_folders_that_it_is_made_of(tmp_path: Path) -> None:
         assert "How far is the hut?" in insights
         assert "How far is the north gate?" in insights
         assert "How far is the shore?" not in insights
+
+
+@pytest.mark.parametrize("sort", ["branches", "agents", "turns", "cost", "size"])
+def test_sessions_by_a_figure_are_in_its_order_whatever_their_projects(
+    at: Served, sort: str
+) -> None:
+    page = text_of(at, f"/sessions?sort={sort}")
+    assert 'class="group"' not in page and 'class="group"' in text_of(at, "/sessions")
+    shown = re.findall(r'<tr[^>]* data-name="([^"]+)"', page)
+    rows = {session.name: session for session in at.library.rows().sessions}
+    values = [SORTS[sort](rows[name]) for name in shown]
+    assert len(shown) == len(rows) and values == sorted(values, reverse=True)

@@ -69,6 +69,7 @@ SORTS: dict[str, Callable[[ListedSession], Any]] = {
     "cost": lambda session: -1.0 if session.cost is None else session.cost,
     "size": lambda session: session.bytes,
 }
+FIGURES = frozenset({"turns", "branches", "agents", "tokens", "cost", "size"})
 ASCENDING = ("title",)
 """Columns that are sorted in ascending order by default."""
 COLUMNS: tuple[tuple[str, str, str], ...] = (
@@ -110,6 +111,11 @@ class SessionFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def is_ascending(self) -> bool:
         """Whether the smallest comes first."""
         return (self.sort in ASCENDING) != bool(self.turned)
+
+    @property
+    def is_by_figure(self) -> bool:
+        """Whether sessions are in the order of a figure, in one list of all projects."""
+        return self.sort in FIGURES
 
     @property
     def is_narrowed(self) -> bool:
@@ -313,8 +319,10 @@ def group_by_project(rows: Iterable[ListedSession]) -> dict[str, list[ListedSess
 def list_shown_sessions(
     rows: Sequence[ListedSession], filter_: SessionFilter
 ) -> list[tuple[ListedSession, int]]:
-    """Return the sessions that a page shows, project by project, with their depth."""
+    """Return the sessions that a page shows, by project unless by a figure, with their depth."""
     found = filter_sessions(rows, filter_)
+    if filter_.is_by_figure:
+        return [(session, 0) for session in found[: filter_.n]]
     groups = [found] if filter_.flat else group_by_project(found).values()
     return [entry for group in groups for entry in nest_sessions(group)][: filter_.n]
 
@@ -464,7 +472,7 @@ def _render_bodies(page: SessionListPage, found: Sequence[ListedSession]) -> str
     def render_rows(group: Iterable[tuple[ListedSession, int]]) -> str:
         return "".join(_render_row(session, depth, page) for session, depth in group)
 
-    if page.filter.flat:
+    if page.filter.flat or page.filter.is_by_figure:
         return f"<tbody>{render_rows(entries)}</tbody>"
     members = group_by_project(found)
     last_project = before[-1][0].project if before else None
@@ -529,7 +537,7 @@ def _render_row(session: ListedSession, depth: int, page: SessionListPage) -> st
         prompt = ""
     branch = f'<span class="git">{icon("fork")}{esc(session.branch or "")}</span>'
     facts = (
-        esc(format_project(session.root)) if page.filter.flat else "",
+        esc(format_project(session.root)) if page.filter.flat or page.filter.is_by_figure else "",
         render_subfolder_link(session),
         branch if session.branch else "",
         f"<span>{esc(prompt)}</span>" if prompt else "",
