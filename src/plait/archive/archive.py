@@ -96,7 +96,9 @@ class Archive(SessionLibrary):
         from plait.view.transcript.markdown import iter_markdown, join_blocks
 
         family = Family(opened, str, Names())
-        name = family.targets[line]
+        name = family.targets.get(line)
+        if name is None:  # a session without a message
+            return ""
         transcripts = (*family.transcripts(), *family.agent_transcripts())
         transcript = next(found for found in transcripts if found.name == name)
         return join_blocks(iter_markdown(transcript, RenderOptions(depth=depth)))

@@ -354,7 +354,7 @@ class _Reading:
             out.note("session_meta")
         elif "record_type" in entry:
             out.note("state")
-        elif entry.get("type") in LEGACY_ITEMS:
+        elif text_of(entry.get("type")) in LEGACY_ITEMS:
             out.timestamp = out.timestamp or ""
             self._response_item(text_of(entry["type"]), entry)
 

@@ -161,7 +161,7 @@ class _Reading:
             out.note("$set")
             if isinstance(changes.get("summary"), str) and changes["summary"]:
                 out.title(changes["summary"])
-        elif isinstance(fields.get("id"), str) and fields.get("type") in MESSAGE_TYPES:
+        elif isinstance(fields.get("id"), str) and text_of(fields.get("type")) in MESSAGE_TYPES:
             if fields["id"] in self.known:
                 out.note("message written again")
             else:

@@ -31,6 +31,7 @@ from plait.sources.translation import (
     dicts,
     format_ms,
     image_block,
+    number_of,
     parse_json,
     text_block,
     text_of,
@@ -241,8 +242,8 @@ class _Reading:
                     out.user(text_of(part.get("text")), isMeta=is_meta)
                 case "file":
                     out.user([_file_block(part)], isMeta=True)
-                case kind if kind in QUIET_PARTS:
-                    out.note(text_of(kind))
+                case str(kind) if kind in QUIET_PARTS:
+                    out.note(kind)
             out.finish_line()
 
     def _answer(self, message: Fields, parts: list[Fields]) -> None:
@@ -272,8 +273,8 @@ class _Reading:
                     response = self._response(message, step)
                 case "file":
                     out.assistant([_file_block(part)], id=response, model=model)
-                case kind if kind in QUIET_PARTS:
-                    out.note(text_of(kind))
+                case str(kind) if kind in QUIET_PARTS:
+                    out.note(kind)
             out.finish_line()
         self._start(message, self.time, "end")
         usage = _usage(message.get("tokens"))
@@ -394,5 +395,4 @@ def _usage(tokens: object) -> dict[str, int] | None:
 
 
 def _cost(row: Fields) -> float | None:
-    cost = row.get("cost")
-    return float(cost) if isinstance(cost, int | float) and cost else None
+    return number_of(row.get("cost")) or None

@@ -20,6 +20,7 @@ from plait.sources.translation import (
     count_of,
     dicts,
     image_block,
+    number_of,
     text_block,
     text_of,
     thinking_block,
@@ -68,7 +69,7 @@ class _Reading:
 
     def read(self, line: SourceLine) -> None:
         out, entry = self.out, line.fields
-        kind = entry.get("type")
+        kind = text_of(entry.get("type"))
         if "parentId" in entry:
             out.parent = self.uuids.get(text_of(entry["parentId"]))
         out.timestamp = text_of(entry.get("timestamp")) or out.timestamp
@@ -89,7 +90,7 @@ class _Reading:
                 out.note("usage")
                 self._service(entry, entry.get("usage"))
             case _ if kind in NOTES:
-                out.note(text_of(kind))
+                out.note(kind)
                 if kind == "session_info" and isinstance(entry.get("name"), str):
                     out.title(entry["name"])
         if isinstance(entry.get("id"), str):
@@ -215,4 +216,4 @@ def _usage(usage: object) -> dict[str, int] | None:
 def _cost(usage: object) -> float | None:
     cost = usage.get("cost") if isinstance(usage, dict) else None
     total = cost.get("total") if isinstance(cost, dict) else None
-    return float(total) if isinstance(total, int | float) else None
+    return number_of(total)

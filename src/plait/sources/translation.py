@@ -29,7 +29,7 @@ class SourceLine(NamedTuple):
     number: int
     offset: int
     fields: Fields
-    """Empty where the line is blank or cannot be decoded."""
+    """Its content, an empty object where it has none."""
     data: bytes = b""
 
 
@@ -75,20 +75,20 @@ class Translation:
         """
         self._inherited_from = inherited_from
         for line in iter_lines(Path(path or self.log.path), end=end):
-            if fields := self._decode(line):
+            if (fields := self._decode(line)) is not None:
                 self.start(SourceLine(line.number, line.offset, fields, line.data))
                 assert self.line is not None
                 yield self.line
                 self.finish_line()
 
-    def _decode(self, line: Line) -> Fields:
+    def _decode(self, line: Line) -> Fields | None:
         try:
             return decode_object(line.data)
         except NotAnObject:
             # A reader of the neutral form accounts for it as for a broken line of its own.
             self._file.write(line.data + b"\n" * line.is_ended)
             self._is_torn = not line.is_ended
-            return {}
+            return None
 
     def start(self, line: SourceLine) -> None:
         """Begin a line of the source: what is written from now on was made from it."""
@@ -277,6 +277,14 @@ def count_of(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
+def number_of(value: object) -> float | None:
+    """Return an amount of money, None for anything else."""
+    try:
+        return float(value) if isinstance(value, int | float) else None
+    except OverflowError:
+        return None
+
+
 def format_ms(milliseconds: int) -> str | None:
     """Return a time in milliseconds since 1970 as logs write it, None for none."""
     try:
@@ -299,4 +307,4 @@ def text_of(value: object) -> str:
     """Return a value as text: a string as it is, nothing for None, anything else as JSON."""
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.encode(value).decode()
+    return value if isinstance(value, str) else encode_value(value).decode()
