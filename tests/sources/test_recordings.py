@@ -27,7 +27,7 @@ WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 
 pytestmark = pytest.mark.skipif(
     not (SHARED / "agents").is_dir(),
-    reason="needs recordings of other agents: set PLAIT_SHARED to a folder that holds agents/",
+    reason="needs recordings of other agents: a folder of real logs that holds agents/",
 )
 
 
