@@ -185,6 +185,16 @@ def test_secrets_are_replaced(recall: Recall) -> None:
     assert key not in render_handoff(build_handoff(recall, "03e8971f"), MOST_BUDGET)
 
 
+def test_secrets_near_a_cut_are_replaced(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for lead in range(0, 240, 12):
+        root = tmp_path / str(lead)
+        write_session(root, f"needle {'x ' * (lead // 2)}token {secret} end", "Done.")
+        recall = make_recall(root, root / "index", root)
+        for answer in (recall.recall("needle", project="*"), recall.read("5ca1ab1e")):
+            assert secret[:16] not in render(answer, MOST_BUDGET), lead
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [

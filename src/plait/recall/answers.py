@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from plait.conversation.model import (
     AssistantText,
     AssistantThinking,
@@ -203,9 +205,7 @@ class Recall:
 
     def _quote(self, hit: Hit) -> str:
         """Return the words around a match; a word cut at an edge could be half a secret."""
-        text = hit.snippet
-        if text.endswith("…"):
-            text = text[:-1].rpartition(" ")[0] + " …" if " " in text else "…"
+        text = _drop_cut_word(hit.snippet)
         if text.startswith("…"):
             first, _, rest = text[1:].partition(" ")
             text = f"… {rest if len(first) > 20 else text[1:]}"
@@ -256,9 +256,9 @@ class Recall:
     ) -> Item:
         place = f"{session.id[:8]}{f'@{branch}' if branch else ''}:{turn.number}"
         if view == "raw":
-            text = "\n".join(self._iter_raw(turn))
+            text = "\n".join(self._iter_raw(session, turn))
         else:
-            text = "\n".join(_iter_turn_text(turn, view))
+            text = "\n".join(_iter_turn_text(turn, view, self.private))
         calls = Counter(get_tool(call.name).kind for call in turn.calls)
         failed = sum(not call.succeeded for call in turn.calls)
         about = (
@@ -270,29 +270,23 @@ class Recall:
         return Item(
             handle=place,
             about=" · ".join(filter(None, about)),
-            quote=self.private(text[:MOST_TURN_TEXT]),
+            quote=self.private(text if len(text) <= MOST_TURN_TEXT else cut_at_word(text)),
         )
 
-    def _iter_raw(self, turn: Turn) -> Iterator[str]:
-        opened = self.archive.open(self._opened_session)
+    def _iter_raw(self, session: "Session", turn: Turn) -> Iterator[str]:
+        opened = self.archive.open(session)
         places = dict.fromkeys((item.file, item.line) for item in unfold_items(turn.items))
         for file, line in places:
             record = opened.record_at_line(file, line)
             if record:
                 yield record.raw.decode("utf-8", "replace")
 
-    @property
-    def _opened_session(self) -> "Session":
-        opened = self.archive._open
-        assert opened, "a turn is of an open session"
-        return opened.session
-
     def _overview(
         self, session: "Session", conversations: "SessionConversations", line: Any
     ) -> Answer:
         facts = self.archive.facts(session)
         prompts = [
-            f"{turn.number}. {single_line(format_prompt(turn.prompt or ''), 160)}"
+            f"{turn.number}. {single_line(self.private(format_prompt(turn.prompt or '')), 160)}"
             for turn in line.turns
             if turn.opener
         ]
@@ -484,7 +478,7 @@ class Recall:
             for request in sorted(find_jumps(why.requests), key=lambda r: -(r.cost_usd or 0))[:6]
         ]
         carried = [
-            f"{format_tokens(item.tokens)} tokens since turn {item.turn or 0}: {item.words}"
+            f"{format_tokens(item.tokens)} tokens since turn {item.turn or 0}: {_drop_cut_word(item.words)}"
             for item in why.carried[:6]
         ]
         parts = (("paid again", causes), ("dearest requests", jumps), ("carried along", carried))
@@ -531,7 +525,8 @@ class Recall:
                 return
 
     def _describe(self, outcome: Outcome) -> str:
-        return self.private(outcome.describe())
+        commits = tuple(map(self.private, outcome.commits))
+        return replace(outcome, commits=commits).describe()
 
     @cached_property
     def calling_session(self) -> str | None:
@@ -610,8 +605,21 @@ def make_handle(hit: Hit) -> str:
     return f"{short}{branch}" + (f":{hit.turn}" if hit.turn is not None else "")
 
 
-def _iter_turn_text(turn: Turn, view: str) -> Iterator[str]:
-    """Yield what was said in a turn, with its calls where they are wanted."""
+def _drop_cut_word(text: str) -> str:
+    """Return a shortened text without the word that was cut."""
+    return text[:-1].rpartition(" ")[0] + " …" if text.endswith("…") else text
+
+
+def cut_at_word(text: str) -> str:
+    """Return the beginning of a long text without its last word: half a secret is not recognised."""
+    return text[:MOST_TURN_TEXT].rpartition(" ")[0] + " …"
+
+
+def _iter_turn_text(turn: Turn, view: str, private: Callable[[str], str]) -> Iterator[str]:
+    """Yield what was said in a turn, with its calls where they are wanted.
+
+    What is shortened is redacted before.
+    """
     for item in unfold_items(turn.items):
         if isinstance(item, UserMessage) and item.text and item.kind not in ("meta", "reminder"):
             yield f"[{item.kind}] {item.text}"
@@ -630,9 +638,9 @@ def _iter_turn_text(turn: Turn, view: str) -> Iterator[str]:
                 yield f"[{item.name}] " + "\n".join(f"{k}: {v}" for k, v in given.items())
                 yield f"[{item.outcome}] {item.result.text if item.result else ''}"
             else:
-                yield f"[{item.name}] {single_line(values[0] if values else '', 160)} → {item.outcome}"
+                yield f"[{item.name}] {single_line(private(values[0]) if values else '', 160)} → {item.outcome}"
                 if item.outcome == "failed" and item.result:
-                    yield f"  {single_line(item.result.text, 200)}"
+                    yield f"  {single_line(private(item.result.text[:MOST_TURN_TEXT]), 200)}"
 
 
 def _day(stamp: str | None) -> str:
