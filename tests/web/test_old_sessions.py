@@ -1,6 +1,7 @@
 """Pages of an archive in which nothing has happened for months."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,21 @@ def test_home_shows_the_last_active_weeks_and_all_time(old: Served) -> None:
     assert "This week" not in page
     sessions = page.partition(">Sessions</th>")[2].partition("</tr>")[0]
     assert [sessions.count(f">{count}</td>") for count in (1, 3)] == [2, 1]
+
+
+def test_output_that_was_logged_before_the_end_is_a_least_figure(
+    tmp_path: Path,
+) -> None:
+    draw('file s\nU1 "how far"\nA1< "a mile"\nU2< "back"\nA2< "the same"').write(tmp_path)
+    (path,) = tmp_path.rglob("*.jsonl")
+    lines = path.read_text(encoding="utf-8")
+    with served(tmp_path, tmp_path / "index") as at:
+        (name,) = at.library.snapshot.names
+        assert "by the model" in settled(at, f"/s/{name}/usage")
+    path.write_text(lines.replace('"stop_reason":"end_turn"', '"stop_reason":null', 1))
+    with served(tmp_path, tmp_path / "index") as at:
+        page = settled(at, f"/s/{name}/usage")
+    assert "at least: 1 response logged before the end" in page
 
 
 def test_usage_opens_on_the_last_days_with_usage_and_says_so(old: Served) -> None:

@@ -438,7 +438,7 @@ class EventRenderer:
             case Compacted():
                 yield from self.flush()
                 before = format_thousands(event.tokens_before)
-                what = "compacted" if event.trigger == "manual" else "compacted automatically"
+                what = "compacted automatically" if event.trigger == "auto" else "compacted"
                 yield CompactionBlock(
                     text=f"{what}: conversation replaced by a summary",
                     details=(f"{before} tokens before",) if before else (),

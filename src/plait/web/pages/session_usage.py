@@ -290,15 +290,23 @@ def render_usage_body(
         f'<div class="scroll" tabindex="0">{body}</div>{pages}'
     )
     return (
-        f'{_render_totals(cost.total)}<div class="sum-tables">{models}{by_requester}</div>'
+        f'{_render_totals(cost)}<div class="sum-tables">{models}{by_requester}</div>'
         f"{render_agents(head, agents.values())}"
         f"{render_paid_again(head, paid, response_count)}{_render_window_chart(head, cost.responses)}"
         f"{responses}"
     )
 
 
-def _render_totals(total: CostSum) -> str:
-    tokens = total.tokens
+def _render_totals(cost: SessionCost) -> str:
+    total, tokens = cost.total, cost.total.tokens
+    # Such a line has the figures of the moment when it was written, not those of the end.
+    partial = sum(
+        response.stop_reason is None and response.tokens.total > 0 and not response.is_error
+        for response in cost.responses
+    )
+    output_note = "by the model"
+    if partial:
+        output_note = f"at least: {format_count(partial, 'response')} logged before the end"
     price_note = f"{total.unpriced} without a price" if total.unpriced else "at list prices"
     responses = format_count(total.responses, "response")
     figures = (
@@ -308,7 +316,7 @@ def _render_totals(total: CostSum) -> str:
             _render_responses_link(format_tokens(tokens.total)),
             _render_responses_link(responses),
         ),
-        (OUTPUT.capitalize(), _render_responses_link(format_tokens(tokens.output)), "by the model"),
+        (OUTPUT.capitalize(), _render_responses_link(format_tokens(tokens.output)), output_note),
         (
             "In",
             _render_responses_link(format_tokens(tokens.total_input)),
