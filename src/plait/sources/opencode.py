@@ -285,7 +285,7 @@ class _Reading:
             data = error.get("data")
             text = text_of(data.get("message")) if isinstance(data, dict) else ""
             out.system(text or text_of(error.get("name")), level="error")
-        if message.get("summary") is True:
+        if message.get("summary") is True and message.get("finish") and not error:
             out.compaction("\n\n".join(summary) or None)
 
     def _response(self, message: Fields, step: int) -> str:

@@ -66,12 +66,13 @@ class _Reading:
         out, record = self.out, line.fields
         own = text_of(record.get("uuid"))
         before = out.parent
+        copied = record.get("forkedFrom")
+        first = text_of(copied.get("messageUuid")) if isinstance(copied, dict) else ""
+        first = first or own
         if own in self.uuids:  # more of the same record
             out.parent, uuid = self.uuids[own], None
         else:
-            copied = record.get("forkedFrom")
-            source = text_of(copied.get("messageUuid")) if isinstance(copied, dict) else ""
-            uuid = source or own or None
+            uuid = first or None
             if "parentUuid" in record:
                 parent = record["parentUuid"]
                 out.parent = self.uuids.get(parent, before) if isinstance(parent, str) else None
@@ -79,11 +80,11 @@ class _Reading:
         out.cwd = text_of(record.get("cwd")) or out.cwd
         out.version = text_of(record.get("version")) or out.version
         out.git_branch = text_of(record.get("gitBranch")) or out.git_branch
-        self._record(record, uuid)
+        self._record(record, uuid, first)
         if own:
             self.uuids[own] = out.parent
 
-    def _record(self, record: Fields, uuid: str | None) -> None:
+    def _record(self, record: Fields, uuid: str | None, first: str) -> None:
         out, message, subtype = self.out, record.get("message"), record.get("subtype")
         payload = record.get("systemPayload")
         parts = message.get("parts") if isinstance(message, dict) else None
@@ -94,7 +95,7 @@ class _Reading:
             case "assistant":
                 out.assistant(
                     [*render_answer_parts(parts)],
-                    id=text_of(record.get("uuid")) or out.make_uuid(record),
+                    id=first or out.make_uuid(record),
                     uuid=uuid,
                     model=text_of(record.get("model")) or None,
                     usage=_usage(record.get("usageMetadata")),

@@ -1,0 +1,77 @@
+"""Gemini CLI: the replay of messages, rewinds, checkpoints and sub-agents."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.sources.builders import branches, open_archive, prompts, write_lines
+
+HEADER = {"sessionId": "g", "projectHash": "p", "kind": "main", "startTime": "2026-10-01T10:00:00Z"}
+
+
+def said(number: int, role: str, text: str, tokens: int = 0) -> dict[str, Any]:
+    time = f"2026-10-01T10:00:{number:02}.000Z"
+    message = {"id": f"m{number}", "timestamp": time, "type": role, "content": text}
+    names = {"input": tokens, "output": 1, "cached": 0, "thoughts": 1, "tool": 0, "total": tokens}
+    return message | ({"tokens": names, "model": "m"} if tokens else {})
+
+
+TALK = [said(1, "user", "one"), said(2, "gemini", "1", 10), said(3, "user", "two")]
+TALK += [said(4, "gemini", "2", 20)]
+PLACE = "logs/tmp/p/chats/session-2026-10-01T10-00-g.jsonl"
+
+
+def test_a_message_that_is_written_again_counts_once(tmp_path: Path) -> None:
+    lines = [HEADER, TALK[0], said(2, "gemini", ""), TALK[1], TALK[1]]
+    write_lines(tmp_path / PLACE, lines)
+    archive = open_archive(tmp_path / "logs", tmp_path / "cache")
+    tokens = archive.usage("agent").totals.total.tokens
+    assert (tokens.input, tokens.output) == (10, 2)
+    assert prompts(archive.sessions[0]) == ["one"]
+
+
+def test_a_rewind_leaves_a_branch(tmp_path: Path) -> None:
+    lines = [HEADER, *TALK, {"$rewindTo": "m3"}, said(5, "user", "three"), said(6, "gemini", "3")]
+    write_lines(tmp_path / PLACE, lines)
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "three"]
+    assert branches(session) == [["two"]]
+
+
+def test_a_checkpoint_is_a_compaction(tmp_path: Path) -> None:
+    new = [said(5, "user", "what happened so far"), said(6, "gemini", "yes")]
+    lines = [HEADER, *TALK, {"$set": {"messages": new, "summary": "The shop"}}]
+    write_lines(tmp_path / PLACE, [*lines, said(7, "user", "three"), said(8, "gemini", "3")])
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "two", "three"]
+    assert "what happened so far" in session.conversations.active.markdown()
+    assert session.title == "The shop"
+
+
+def test_a_document_and_its_lines_are_one_session(tmp_path: Path) -> None:
+    path = tmp_path / PLACE
+    path.parent.mkdir(parents=True)
+    path.with_suffix(".json").write_text(json.dumps(HEADER | {"messages": TALK[:2]}))
+    write_lines(path, [HEADER, *TALK])
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "two"]
+    path.unlink()
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert prompts(session) == ["one"]
+
+
+def test_a_sub_agent_lies_in_the_folder_of_its_session(tmp_path: Path) -> None:
+    call = {"id": "c", "name": "explore", "args": {}, "status": "success", "agentId": "a"}
+    write_lines(tmp_path / PLACE, [HEADER, TALK[0], TALK[1] | {"toolCalls": [call]}])
+    child = HEADER | {"sessionId": "a", "kind": "subagent"}
+    write_lines(tmp_path / "logs/tmp/p/chats/g/a.jsonl", [child, said(5, "user", "look")])
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    (agent,) = session.conversations.agents
+    assert [turn.prompt for turn in agent.turns if turn.prompt] == ["look"]
+
+
+def test_directories_come_from_the_list_of_projects(tmp_path: Path) -> None:
+    write_lines(tmp_path / PLACE, [HEADER, *TALK])
+    (tmp_path / "logs/projects.json").write_text('{"projects": {"/home/me/shop": "p"}}')
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert session.origin is not None and session.origin.cwd == "/home/me/shop"

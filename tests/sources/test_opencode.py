@@ -1,0 +1,168 @@
+"""OpenCode: rows of a database or files, forks by copy, reverts, sub-agents and compactions."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from tests.sources.builders import open_archive, prompts
+
+TABLES = """
+CREATE TABLE session (id, parent_id, directory, title, time_updated, revert);
+CREATE TABLE message (id, session_id, time_created, data);
+CREATE TABLE part (id, message_id, session_id, data);
+CREATE TABLE session_message (id, session_id, type, seq, time_created, data);
+"""
+TOKENS = {"input": 10, "output": 2, "reasoning": 1, "cache": {"read": 4, "write": 0}}
+
+
+class Store:
+    """A database in the making."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.base = sqlite3.connect(folder / "opencode.db")
+        self.base.executescript(TABLES)
+        self.number = 0
+
+    def session(self, id_: str, parent: str | None = None, revert: Any = None) -> None:
+        row = (
+            id_,
+            parent,
+            "/home/me",
+            f"Title of {id_}",
+            5,
+            json.dumps(revert) if revert else None,
+        )
+        self.base.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def message(self, session: str, time: int, role: str, *parts: Any, **fields: Any) -> str:
+        self.number += 1
+        id_ = f"msg_{self.number:04}"
+        data = {"role": role, "modelID": "m", "time": {"created": time}} | fields
+        row = (id_, session, time, json.dumps(data))
+        self.base.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
+        for place, part in enumerate(parts):
+            row = (f"prt_{self.number:04}{place}", id_, session, json.dumps(part))
+            self.base.execute("INSERT INTO part VALUES (?, ?, ?, ?)", row)
+        return id_
+
+    def turn(self, session: str, time: int, prompt: str, answer: str) -> str:
+        first = self.message(session, time, "user", {"type": "text", "text": prompt})
+        end = {"type": "step-finish", "tokens": TOKENS, "cost": 0.5}
+        self.message(session, time + 1, "assistant", {"type": "text", "text": answer}, end)
+        return first
+
+
+def test_a_fork_by_copy_is_billed_once(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        for session in ("ses_1", "ses_2"):
+            store.session(session)
+            store.turn(session, 1_790_000_000_000, "one", "1")
+        store.turn("ses_2", 1_790_000_009_000, "two", "2")
+        base.commit()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    found = {session.id: prompts(session) for session in archive.sessions}
+    assert found == {"ses_1": ["one"], "ses_2": ["one", "two"]}
+    tokens = archive.usage("agent").totals.total.tokens
+    assert (tokens.input, tokens.cache_read, tokens.output) == (20, 8, 6)
+
+
+def test_a_revert_is_where_the_session_stands(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.turn("ses_1", 1_790_000_000_000, "one", "1")
+        left = store.turn("ses_1", 1_790_000_009_000, "two", "2")
+        store.session("ses_1", revert={"messageID": left})
+        base.commit()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    graph = archive.graph()
+    leaf = graph.sessions["ses_1"].leaf
+    kept = next(uuid for uuid, node in graph.nodes.items() if node.preview == "one")
+    assert leaf is not None and graph.nodes[leaf].parent == kept
+
+
+def test_a_sub_agent_belongs_to_the_call_that_sent_it(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.session("ses_1")
+        store.session("ses_2", parent="ses_1")
+        store.message("ses_1", 1_790_000_000_000, "user", {"type": "text", "text": "ask"})
+        state = {"status": "completed", "input": {}, "output": "seen"}
+        state |= {"metadata": {"sessionId": "ses_2"}}
+        call = {"type": "tool", "tool": "task", "callID": "c", "state": state}
+        store.message("ses_1", 1_790_000_001_000, "assistant", call)
+        store.turn("ses_2", 1_790_000_000_500, "look", "seen")
+        base.commit()
+    (session,) = open_archive(tmp_path / "opencode", tmp_path / "cache").sessions
+    (agent,) = session.conversations.agents
+    assert [turn.prompt for turn in agent.turns if turn.prompt] == ["look"]
+
+
+def test_only_a_compaction_that_ended_counts(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.session("ses_1")
+        store.turn("ses_1", 1_790_000_000_000, "one", "1")
+        text = {"type": "text", "text": "so far"}
+        failed = {"name": "APIError", "data": {"message": "too busy"}}
+        store.message("ses_1", 1_790_000_001_000, "assistant", text, summary=True, error=failed)
+        store.message("ses_1", 1_790_000_002_000, "assistant", text, summary=True, finish="stop")
+        store.turn("ses_1", 1_790_000_003_000, "two", "2")
+        base.commit()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    (session,) = archive.sessions
+    assert prompts(session) == ["one", "two"]
+    assert archive.graph().account.rungs == {"compaction": 1}
+
+
+def test_files_before_1_2_count_where_the_database_has_no_such_session(tmp_path: Path) -> None:
+    folder = tmp_path / "opencode"
+    for session in ("ses_1", "ses_2"):
+        message = {"id": f"msg_{session}", "role": "user", "time": {"created": 1_790_000_000_000}}
+        part = {"id": "prt_1", "type": "text", "text": f"{session} as files"}
+        info = {"id": session, "title": "t", "time": {"updated": 5}, "directory": "/home/me"}
+        for place, value in (
+            (f"session/p/{session}", info),
+            (f"message/{session}/msg_{session}", message),
+            (f"part/msg_{session}/prt_1", part),
+        ):
+            path = folder / "storage" / f"{place}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(value))
+    store = Store(folder)
+    with closing(store.base) as base:
+        store.session("ses_1")
+        store.turn("ses_1", 1_790_000_000_000, "as a row", "1")
+        base.commit()
+    found = open_archive(folder, tmp_path / "cache").sessions
+    assert {session.id: prompts(session) for session in found} == {
+        "ses_1": ["as a row"],
+        "ses_2": ["ses_2 as files"],
+    }
+
+
+def test_messages_of_version_2(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.session("ses_1")
+        tool = {"type": "tool", "id": "c", "name": "bash"}
+        tool |= {"state": {"status": "completed", "input": {}, "content": [{"text": "a file"}]}}
+        rows = [
+            ("user", {"text": "one"}),
+            ("assistant", {"content": [{"type": "text", "text": "1"}, tool], "tokens": TOKENS}),
+            ("compaction", {"reason": "manual", "summary": "so far"}),
+            ("user", {"text": "two"}),
+        ]
+        for seq, (kind, data) in enumerate(rows):
+            row = (f"msg_{seq}", "ses_1", kind, seq, 1_790_000_000_000 + seq, json.dumps(data))
+            base.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?)", row)
+        base.commit()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    (session,) = archive.sessions
+    assert prompts(session) == ["one", "two"]
+    text = session.conversations.active.markdown()
+    assert "so far" in text and "a file" in text
+    assert archive.usage("agent").totals.total.tokens.output == 3

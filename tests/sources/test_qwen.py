@@ -1,0 +1,65 @@
+"""Qwen Code: the tree of records, rewinds and forks."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.sources.builders import branches, open_archive, prompts, write_lines
+
+
+def record(number: int, parent: int | None, kind: str, text: str, **fields: Any) -> dict[str, Any]:
+    links = {"uuid": f"q{number}", "parentUuid": None if parent is None else f"q{parent}"}
+    time = {"timestamp": f"2026-10-01T10:00:{number:02}.000Z", "sessionId": "w", "type": kind}
+    return links | time | {"message": {"parts": [{"text": text}]}, "cwd": "/home/me"} | fields
+
+
+METADATA = {"promptTokenCount": 10, "candidatesTokenCount": 2, "cachedContentTokenCount": 4}
+TALK = [
+    record(1, None, "user", "one"),
+    record(2, 1, "assistant", "1", usageMetadata=METADATA),
+    record(3, 2, "user", "two"),
+    record(4, 3, "assistant", "2", usageMetadata=METADATA),
+]
+
+
+def test_a_rewind_leaves_a_branch(tmp_path: Path) -> None:
+    rewind = record(5, 2, "system", "", subtype="rewind", systemPayload={})
+    lines = [*TALK, rewind, record(6, 5, "user", "three"), record(7, 6, "assistant", "3")]
+    write_lines(tmp_path / "logs/w.jsonl", lines)
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "three"]
+    assert branches(session) == [["two"]]
+
+
+def test_a_fork_is_billed_once(tmp_path: Path) -> None:
+    write_lines(tmp_path / "logs/w.jsonl", TALK)
+    copies = [
+        line | {"uuid": f"f{place}", "parentUuid": f"f{place - 1}" if place else None}
+        | {"sessionId": "v", "forkedFrom": {"sessionId": "w", "messageUuid": line["uuid"]}}
+        for place, line in enumerate(TALK)
+    ]  # fmt: skip
+    more = record(8, None, "user", "three", sessionId="v") | {"parentUuid": "f3"}
+    write_lines(tmp_path / "logs/v.jsonl", [*copies, more])
+    archive = open_archive(tmp_path / "logs", tmp_path / "cache")
+    assert {session.id: prompts(session) for session in archive.sessions} == {
+        "w": ["one", "two"],
+        "v": ["one", "two", "three"],
+    }
+    tokens = archive.usage("agent").totals.total.tokens
+    assert (tokens.input, tokens.cache_read, tokens.output) == (12, 8, 4)
+
+
+def test_titles_and_compaction(tmp_path: Path) -> None:
+    history = {"compressedHistory": [{"role": "user", "parts": [{"text": "so far"}]}], "info": {}}
+    lines = [
+        *TALK,
+        record(5, 4, "system", "", subtype="chat_compression", systemPayload=history),
+        record(
+            6, 5, "system", "", subtype="custom_title", systemPayload={"customTitle": "The shop"}
+        ),
+        record(7, 6, "user", "three"),
+    ]
+    write_lines(tmp_path / "logs/w.jsonl", lines)
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert session.title == "The shop"
+    assert prompts(session) == ["one", "two", "three"]
+    assert "so far" in session.conversations.active.markdown()
