@@ -44,8 +44,8 @@ class Store:
         row = (id_, session, time, json.dumps(data))
         self.base.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
         for place, part in enumerate(parts):
-            row = (f"prt_{self.number:04}{place}", id_, session, json.dumps(part))
-            self.base.execute("INSERT INTO part VALUES (?, ?, ?, ?)", row)
+            values = (f"prt_{self.number:04}{place}", id_, session, json.dumps(part))
+            self.base.execute("INSERT INTO part VALUES (?, ?, ?, ?)", values)
         return id_
 
     def turn(self, session: str, time: int, prompt: str, answer: str) -> str:
@@ -148,9 +148,9 @@ def test_messages_of_version_2(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         store.session("ses_1")
-        tool = {"type": "tool", "id": "c", "name": "bash"}
+        tool: dict[str, Any] = {"type": "tool", "id": "c", "name": "bash"}
         tool |= {"state": {"status": "completed", "input": {}, "content": [{"text": "a file"}]}}
-        rows = [
+        rows: list[tuple[str, Any]] = [
             ("user", {"text": "one"}),
             ("assistant", {"content": [{"type": "text", "text": "1"}, tool], "tokens": TOKENS}),
             ("compaction", {"reason": "manual", "summary": "so far"}),
