@@ -10,3 +10,4 @@ def shield(environment: MutableMapping[str, str], *, but: Collection[str]) -> No
     for name in [*environment]:
         if name.startswith(LEADING_ASTRAY) and name not in but:
             del environment[name]
+    environment["PLAIT_AGENTS"] = "claude"  # logs of other agents on this machine are not read

@@ -3,6 +3,7 @@
 import tomllib
 from pathlib import Path
 
+from plait.cli.settings import load_settings
 from plait.line import make_root
 from plait.sources.base import load_source, load_sources
 from plait.sources.places import BUILT_IN, ROOTS, find_candidates, find_default_roots
@@ -31,6 +32,20 @@ def test_default_folders_are_those_that_exist(tmp_path: Path) -> None:
         tmp_path / "elsewhere",
         tmp_path / ".pi/agent/sessions",
     ]
+
+
+def test_default_folders_can_be_limited(tmp_path: Path) -> None:
+    for name in (".claude", ".codex", ".qwen"):
+        (tmp_path / name).mkdir()
+    home = {"HOME": str(tmp_path), "PLAIT_CONFIG": str(tmp_path / "none.toml")}
+
+    def find_roots(**env: str) -> list[str]:
+        return [root.name for root in load_settings(environment=home | env).roots]
+
+    assert find_roots() == [".claude", ".codex", ".qwen"]
+    assert find_roots(PLAIT_AGENTS="claude") == [".claude"]
+    assert find_roots(PLAIT_AGENTS="claude,qwen") == [".claude", ".qwen"]
+    assert find_roots(PLAIT_AGENTS="codex") == [".codex"]
 
 
 def test_logs_of_claude_code_are_no_candidates(gallery: Path, tmp_path: Path) -> None:

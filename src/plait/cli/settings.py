@@ -4,6 +4,7 @@ An option beats the environment, the environment beats the file, the file beats 
 
     $CLAUDE_CONFIG_DIR       where Claude Code keeps its logs (default ~/.claude)
     $PLAIT_ROOT              other roots, separated as in $PATH
+    $PLAIT_AGENTS            the coding agents whose folders are read by default: claude,codex
     $PLAIT_CONFIG            another config.toml
     $PLAIT_CACHE_DIR         the index, which can be thrown away
     $PLAIT_DATA_DIR          kept logs, journal and backups
@@ -63,6 +64,7 @@ OBJECT_STORES = ("AWS_", "AZURE_", "GOOGLE_")
 """How variables for object stores begin."""
 KEYS: dict[str, type] = {
     "roots": list,
+    "agents": list,
     "cache_dir": str,
     "data_dir": str,
     "state_dir": str,
@@ -238,7 +240,7 @@ def load_settings(
     shade = colour or ("never" if env.get("NO_COLOR") else None)
     shade = shade or ("always" if env.get("FORCE_COLOR") else None)
     return Settings(
-        roots=tuple(expand_user(root, env) for root in chosen) or _find_default_roots(env),
+        roots=tuple(expand_user(root, env) for root in chosen) or _find_default_roots(env, config),
         is_default_root=not chosen,
         cache=_folder_for(env, config, "cache"),
         data=_folder_for(env, config, "data"),
@@ -459,16 +461,22 @@ def scheduled_environment() -> dict[str, str]:
     return {name: os.pathsep.join(paths) for name, paths in absolute.items() if paths}
 
 
-def _find_default_roots(env: Mapping[str, str]) -> tuple[Path, ...]:
+def _find_default_roots(env: Mapping[str, str], config: Mapping[str, Any]) -> tuple[Path, ...]:
     """Return the folders of Claude Code and of the other agents on this machine.
 
     Claude Code's stands alone where it is the only one, whether it exists or not.
     """
+    claude = expand_user(claude_folder_setting(env), env)
+    wanted = env.get("PLAIT_AGENTS")
+    agents = wanted.split(",") if wanted else config.get("agents")
+    home = env.get("HOME") or env.get("USERPROFILE")
+    if home is None or agents == ["claude"]:
+        return (claude,)
     from plait.sources.places import find_default_roots
 
-    claude = expand_user(claude_folder_setting(env), env)
-    others = find_default_roots(env, expand_user("~", env))
-    return (claude, *others) if claude.is_dir() or not others else tuple(others)
+    others = find_default_roots(env, Path(home), agents)
+    is_wanted = agents is None or "claude" in agents
+    return (claude, *others) if is_wanted and (claude.is_dir() or not others) else tuple(others)
 
 
 def claude_folder_setting(env: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ Every command looks here, so little is loaded: the readers themselves only where
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -144,14 +144,18 @@ def _find_chats(projects: Path) -> list[Path]:
         return []
 
 
-def find_default_roots(env: Mapping[str, str], home: Path) -> list[Path]:
-    """Return the folders of other agents that exist on this machine.
+def find_default_roots(
+    env: Mapping[str, str], home: Path, agents: Sequence[str] | None = None
+) -> list[Path]:
+    """Return the folders of other agents, or of some, that exist on this machine.
 
     No reader of this package is loaded for it.
     """
     places = ROOTS | {name: point.load().roots for name, point in find_plugins().items()}
     roots = []
-    for rows in places.values():
+    for agent, rows in places.items():
+        if agents is not None and agent not in agents:
+            continue
         chosen = ((env.get(name) if name else str(home), below) for name, below in rows)
         base, below = next(((base, below) for base, below in chosen if base), ("", ""))
         if base and (folder := Path(base, below)).is_dir():
