@@ -16,7 +16,7 @@ def test_what_the_program_would_obey_is_taken_out() -> None:
         "LANGFUSE_HOST": "host",
     }
     shield(outside, but=("PLAIT_HOSTILE",))
-    assert outside == {"PATH": "/bin", "PLAIT_HOSTILE": "1"}
+    assert outside == {"PATH": "/bin", "PLAIT_HOSTILE": "1", "PLAIT_AGENTS": "claude"}
 
 
 def test_the_tests_are_shielded() -> None:

@@ -283,11 +283,11 @@ class SessionPermissions:
                 return Decision("allow", log_fields=BY_MODE)
             case "write" if self.mode == "acceptEdits" and self._is_ordinary(proposal):
                 return Decision("allow", log_fields=BY_MODE)
-            case "execute" if self._is_read_only(proposal):
+            case "execute" if self._may_run_unasked(proposal):
                 return Decision("allow", log_fields=BY_READ_ONLY)
         return None
 
-    def _is_read_only(self, proposal: Proposal) -> bool:
+    def _may_run_unasked(self, proposal: Proposal) -> bool:
         """Return whether a command only looks, where nothing is there that may not be looked at."""
         command = str(proposal.arguments.get("command", ""))
         return not self._hides_files and is_safe_command(command, self.place)

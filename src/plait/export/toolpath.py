@@ -339,7 +339,7 @@ def build_graph(
     name: str,
     used_names: set[str] | None = None,
 ) -> Graph:
-    """Return sessions as a graph; names of paths that are used_names are not given again."""
+    """Return sessions as a graph; names of paths in `used_names` are not given again."""
     writing = _GraphWriter(woven, manner, cost_of, used_names if used_names is not None else set())
     writing.name_all()
     paths = [path for group in writing.groups for path in writing.path(group)]

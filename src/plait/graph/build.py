@@ -41,7 +41,7 @@ from plait.graph.tree import (
     add_summaries,
     build_sessions,
     build_tree,
-    mark_active,
+    mark_abandoned,
     resolve_summaries,
 )
 
@@ -236,7 +236,7 @@ def build_from_index(index: Index, leaf_of: LeafOf) -> SessionGraph:
     stages = run_stages(index, leaf_of)
     nodes, drafts, built = index.nodes, stages.drafts, stages.built
     summaries, unresolved = resolve_summaries(index, stages.names, drafts.of)
-    lines = add_summaries(mark_active([*built.lines, *built.copied]), summaries)
+    lines = add_summaries(mark_abandoned([*built.lines, *built.copied]), summaries)
     loose = place_loose(index, stages.names, drafts.of)
     strays = find_stray_results(index, drafts, built.lines)
     restarts: list[Verdict] = []

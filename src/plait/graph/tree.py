@@ -66,7 +66,7 @@ def iter_depth_first(tree: SessionTree) -> Iterator[str]:
         waiting.extend(reversed(tree.children.get(name, ())))
 
 
-def mark_active(lines: Sequence[DagLine]) -> dict[str, DagLine]:
+def mark_abandoned(lines: Sequence[DagLine]) -> dict[str, DagLine]:
     """Return the lines with what hangs on an abandoned branch marked as abandoned.
 
     A session that goes on from an abandoned branch of another is not abandoned itself. One of

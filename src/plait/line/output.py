@@ -8,7 +8,7 @@ crash. `append` adds lines to a session's file under that file's own lock:
     open for appending ─ lock ─ still the file of that name? ─ "\\n" if the end is torn ─ write
 
 A line that the system took is there for every reader and outlives the process; only a power cut
-can still lose it, unless `is_synced` waits for the disk. What does not fit on the disk is try_lock
+can still lose it, unless `is_synced` waits for the disk. What does not fit on the disk is taken
 back. Another writer, even one without a lock, never lands within a line.
 """
 

@@ -247,7 +247,7 @@ def parse_irregular_bills(data: bytes, number: int) -> Iterator[Bill]:
 
 
 def make_bill(value: Mapping[str, Any]) -> Bill:
-    """Return what an object tells of money, as far as it can be understood."""
+    """Return ids, usage and stated costs of a log line; values of the wrong type become None."""
     message = value.get("message")
     usage = message.get("usage") if isinstance(message, Mapping) else None
     plain = {key: item for key, item in value.items() if key != "message"}

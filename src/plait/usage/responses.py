@@ -192,10 +192,10 @@ def list_abandoned_records(session: Session) -> list[str]:
     from plait.graph.build import run_stages
     from plait.graph.chain import find_leaf
     from plait.graph.index import build_index
-    from plait.graph.tree import mark_active
+    from plait.graph.tree import mark_abandoned
 
     graph = run_stages(build_index(_read_light_facts(session.files)), find_leaf).built
-    return list(iter_inactive_records(mark_active([*graph.lines, *graph.copied]).values()))
+    return list(iter_inactive_records(mark_abandoned([*graph.lines, *graph.copied]).values()))
 
 
 def iter_inactive_records(lines: "Iterable[DagLine]") -> Iterator[str]:

@@ -279,7 +279,7 @@ def render_proposal(proposal: Proposal, directory: str | None = None) -> Iterato
 
 
 def render_choices(proposal: Proposal) -> OutputBlock:
-    """Return what can be said."""
+    """Return the answers to a permission question, with their keys."""
     edit = (f"{EDIT}  yes, but let me edit it first",) if proposal.tool in EDITABLE_ARGUMENT else ()
     rules = safe_line(", ".join(suggest_rules(proposal)))
     kept = (f"{ALWAYS_IN_PROJECT}  yes, and always in this project: {rules}",) if rules else ()
