@@ -410,22 +410,29 @@ def _render_usage(home: Home) -> str:
         )
 
     monday = find_monday(home.now)
-    labels = {monday: "This week", monday - WEEK: "Last week", None: "All time"}
+    *weeks, everything = home.usage
+    labels = {monday: "This week", monday - WEEK: "Last week"}
     heads = [
-        labels.get(usage.monday) or f"Week of {format_day(usage.monday or monday)}"
-        for usage in home.usage
+        labels.get(usage.monday or monday) or f"Week of {format_day(usage.monday or monday)}"
+        for usage in weeks
     ]
     names = ("Cost", "Tokens", "Sessions", "Turns")
-    cells = map(render_figures, home.usage)
+    cells = map(render_figures, weeks)
     rows = (render_row(name, *values) for name, *values in zip(names, *cells, strict=True))
-    saving = ""
+    cost, tokens, sessions, turns = render_figures(everything)
+    sessions_text = f"{sessions} {'session' if everything.sessions == 1 else 'sessions'}"
+    turns_text = f"{turns} {'turn' if everything.turns == 1 else 'turns'}"
+    all_time = ", ".join(
+        part for part in (cost, f"{tokens} tokens", sessions_text, turns_text) if part
+    )
+    saving = f'<p class="saving">All time: {all_time}</p>'
     if home.waste is not None and home.waste.findings:
         url = Period(since=format_day(monday)).url("waste")
         amount = format_saving(home.waste.least_usd, home.waste.total_usd)
         least, most = home.waste.least_usd, home.waste.total_usd
         share = format_saving_share(least, most, home.waste.input_usd)
         note = f" <small>{share} of input cost</small>" if share else ""
-        saving = (
+        saving += (
             f'<p class="saving">Potential savings this week: <a href="{esc(url)}">{esc(amount)}'
             f"</a>{note}</p>"
         )
