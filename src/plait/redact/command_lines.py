@@ -12,6 +12,7 @@ from itertools import islice
 
 from plait.redact.likelihood import (
     CODES,
+    NEW_LINE,
     NOTHING,
     PASSWORDS,
     PIECE,
@@ -20,8 +21,10 @@ from plait.redact.likelihood import (
     is_at_word_start,
     is_chosen,
     is_dotted_name,
+    is_in_patch,
     is_likely,
     is_mixed,
+    is_odd,
     is_placeholder,
     is_plain_word,
     is_random,
@@ -343,6 +346,13 @@ def _lines_of(text: bytes, bare: TextSpan, stdin: bytes) -> Iterator[TextSpan]:
 WRITES = re.compile(
     rb"(?:echo|printf|print|yes|Write-Output|Write-Host)((?:[ \t]+-[a-zA-Z]+)*)[ \t]+([^|;&\n]*?)[ \t]*\Z"
 )
+WRITE = r"(?:echo|printf)(?:[ \t]+-[a-zA-Z]+)*(?:[ \t]+\\{0,7}[\"']%s\\{0,7}[\"'])?[ \t]+"
+QUOTED_WRITE = re.compile(
+    rf"{WRITE}(?P<q>\\{{0,7}}[\"'])(?P<v>(?:(?!(?P=q))[^\x00-\x20]){{6,200}})(?P=q)[ \t]*\Z".encode()
+)
+BROKEN_WRITE = re.compile(
+    rf"{WRITE}(?:\\{{0,7}}[\"'])?(?P<v>[^\x00-\x20\"'`\\|;&]{{6,}}){NEW_LINE}(?P<w>[^\x00-\x20\"'`\\|;&]{{3,}})(?:\\{{0,7}}[\"'])?[ \t]*\Z".encode()
+)
 RECEIVES = re.compile(
     rb"(?i)passw|secret|token|credential|login|auth|\bsudo\b|\bsu\b|passphrase|stdin|cryptsetup|kinit"
     rb"|vault|unlock|keychain|smbpasswd|openconnect|private-key|pass insert"
@@ -354,6 +364,14 @@ def _piped(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
     bar = text.rfind(b"|", max(0, match.start - 120), match.end)
     start = bar if bar >= 0 else match.start
     line = line_start(text, start)
+    before = max(0, start - BACK)
+    if RECEIVES.search(text, start, match.end + 60):
+        quoted = QUOTED_WRITE.search(text, before, start)
+        if quoted and is_odd(quoted["v"]):
+            return (TextSpan(*quoted.span("v")),)
+        broken = BROKEN_WRITE.search(text, before, start)
+        if broken and is_given_secret(broken["v"] + broken["w"]):
+            return TextSpan(*broken.span("v")), TextSpan(*broken.span("w"))
     wrote = WRITES.search(
         text,
         max(line, *(text.rfind(sign, line, start) + 1 for sign in (b";", b"&", b"(", b"`"))),
@@ -446,9 +464,9 @@ FLAG_SECRETS = frozenset(
 
 def _command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match what the facts about a program say is secret among its arguments."""
-    if not is_at_word_start(text, match.start) or text[match.start - 1 : match.start] in (
-        b"-",
-        b".",
+    is_joined = text[match.start - 1 : match.start] in (b"-", b".")
+    if not is_at_word_start(text, match.start) or (
+        is_joined and not is_in_patch(text, match.start)
     ):
         return NOTHING
     words = list(_words_once(text, match.start))
@@ -649,9 +667,9 @@ COMMANDS: tuple[Family, ...] = (
     ),
     command_secret(
         "pair",
-        rf"[ \t](?:-u|-U|-a|-auth|--user|--auth|--proxy-user|--http-user|--creds|--basic)[ =](?P<v>{VALUE})",
+        rf"[ \t](?:-[a-zA-Z]{{0,3}}u|-U|-a|-auth|--user|--auth|--proxy-user|--http-user|--creds|--basic)[ =](?P<v>{VALUE})",
         _pair,
-        trigger=r"[ \t](?:-u|-U|-a|-auth|--user|--auth|--proxy-user|--http-user|--creds|--basic)[ =][^\x00-\x20:]+:[^\x00-\x20]",
+        trigger=r"[ \t](?:-[a-zA-Z]*u|-U|-a|-auth|--user|--auth|--proxy-user|--http-user|--creds|--basic)[ =][^\x00-\x20:]+:[^\x00-\x20]",
     ),
     command_secret("command", PROGRAM, _command, is_many=True, trigger=rf"\b{PROGRAM}"),
     command_secret(

@@ -8,7 +8,10 @@ from plait.redact.command_lines import COMMANDS, INPUTS, line_start
 from plait.redact.likelihood import (
     ABOUT,
     BARE,
+    FULL_LINE,
+    LINE_MARGIN,
     NAME,
+    NEW_LINE,
     NOTHING,
     NOUN,
     NOUNS,
@@ -30,6 +33,8 @@ from plait.redact.likelihood import (
     is_in_stand_in,
     is_likely,
     is_mixed,
+    is_numbered_phrase,
+    is_odd,
     is_passphrase,
     is_phrase,
     is_placeholder,
@@ -48,12 +53,15 @@ __all__ = ["CONTEXTS", "NOUNS"]
 KEY_BEFORE = re.compile(rb"[A-Za-z0-9_.\-]{1,64}\Z")
 KEY = re.compile(rb"[A-Za-z0-9_.\-]+")
 KEY_LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
-OPENING = re.compile(rb"[bfru]?\\{0,7}[\"'`]")
+OPENING = re.compile(rb"[bfruN@$]?(?:(?:\\{0,7}\"){3}|\\{0,7}[\"'`])")
 ESCAPED = re.compile(rb"\\[nrt]")
 CAMEL = re.compile(
     rb"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+[A-Z]?[0-9]{0,3}|[a-z]+[0-9]{0,2}|[A-Z][a-z]+[0-9]{0,2}"
 )
 MOST_LETTERS = 2048
+DAY = re.compile(
+    rb"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|\Z)|[A-Za-z0-9_./-]+\.[A-Za-z0-9]+:[0-9]+(?::|\Z)"
+)
 ANOTHER = re.compile(rb"(?i)(?:passwo?r?d|token|secret)[=:]|=\{|x86_64|-linux-|aarch64")
 PARAMETER = re.compile(rb"[?&;][A-Za-z0-9_.-]*\Z")
 # Caches, lists and tables have keys too.
@@ -78,8 +86,59 @@ def take_assigned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
         return NOTHING
     words = {word.lower() for word in PIECE.findall(key)}
     is_of_password = PASSWORDS & words or text[match.start] > 127 or not key
+    if is_quoted and is_sure(text[span.start : span.end]):
+        return (span,)
     is_secret = _is_password if is_of_password else _is_key
     return (span,) if is_secret(text, match, span, is_quoted=is_quoted) else NOTHING
+
+
+def is_sure(value: bytes) -> bool:
+    """Return whether a whole value can be nothing but a secret, next to the name of one."""
+    return is_odd(value) or is_numbered_phrase(value)
+
+
+def take_sure(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a value that stands in braces or fills its line, if it can be nothing else."""
+    opening = OPENING.match(text, value.start)
+    span = TextSpan(opening.end() if opening else value.start, value.end)
+    found = text[span.start : span.end]
+    key = key_around(text, match.start)
+    is_name = key == b"PWD" or is_secret_key(key)
+    return (span,) if is_name and is_sure(found) and not is_call(found) else NOTHING
+
+
+CODE = re.compile(rb"[A-Za-z_$][\w$.]*\(.*\)[;,]?|.*[;,({]")
+
+
+def is_call(value: bytes) -> bool:
+    """Return whether a value is a call in a program, or goes on behind it."""
+    return CODE.fullmatch(value) is not None
+
+
+TITLE = re.compile(r"(?:\A|[\n\x00\x1f]|\\n|\"|→|\t|\| |\] )[^\n\x00()={};,\\]{0,40}\Z".encode())
+ENDS_OPEN = re.compile(
+    rb"(?:[:=]|\bis|\bare|\bwas)[|>*\\\"'` \t+(-]*(?:\r|\n|\\+n|\xe2\x94\x82|\|)"
+)
+
+
+def take_line(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what fills the line after the name of a secret."""
+    span, _ = strip_quote(text, value)
+    found = text[span.start : span.end].rstrip()
+    span = TextSpan(span.start, span.start + len(found))
+    if not is_secret_key(key_around(text, match.start)) or is_call(found):
+        return NOTHING
+    is_open = ENDS_OPEN.search(text, match.start, span.start) is not None
+    if not is_open and TITLE.search(text, max(0, match.start - 80), match.start) is None:
+        return NOTHING
+    if is_placeholder(found) or is_reference(found) or is_dotted_name(found):
+        return (span,) if is_odd(found) and is_open else NOTHING
+    if TECHNICAL_WORD.fullmatch(found) or TECHNICAL.search(found):
+        return NOTHING
+    is_worth = is_sure(found) or (
+        b" " not in found and (is_random(found) or is_chosen(found) or is_weak(found))
+    )
+    return (span,) if is_worth else NOTHING
 
 
 def strip_quote(text: bytes, value: TextSpan) -> tuple[TextSpan, bool]:
@@ -119,10 +178,14 @@ def is_secret_key(key: bytes) -> bool:
     return bool(words) or not key
 
 
+NEXT_PARAMETER = re.compile(rb"&(?=&|amp;|[A-Za-z0-9_.\-\[\]]*(?:=|\Z))")
+
+
 def trim_value(text: bytes, value: TextSpan) -> TextSpan:
     """Return a value without what follows it in an address or ends a sentence."""
     found = text[value.start : value.end]
-    for stop in (b"&", b"#L", b"..."):
+    found = NEXT_PARAMETER.split(found, maxsplit=1)[0]
+    for stop in (b"#L", b"..."):
         found = found.partition(stop)[0]
     return TextSpan(value.start, value.start + len(found.rstrip(b".:*?")))
 
@@ -175,6 +238,8 @@ def _is_chosen_key(value: bytes) -> bool:
 def _is_out_of_question(text: bytes, span: TextSpan, value: bytes, *, is_quoted: bool) -> bool:
     if is_placeholder(value) or is_reference(value) or is_plain_word(value):
         return True
+    if DAY.match(value):
+        return True
     if (value.strip(b"*_~=").isalpha() and not value.isalpha()) or ANOTHER.search(value):
         return True
     if is_quoted:
@@ -214,6 +279,9 @@ TECHNICAL_WORD = re.compile(
 )
 
 
+ONLY_NAME = re.compile(rb"[A-Za-z_.-]+=")
+
+
 def take_stated(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match what a sentence says that the secret is."""
     span, _ = strip_quote(text, value)
@@ -221,7 +289,9 @@ def take_stated(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
         text, span.start, span.end
     ):
         return NOTHING
-    is_about = not is_secret_key(key_around(text, match.start))
+    is_about = not is_secret_key(key_around(text, match.start)) or ONLY_NAME.fullmatch(
+        text, span.start, span.end
+    )
     return (
         (span,) if not is_about and _is_stated(text[span.start : span.end], MIN_STATED) else NOTHING
     )
@@ -237,6 +307,8 @@ def take_stated_of(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextS
 
 
 def _is_stated(found: bytes, least: int) -> bool:
+    if is_sure(found):
+        return True
     if len(found) < least or is_placeholder(found) or is_reference(found) or is_plain_word(found):
         return False
     if is_passphrase(found):
@@ -256,13 +328,13 @@ def take_spoken(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
     found = text[span.start : span.end]
     if not is_secret_key(key_around(text, match.start)):
         return NOTHING
-    is_sure = is_weak(found) and (
+    is_certain = is_weak(found) and (
         is_quoted or (SURE.search(text, max(0, match.start - 12), value.start) is not None)
     )
-    if not _is_stated(found, LEAST_SURE if is_quoted or is_sure else LEAST_SPOKEN):
+    if not _is_stated(found, LEAST_SURE if is_quoted or is_certain else LEAST_SPOKEN):
         return NOTHING
-    is_secret = is_sure or is_random(found) or is_chosen(found) or is_passphrase(found)
-    return (span,) if is_secret else NOTHING
+    is_secret = is_certain or is_random(found) or is_chosen(found) or is_passphrase(found)
+    return (span,) if is_secret or (is_quoted and is_sure(found)) else NOTHING
 
 
 # Words that only secrets are called, and names of settings.
@@ -375,7 +447,15 @@ VERBS = (
 )
 IS = rf"(?:[ ](?:{VERBS})(?:[ ]?:)?[ ]|'s[ ]|(?:は|が|是：|是|为|是|는|은)[ ]?|[ ]?(?:->|→|—|–|=>)[ ]?|[ ]-[ ]|[ ]\([ ]?)"
 COLON = r"[ ]?(?:[:=：])[ ]?"
-VALUE = rf"(?:「|『|“|„|«|‘|{QUOTE}(?=\\))?(?P<v>[bfru@]?{QUOTE}{QUOTED}|{BARE})"
+CLOSED = (
+    r"[bfruN@$]?(?P<q>(?:\\{0,7}\"){3}|\\{0,7}[\"'`])"
+    r"(?:(?!(?<!\\)(?P=q))(?!\\{1,7}n)[^\x00-\x1f]){5,300}(?=(?P=q))"
+)
+VALUE = rf"(?:「|『|“|„|«|‘|{QUOTE}(?=\\))?(?P<v>{CLOSED}|[bfru@]?{QUOTE}{QUOTED}|{BARE})"
+TIME = r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|\Z)|[A-Za-z0-9_./-]+\.[A-Za-z0-9]+[:-][0-9]+[:-])"
+END_OF_VALUE = rf"[ \t]*(?:{QUOTE}|\||;|│|\r?\n|\\{{1,7}}n|</|\Z)"
+PARTS_BETWEEN = rf"(?>[ \t,:={{\[(]|{NEW_LINE}){{1,40}}+"
+WORD_BETWEEN = r"(?:\\{0,7}[\"'])?[A-Za-z0-9_./][A-Za-z0-9_./-]{0,60}+(?:\\{0,7}[\"'])?"
 STATES = rf"(?P<v>{QUOTE}{QUOTED})"
 TYPE = r"\??:[ ]?[A-Za-z&'<>\[\]?*. ]{2,30}?[ ]?="
 ELSE = r"(?:\|\||\?\?|\?:|:-|or|,|:)"
@@ -384,6 +464,16 @@ ENVIRONMENT = r"(?:env|Env|ENV|config|Config|settings|os\.|\$\{)"
 
 # What may follow the name of a secret, and a look at the value in it.
 TAILS: tuple[tuple[str, SecondLook], ...] = (
+    (rf"[ \t]*=[ \t]*\{{(?P<v>[^\x00-\x1f{{}}]{{6,200}})\}}(?={END_OF_VALUE}|[ \t])", take_sure),
+    (r"[^<>\x00-\x1f]{0,80}>\s*<!\[CDATA\[(?P<v>[^\x00-\x1f]{6,300}?)\]\]>", take_sure),
+    (
+        rf"(?:{QUOTE})?[ \t]*(?::=?|=>?)[ \t]*(?P<v>[^\x00-\x20\"'`\\#][^\x00-\x20\"'`\\]{{7,120}}?)(?={END_OF_VALUE})",
+        take_sure,
+    ),
+    (
+        rf"(?:{QUOTE})?[^\x00-\x1f(){{}}\"'\\]{{0,40}}[|,][ \t]*default\([ \t]*{VALUE}",
+        take_assigned,
+    ),
     (
         rf"(?:{QUOTE})?(?:,|>|[ \t]\{{|/?>[ \t\r\n]*</?[a-zA-Z]+|</[a-z]+>)?(?:[ \t\r\n+]|\\{{1,7}}[nrt])*"
         rf"(?:[a-zA-Z]+={QUOTE}[A-Za-z]+{QUOTE}>?[ \t]*)?"
@@ -403,6 +493,11 @@ TAILS: tuple[tuple[str, SecondLook], ...] = (
     ),
     (rf"{CALLED}{VALUE}", take_assigned),
     (
+        rf"(?:{QUOTE}|\*\*)?[ \t]*(?:is|are|was)?[ \t]*[:=]?(?:\*\*|{QUOTE})?[ \t]*[|>]?[-+]?[ \t]*\(?(?:{NEW_LINE}[ \t]*){{1,3}}"
+        rf"(?:```[a-z]*{NEW_LINE}[ \t]*)?(?:>[ \t]+)?(?!{TIME})(?P<v>{CLOSED}|[^\x00-\x20\"'`\\]{{6,200}}|[a-z0-9 ]{{6,80}})(?={END_OF_VALUE})",
+        take_line,
+    ),
+    (
         rf"(?:{QUOTE})?{SPACE}:?[ \t]?(?:[|>][-+]?)?{BLOCK}(?:{QUOTE})?(?P<v>{BARE})",
         take_assigned,
     ),
@@ -418,10 +513,66 @@ TAILS: tuple[tuple[str, SecondLook], ...] = (
 COMPILED_TAILS = [(re.compile(expression.encode()), look) for expression, look in TAILS]
 
 
+PLURAL = re.compile(rb"(?i)(?:token|secret|password|passwd|passphrase|credential|api[_.-]?key)s\Z")
+"""Names of counts and of parts of programs more often than of a secret: only a list below them is."""
+LIST_ITEM = re.compile(
+    rf"{NEW_LINE}[ \t]*-[ \t]+(?P<v>{CLOSED}|[^\x00-\x20\"'`\\]{{6,200}})(?:{QUOTE})?(?={END_OF_VALUE})".encode()
+)
+LIST_HEAD = re.compile(rf"(?:{QUOTE})?[ \t]*:[ \t]*(?={NEW_LINE})".encode())
+INNER_VALUE = re.compile(
+    rf"(?:{QUOTE})?(?:{PARTS_BETWEEN}{WORD_BETWEEN}){{0,10}}?{PARTS_BETWEEN}(?:{QUOTE})?"
+    rf"(?:[A-Za-z_]{{0,12}}[vV]alue|default|result)(?:{QUOTE})?[ \t]*[:=][ \t]*{VALUE}".encode()
+)
+BROKEN_IN_QUOTES = re.compile(
+    rf"(?:{EQUALS}|[ \t]{{1,4}})[bfruN@$]?(?P<q>(?:\\{{0,7}}\"){{3}}|\\{{0,7}}[\"'`])(?P<v>[^\x00-\x1f\"'`]{{3,100}})"
+    rf"{NEW_LINE}(?P<w>[^\x00-\x1f\"'`]{{1,80}})(?P=q)".encode()
+)
+NAME_OF_VALUE = re.compile(rb"[vV]alue|default|result")
+FARTHEST_VALUE = 300
+
+
+def _find_listed(text: bytes, match: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the items of a list whose name says that they are secret."""
+    head = LIST_HEAD.match(text, match.end)
+    if head is None or not is_secret_key(key_around(text, match.start)):
+        return NOTHING
+    found: list[TextSpan] = []
+    place = head.end()
+    while item := LIST_ITEM.match(text, place):
+        span, _ = strip_quote(text, TextSpan(*item.span("v")))
+        value = text[span.start : span.end]
+        if is_odd(value) or (is_random(value) and not is_placeholder(value)):
+            found.append(span)
+        place = item.end()
+    return tuple(found)
+
+
+def _find_inner_value(text: bytes, match: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the value of an object whose name says that it is secret."""
+    limit = match.end + FARTHEST_VALUE
+    if NAME_OF_VALUE.search(text, match.end, limit) is None:
+        return NOTHING
+    found = INNER_VALUE.match(text, match.end, limit)
+    if found is None:
+        return NOTHING
+    return take_assigned(text, TextSpan(match.start, found.end()), TextSpan(*found.span("v")))
+
+
+def _find_broken(text: bytes, match: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a quoted value that goes on in the next line."""
+    found = BROKEN_IN_QUOTES.match(text, match.end)
+    if found is None or not is_secret_key(key_around(text, match.start)):
+        return NOTHING
+    spans = TextSpan(*found.span("v")), TextSpan(*found.span("w"))
+    return spans if is_sure(found["v"] + found["w"]) else NOTHING
+
+
 def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the value that the first fitting notation gives the name."""
     if is_in_stand_in(text, match.start):
         return NOTHING
+    if PLURAL.search(text, match.start, match.end):
+        return _find_listed(text, match)
     for expression, look in COMPILED_TAILS:
         found = expression.match(text, match.end)
         if found is None:
@@ -429,7 +580,7 @@ def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
         matched = TextSpan(match.start, found.end())
         if spans := look(text, matched, TextSpan(*found.span("v"))):
             return (*spans, *_more(text, spans[-1].end))
-    return NOTHING
+    return _find_listed(text, match) or _find_broken(text, match) or _find_inner_value(text, match)
 
 
 # What goes on in the next string of a list or a sum, or is told as another one.
@@ -446,7 +597,8 @@ def _more(text: bytes, place: int) -> tuple[TextSpan, ...]:
     while len(found) < MOST_MORE and (more := MORE.match(text, place)):
         span = trim_value(text, TextSpan(*more.span(more.lastgroup or 0)))
         value = text[span.start : span.end]
-        if not (is_random(value) or is_passphrase(value)) or is_placeholder(value):
+        is_worth = is_random(value) or is_passphrase(value) or is_chosen(value) or is_odd(value)
+        if not is_worth or is_placeholder(value):
             break
         found.append(span)
         place = span.end
@@ -456,7 +608,7 @@ def _more(text: bytes, place: int) -> tuple[TextSpan, ...]:
 # Texts are searched for a name and for what may lead to its value; what that is, a second look tells.
 LEADS = (
     rf"(?:{QUOTE})?(?:[\])*]{{1,2}})?(?:{QUOTE})?(?:[ \t]{{0,8}}{OPERATOR}[ \t*]{{0,8}}[^\x00-\x20]{{3}}|[ \t]{{1,8}}[^\x00-\x20]|'s[ ]|は|が|是|为|는|은)"
-    rf"|(?:{QUOTE})?[ \t]?(?:[:,>]|\{{)?[ \t]?[|>]?[-+]?(?:\r?\n|\\{{1,7}}n)[ \t:]|</[a-z]+>|(?:{QUOTE})?\]?{QUOTE}\)\."
+    rf"|(?:{QUOTE})?(?:\*\*)?[ \t:,>={{\[]*(?:{QUOTE}|\*\*)?[ \t]?[|>(]?[-+]?(?:[ \t]+(?:│|\|))?(?:\r?\n|\\{{1,7}}n)[^\x00]|</[a-z]+>|(?:{QUOTE})?\]?{QUOTE}\)\."
 )
 
 NAMED: tuple[Family, ...] = (
@@ -492,13 +644,18 @@ def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
 
 def _is_basic(value: bytes) -> bool:
     try:
-        _, colon, password = base64.b64decode(value, validate=True).partition(b":")
+        # A line break may have cut it.
+        value = value[: len(value) - (len(value) % 4 == 1)]
+        padded = value + b"=" * (-len(value) % 4)
+        _, colon, password = base64.b64decode(padded, validate=True).partition(b":")
     except (binascii.Error, ValueError):
         return False
     return bool(colon) and len(password) >= 3 and not is_placeholder(password)
 
 
-PAIR = re.compile(rb"[ ]*([A-Za-z0-9_.\-]+)=([^;,\x00-\x20\"'\\]*)(?:; ?|\Z)")
+PAIR = re.compile(
+    rb"[ ]*([A-Za-z0-9_.\-]+)=([^;,\x00-\x20\"'\\]*)(?:; ?|\Z|[ ]+(?:\||\xe2\x94\x82))"
+)
 COOKIE_ATTRIBUTES = frozenset(b"path domain expires max-age samesite version priority".split())
 
 
@@ -524,11 +681,21 @@ def _credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
     user = text[match.start : value.start].rpartition(b"/")[2].rstrip(b":")
     if found in WEAK or found == user or (found.isdigit() and len(found) < 6):
         return NOTHING
+    if ANOTHER.search(found):  # it begins before the name of the password itself
+        return NOTHING
     if is_placeholder(found) or is_plain_word(found) or found[:1] in b"${<%[*":
         return NOTHING
     if any(sign in found for sign in (b"{", b"}", b"$", b"(", b"|")) and not is_random(found):
         return NOTHING
     return (value,)
+
+
+def _broken_credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the password of an address that goes on in the next line, where its own was full."""
+    first, *rest = split_at_breaks(text, value)
+    is_full = first.end - line_start(text, first.start) >= FULL_LINE
+    is_port = text[first.start : first.end].isdigit()
+    return (first, *rest) if is_full and not is_port else NOTHING
 
 
 NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.-]{2,40}:([^\x00-\x20\"'`\\<>/@:(){}]{6,80})\Z")
@@ -633,7 +800,7 @@ ADDRESSES: tuple[Family, ...] = (
     Family(
         "cookie",
         rf"(?:[cC]ookie|COOKIE)(?:{QUOTE})?{SPACE}[:=,]{SPACE}(?:{QUOTE})?"
-        r"(?P<v>[A-Za-z0-9_.-]+=[A-Za-z0-9._~%+/=:|!#*^-]{4,}[^\x00-\x1f\"'\\]*)",
+        r"(?P<v>[A-Za-z0-9_.-]+=[A-Za-z0-9._~%+/=:|!#*^-]{1,}[^\x00-\x1f\"'\\]*)",
         _cookies,
         label="cookie",
     ),
@@ -647,6 +814,12 @@ ADDRESSES: tuple[Family, ...] = (
         "url-password",
         rf"[a-z0-9]:(?:\\{{0,4}}/){{2}}{BEFORE_AT}*:(?P<v>[^\x00-\x20\"'`\\<>/@]{{3,}})@[A-Za-z0-9\[]",
         _credential,
+        label="password in an address",
+    ),
+    Family(
+        "url-password-broken",
+        rf"[a-z0-9]:(?:\\{{0,4}}/){{2}}{BEFORE_AT}*:(?P<v>[^\x00-\x20\"'`\\<>/@]{{3,}}(?:\r?\n|\\{{1,7}}n)[^\x00-\x20\"'`\\<>/@:]{{2,}})@[A-Za-z0-9\[]",
+        _broken_credential,
         label="password in an address",
     ),
     Family(
@@ -675,7 +848,7 @@ ADDRESSES: tuple[Family, ...] = (
     Family(
         "url-path",
         r"[a-z]://[^\x00-\x20\"'`<>]{1,200}/(?:(?:reset-password|password-reset|reset_password|reset|magic-link|magic|verify|confirm|invite|unsubscribe"
-        r"|activate|webhooks?|hooks?|services|token|tokens|auth|share|s|key)(?:/[A-Za-z0-9_-]{1,40}){0,3}/[A-Za-z0-9_.!+*~-]{8,}"
+        r"|activate|IncomingWebhook|webhooks?|hooks?|services|token|tokens|auth|share|s|key)(?:/[A-Za-z0-9_-]{1,40}){0,3}/[A-Za-z0-9_.!+*~-]{8,}"
         r"|bot[0-9]{5,12}:[A-Za-z0-9_-]{8,}|private-[A-Za-z0-9]{8,}/)",
         _secret_step,
         label="token in an address",
@@ -751,7 +924,7 @@ def _value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
 
 
 HEAD = re.compile(
-    rb"(?i)pass|secret|token|api_?key|credential|kennwort|contrase|senha|mot de passe|\bpw\b|\bpwd\b"
+    rb"(?i)pass|secret|token|(?:api|access)[_ -]?key|credential|kennwort|contrase|senha|mot de passe|\bpw\b|\bpwd\b"
 )
 CELL = re.compile(rb"[^,;\t|\n\r\\]+|(?<=[,;\t|])(?=[,;\t|])")
 
@@ -761,6 +934,10 @@ def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     sign = text[value.start : value.end]
     start = line_start(text, match.start)
     end = _end_of_line(text, match.start)
+    below = _next_line(text, end)
+    count = text.count(sign, below, _end_of_line(text, below))
+    if text.count(sign, start, end) != count:  # it may begin within a line of JSON
+        start = max(start, text.rfind(b'"', start, match.start) + 1)
     heads = [item.strip(b" \t\"'`*") for item in text[start:end].split(sign)]
     columns = [n for n, head in enumerate(heads) if HEAD.search(head) and len(head) < 30]
     found: list[TextSpan] = []
@@ -771,7 +948,7 @@ def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
         if start >= len(text) or len(cells) != len(heads):
             break
         for column in columns:
-            place = start + sum(len(cell) + 1 for cell in cells[:column])
+            place = start + sum(len(cell) + len(sign) for cell in cells[:column])
             cell = cells[column]
             bare = cell.strip(b" \t\"'`*")
             place += cell.find(bare)
@@ -790,8 +967,8 @@ def _next_line(text: bytes, end: int) -> int:
 
 
 SECTION_LINE = re.compile(
-    rb"(?:\n|\\{1,7}n)(?:[ \t]*[0-9]+(?:\t|\xe2\x86\x92))?[+>|]?([ \t]+)[\"']?[A-Za-z0-9_.-]+[\"']?[ \t]*[:=][ \t]*[\"']?"
-    rb"([^\x00-\x20\"'\\,{}\[\]]{5,400})"
+    rf"{NEW_LINE}([ \t]+)[\"']?[A-Za-z0-9_.-]+[\"']?[ \t]*[:=][ \t]*(?:[|>][-+]?{NEW_LINE}[ \t]*)?[\"']?"
+    r"([^\x00-\x20\"'\\,{}\[\]]{1,400})".encode()
 )
 
 
@@ -810,27 +987,63 @@ def _section(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
     return tuple(found)
 
 
-COLUMNS = re.compile(
-    rb"\(([^()]{1,400})\)[ \t\n\\]*n?[ \t]*(?:VALUES|values)[ \t\n\\]*n?[ \t]*\(([^()]{1,400})\)"
+COLUMNS = re.compile(rf"\(([^()]{{1,400}})\)(?>[ \t]|{NEW_LINE})*+(?:VALUES|values)".encode())
+ROW_START = re.compile(rf"(?>[ \t,]|{NEW_LINE})*+\(".encode())
+CELL = re.compile(
+    rf"(?>[ \t,]|{NEW_LINE})*+(?:[NEBX]?(?P<q>\\{{0,7}}')(?P<v>(?:''|(?!(?<!\\)(?P=q))[^\x00])*?)(?P=q)(?!')|[^\x00',()]+(?:\([^()]*\))?)".encode()
 )
-QUOTED_CELL = re.compile(rb"[ \t]*\\{0,7}['\"]([^'\"\\]*)\\{0,7}['\"][ \t]*|[^,]*")
+MOST_ROWS = 200
 
 
 def _inserted(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the value that a statement writes into a column whose name says that it is secret."""
+    """Match the values that a statement writes into columns whose names say that they are secret."""
     found = COLUMNS.search(text, match.end, match.end + 500)
     if found is None:
         return NOTHING
-    heads = found[1].split(b",")
-    place, spans = found.start(2), []
-    for head in heads:
-        cell = QUOTED_CELL.match(text, place, found.end(2))
-        if cell is None:
+    heads = [HEAD.search(head) is not None for head in found[1].split(b",")]
+    place, spans = found.end(), []
+    for _ in range(MOST_ROWS if any(heads) else 0):
+        row = ROW_START.match(text, place)
+        if row is None:
             break
-        if cell[1] and HEAD.search(head) and _is_worth(cell[1]):
-            spans.append(TextSpan(*cell.span(1)))
-        place = cell.end() + 1
+        place = row.end()
+        for is_secret in heads:
+            cell = CELL.match(text, place)
+            if cell is None:
+                break
+            written = cell["v"] or b""
+            if is_secret and (is_sure(written) or _is_worth(written)):
+                spans += split_at_breaks(text, TextSpan(*cell.span("v")))
+            place = cell.end()
+        place += text[place : place + 1] == b")"
     return tuple(spans)
+
+
+LINE_BREAK = re.compile(NEW_LINE.encode())
+
+
+def split_at_breaks(text: bytes, span: TextSpan) -> list[TextSpan]:
+    """Return the parts of a value that a full line has broken."""
+    found, place = [], span.start
+    for broken in LINE_BREAK.finditer(text, span.start, span.end):
+        found.append(TextSpan(place, broken.start()))
+        place = broken.end()
+    return [*found, TextSpan(place, span.end)]
+
+
+BEGINS_LINE = re.compile(
+    rf"(?:\A|\x00|\x1f|{NEW_LINE}|[:\[,][ ]?\\{{0,7}}\"){LINE_MARGIN}?[ \t]*\Z".encode()
+)
+
+
+def _user_row(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the password of a list of users: two quoted words that have a line of their own."""
+    if BEGINS_LINE.search(text, max(0, match.start - 120), match.start) is None:
+        return NOTHING
+    span, _ = strip_quote(text, value)
+    found = text[span.start : span.end]
+    is_worth = is_odd(found) or is_weak(found) or (is_chosen(found) and is_random(found))
+    return (span,) if is_worth and not is_placeholder(found) else NOTHING
 
 
 def _aligned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -866,7 +1079,15 @@ FILES: tuple[Family, ...] = (
     ),
     setting_secret("mail-map", rf"\]:[0-9]{{2,5}}[ \t]+[A-Za-z0-9_.@-]+:(?P<v>{SECRET})", _value),
     setting_secret(
-        "hash", r":(?P<v>\$(?:1|2[aby]|5|6|7|y|apr1|argon2id?)\$[A-Za-z0-9./$=,+]{20,})", anywhere
+        "hash",
+        r"[:'\",](?P<v>\$(?:1|2[aby]|5|6|7|y|apr1|argon2id?)\$[A-Za-z0-9./$=,+]{20,}|\{(?:S?SHA(?:256|512)?|MD5|SMD5|CRYPT)\}[A-Za-z0-9./+=$]{20,})",
+        anywhere,
+    ),
+    setting_secret("directory-entry", r"assword::[ ](?P<v>[A-Za-z0-9+/]{8,}={0,2})", anywhere),
+    setting_secret(
+        "user-pair",
+        rf"(?:user|User|login)[ ]?[=:][ ]?{QUOTE}[A-Za-z0-9_.@-]{{1,40}}:(?P<v>[^\x00-\x20\"'`\\]{{6,}}){QUOTE}",
+        _value,
     ),
     setting_secret("acl", rf"user[ \t]+[A-Za-z0-9_-]+[ \t]+on[ \t]+>(?P<v>{SECRET})", _value),
     setting_secret(
@@ -886,12 +1107,26 @@ FILES: tuple[Family, ...] = (
     ),
     setting_secret(
         "column",
-        r"(?P<v>[,;\t|])[ \"'`*]{0,3}(?:[pP]assword|PASSWORD|[pP]asswd|[sS]ecret|[tT]oken|[aA]pi_?[kK]ey|[pP]asswort|[pP]wd|[pP]ass)"
-        r"[ \"'`*]{0,3}(?:[,;\t|][^\x00-\x1f\\]*)?(?:\r?\n|\\{1,7}n)",
+        r"(?P<v>[,;\t|]|\\{1,7}t)[ \"'`*]{0,3}(?:(?:[a-zA-Z]{2,12}[ _-])?(?:[pP]assword|[sS]ecret|[tT]oken|[kK]ey)|PASSWORD|[pP]asswd|[aA]pi[kK]ey|API[ _-]?[kK](?:ey|EY)|[pP]asswort|[pP]wd|[pP]ass)"
+        r"[ \"'`*]{0,3}(?:(?:[,;\t|]|\\{1,7}t)[^\x00-\x08\x0a-\x1f]*?)?(?:\r?\n|\\{1,7}n)",
         _column,
         is_many=True,
-        trigger=r"[,;\t|][ \"'`*]{0,3}(?:[pP]assword|PASSWORD|[pP]asswd|[sS]ecret|[tT]oken|[aA]pi_?[kK]ey|[pP]asswort|[pP]wd|[pP]ass)"
-        r"[ \"'`*]{0,3}(?:[,;\t|]|\r?\n|\\{1,7}n)",
+        trigger=r"(?:[,;\t|]|\\t)[ \"'`*]{0,3}(?:(?:[a-zA-Z]{2,12}[ _-])?(?:[pP]assword|[sS]ecret|[tT]oken|[kK]ey)|PASSWORD|[pP]asswd|[aA]pi[kK]ey|API[ _-]?[kK](?:ey|EY)|[pP]asswort|[pP]wd|[pP]ass)"
+        r"[ \"'`*]{0,3}(?:[,;\t|]|\\t|\r?\n|\\{1,7}n)",
+    ),
+    setting_secret(
+        "user-row",
+        r"\\{0,7}\"[a-z][a-z0-9_.-]{1,30}\\{0,7}\"[ \t]{1,8}(?P<v>\\{0,7}\"[^\x00-\x20\"'`\\]{8,80})"
+        r"\\{0,7}\"(?:[ \t]*(?:[;#]|\r?\n|\\{1,7}n|\Z))",
+        _user_row,
+        trigger=r"\\*\"[a-z][a-z0-9_.-]+\\*\"[ \t]+\\*\"[^\x00-\x20\"'`\\]+\\*\"",
+    ),
+    setting_secret(
+        "cookie-jar",
+        rf"{QUOTE}name{QUOTE}[ ]?:[ ]?{QUOTE}[A-Za-z0-9_.-]*(?:[sS]ess|[sS][iI][dD]|[aA]uth|[cC]srf|[xX]srf|[jJ]wt)[A-Za-z0-9_.-]*{QUOTE}"
+        rf",(?:[ \t]|{BREAK})*{QUOTE}value{QUOTE}[ ]?:[ ]?{QUOTE}(?P<v>{SECRET})",
+        _value,
+        trigger=rf"{QUOTE}name{QUOTE}[ ]?:[ ]?{QUOTE}[A-Za-z0-9_.-]*(?:[sS]ess|[sS][iI][dD]|[aA]uth|[cC]srf|[xX]srf|[jJ]wt)",
     ),
     setting_secret(
         "inserted", r"(?:INSERT INTO|insert into|Insert into)[ \t]", _inserted, is_many=True
@@ -904,7 +1139,7 @@ FILES: tuple[Family, ...] = (
     ),
     setting_secret(
         "section",
-        r"(?:[sS]ecrets?|stringData|SECRETS|[cC]redentials|[vV]ault)(?:\"|')?[ \t]*[:\]](?:[ \t]*\{)?",
+        r"(?:[sS]ecrets?|stringData|SECRETS|[cC]redentials|[pP]asswords|[vV]ault)(?:\"|')?[ \t]*[:\]](?:[ \t]*\{)?",
         _section,
         is_many=True,
     ),

@@ -6,6 +6,7 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import Any, Literal
 
+from plait.redact.likelihood import extend_over_break
 from plait.redact.model import Family, Hit, TextSpan
 from plait.redact.people import ALSO
 
@@ -21,6 +22,19 @@ VALUE = re.compile(r"\(\?P<v>")
 BEGINNING = re.compile(r"(?<!\\)((?:\\\\)*)\\A")
 """The beginning of a text; where texts are joined, it is behind what joins them."""
 HINT = 4
+BREAKABLE = frozenset(
+    (
+        "secret in a setting",
+        "password of a command",
+        "password in an address",
+        "token in an address",
+        "authorization header",
+        "azure signature",
+        "docker login",
+        "cookie",
+    )
+)
+"""Labels of values whose end the text does not tell: they may go on in the next line."""
 NEAR = 48
 """How far before its value a match may begin without hiding another one in between."""
 LONGEST = 8192  # no secret is longer; of a private key only the first line is matched
@@ -191,6 +205,8 @@ def _hits_of(family: Family, text: bytes, match: TextSpan, value: TextSpan) -> l
     if not spans:
         return []
     values = [(span,) for span in spans] if family.is_many else [spans]
+    if family.kind == "secret" and family.label in BREAKABLE:
+        values = [extend_over_break(text, value) for value in values]
     return [_hit_of(family, text, span) for span in values]
 
 

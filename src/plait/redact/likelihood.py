@@ -178,6 +178,59 @@ def is_weak(value: bytes) -> bool:
     return word not in COUNTED and word not in PLAIN_WORDS
 
 
+NUMBERED_PHRASE = re.compile(rb"[a-z]{3,12}(?: (?:[a-z]{3,12}|[0-9]{1,4})){2,7}")
+UNITS = frozenset(b"seconds minutes hours days weeks months years times more bytes bits".split())
+
+
+@lru_cache(4096)
+def is_numbered_phrase(value: bytes) -> bool:
+    """Return whether a value is a row of words and numbers that make no sentence."""
+    words = value.split()
+    if NUMBERED_PHRASE.fullmatch(value) is None or not any(word.isdigit() for word in words):
+        return False
+    ordinary = (PROSE, NAMING, PLAIN_WORDS, COUNTED, UNITS)
+    return not any(word in group for word in words for group in ordinary)
+
+
+# What a program fills in, or what is shown where a value belongs.
+FILLED_IN = re.compile(
+    rb"\$\{[^}]*\}|\{\{.*\}\}|\$\([^)]*\)|%\(\w+\)|<[A-Za-z][A-Za-z0-9 _.-]*>|\{[A-Za-z_][\w.\[\]]*\}"
+    rb"|\.\.\.|\xe2\x80[\xa6\xb9\xba]|x{5,}|\*{3,}|#{4,}|_{5,}|-{6,}|://"
+)
+NAMED_ELSEWHERE = re.compile(rb"[$&*@%!]+[\w.-]+%?")
+LINE_OF_FILE = re.compile(rb"#L[0-9]+")
+SIGNS_OF_NAMES = b"-_./:"
+MOST_SIGNS_OF_NAMES = 3
+"""A value with more of them is a path or a name of several parts."""
+LEAST_ODD, MOST_ODD = 8, 200
+
+
+@lru_cache(4096)
+def is_odd(value: bytes) -> bool:
+    """Return whether a value mixes letters, digits and signs as no word and no code does."""
+    if not LEAST_ODD <= len(value) <= MOST_ODD or any(number <= 32 for number in value):
+        return False
+    has_digit = any(48 <= number <= 57 for number in value)
+    has_upper = any(65 <= number <= 90 for number in value)
+    has_lower = any(97 <= number <= 122 for number in value)
+    has_sign = not value.isalnum()
+    if not has_digit or has_upper + has_lower + has_sign < 2 or is_wordy(value):
+        return False
+    if len(value.translate(None, SIGNS_OF_NAMES)) + MOST_SIGNS_OF_NAMES < len(value):
+        return False
+    return not (
+        is_dotted_name(value)
+        or NAMED_ELSEWHERE.fullmatch(value)
+        or FILLED_IN.search(value)
+        or MADE_UP.search(value)
+        or REPEATED.search(value)
+        or EXPRESSION.search(value)
+        or TECHNICAL.search(value)
+        or LINE_OF_FILE.search(value)
+        or PATH.fullmatch(value)
+    )
+
+
 # What people write where a secret belongs.
 PLACEHOLDER = re.compile(
     rb"(?i)\.\.\.|\xe2\x80[\xa6\xb9]|x{5,}|\*{3,}|#{4,}|_{5,}|-{12,}|<[a-z]|\{\{|\$\{|\$\(|%\(|%s\b"
@@ -290,6 +343,46 @@ STAND_IN_END = b"\xba"
 MOST_GAPS = 3
 NARROWEST = 40
 
+# A line break, real or as it is written in JSON, with the margin of the next line: a number, the sign of a patch
+# or a quote, a time, the name of a service or a file.
+LINE_MARGIN = (
+    r"(?:[ \t]{0,8}[0-9]{1,6}(?:\t|→|\\{1,7}t)|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?[ \t]+(?:[A-Z]{4,5}[ \t]+)?"
+    r"(?:\[[^\]\x00-\x1f]{1,40}\][ \t]?)?|\[[0-9][^\]\x00-\x1f]{1,30}\][ \t]+(?:[A-Za-z0-9_.-]{1,40}(?:\[[0-9]+\])?:[ \t])?"
+    r"|[A-Za-z0-9_./-]{1,80}\.[A-Za-z0-9]{1,8}[:-][0-9]{1,6}[:-]|[A-Za-z0-9_.-]{1,40}[ \t]+\|[ \t]|│[ \t]?|[+>|-])"
+)
+NEW_LINE = rf"(?:[ \t]+(?:│|\|))?[ \t]*(?:\r?\n|\\{{1,7}}n){LINE_MARGIN}?"
+BROKEN = re.compile(rf"\\?{NEW_LINE}[ ]?".encode())
+RUN_ON = re.compile(rb"[A-Za-z0-9+/=_%.~-]{6,}")
+FULL_LINE, FURTHEST_BREAK = 40, 400
+QUOTES = b"\"'`"
+
+
+def extend_over_break(text: bytes, spans: tuple[TextSpan, ...]) -> tuple[TextSpan, ...]:
+    """Return a value with what goes on in the next line, where its own was full."""
+    last = spans[-1]
+    if text[last.end : last.end + 1] not in (b"\n", b"\r", b"\\", b"\x20", b"\t"):
+        return spans
+    broken = BROKEN.match(text, last.end)
+    limit = max(0, last.start - FURTHEST_BREAK)
+    written = text.rfind(b"\\n", limit, last.start)
+    first = max(text.rfind(b"\n", limit, last.start) + 1, written + 2 if written >= 0 else limit)
+    if broken is None or last.end - first < FULL_LINE:
+        return spans
+    opening = text[spans[0].start - 1 : spans[0].start]
+    if opening and opening in QUOTES:
+        end = text.find(opening, broken.end(), broken.end() + 2 * FULL_LINE)
+        line = text.find(b"\n", broken.end(), broken.end() + 2 * FULL_LINE)
+        if end <= broken.end() or 0 <= line < end:
+            return spans
+        end -= text[end - 1 : end] == b"\\"
+        return (*spans, TextSpan(broken.end(), end))
+    more = RUN_ON.match(text, broken.end())
+    joined = text[last.start : last.end] + (more[0] if more else b"")
+    if more is None or not is_random(joined) or (more[0].isalpha() and is_wordy(more[0])):
+        return spans
+    return (*spans, TextSpan(*more.span()))
+
+
 # What may cut a value in two: a line break, real or escaped, with the margin of the next line
 # (indentation, the sign of a patch or a quote, a line number), or the edge of a block.
 GAP = re.compile(
@@ -309,6 +402,14 @@ def is_at_word_start(text: bytes, start: int) -> bool:
         return not is_behind_stand_in(text, start)
     is_escape = text[start - 1] in ESCAPE_LETTERS and start > 1 and text[start - 2] == BACKSLASH
     return is_escape or (CODE.search(text, max(0, start - 24), start) is not None)
+
+
+def is_in_patch(text: bytes, start: int) -> bool:
+    """Return whether a place stands right behind the sign that begins a line of a patch."""
+    if text[start - 1 : start] not in (b"-", b"+"):
+        return False
+    before = text[max(0, start - 3) : start - 1]
+    return not before or before[-1:] in (b"\n", b"\0", b"\x1f") or before == b"\\n"
 
 
 def is_in_stand_in(text: bytes, place: int) -> bool:
@@ -451,6 +552,6 @@ NOUNS = (
     r"|rpcauth|[sS]erviceAuth|bearer|authToken|snmp-server community|client-key-data"
 )
 SUFFIX = r"(?:[_.-][A-Za-z0-9_.-]*|[A-Z0-9][A-Za-z0-9_]*)?"
-NOUN = rf"(?:{SPOKEN}|{NOUNS}){SUFFIX}"
+NOUN = rf"(?:{SPOKEN}|{NOUNS})s?{SUFFIX}"
 BARE = r"""[^\x00-\x20"'`\\<>(),;{}\[\]|\x7f-\xff][^\x00-\x20"'`\\<>(),;{}\[\]|\x7f-\xff]{4,2100}"""
 QUOTED = r"""[^\x00-\x1f"'`\\]{5,2100}"""

@@ -2,7 +2,16 @@
 
 import re
 
-from plait.redact.likelihood import NOTHING, QUOTE, WORD, any_value, is_at_word_start, is_plain_word
+from plait.redact.likelihood import (
+    NEW_LINE,
+    NOTHING,
+    QUOTE,
+    WORD,
+    any_value,
+    is_at_word_start,
+    is_in_patch,
+    is_plain_word,
+)
 from plait.redact.model import Family, TextSpan, account_number, host_name, user_name
 
 QUOTE_MARK = r"""\\{0,7}["']"""
@@ -16,7 +25,9 @@ NOBODY = frozenset(
     settings about profile foo bar whoever target project workspace""".split()
 )
 DRIVE = re.compile(
-    rb"(?:[A-Za-z]:|/mnt/[a-z]|(?:\A|[^\w])/[a-z]|/(?:export|var|usr|nfs|data)|wsl[^\n]{0,40})\Z"
+    rb"(?:[A-Za-z]:|/mnt/[a-z]|(?:\A|[^\w])/[a-z]|/(?:export|var|usr|nfs|data|opt|net|srv|mnt|storage|cluster|scratch"
+    rb"|gpfs|lustre|hpc|shared|private|private/var|private/home|System/Volumes/Data|cygdrive/[a-z]|ssh-remote[^\s/]*|volume[0-9]{1,2}"
+    rb"|Volumes/[\w.-]{1,40}|mnt/[\w.-]{1,40})|wsl[^\n]{0,40}|[\\/]{2,8}[\w.-]{1,40})\Z"
 )
 SPACED_NAME = re.compile(rb"[A-Za-z0-9_.\-]+(?: [A-Za-z0-9_.\-]+){1,2}(?=\\)")
 USER_BEFORE = re.compile(rb"[A-Za-z_][A-Za-z0-9_.\-]{0,31}\Z")
@@ -52,7 +63,8 @@ OPEN_ADDRESS = re.compile(
 def _home(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     start = match.start
     if not (
-        not (start and text[start - 1] in b".~*-)}]$@?%") and is_at_word_start(text, start)
+        not (start and text[start - 1] in b".~*-)}]$@?%" and not is_in_patch(text, start))
+        and is_at_word_start(text, start)
     ) and not DRIVE.search(text, max(0, start - 60), start):
         return NOTHING
     spaced = SPACED_NAME.match(text, value.start) if text[value.start - 1] == 0x5C else None
@@ -162,7 +174,9 @@ USER_OF_LOGIN = user_name("login-user", "", _user_of_login)
 PEOPLE: tuple[Family, ...] = (
     user_name(
         "home",
-        r"[/\\]{1,8}(?:home|Users|Benutzer|Usuarios|Utilisateurs|Utenti|Gebruikers|Documents and Settings)[/\\]{1,8}(?:[A-Z][A-Z0-9-]{1,15}[/\\]{1,8})?"
+        r"(?:[/\\]{1,8}(?:homes?|home[0-9]{1,2}|home\$|Users|Benutzer|Usuarios|Utilisateurs|Utenti|Gebruikers|Profiles|Documents and Settings)[/\\]{1,8}"
+        r"(?:(?:[A-Z][A-Z0-9-]{1,15}|[A-Za-z0-9-]{1,30}(?:\.[A-Za-z0-9-]{1,30}){0,3}\.(?:com|org|net|edu|local|lan|corp|internal|intern|example|int|ad))[/\\]{1,8})?"
+        r"|[/\\]{2,8}[A-Za-z0-9.-]{1,40}[/\\]{1,8}(?:users|profiles|profile|home)\$?[/\\]{1,8}|/afs/[A-Za-z0-9.-]{1,40}/(?:user|users|home|u)/(?:[a-z]/){0,2})"
         r"(?P<v>[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})",
         _home,
     ),
@@ -392,7 +406,9 @@ CALL = re.compile(rb"[(\[{<$]|\.[A-Za-z]|[ \t]*[(=]")
 
 def _set(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the name that a setting holds, unless it is code."""
-    is_part = match.start > 0 and text[match.start - 1] in b"$.-"
+    is_part = (
+        match.start > 0 and text[match.start - 1] in b"$.-" and not is_in_patch(text, match.start)
+    )
     return NOTHING if is_part or CALL.match(text, value.end) else _user(text, match, value)
 
 
@@ -419,7 +435,14 @@ LOGINS: tuple[Family, ...] = (
         trigger=r"[-dlbcps][r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.+@]?[ \t]+[0-9]+[ \t]+[A-Za-z_]",
         is_many=True,
     ),
-    user_name("asked", rf"(?:whoami|id -un|logname){LINE}(?P<v>{NAME})", _user),
+    user_name(
+        "tilde",
+        rf"[ \t\"'=:]~(?P<v>{NAME})/",
+        lambda text, match, value: (
+            (value,) if is_somebody(text[value.start : value.end]) else NOTHING
+        ),
+    ),
+    user_name("asked", rf"(?:whoami|id -un|logname){NEW_LINE}(?P<v>{NAME})", _user),
     user_name(
         "user-setting",
         rf"(?:(?:username|user_name|userName|Username|Login|login_name)(?:[ ]?:[ ]?|=)|(?:USER|LOGNAME|USERNAME|SUDO_USER|USERNAME%)(?:=| is ))(?:{QUOTE})?(?P<v>{NAME})",
@@ -537,6 +560,17 @@ MACHINES: tuple[Family, ...] = (
         "syslog",
         rf"[JFMASOND][a-z]{{2}} [ 0-9][0-9] [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}} (?P<v>{HOST}) [a-zA-Z0-9_./-]+(?:\[[0-9]+\])?:",
         _named_host,
+    ),
+    host_name(
+        "service-log",
+        rf"[0-9]T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})[ ](?P<v>{HOST}) [a-zA-Z0-9_./-]+(?:\[[0-9]+\])?:[ ]",
+        _login_host,
+    ),
+    host_name(
+        "ssh-host",
+        rf"Host[ \t]+(?P<v>{HOST}){NEW_LINE}[ \t]+(?:HostName|Hostname|User|Port|IdentityFile|ProxyJump)[ \t]",
+        _login_host,
+        trigger=r"Host[ \t]+[A-Za-z0-9][A-Za-z0-9.-]*(?:[ \t]|\r?\n|\\)",
     ),
     host_name(
         "share",

@@ -10,6 +10,7 @@ from plait.redact.likelihood import (
     QUOTE,
     any_value,
     is_at_word_start,
+    is_in_patch,
     is_placeholder,
     is_random,
     run_of,
@@ -618,9 +619,9 @@ def _internet(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     value = TextSpan(value.start, value.end - (text[value.end - 1 : value.end] == b":"))
     found = text[value.start : value.end]
     behind = text[value.end : value.end + 2]
-    if not is_at_word_start(text, value.start) or text[value.start - 1 : value.start] in (
-        b".",
-        b"-",
+    is_joined = text[value.start - 1 : value.start] in (b".", b"-")
+    if not is_at_word_start(text, value.start) or (
+        is_joined and not is_in_patch(text, value.start)
     ):
         return NOTHING
     if behind[:1].isalnum() or behind[:1] == b"_" or re.match(rb"[.-][0-9A-Za-z]", behind):
