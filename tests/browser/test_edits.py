@@ -196,8 +196,8 @@ def test_a_session_that_is_written_to_is_refused_in_words(desk: EditDesk, browse
     page.get_by_role("textbox", name="Tag").fill("keep")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Tag", exact=True).click()
-    expect(box(page).locator(".told.bad")).to_contain_text("is live")
-    expect(box(page).locator(".told.bad")).not_to_contain_text("--force")
+    expect(box(page).locator(".status-text.bad")).to_contain_text("is live")
+    expect(box(page).locator(".status-text.bad")).not_to_contain_text("--force")
     expect(page.get_by_role("button", name="Tag", exact=True)).to_have_count(0)
     assert desk.files == before
     page.context.close()

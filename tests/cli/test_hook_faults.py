@@ -25,7 +25,7 @@ import json, os, resource, signal, sys
 import plait.cli.app, plait.cli.hook.event, plait.cli.hook.commands, plait.cli.export
 import plait.trace.worker, plait.redact, plait.trace.otlp
 import opentelemetry.exporter.otlp.proto.http.trace_exporter, requests
-plait.trace.otlp.load_sdk()
+import opentelemetry.sdk.trace, opentelemetry.sdk.resources, opentelemetry.sdk.util.instrumentation
 STEPS = {"open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "socket.connect"}
 
 def run(env, arguments, told, steps, room):
