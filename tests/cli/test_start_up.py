@@ -32,7 +32,7 @@ EMPTY = {
 """The most modules that a command loads, Python's own among them, where there are no sessions."""
 FULL = {"ls": 315, "usage": 275, "search README": 330, "doctor --json": 260, "stats": 320}
 """And where there are some."""
-LIGHT = "chat"
+LIGHT = "chat ui"
 READING = (
     "about blame cat handoff history check clone completion compress config delete file files fork "
     "hook index lake mcp move pin port recall rename repair search standup star switch tag undo ls "
@@ -57,7 +57,7 @@ HELP = {
 SELDOM = {"rich", "tomllib", "difflib", "subprocess", "tantivy", "tempfile", "platformdirs"}
 NEVER = {
     *("anthropic", "prompt_toolkit", "starlette", "uvicorn", "asyncio", "opentelemetry"),
-    *("pyarrow", "deltalake", "duckdb", "ray"),
+    *("pyarrow", "deltalake", "duckdb", "ray", "textual"),
 }
 OF_THE_SYSTEM = {"sitecustomize", "usercustomize", "apport_python_hook"}
 """What a system's own Python loads before anything else."""

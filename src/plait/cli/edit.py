@@ -227,11 +227,28 @@ def _apply_plan(request: Request, plan: "Plan", how: EditOptions) -> Outcome:
 
 
 def _print_outcome(request: Request, outcome: Outcome, how: EditOptions) -> None:
-    from rich.text import Text
-
     report, output = outcome.report, request.output
     if report is None:
         return
+    print_plan(output, report)
+    if report.is_idle:
+        return
+    output.print("")
+    if report.applied:
+        output.print_unwrapped(format_done(report), style="bold green")
+        for name, line in _list_next_steps(request, report):
+            output.print_unwrapped(f"  {name:<8}{safe_line(line)}")
+    elif not report.violations:
+        output.print(_format_not_applied(how), style="bold")
+    if outcome.proof:
+        style = "" if outcome.proof.is_good else "bold red"
+        output.print_unwrapped(f"  {'proof':<8}{format_proof(outcome.proof)}", style)
+
+
+def print_plan(output: Output, report: EditReport) -> None:
+    """Print what a plan would change, or what it changed."""
+    from rich.text import Text
+
     if report.is_idle:
         words = IDLE.get(report.operation, "nothing to do")
         if report.operation == "port" and not report.unmended:
@@ -260,16 +277,6 @@ def _print_outcome(request: Request, outcome: Outcome, how: EditOptions) -> None
     )
     _print_differences(output, report)
     _print_remarks(output, report)
-    output.print("")
-    if report.applied:
-        output.print_unwrapped(format_done(report), style="bold green")
-        for name, line in _list_next_steps(request, report):
-            output.print_unwrapped(f"  {name:<8}{safe_line(line)}")
-    elif not report.violations:
-        output.print(_format_not_applied(how), style="bold")
-    if outcome.proof:
-        style = "" if outcome.proof.is_good else "bold red"
-        output.print_unwrapped(f"  {'proof':<8}{format_proof(outcome.proof)}", style)
 
 
 def _print_differences(output: Output, report: EditReport) -> None:

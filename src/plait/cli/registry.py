@@ -42,6 +42,13 @@ class Command(NamedTuple):
 ROWS = (
     Command("ls", "Read", "List projects and sessions.", "ls"),
     Command("show", "Read", "Read a conversation: prompts, answers, tool calls, agents.", "show"),
+    Command(
+        "ui",
+        "Read",
+        "Browse, read and resume sessions in the terminal.",
+        "plait.tui.command",
+        "writes",
+    ),
     Command("serve", "Read", "Browse all sessions in your web browser.", "serve", "writes"),
     Command("open", "Read", "Open a session in your web browser.", "serve", "writes"),
     Command("log", "Read", "Draw a session as a graph of turns and branches.", "graph"),

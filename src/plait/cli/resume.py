@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import click
 
-from plait.archive import CLIENT, Resume, Resumption, RewindTarget
+from plait.archive import Resume, Resumption, RewindTarget
 from plait.cli.options import Request, command, json_option, session_argument
 from plait.cli.output import Output, select_fields
 from plait.cli.settings import claude_folder_setting, expand_user
@@ -141,7 +141,8 @@ def _print_rewind(output: Output, target: RewindTarget, session: str) -> None:
         output.print("Add --fork-session to continue in a new session instead.", style="dim")
 
 
-def _run_client(output: Output, resume: Resume, *, force: bool) -> None:
+def client_command(resume: Resume, *, force: bool = False) -> list[str]:
+    """Return the command that resumes a session now; fail where it should not be run."""
     if resume.why_not:
         hint = f"`plait resume {resume.session[:SHORT_ID]} --restore --run`"
         raise UserError(f"refusing to run: {resume.why_not}", *[hint] * resume.is_kept)
@@ -154,17 +155,24 @@ def _run_client(output: Output, resume: Resume, *, force: bool) -> None:
     live = resume.warning("live")
     if live and not force:
         raise UserError(f"refusing to run: {live.sentence}", "add `--force` to run it anyway")
-    if shutil.which(CLIENT) is None:
-        raise UserError(f"'{CLIENT}' is not on the path", "without `--run` the command is printed")
+    words = list(resume.command)
+    if shutil.which(words[0]) is None:
+        raise UserError(
+            f"'{words[0]}' is not on the path", "without `--run` the command is printed"
+        )
+    if resume.config:
+        words = ["env", f"CLAUDE_CONFIG_DIR={resume.config}", *words]
+    return words
+
+
+def _run_client(output: Output, resume: Resume, *, force: bool) -> None:
+    words = client_command(resume, force=force)
     for warning in resume.warnings:
         output.note(f"warning: {warning.sentence}")
     if resume.back:
         _print_rewind(output, resume.back, resume.session)
     sys.stdout.flush()
     os.chdir(resume.directory or ".")
-    words = list(resume.command)
-    if resume.config:
-        words = ["env", f"CLAUDE_CONFIG_DIR={resume.config}", *words]
     os.execvp(words[0], words)  # noqa: S606  the user asked for it
 
 

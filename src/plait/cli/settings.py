@@ -24,6 +24,7 @@ An option beats the environment, the environment beats the file, the file beats 
     $ANTHROPIC_MODEL         whom it asks
     $VISUAL, $EDITOR         what long prompts are written in
     $NO_COLOR, $FORCE_COLOR  colours never, or always
+    $TERM                    what the terminal can show
     $DISPLAY, $BROWSER       whether a browser can be opened, and which
     $XDG_CONFIG_HOME         where systemd looks for units of the user
     $PLAIT_LAKE              the lake that is asked where none is named
@@ -99,6 +100,7 @@ KEYS: dict[str, type] = {
     "ship_to": str,
     "ship_profile": str,
     "lake_options": list,
+    "ui_keys": dict,
 }
 NAMES: dict[type, str] = {
     list: "a list of strings",
@@ -193,6 +195,8 @@ class Settings:
     """The default preset of `plait trim`."""
     trim_presets: Mapping[str, Any] = field(default_factory=dict)
     """The user's own presets as written; they are parsed where they are used."""
+    ui_keys: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of `plait ui` as written, by name."""
 
     @property
     def index(self) -> Path:
@@ -257,6 +261,7 @@ def load_settings(
         lake=_read_lake(env, config),
         trim_preset=config.get("trim_preset"),
         trim_presets=config.get("trim_presets", {}),
+        ui_keys=config.get("ui_keys", {}),
     )
 
 
@@ -399,6 +404,11 @@ def has_display() -> bool:
     if sys.platform in ("darwin", "win32"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+
+
+def terminal_kind() -> str:
+    """Return what TERM says of the terminal."""
+    return os.environ.get("TERM") or "unknown"
 
 
 def state_folder() -> Path:

@@ -1,0 +1,40 @@
+"""The `plait ui` command."""
+
+import sys
+from importlib.util import find_spec
+
+import click
+
+from plait.cli.options import Request, command
+from plait.errors import MissingExtra, UserError
+
+
+@command(
+    "ui",
+    click.argument("query", metavar="[FILTER]...", nargs=-1),
+    examples="plait ui\nplait ui project:shop parser",
+)
+def ui_command(request: Request, query: tuple[str, ...]) -> None:
+    """Browse, read, resume and edit all sessions in the terminal.
+
+    FILTER is what the list is filtered by at first: words, `project:`, `agent:`, `tool:`,
+    `cost:>1`. Keys are shown at the bottom, all of them with `?`.
+    """
+    from plait.cli.settings import terminal_kind
+
+    if terminal_kind() in ("dumb", "unknown"):
+        raise UserError(
+            "this terminal cannot show a screen: TERM is 'dumb'", "`plait ls` lists the sessions"
+        )
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise UserError("`plait ui` needs a terminal", "`plait ls` lists the sessions")
+    if find_spec("textual") is None:
+        raise MissingExtra(
+            "`plait ui` needs an optional part that is not installed", "pip install 'plait[tui]'"
+        )
+    from plait.tui.keys import parse_keys
+
+    keys = parse_keys(request.settings.ui_keys)
+    from plait.tui.app import PlaitApp
+
+    PlaitApp(request, " ".join(query), keys).run()

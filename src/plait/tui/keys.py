@@ -1,0 +1,89 @@
+"""The keys of `plait ui`, and how the configuration changes them."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from plait.errors import ConfigError
+
+TERMINAL_KEYS = ("ctrl+c", "ctrl+v", "ctrl+s", "ctrl+z")
+"""Keys that belong to the terminal and its user: nothing is bound to them."""
+
+
+class Key(NamedTuple):
+    """Something that a key does."""
+
+    name: str
+    """What the configuration and the screens call it."""
+    keys: str
+    label: str
+    """What the footer says; empty where there is no room for it."""
+    help: str
+
+
+KEYS = (
+    Key("read", "enter", "Read", "read the session"),
+    Key("filter", "slash", "Filter", "filter the list; in a text: search"),
+    Key("next_turn", "j", "", "next turn; next session in the list"),
+    Key("previous_turn", "k", "", "previous turn; previous session in the list"),
+    Key("previous_branch", "left_square_bracket", "", "previous branch"),
+    Key("next_branch", "right_square_bracket", "Branch", "next branch"),
+    Key("next_match", "n", "", "next match"),
+    Key("previous_match", "N", "", "previous match"),
+    Key("unfold", "o", "Unfold", "show everything of this turn, or fold it again"),
+    Key("graph", "g", "Graph", "the graph of turns and branches"),
+    Key("timeline", "t", "", "the timeline of each turn"),
+    Key("context", "c", "", "what Claude will see, and what going on costs"),
+    Key("usage", "u", "", "what the session cost, and why"),
+    Key("files", "F", "", "the files it changed, with diffs"),
+    Key("resume", "r", "Resume", "resume it in its client, and come back"),
+    Key("copy", "y", "Copy", "copy the resume command"),
+    Key("fork", "f", "Fork", "fork: a new session that ends with this turn"),
+    Key("trim", "T", "", "trim what fills its context"),
+    Key("export", "e", "", "export a redacted transcript"),
+    Key("star", "m", "", "star it, or remove the star"),
+    Key("rename", "R", "", "give it another title"),
+    Key("delete", "x", "", "delete it"),
+    Key("backup", "b", "", "back it up"),
+    Key("undo", "z", "Undo", "undo the last change"),
+    Key("help", "question_mark", "Keys", "show all keys"),
+    Key("back", "escape", "Back", "back; clear the filter"),
+    Key("quit", "q", "Quit", "quit"),
+)
+BY_NAME = {key.name: key for key in KEYS}
+SHOWN = {
+    "slash": "/",
+    "question_mark": "?",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "escape": "esc",
+}
+
+
+def parse_keys(given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the keys that a configuration sets, by name; fail where one is wrong."""
+    used: dict[str, str] = {}
+    chosen = {key.name: given.get(key.name, key.keys) for key in KEYS}
+    for name in given:
+        if name not in BY_NAME:
+            raise ConfigError(
+                f"unknown key name '{name}' in 'ui_keys'", f"known are {', '.join(BY_NAME)}"
+            )
+    for name, keys in chosen.items():
+        if not isinstance(keys, str) or not keys.strip():
+            raise ConfigError(
+                f"'{name}' in 'ui_keys' must be a key, such as \"f\" or \"ctrl+f,f2\""
+            )
+        for key in (part.strip() for part in keys.split(",")):
+            if key in TERMINAL_KEYS:
+                raise ConfigError(
+                    f"'{key}' in 'ui_keys' belongs to the terminal", "choose another key"
+                )
+            if key in used:
+                raise ConfigError(f"'{key}' in 'ui_keys' is set for '{used[key]}' and '{name}'")
+            used[key] = name
+    return {name: str(keys) for name, keys in given.items()}
+
+
+def format_key(keys: str) -> str:
+    """Return keys as help shows them."""
+    return " ".join(SHOWN.get(part.strip(), part.strip()) for part in keys.split(","))
