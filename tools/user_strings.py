@@ -6,7 +6,7 @@
 
 Python: help of commands and options, messages of errors, and every literal of at least two words
 outside docstrings in the packages that write for people. JavaScript: every literal of at least
-two words, or one capitalised word.
+two words, or one capitalised word. Patterns, queries and lists of field names are left out.
 """
 
 import argparse
@@ -20,9 +20,15 @@ SOURCES = Path("src/plait")
 PLACEHOLDER = "{…}"
 NOT_TEXT = re.compile(
     r"^[\s\W\d]*$|^[a-z0-9_.:/-]+$|^\W*[<{(]?/?[a-z]+[ =][^ ]*=|^(SELECT|INSERT|CREATE|UPDATE|DELETE|WITH|PRAGMA|DROP|ALTER|BEGIN|COMMIT)\b"
-    r"|^[MLmlhvz][\d. ,{]|^[#.][\w-]+[ ,>{]|\bclass=\"|^\(\?|\\[bdsw]|^https?://",
+    r"|^[MLmlhvz][\d. "
+    ",{]|^[#.][\\w-]+[ ,>{]|\\(\\?[:P=!<]|\\[bdswAZ]|\\]\\{\\d|\\|\\w+\\|\\w+\\||^https?://|^/[\\w{}/]+$",
 )
-HTML_TAG = re.compile(r"<[^>]*>")
+HTML_TAG = re.compile(r"<[^>]*>|<[^>]*$|^[^<>]*=\"?[^<>]*>")
+NAMES = re.compile(
+    r"([A-Za-z_]*[a-z0-9][A-Z_]\w*|[a-z]+|[A-Z_]{2,})( "
+    r"([A-Za-z_]*[a-z0-9][A-Z_]\w*|[a-z]+|[A-Z_]{2,})){3,}"
+)
+"""Field names of logs, in a literal that is split."""
 JS_LITERAL = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`""")
 DIALECT = re.compile(
     r"\b(beside|besides|told|tells?|errands?|far off|in vain|such as|dear|dearest|whose|stands?|stood|"
@@ -81,6 +87,9 @@ def _iter_python_texts(path: Path) -> Iterator[tuple[str, int, str]]:
             for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
                 if text := _clean(paragraph):
                     yield str(path), node.lineno, text
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", "_HOMES"):
+            docstrings.update(id(child) for child in ast.walk(node))
     inside: set[int] = set()
     for node in ast.walk(tree):
         if id(node) in inside or id(node) in docstrings:
@@ -108,7 +117,8 @@ def _clean(text: str) -> str:
     """Return the words of a literal, or nothing where it is not a text."""
     text = re.sub(r"\s+", " ", HTML_TAG.sub(" ", text)).strip()
     words = re.findall(r"[A-Za-z]{2,}", text.replace(PLACEHOLDER, " "))
-    if not words or NOT_TEXT.search(text):
+    is_names = NAMES.fullmatch(text) and re.search(r"[a-z][A-Z]|_", text)
+    if not words or is_names or NOT_TEXT.search(text):
         return ""
     return text if len(words) > 1 or re.fullmatch(r"[A-Z][a-z]+", text) else ""
 

@@ -140,9 +140,9 @@ def test_a_dot_means_the_newest_of_the_directory(tmp_path: Path) -> None:
     ("name", "error", "message"),
     [
         ("1", AmbiguousSession, "'1' matches 2 sessions"),
-        ("zebra", NoSuchSession, "no session is called 'zebra'"),
-        ("latest:nowhere", NoSuchSession, "no project is called 'nowhere'"),
-        ("", NoSuchSession, "a session's name cannot be empty"),
+        ("zebra", NoSuchSession, "no session named 'zebra'"),
+        ("latest:nowhere", NoSuchSession, "no project named 'nowhere'"),
+        ("", NoSuchSession, "the session name is empty"),
         ("gone.jsonl", SourceError, "no such file or folder: 'gone.jsonl'"),
         ("./", UserError, "is a folder"),
     ],
@@ -161,7 +161,7 @@ def test_a_near_miss_is_hinted_at(config: Path) -> None:
 
 
 def test_an_empty_archive_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NoSuchSession, match="there are no sessions here"):
+    with pytest.raises(NoSuchSession, match="no sessions found"):
         Archive([tmp_path]).session("latest")
 
 

@@ -90,5 +90,5 @@ def test_a_record_behind_a_mark_is_said_to_be_left_out(tmp_path: Path) -> None:
     path.write_text(log_of(f"U1|A1|U2|{MARK}A2|U3|A3"), encoding="utf-8")
     left = Archive([path]).context(path).left_out
     assert [(one.uuid, one.reason.value) for one in left] == [
-        ("A2", "line that the client does not read")
+        ("A2", "line that Claude Code cannot read")
     ]

@@ -241,7 +241,7 @@ def test_a_session_of_which_agents_are_left_is_told(tmp_path: Path) -> None:
             path.unlink()
     files = exported(tmp_path)
     (told,) = (text for name, text in files.items() if name.startswith("transcript_"))
-    assert "seen" in told and "no call names it" in told
+    assert "seen" in told and "without a call" in told
 
 
 def test_what_broken_lines_hold_is_told(gallery: Path) -> None:

@@ -206,7 +206,7 @@ def test_processes_that_die_are_told_and_their_work_is_done_again(
     assert run([*said, str(tmp_path / "together"), "--jobs", "2"]) == 0
     together = capfd.readouterr()
     assert together.out.replace("together", "alone") == alone.out
-    assert "died while it read" in together.err and "died" not in alone.err
+    assert "crashed while reading" in together.err and "died" not in alone.err
     assert _held(tmp_path / "together") == _held(tmp_path / "alone")
 
 

@@ -113,7 +113,7 @@ def test_a_process_that_died_is_told(
     assert run(["usage", "--root", str(gallery), "--jobs", "2", "--no-index"]) == 0
     together = capfd.readouterr()
     assert together.out == alone.out
-    assert "died while it read" in together.err
+    assert "crashed while reading" in together.err
     assert "died" not in alone.err
 
 
@@ -263,7 +263,7 @@ def kills(
             patch.setattr(Workers, "map", deadly)
             out, err = printed(capfd, command, gallery, 2)
         assert out == alone
-        told += "died while it read" in err
+        told += "crashed while reading" in err
     return told
 
 

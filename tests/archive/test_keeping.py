@@ -201,7 +201,7 @@ def test_what_comes_from_elsewhere_is_shown_where_that_is_asked_for(
     found = Archive([], store=there).sessions
     assert found
     assert all(one.is_kept and one.config is None for one in found)
-    with pytest.raises(UserError, match="is not here"):
+    with pytest.raises(UserError, match="does not exist here"):
         Archive([], store=there).keep.restore(found[0])
     restored = Archive([tmp_path / "moved"], store=there).keep.restore(found[0])
     assert restored.path.is_relative_to(tmp_path / "moved")
@@ -247,7 +247,7 @@ def test_edits_of_what_is_only_kept_are_refused(config: Path, store: StorePlace)
     session = next(one for one in archive.sessions if one.file)
     verbs: dict[str, list[Any]] = {"rename": ["x"], "delete": [], "clone": [], "fork": [1]}
     for verb, given in verbs.items():
-        with pytest.raises(Refused, match="only as a backup") as refusal:
+        with pytest.raises(Refused, match="only in the backup") as refusal:
             getattr(archive.plan, verb)(session, *given)
         assert f"`plait restore {session.id[:8]}`" in refusal.value.hints[0]
     project = session.project

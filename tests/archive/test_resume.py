@@ -126,7 +126,7 @@ def test_what_claude_code_would_refuse_says_why(tmp_path: Path) -> None:
 
 def test_an_id_that_could_be_an_option_is_refused(tmp_path: Path) -> None:
     found = held_in(tmp_path, "-a", "/a", name="kept", sessionId="--dangerous")
-    assert found.why_not == "'--dangerous' is no uuid, and Claude Code knows sessions by theirs"
+    assert found.why_not == "'--dangerous' is not a UUID, which Claude Code requires"
 
 
 def test_agents_alone_cannot_be_resumed(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_agents_alone_cannot_be_resumed(tmp_path: Path) -> None:
     agent.parent.mkdir(parents=True)
     agent.write_text(json.dumps(entry(0, "/a", isSidechain=True)) + "\n")
     found = plan_resume(Archive([tmp_path]).session(ID), default=tmp_path)
-    assert found.why_not == "it has no file of its own, only its agents are left"
+    assert found.why_not == "it has no log; only its agents are left"
     assert (found.directory, found.warnings) == (None, ())
 
 

@@ -95,7 +95,7 @@ def test_words_are_kept_but_not_all_of_them(starred: StarFile) -> None:
     [
         ("{", "is damaged"),
         ("[" * 100_000, "is damaged"),
-        ("[]", "holds no stars"),
+        ("[]", "has no stars"),
         ('{"version": 2}', "another version"),
         ('{"stars": []}', "another version"),
         ('{"pins": {"s": []}}', "another version"),
@@ -115,7 +115,7 @@ def test_who_holds_the_file_is_waited_for_but_not_for_ever(
     monkeypatch.setattr(file, "LOCK_SECONDS", 0.0)
     with (
         lock_file(starred.path.with_suffix(".lock")),
-        pytest.raises(SourceError, match="held by another program"),
+        pytest.raises(SourceError, match="locked by another program"),
     ):
         starred.star("one")
     assert starred.star("one")
@@ -212,7 +212,7 @@ def test_a_pin_says_that_its_turn_is_gone(tmp_path: Path) -> None:
     assert (gone.turn, gone.words, gone.line) == (3, "And the masts?", None)
     session.path.unlink()
     (gone,) = archive.reopen().stars.pins()
-    assert gone.why_gone == "its session is not here"
+    assert gone.why_gone == "its session no longer exists"
     assert gone.uuid == pinned.uuid
 
 
@@ -227,7 +227,7 @@ def test_a_pin_that_is_gone_can_be_taken_away(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("9", "there is no turn 9"), ("nothing says this", "no record, turn or prompt"), ("0", "0")],
+    [("9", "no turn 9"), ("nothing says this", "no record, turn or prompt"), ("0", "0")],
 )
 def test_what_is_no_turn_is_not_pinned(tmp_path: Path, name: str, why: str) -> None:
     archive = archive_of(draw(TALK), tmp_path)
@@ -241,8 +241,8 @@ def test_a_pin_is_named_without_doubt(tmp_path: Path) -> None:
     (session,) = archive.sessions
     archive.stars.pin(session, 1)
     archive.stars.pin(session, 3)
-    with pytest.raises(UserError, match="2 pinned turns are 'the'"):
+    with pytest.raises(UserError, match="2 pinned turns match 'the'"):
         archive.stars.unpin(session, "the")
-    with pytest.raises(UserError, match="no pinned turn is '2'"):
+    with pytest.raises(UserError, match="no pinned turn matches '2'"):
         archive.stars.unpin(session, 2)
     assert archive.stars.unpin(session, "masts").turn == 3

@@ -48,7 +48,7 @@ def test_a_session_is_renamed_by_keys_alone_and_named_back(desk: EditDesk, reade
     page.keyboard.type("<b>By the mole</b>")
     page.keyboard.press("Enter")
     expect(box(page)).to_contain_text("1 added its title")
-    expect(box(page)).to_contain_text("tokens of the next resume")
+    expect(box(page)).to_contain_text("tokens sent on resume")
     assert desk.files == before
     expect(page.get_by_role("button", name="Rename", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
@@ -112,7 +112,7 @@ def test_the_branch_that_is_shown_becomes_the_one_that_resume_takes(
     expect(page.locator(f'[id="{WAYS.uuid_of("U2")}"]')).to_be_in_viewport()
     page.keyboard.press("E")
     page.get_by_role("button", name=re.compile("^Switch")).click()
-    expect(box(page)).to_contain_text("where the session goes on")
+    expect(box(page)).to_contain_text("where the session continues")
     page.get_by_role("button", name="Switch", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Switched.")
     assert b'"last-prompt"' in desk.path.read_bytes().splitlines()[-1]
@@ -125,9 +125,9 @@ def test_a_session_goes_on_from_an_answer_of_an_abandoned_branch(
     page = reader(desk.at, f"/s/{desk.name}#{WAYS.uuid_of('A2')}")
     said = page.locator(f'[id="{WAYS.uuid_of("A3")}"]')
     said.get_by_role("button", name="Fork from here").click()
-    expect(box(page)).to_contain_text("not on the way there")
+    expect(box(page)).to_contain_text("not on this branch")
     page.get_by_role("button", name="Fork", exact=True).click()
-    page.get_by_role("link", name="Open it").click()
+    page.get_by_role("link", name="Open", exact=True).click()
     expect(page.locator("main .prompt")).to_have_count(2)
     expect(page.locator("main")).to_contain_text("Four hundred steps.")
     expect(page.locator("main")).not_to_contain_text("By the mole, then.")
@@ -141,7 +141,7 @@ def test_a_prompt_is_left_out_to_be_asked_differently(desk: EditDesk, reader: Re
     prompt = page.locator(f'[id="{WAYS.uuid_of("U5")}"]')
     prompt.get_by_role("button", name="Fork before this prompt").click()
     page.get_by_role("button", name="Fork", exact=True).click()
-    page.get_by_role("link", name="Open it").click()
+    page.get_by_role("link", name="Open", exact=True).click()
     expect(page.locator("main .prompt")).to_have_count(1)
 
 
@@ -152,7 +152,7 @@ def test_a_clone_can_be_opened_and_undone_from_its_page(desk: EditDesk, reader: 
     page.locator(".top [data-edit=menu]").click()
     page.get_by_role("button", name=re.compile("^Clone")).click()
     page.get_by_role("button", name="Clone", exact=True).click()
-    page.get_by_role("link", name="Open it").click()
+    page.get_by_role("link", name="Open", exact=True).click()
     expect(page).not_to_have_url(re.compile(desk.name))
     expect(page.locator(".top h1")).to_have_text(TITLE)
     page.locator(".undo-bar").get_by_role("button", name="Undo").click()
@@ -170,7 +170,7 @@ def test_a_repair_is_offered_where_something_is_broken(desk: EditDesk, reader: R
     page.reload()
     page.keyboard.press("E")
     page.get_by_role("button", name=re.compile("^Repair.*a fault is mended")).click()
-    expect(box(page)).to_contain_text("tokens of the next resume")
+    expect(box(page)).to_contain_text("tokens sent on resume")
     page.get_by_role("button", name="Repair", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Repaired.")
     assert len(list(desk.root.rglob("*.jsonl"))) == 5

@@ -62,7 +62,7 @@ def test_words_of_a_kind_that_is_filtered_out_are_shown_when_found(session: Open
 def test_nothing_found_is_said(session: Opened) -> None:
     page = session(WAYS.session)
     page.locator("#find").fill("albatross")
-    expect(page.locator(".found")).to_have_text("Nothing found")
+    expect(page.locator(".found")).to_have_text("No results")
     page.locator("#find").fill("")
     expect(page.locator(".found")).to_have_count(0)
 

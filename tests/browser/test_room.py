@@ -44,7 +44,7 @@ def faults(page: Page) -> list[tuple[str, str]]:
 
 def open_result(page: Page) -> None:
     """Goes to the session that results, and waits until all of its view is there."""
-    page.get_by_role("link", name="Open it").click()
+    page.get_by_role("link", name="Open", exact=True).click()
     expect(page).to_have_url(re.compile("/context$"))
     expect(page.get_by_role("heading", name="What fills it")).to_be_visible()
     page.locator(".making-room").scroll_into_view_if_needed()
@@ -77,10 +77,12 @@ def test_what_is_ticked_is_trimmed_in_a_copy_and_taken_back(desk: EditDesk, read
     expect(button).to_be_disabled()
     kind(page, "Tool results").locator("summary").click()
     page.get_by_role("checkbox", name="Read mole.txt").check()
-    expect(page.locator(".ticked")).to_contain_text(re.compile(r"1 ticked, about [\d.]+k? tokens"))
+    expect(page.locator(".ticked")).to_contain_text(
+        re.compile(r"1 selected, about [\d.]+k? tokens")
+    )
     page.locator("select[name=way]").select_option("remove")
     button.click()
-    expect(box(page)).to_contain_text("tokens less in every request", ignore_case=True)
+    expect(box(page)).to_contain_text("fewer tokens per request", ignore_case=True)
     expect(box(page)).to_contain_text("The prompt cache is spent")
     assert desk.files == before
     box(page).get_by_role("button", name="Trim", exact=True).click()

@@ -74,12 +74,12 @@ def test_brackets_step_through_the_ways(session: Opened) -> None:
 
 def test_what_differs_is_told_at_the_fork(session: Opened) -> None:
     page = session(WAYS.session)
-    page.get_by_role("button", name="What differs").first.click()
+    page.get_by_role("button", name="Differences").first.click()
     dialog = page.locator("dialog.differs")
-    expect(dialog).to_contain_text("This way: 2 turns")
+    expect(dialog).to_contain_text("This branch: 2 turns")
     expect(dialog).to_contain_text("By the mole, then.")
     expect(dialog).to_contain_text("By the lighthouse.")
-    expect(dialog).to_contain_text("No file changed")
+    expect(dialog).to_contain_text("No files changed")
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_have_count(0)
 

@@ -166,7 +166,7 @@ def test_a_fork_has_the_title_of_its_source(tmp_path: Path) -> None:
 
 def test_a_fork_is_a_new_session(tmp_path: Path) -> None:
     source = begun(tmp_path, tmp_path, "x", session="aaaa")
-    with pytest.raises(UserError, match="there is a session 'aaaa' already"):
+    with pytest.raises(UserError, match="session 'aaaa' already exists"):
         SessionWriter.fork(source.path, tmp_path, session="aaaa")
     fork = SessionWriter.fork(source.path, tmp_path, session="bbbb")
     fork.path.write_bytes(b"{}\n")

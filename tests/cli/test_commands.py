@@ -119,7 +119,7 @@ def test_doctor_accounts_for_every_line(capfd: pytest.CaptureFixture[str], confi
     assert (report["files"], report["balanced"], report["recovered"]) == (5, True, 0)
     assert {
         "code": "broken line",
-        "sentence": "torn: the line does not end",
+        "sentence": "truncated: the line does not end",
         "file": str(torn),
         "line": 3,
         "uuid": None,
@@ -129,7 +129,9 @@ def test_doctor_accounts_for_every_line(capfd: pytest.CaptureFixture[str], confi
     assert report["graph"]["folded"] == {"retracted": 1}
     text = out(capfd, "doctor", torn)
     assert "every line is accounted for: nothing is lost" in text
-    assert f"{torn}:3: torn: the line does not end" in out(capfd, "doctor", torn, "--full-paths")
+    assert f"{torn}:3: truncated: the line does not end" in out(
+        capfd, "doctor", torn, "--full-paths"
+    )
 
 
 def test_doctor_takes_the_inventory(capfd: pytest.CaptureFixture[str], config: Path) -> None:
@@ -204,7 +206,7 @@ def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "code", "error"),
     [
-        (["cat", "zebra"], 2, "error: no session is called 'zebra'\nhint: `plait ls --root /"),
+        (["cat", "zebra"], 2, "error: no session named 'zebra'\nhint: `plait ls --root /"),
         (["cat", ONE, "--line", "99"], 2, "error: no line 99 in '"),
         (["cat", ONE, "--line", "x"], 2, "error: 'x' is not a line number\nhint: use `--line 3`"),
         (["cat", ONE, "--uuid", "nope"], 2, "error: no record 'nope' in '"),
@@ -396,7 +398,7 @@ def test_logs_beside_the_projects_are_said_not_to_be_read(
     assert run(["doctor", "--root", str(root)]) == 0
     said = " ".join(capfd.readouterr().out.split())
     assert "1 log outside its folder 'projects' not read, the first is 'old/shop/one.jsonl'" in said
-    assert "nothing is lost of what was read" in said
+    assert "nothing that was read is lost" in said
     (root / "projects" / "two.jsonl").unlink()
     for command in (["ls"], []):
         assert run([*command, "--root", str(root)]) == 0

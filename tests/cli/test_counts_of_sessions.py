@@ -82,10 +82,10 @@ def test_a_tree_says_what_became_of_the_others(
 ) -> None:
     lines = out(capfd, "tree", "--root", root).splitlines()
     assert any(line.startswith("5 of 8 sessions") for line in lines)
-    assert "1 session with nothing left but agents" in lines
-    assert "1 session with nothing but summaries" in lines
+    assert "1 session with only agents left" in lines
+    assert "1 session with only summaries" in lines
     assert "1 session not drawn: part of another one, or without a conversation" in lines
-    assert "1 more session inside the files of others" in lines
+    assert "1 more session inside the logs of others" in lines
 
 
 # checklist: S55
@@ -101,9 +101,9 @@ def test_there_are_as_many_transcripts_as_paths_and_the_index_says_what_else(
     assert told["counts"]["sessions"] == SESSIONS
     index = (where / "index.md").read_text()
     assert (
-        "3 of 8 sessions, 4 paths, 1 session of which only agents are left, "
-        "2 sessions told with others, 2 sessions without a conversation, "
-        "1 session more inside others' files."
+        "3 of 8 sessions, 4 paths, 1 session with only agents left, "
+        "2 sessions included in others, 2 sessions without a conversation, "
+        "1 session more in the logs of others."
     ) in index
 
 
@@ -115,7 +115,7 @@ def test_a_session_of_which_only_agents_are_left_is_not_offered_to_be_resumed(
         out(capfd, "export", gone, "--root", root, "-o", where / form, "--format", form)
     for file in (where / "md" / f"transcript_{gone}.md", where / "txt" / f"transcript_{gone}.txt"):
         text = file.read_text()
-        assert "Only its agents are left: it has no path and cannot be resumed" in text
+        assert "Only its agents are left: it has no conversation and cannot be resumed" in text
         assert "ACTIVE" not in text and "Path: " not in text and "--resume" not in text
     (page,) = (where / "html" / "sessions").glob("*.html")
     assert "--resume" not in page.read_text()

@@ -84,9 +84,15 @@ def test_a_library_compares_as_the_command_does(gallery: Path) -> None:
     ("words", "error"),
     [
         ((FORKED, "--branch", "1", "1"), "error: a branch cannot be compared with itself\n"),
-        ((FORKED, "--branch", "1", "x"), "error: no branch is called 'x'\nhint: there are 1: the"),
-        (("2eb7e609",), "error: this session has one way only\nhint: it never forked: `plait show"),
-        (("2eb7e609", "--branch", "1", "2"), "error: this session has one way only\n"),
+        (
+            (FORKED, "--branch", "1", "x"),
+            "error: no branch named 'x'\nhint: branches are 1: the",
+        ),
+        (
+            ("2eb7e609",),
+            "error: this session has only one branch\nhint: it has no branches; `plait show",
+        ),
+        (("2eb7e609", "--branch", "1", "2"), "error: this session has only one branch\n"),
     ],
 )
 def test_what_cannot_be_compared_is_said(
@@ -99,5 +105,5 @@ def test_what_cannot_be_compared_is_said(
 def test_only_what_people_said_is_a_branch(gallery: Path) -> None:
     archive = Archive([gallery])
     told = archive.open(FORKED).conversations
-    with pytest.raises(UserError, match="this session has no branch 'an agent'"):
+    with pytest.raises(UserError, match="no branch 'an agent'"):
         compare_branches(told, "an agent", None, archive.prices)

@@ -152,7 +152,7 @@ def test_a_plan_is_shown_and_nothing_done(desk: Desk) -> None:
     before = desk.files
     out, err = desk.said("clone", "search box", "--dry-run")
     assert err == ""
-    assert "tokens of the next resume" in out
+    assert "tokens sent on resume" in out
     assert "rewritten  new ids" in out
     assert out.endswith("nothing was changed; leave out `--dry-run` to do it\n")
     assert desk.told("clone", "search box", "--dry-run")["undo"] is None
@@ -183,7 +183,7 @@ def test_undo_brings_back_what_was_there_and_lists_it(desk: Desk) -> None:
     assert undone["state"] == "undone"
     assert desk.files == before
     _, err = desk.said("undo", code=1)
-    assert err.startswith("error: there is nothing to undo")
+    assert err.startswith("error: nothing to undo")
     _, err = desk.said("undo", told["undo"], code=1)
     assert "is already undone" in err
     assert "cloned, undone" in desk.said("undo", "--list")[0]
@@ -252,7 +252,7 @@ def test_check_tells_rules_that_are_broken_and_exits_so(desk: Desk) -> None:
     assert told["ok"] is False
     assert [list(one) for one in told["violations"]] == [["rule", "uuid", "line", "words", "file"]]
     out, err = desk.said("check", "torn one", code=1)
-    assert "line 4: torn: the line does not end" in out
+    assert "line 4: truncated: the line does not end" in out
     assert "1 violation" in out
     assert err == ""
     assert "no rule is broken" in desk.said("check", "search box")[0]
@@ -268,7 +268,7 @@ def test_no_word_of_a_title_commands_the_screen_or_the_shell(desk: Desk) -> None
 def test_an_edit_is_proved_by_a_client(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     out, _ = desk.said("clone", desk.work.session, "--prove")
-    assert out.endswith("  proof   none: 'claude' is not installed here\n")
+    assert out.endswith("  proof   no proof: 'claude' is not installed here\n")
     told = desk.told("clone", desk.work.session, "--prove")
     assert told["proof"]["state"] == "not installed"
     monkeypatch.setenv("PLAIT_CLAUDE", "/bin/false")
@@ -389,7 +389,7 @@ def test_a_fork_goes_on_from_any_message(
 
 def test_a_session_without_branches_has_only_the_trunk(desk: Desk) -> None:
     _, err = desk.said("switch", "torn one", "--branch", "2", code=2)
-    assert err == "error: no branch is called '2'\nhint: there is only the trunk\n"
+    assert err == "error: no branch named '2'\nhint: there is only the trunk\n"
 
 
 def test_a_clone_may_leave_abandoned_branches_behind(desk: Desk) -> None:

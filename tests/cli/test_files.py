@@ -94,10 +94,10 @@ def test_lines_can_be_chosen(command: Command, script: Script, span: str, count:
         (("blame", "cart.py", "--yes"), "--yes needs --notes"),
         (("blame", "nowhere.py"), "no session knows it"),
         (("file", "nowhere.py"), "no session touched 'nowhere.py'"),
-        (("file", "cart.py", "--at", "9"), "there is no turn 9 in this session"),
+        (("file", "cart.py", "--at", "9"), "no turn 9 in this session"),
         (("file", "cart.py", "--at", "never"), "'never' is not a time"),
         (("files", "latest", "-o", "x"), "-o writes files as they were after a turn"),
-        (("files", "latest", "--at", "7"), "there is no turn 7"),
+        (("files", "latest", "--at", "7"), "no turn 7"),
     ],
 )
 def test_what_cannot_be_is_said(
@@ -135,7 +135,7 @@ def test_what_a_file_held_is_unknown_where_only_patches_tell(
     script.edit(file, TWO, THREE)
     for copy in (home.config / "file-history" / script.id).iterdir():
         copy.unlink()
-    assert "only parts of it are logged" in command.run("file", "cart.py", "--at", "1", code=2)
+    assert "only patches of it are logged" in command.run("file", "cart.py", "--at", "1", code=2)
 
 
 def test_the_net_change_of_a_session(command: Command, script: Script) -> None:
@@ -173,7 +173,7 @@ def test_nothing_is_written_outside_of_the_folder(
     (home.top / "then" / "outside").symlink_to(home.top.parent)
     told = command.json("files", "latest", "--at", "2", "-o", "then")
     assert {one["name"] for one in told} == {"cart.py", None}
-    assert "leads out of the folder" in {one["why"] for one in told if one["name"] is None}.pop()
+    assert "is outside the folder" in {one["why"] for one in told if one["name"] is None}.pop()
 
 
 def test_notes_are_a_plan_first(home: Scripted, command: Command, script: Script) -> None:
@@ -187,21 +187,21 @@ def test_notes_are_a_plan_first(home: Scripted, command: Command, script: Script
     assert '"schema_version": "authorship/3.0.0"' in note
     assert f'"id": "{script.id}"' in note
     again = command.run("blame", "cart.py", "--notes", "--yes")
-    assert "the note that is there says who wrote this file" in again
+    assert "the existing note already covers this file" in again
     script.log.unlink()
     lines = command.json("blame", "cart.py")
     assert [one["session"] for one in lines] == [None, *[script.id] * 3]
-    assert {one["why"] for one in lines[1:]} == {"by a note beside the commit"}
+    assert {one["why"] for one in lines[1:]} == {"from a Git note"}
 
 
 def test_a_note_of_another_form_is_left_alone(
     home: Scripted, command: Command, script: Script
 ) -> None:
     home.git("notes", "--ref=ai", "add", "-m", "my own words", "HEAD")
-    assert "is none of git-ai" in command.run("blame", "cart.py", "--notes", "--yes")
+    assert "is not from git-ai" in command.run("blame", "cart.py", "--notes", "--yes")
     assert home.git("notes", "--ref=ai", "show", "HEAD") == "my own words\n"
 
 
 def test_a_file_in_no_commit_has_no_notes(home: Scripted, command: Command, script: Script) -> None:
     (home.top / "new.py").write_text("x = 1\n", encoding="utf-8")
-    assert "is in no commit" in command.run("blame", "new.py", "--notes", code=2)
+    assert "is not committed" in command.run("blame", "new.py", "--notes", code=2)

@@ -29,7 +29,7 @@ def test_few_findings_are_all_listed(capfd: pytest.CaptureFixture[str], tmp_path
     logs = torn(tmp_path, ("shop/a.jsonl", 4), ("b.jsonl", 1))
     assert findings(out(capfd, "doctor", logs)) == [
         f"5 findings in {tmp_path}",
-        "5  lines that are not one JSON object (broken line)",
+        "5  lines that are not a JSON object (broken line)",
         "    b.jsonl:2: not an object: expecting value",
         "    shop/a.jsonl:2: not an object: expecting value",
         "    shop/a.jsonl:3: not an object: expecting value",
@@ -47,19 +47,19 @@ def test_of_many_findings_some_of_each_kind_are_listed(
     )
     assert findings(out(capfd, "doctor", logs)) == [
         f"22 findings in {tmp_path}",
-        "21  lines that are not one JSON object (broken line)",
+        "21  lines that are not a JSON object (broken line)",
         "    a.jsonl:2: not an object: expecting value",
         "    b.jsonl:2: not an object: expecting value",
         "    a.jsonl:3: not an object: expecting value",
         "    … 18 more",
         " 1  summaries of missing records (unresolved-summary)",
-        "    c.jsonl:1: the summary is of b9139b4a…, which is nowhere",
+        "    c.jsonl:1: the summary is of b9139b4a…, which is not in any log",
         "`--all` lists every finding in full",
     ]
     whole = findings(out(capfd, "doctor", logs, "--all", "--full-paths"))
     assert whole[0] == "22 findings"
     assert len(whole) == 25
-    assert f"    {tmp_path}/c.jsonl:1: the summary is of {ID}, which is nowhere" in whole
+    assert f"    {tmp_path}/c.jsonl:1: the summary is of {ID}, which is not in any log" in whole
 
 
 @pytest.mark.parametrize(

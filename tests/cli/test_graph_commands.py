@@ -106,7 +106,7 @@ def test_log_draws_a_row_a_turn(capfd: pytest.CaptureFixture[str], work: Path) -
     ├─◌             09:00  Use FTS5 afetr all  (retracted)
     ●               09:00  Use FTS5 after all  (after a rewind)     1 call · 1 agent · 1 min 3 s
     ├─◇             09:00  Find the callers                                         1 call · 3 s
-    ◆               09:01  compacted by hand: 14k to 3k tokens
+    ◆               09:01  compacted with /compact: 14k to 3k tokens
     ◉               09:01  Great  (resumes here)                                             1 s
 
     4 prompts, 1 branch, 1 agent, 1 compaction, 1 folded
@@ -129,7 +129,7 @@ def test_log_draws_a_row_a_record(capfd: pytest.CaptureFixture[str], work: Path)
     |->             09:00  agent       Find the callers                             1 call / 3 s
     *               09:01  result      Nobody.                                          125a45a4
     *               09:01  answer      Nobody calls it.                                 0200f636
-    #               09:01  system      compacted by hand: 14k to 3k tokens              3f50cf01
+    #               09:01  system      compacted with /compact: 14k to 3k tokens        3f50cf01
     *               09:01  summary     This session is being continued from a~          d6c7a26a
     *               09:01  prompt      Great                                            f06b165f
     @               09:01  answer      Thanks.  (resumes here)                          15ae1dc1
@@ -178,7 +178,7 @@ def test_tree_draws_sessions_branches_agents_and_compactions(
     ● 44c6406c  A search box                        3 prompts · 12 KB · 1 min · 2026-11-02 09:00
     ├─ ○ Take LIKE                            abandoned · 1 prompt · leaves at 3e83be03 · 1.8 KB
     ├─ ◇ Find the callers                            4 records · 3.7 KB · 3 s · 2026-11-02 09:00
-    └─ ◆ compacted by hand: 14k to 3k tokens                                    2026-11-02 09:01
+    └─ ◆ compacted with /compact: 14k to 3k tokens                              2026-11-02 09:01
 
     1 session, 1 branch, 1 agent, 1 compaction
     """)
@@ -269,7 +269,7 @@ def test_context_shows_what_claude_will_see(capfd: pytest.CaptureFixture[str], w
 
     2 messages, from 4 records, 14k tokens after the last answer
     the next prompt sends 14k tokens: $0.0029 from a warm cache, $0.07 cold
-    it is cold since 2026-11-02 09:06
+    cache expired at 2026-11-02 09:06
 
     left out: 12 records
     """)
@@ -319,11 +319,11 @@ def test_context_in_full_says_what_no_log_can_tell(
 ) -> None:
     draw(f'U1 "Plan it."\nH1< attachment {kind}\nA1< "Planned."').write(tmp_path)
     moment, worded = value(capfd, "context", "latest", "--full", "--root", tmp_path)["not_in_log"]
-    assert moment.startswith("what is added beside the next prompt")
-    assert worded == "the words that the client has for 1 attachment"
+    assert moment.startswith("what Claude Code adds to the next prompt")
+    assert worded == "the text Claude Code sends for 1 attachment"
     text = out(capfd, "context", "latest", "--full", "--root", tmp_path)
     assert f"not in the log: {worded}" in text
-    assert "sent in words of the client that no log holds" in text
+    assert "sent with text that no log contains" in text
     assert "not in the log" not in out(capfd, "context", "latest", "--root", tmp_path)
     assert "not_in_log" not in value(capfd, "context", "latest", "--root", tmp_path)
 
@@ -343,7 +343,7 @@ def test_context_needs_a_session_of_its_own(capfd: pytest.CaptureFixture[str], w
     code, error = fails(capfd, "context", "latest", "--root", work)
     assert (code, error.splitlines()[0]) == (
         2,
-        f"error: session '{SESSION}' has no file of its own, only its agents are left",
+        f"error: session '{SESSION}' has no log; only its agents are left",
     )
     assert "◇" in out(capfd, "log", "latest", "--root", work)
 

@@ -327,10 +327,10 @@ def test_trace_status_tells_what_waits_and_what_was_refused(
     )
     send_to(f"http://127.0.0.1:{free_port()}")
     assert plait("trace", "flush") == 3
-    assert "3 spans still waiting: no connection" in capsys.readouterr().err
+    assert "3 spans still waiting: connection failed" in capsys.readouterr().err
     assert plait("trace", "status", "--json") == 0
     found = said(capsys)
-    assert (found["waiting"], found["tries"], found["last_error"]) == (3, 1, "no connection")
+    assert (found["waiting"], found["tries"], found["last_error"]) == (3, 1, "connection failed")
     assert found["sessions"][0]["waiting"] == 3
     with Receiver(lambda _: Answer(403)) as receiver:
         send_to(receiver.url)

@@ -85,7 +85,7 @@ def test_what_is_installed_goes_again_to_the_byte(
     assert picture(home) == before
     assert not (home / "config" / "systemd").exists()
     assert plait("--uninstall") == 0
-    assert "nothing of Plait's" in capsys.readouterr().out
+    assert "nothing is installed" in capsys.readouterr().out
 
 
 def test_the_status_tells_what_keeps_by_itself(

@@ -50,7 +50,7 @@ def test_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "sql", "SELECT session, output, cost_usd FROM responses ORDER BY 1")
     assert out.splitlines() == [
         "session  output  cost_usd",
-        "a         1 200      1.25",
+        "a         1,200      1.25",
         "b            30          ",
     ]
 
@@ -68,7 +68,7 @@ def test_where_room_is_short_words_are_cut_and_figures_are_not(
     figures = ", ".join(f"1234567890 AS number_{n}" for n in range(5))
     sql = f"SELECT repeat('word ', 20) AS words, {figures}"
     head, row = printed(capsys, "sql", sql).splitlines()
-    assert len(row) <= 100 and row.count("1 234 567 890") == 5
+    assert len(row) <= 100 and row.count("1,234,567,890") == 5
     assert row.startswith("word word word") and "…" in row
     assert head.split() == ["words", *(f"number_{n}" for n in range(5))]
 
@@ -78,7 +78,7 @@ def test_figures_that_stand_in_no_line_stand_one_below_the_other(
 ) -> None:
     figures = ", ".join(f"1234567890 AS number_{n}" for n in range(7))
     out = printed(capsys, "sql", f"SELECT {figures}").splitlines()
-    assert out[0] == "number_0  1 234 567 890" and len(out) == 8
+    assert out[0] == "number_0  1,234,567,890" and len(out) == 8
 
 
 def test_nothing_commands_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,13 +158,13 @@ def test_questions_are_listed_with_ones_own(
 
 
 WRONG = {
-    ("ask", "costs"): "there is no question 'costs'",
+    ("ask", "costs"): "no query named 'costs'",
     ("ask", "cost", "by"): "'by' is not of the form PARAMETER=VALUE",
     ("ask", "cost", "by=model", "by=person"): "'by' is given twice",
     ("ask", "cost", "since=soon"): "'soon' is not a time",
     ("sql", "SELECT 1", "-o", "x"): "a table cannot be written to a file",
     ("sql", "SELECT 1", "-f", "csv", "-o", "/nowhere/x"): "cannot write '/nowhere/x'",
-    ("sql", "SELECT 1", "--lake", "/nowhere"): "there is no lake at '/nowhere'",
+    ("sql", "SELECT 1", "--lake", "/nowhere"): "no lake at '/nowhere'",
 }
 
 

@@ -45,11 +45,11 @@ def test_what_a_building_says(home: Path, capfd: pytest.CaptureFixture[str]) -> 
         0,
         [
             "nothing new: 2 sessions unchanged",
-            "1 session gone from the source, still in the lake: `--prune` removes them",
+            "1 session no longer at the source but still in the lake: `--prune` removes them",
         ],
     )
     code, told = said(capfd, "build", "logs", "--to", "lake", "--source", "desk", "--prune")
-    assert told[-1] == "1 session removed: gone from the source"
+    assert told[-1] == "1 session removed: no longer at the source"
     code, listed = said(capfd, "ls", "--lake", "lake")
     assert listed[1].split()[:2] == ["desk", "2"]
     assert listed[-1] == "2 sessions, profile full: /lake"
@@ -109,7 +109,7 @@ def test_what_fails_is_named_and_the_code_says_so(
     assert [line.partition(": ")[2] for line in told[:3]] == [
         "cannot read it: it is somebody else's"
     ] * 3
-    assert told[3:] == ["3 sessions failed; what the lake had of them stays"]
+    assert told[3:] == ["3 sessions failed; their earlier rows stay in the lake"]
     code, as_json = said(capfd, "build", "logs", "--to", "lake", "--jobs", "1", "--json")
     found = json.loads("".join(as_json))
     assert (code, found["built"], len(found["failed"])) == (1, 0, 3)
@@ -136,7 +136,7 @@ def test_a_store_of_kept_sessions_is_a_root(home: Path, capfd: pytest.CaptureFix
     code, told = said(capfd, "build", str(home / "data" / "keep"), "--to", "lake")
     assert (code, told[-1].split(",")[0]) == (0, "3 sessions built")
     code, told = said(capfd, "build", "data/keep", "data/keep/../keep", "--to", "lake")
-    assert (code, told[0]) == (2, "error: only one backup at a time")
+    assert (code, told[0]) == (2, "error: a build reads only one backup at a time")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_store_of_kept_sessions_is_a_root(home: Path, capfd: pytest.CaptureFix
             "error: 'ftp://x/y' is not an address for a lake",
         ),
         (["build", "ftp://x/y", "--to", "lake"], 2, "error: 'ftp://x/y' is not an address"),
-        (["ls", "--lake", "nowhere"], 2, "error: there is no lake at '/nowhere'"),
+        (["ls", "--lake", "nowhere"], 2, "error: no lake at '/nowhere'"),
     ],
 )
 def test_what_cannot_be(

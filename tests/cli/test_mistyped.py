@@ -11,7 +11,7 @@ __all__ = ["config"]
 
 
 def test_a_value_is_mended(capfd: pytest.CaptureFixture[str], config: Path) -> None:
-    hint = "\nhint: did you mean `{}`?\nhint: `plait {} --help` lists what is possible\n"
+    hint = "\nhint: did you mean `{}`?\nhint: `plait {} --help` lists the options\n"
     for words, meant in (("ls --sort tit", "title"), ("usage weakly", "weekly")):
         text = fails(capfd, *words.split(), "--root", config)[1]
         assert text.endswith(hint.format(meant, words.split()[0]))
@@ -46,7 +46,7 @@ def test_a_file_that_is_no_log_is_an_error(
     for command in ("show", "cat", "doctor", "ls --root", "log"):
         code, text = fails(capfd, *command.split(), path, "--root", config)
         assert code == 2
-        assert text.startswith(f"error: '{path}' is not a Claude Code log: none of its lines is ")
+        assert text.startswith(f"error: '{path}' is not a Claude Code log: no line is ")
 
 
 @pytest.mark.parametrize("data", LOGS.values(), ids=LOGS)
@@ -65,4 +65,6 @@ def test_a_file_here_is_told_from_a_name(
     (tmp_path / "basked").write_bytes(b"words")
     told = fails(capfd, "show", "basked", "--root", config)[1]
     assert told.startswith("error: 'basked' is not a Claude Code log")
-    assert fails(capfd, "show", "x" * 400, "--root", config)[1].startswith("error: no session is")
+    assert fails(capfd, "show", "x" * 400, "--root", config)[1].startswith(
+        "error: no session named"
+    )

@@ -71,10 +71,10 @@ def test_a_client_that_sends_the_context_proves_it(session: Session, tmp_path: P
 @pytest.mark.parametrize(
     ("more", "difference"),
     [
-        ("messages.pop()", "message 4: the client does not send it"),
-        ("messages.append(messages[0])", "message 5: the client sends one more"),
-        ('messages[1]["content"] = "Other."', "message 2: its words are others"),
-        ('messages[1]["role"] = "user"', "message 2: it is the user's, not the assistant's"),
+        ("messages.pop()", "message 4: Claude Code does not send it"),
+        ("messages.append(messages[0])", "message 5: Claude Code sends one more message"),
+        ('messages[1]["content"] = "Other."', "message 2: its text differs"),
+        ('messages[1]["role"] = "user"', "message 2: it is from the user, not the assistant"),
         (
             'messages[1]["content"] = [{"type": "thinking", "thinking": "so"}]',
             "message 2: it has thinking, not text",
@@ -112,7 +112,7 @@ def test_no_client_is_said_plainly(
     monkeypatch.setenv("PATH", str(tmp_path))
     proof = prove_session(session, named)
     assert (proof.state, proof.is_good) == ("not installed", True)
-    assert format_proof(proof) == "none: 'claude' is not installed here"
+    assert format_proof(proof) == "no proof: 'claude' is not installed here"
 
 
 def test_a_client_that_cannot_be_started_is_said_plainly(session: Session, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_client_that_cannot_be_started_is_said_plainly(session: Session, tmp_p
     client.chmod(0o700)
     found = prove_session(session, str(client))
     assert (found.state, found.is_good) == ("not installed", True)
-    assert format_proof(found) == "none: 'claude' cannot be started: exec format error"
+    assert format_proof(found) == "no proof: 'claude' cannot be started: exec format error"
 
 
 def test_nothing_is_left_behind_and_the_session_is_as_it_was(

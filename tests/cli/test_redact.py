@@ -267,10 +267,10 @@ def test_the_report_says_what_cannot_be_recognised(
     capfd: pytest.CaptureFixture[str], logs: Path
 ) -> None:
     _, out = check(capfd, logs, "--only", "secrets")
-    assert "looked for: secrets\nredaction can miss:\n- what a picture" in out
+    assert "looked for: secrets\nredaction can miss:\n- content of images" in out
     report = json.loads(check(capfd, logs, "--json", "--strict")[1])
     assert [*report["looked_for"]] == "secrets paths hosts emails accounts rules strict".split()
-    assert any("picture" in one for one in report["not_recognised"])
+    assert any("images" in one for one in report["not_recognised"])
 
 
 def test_strictly_a_false_alarm_is_better(

@@ -80,7 +80,7 @@ def test_in_place_is_only_a_plan_until_somebody_says_yes(bench: Bench) -> None:
     before = bench.logs
     code, text = bench.says(bench.lost.session, "--in-place")
     assert code == 0 and "add `--yes`" in text and bench.logs == before
-    assert "a parent that is nowhere is replaced by the record that came before" in text
+    assert "a missing parent is replaced by the record before" in text
     found = bench.told(bench.lost.session, "--in-place", "--yes")
     assert found["applied"] and found["session"] == bench.lost.session
     assert (found["kept"], found["rewritten"]) == (4, 1) and len(bench.logs) == 2

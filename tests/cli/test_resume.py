@@ -55,7 +55,7 @@ def test_it_prints_the_line_in_one_piece(capfd: pytest.CaptureFixture[str], conf
     assert lines[0] == "A search box"
     assert lines[-4:] == [
         "the next prompt sends 14k tokens: $0.0029 from a warm cache, $0.07 cold",
-        "it is cold since 2026-11-02 09:05",
+        "cache expired at 2026-11-02 09:05",
         "",
         f"cd {shop} && CLAUDE_CONFIG_DIR={config} claude --resume {SESSION}",
     ]
@@ -68,8 +68,8 @@ def test_warnings_fold_under_their_beginning(
     config = drawn(tmp_path, WORK.format(cwd="/nowhere/at/all"))
     text = out(capfd, "resume", "search box", "--root", config)
     assert [line.rstrip() for line in text.splitlines()[8:]] == [
-        "warning: '/nowhere/at/all' is not here: only newer versions find the session",
-        "         from elsewhere",
+        "warning: '/nowhere/at/all' does not exist: only newer versions find the session",
+        "         from another directory",
     ]
 
 
@@ -77,8 +77,8 @@ def test_the_way_back_to_a_turn(capfd: pytest.CaptureFixture[str], config: Path)
     text = out(capfd, "resume", SESSION, "--at", 2, "--root", config)
     assert text.partition(f"{SESSION}\n\n")[2].splitlines() == [
         "Then, to go back to turn 2 of 2:",
-        "  1. press Esc twice, or type /rewind",
-        "  2. choose “Take LIKE, it is in the database already and nobody will ever…”",
+        "  1. Press Esc twice, or type /rewind",
+        "  2. Choose “Take LIKE, it is in the database already and nobody will ever…”",
         "",
         "What followed that prompt stays in the log as a branch.",
         "Add --fork-session to continue in a new session instead.",
@@ -165,7 +165,7 @@ def test_a_line_that_cannot_be_shown_says_so(
     config = drawn(tmp_path, 'file work\nU1 "Hi" {"cwd": "/home/\\u001b[31mred"}\n')
     text = out(capfd, "resume", SESSION, "--root", config)
     assert "\x1b" not in text
-    assert "warning: the command cannot be shown, and so not copied: use `--run`" in text
+    assert "warning: the command contains characters that cannot be shown: use `--run`" in text
 
 
 FAKE = """#!/bin/sh
@@ -207,7 +207,7 @@ def test_run_becomes_the_client_in_its_directory(config: Path) -> None:
 def test_run_tells_the_way_back_first(config: Path) -> None:
     code, text, _ = plait(config, "--run", "--at", "1")
     assert code == 7
-    assert "choose “What would a first version look like?”" in text.partition("--resume")[0]
+    assert "Choose “What would a first version look like?”" in text.partition("--resume")[0]
 
 
 def test_run_refuses_where_the_directory_is_gone(config: Path) -> None:
@@ -217,9 +217,9 @@ def test_run_refuses_where_the_directory_is_gone(config: Path) -> None:
         code, text, errors = plait(config, *options)
         assert (code, text) == (2, "")
         assert errors == (
-            f"error: refusing to run: '{shop}' is not here: only newer versions find the session "
-            f"from elsewhere\nhint: `mkdir -p {shop}` creates it again\n"
-            f"hint: `claude --resume {SESSION}` may find it from anywhere\n"
+            f"error: refusing to run: '{shop}' does not exist: only newer versions find the "
+            f"session from another directory\nhint: `mkdir -p {shop}` recreates it\n"
+            f"hint: `claude --resume {SESSION}` may find it from any directory\n"
         )
 
 
@@ -229,10 +229,10 @@ def test_run_refuses_while_another_client_does(config: Path) -> None:
     (config / "sessions" / "1.json").write_text(json.dumps(running))
     code, text, errors = plait(config, "--run")
     assert (code, text) == (2, "")
-    assert errors.startswith("error: refusing to run: a client is running this session now")
+    assert errors.startswith("error: refusing to run: Claude Code is running this session")
     code, text, errors = plait(config, "--run", "--force")
     assert (code, text.splitlines()[-1]) == (7, SESSION)
-    assert errors.startswith("warning: a client is running this session now")
+    assert errors.startswith("warning: Claude Code is running this session")
 
 
 def test_run_refuses_what_cannot_be_resumed(tmp_path: Path) -> None:

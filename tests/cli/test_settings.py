@@ -72,12 +72,12 @@ def test_pagers(tmp_path: Path, env: dict[str, str], toml: str, pager: str | Non
     ("toml", "message", "hint"),
     [
         ("root = []", "unknown setting 'root'", "did you mean 'roots'?"),
-        ("zzz = 1", "unknown setting 'zzz'", "known are roots"),
+        ("zzz = 1", "unknown setting 'zzz'", "settings are roots"),
         ('roots = "x"', "setting 'roots' in .* must be a list of strings", None),
         ("roots = [1]", "setting 'roots' in .* must be a list of strings", None),
         ("pager = 1", "setting 'pager' in .* must be a string", None),
         ("= 1", "cannot read", None),
-        ('colour = "blue"', "unknown colour 'blue'", "known are auto, always, never"),
+        ('colour = "blue"', "unknown colour 'blue'", "values are auto, always, never"),
     ],
 )
 def test_a_wrong_setting_is_explained(

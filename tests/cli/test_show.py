@@ -205,7 +205,11 @@ def test_turns_can_be_chosen(
             "'x' is not a turn",
             "use `--turn 3`, `--turn 3-5` or `--turn 3-`",
         ),
-        (("--branch", "zz"), "no branch is called 'zz'", "there are 1: the trunk; 2: branch "),
+        (
+            ("--branch", "zz"),
+            "no branch named 'zz'",
+            "branches are 1: the trunk; 2: branch ",
+        ),
     ],
 )
 def test_what_is_not_there_is_said(
@@ -441,7 +445,7 @@ also tool-results/b1.txt count=9
     for depth in ("tools", "all"):
         printed = out(capfd, "latest", "--root", tmp_path, "--depth", depth)
         assert "line 9" not in printed
-        assert "is not there: no tool-results/b1.txt" in printed
+        assert "is missing: no tool-results/b1.txt" in printed
 
 
 LONG = """

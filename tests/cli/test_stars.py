@@ -113,11 +113,11 @@ def test_a_pin_whose_turn_is_gone_says_so(root: Path, capfd: pytest.CaptureFixtu
     [
         (["star", "nobody"], 2, "no session"),
         (["star", "--remove"], 2, "no session named"),
-        (["pin", "Count the", "9"], 2, "there is no turn 9"),
-        (["pin", "Count the", "2", "--remove"], 2, "no pinned turn is '2'"),
+        (["pin", "Count the", "9"], 2, "no turn 9"),
+        (["pin", "Count the", "2", "--remove"], 2, "no pinned turn matches '2'"),
         (["pin", "Count the", "--remove"], 2, "no turn named"),
         (["pin", "--branch", "2"], 2, "no turn named"),
-        (["pin", "Count the", "1", "--branch", "7"], 2, "no branch is called '7'"),
+        (["pin", "Count the", "1", "--branch", "7"], 2, "no branch named '7'"),
     ],
 )
 def test_what_cannot_be_done_is_said(
@@ -136,7 +136,7 @@ def test_a_damaged_file_stops_stars_but_no_list(
     (tmp_path / "data" / "stars.json").write_text("{")
     code, _, err = told(capfd, root, "star", "Count the")
     words = " ".join(err.split())
-    assert (code, "is damaged" in words, "begin anew" in words) == (3, True, True)
+    assert (code, "is damaged" in words, "start without stars" in words) == (3, True, True)
     code, out, err = told(capfd, root, "ls")
     words = " ".join(err.split())
     assert (code, "Count the boats." in out, "is damaged" in words) == (0, True, True)

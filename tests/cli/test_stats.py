@@ -99,12 +99,12 @@ def test_the_figures_that_matter_come_first(capfd: pytest.CaptureFixture[str], w
     Tools            calls  failed   time  median
     Read   ████████      1          2.0 s   2.0 s
     Edit   ████████      1          4.0 s   4.0 s
-    Bash   ████████      1   100 %  1.0 s   1.0 s
+    Bash   ████████      1    100%  1.0 s   1.0 s
 
     Events
     9  words typed
-    7  words by the model
-    1  interruption by you
+    7  words by Claude
+    1  interruption
 
     Models              responses  tokens in  out
     opus-4-6  ████████          6        86k  123

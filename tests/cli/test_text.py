@@ -54,7 +54,7 @@ def test_how_soon_by_the_days_of_the_calendar(time: str, text: str) -> None:
 
 
 def test_numbers_and_nouns() -> None:
-    assert format_number(1234567) == "1 234 567"
+    assert format_number(1234567) == "1,234,567"
     assert format_count(1, "entry", "entries") == "1 entry"
     assert format_count(2, "entry", "entries") == "2 entries"
 

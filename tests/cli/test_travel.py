@@ -111,7 +111,7 @@ def test_a_new_path_that_is_taken_is_refused(desk: Desk) -> None:
 
 def test_where_one_stands_is_a_project(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(desk.config)
-    assert f"no project is called '{desk.config}'" in desk.said("move", ".", "/x", code=2)
+    assert f"no project named '{desk.config}'" in desk.said("move", ".", "/x", code=2)
 
 
 def test_a_copy_that_can_be_shown_is_written_at_once(desk: Desk) -> None:
@@ -216,7 +216,7 @@ def test_a_session_goes_to_another_machine_and_comes_once(
     assert "cd /srv/shop && " in said
     assert "everything is already here" in bring(desk, file, there)
     said = bring(desk, file, there, into="/elsewhere", code=1)
-    assert f"stays: session '{desk.session}' is here already" in " ".join(said.split())
+    assert f"stays: session '{desk.session}' already exists here" in " ".join(said.split())
     here, desk.config = desk.config, there
     desk.said("undo")
     assert desk.logs() == []

@@ -131,8 +131,8 @@ def test_calls_of_a_tool_go_in_a_new_session(desk: Desk) -> None:
 
 def test_the_saving_is_told_in_tokens_and_share(desk: Desk) -> None:
     out, _ = desk.said("trim", "latest", "--tool", "Bash", "--dry-run")
-    assert "tokens less in every request" in out
-    assert "the prompt cache is spent" in out
+    assert "fewer tokens per request" in out
+    assert "the prompt cache expires" in out
     assert "nothing was changed; leave out `--dry-run` to do it" in out
 
 
@@ -289,7 +289,7 @@ def test_of_a_long_path_the_end_is_shown(words: str, room: int, shown: str) -> N
 
 def test_why_there_is_nothing_to_compress_is_said(desk: Desk) -> None:
     out, _ = desk.said("compress", "latest", "--keep-last", "99")
-    assert "nothing to compress: no turn stands before those that are left alone" in out
+    assert "nothing to compress: there are no turns before the ones left unchanged" in out
 
 
 @pytest.fixture
@@ -319,7 +319,7 @@ def test_trim_in_place_of_a_running_session_names_the_commands_for_a_fork(desk: 
     short = desk.drawing.session[:8]
     assert f"`plait trim {short} standard --root" in " ".join(err.split())
     assert "`plait resume FORK --run --root" in " ".join(err.split())
-    assert "`--force` edits it all the same" in err
+    assert "`--force` edits it anyway" in err
     assert desk.files == before
     fork = desk.told("trim", "latest", "standard")
     assert fork["applied"]
@@ -429,7 +429,7 @@ def test_clone_writes_to_a_path(desk: Desk, tmp_path: Path) -> None:
     into_folder = desk.told("clone", "latest", "-o", file.parent)
     assert into_folder["path"] == str(file.parent / f"{into_folder['session']}.jsonl")
     _, err = desk.said("clone", "latest", "-o", tmp_path / "copy.txt", code=2)
-    assert "is no name of a log" in err
+    assert "is not the name of a log" in err
     kept = file.read_bytes()
     assert run(["clone", "latest", "-o", str(file), "--root", str(desk.config)]) != 0
     assert file.read_bytes() == kept

@@ -106,10 +106,10 @@ def test_days_with_whole_numbers(
     monkeypatch.setenv("COLUMNS", "120")
     assert out(capfd, "--root", shop).rstrip() == shown("""
     date        models                input  output  cache write  cache read      tokens    cost
-    2026-11-02  opus-4-5, sonnet-4-5  3 600  10 200      168 000  23 400 000  23 581 800  $13.87
-    2026-11-03  tomorrow-9            1 200   3 400       56 000   7 800 000   7 860 600       ?*
+    2026-11-02  opus-4-5, sonnet-4-5  3,600  10,200      168,000  23,400,000  23,581,800  $13.87
+    2026-11-03  tomorrow-9            1,200   3,400       56,000   7,800,000   7,860,600       ?*
     ─────────────────────────────────────────────────────────────────────────────────────────────
-    total                             4 800  13 600      224 000  31 200 000  31 442 400  $13.87*
+    total                             4,800  13,600      224,000  31,200,000  31,442,400  $13.87*
 
     4 responses with usage · agents $4.34
     * no known price for claude-tomorrow-9 (1 response)

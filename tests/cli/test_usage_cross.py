@@ -31,7 +31,7 @@ def test_a_cross_table_with_its_sums(capfd: pytest.CaptureFixture[str], shop: Pa
     ─────────────────────────────────────────────────
     total               $13.87            ?*  $13.87*
 
-    4 responses with usage, 31 442 400 tokens
+    4 responses with usage, 31,442,400 tokens
     * no known price for claude-tomorrow-9 (1 response)
     """)
 
@@ -50,7 +50,7 @@ def test_older_columns_that_find_no_room_are_put_together(
     ────────────────────────────────────────────────────────────
     total               $2.59        $0.10        $0.35   $3.04
 
-    149 responses with usage, 2 192 723 tokens
+    149 responses with usage, 2,192,723 tokens
     """)
 
 
@@ -65,7 +65,7 @@ def test_dear_columns_stay_and_the_rest_is_other(
     ─────────────────────────────────────────────────────
     total                1.5M       205k    494k    2.2M
 
-    149 responses with usage, 2 192 723 tokens, 3 rows not shown
+    149 responses with usage, 2,192,723 tokens, 3 rows not shown
     """)
 
 

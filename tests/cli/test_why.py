@@ -51,7 +51,7 @@ def test_only_what_is_dear_is_listed_unless_all_is_asked_for(
     capfd: pytest.CaptureFixture[str], root: Path
 ) -> None:
     few, every = out(capfd, root), out(capfd, root, "--all")
-    assert "cost no more than usual; `--all` shows them" in few
+    assert "had normal costs; `--all` shows them" in few
     assert "cost no more than usual" not in every
     assert every.count("2026-11-02 ") > few.count("2026-11-02 ")
 
@@ -113,7 +113,7 @@ def test_a_turn_shows_what_stood_in_the_context_when_it_ended(
     assert second == {f"the words of {name}": count for name, count in expected.items()}
     assert not {*second} & {*words()}
     shown = out(capfd, tmp_path, "--turn", "1")
-    assert "in the context after turn 1, and what carrying them had cost by then" in shown
+    assert "in the context after turn 1, and what carrying them cost by then" in shown
 
 
 def test_counts_hold_no_word_of_the_session(capfd: pytest.CaptureFixture[str], root: Path) -> None:

@@ -254,7 +254,7 @@ def test_own_prices_may_be_json() -> None:
     [
         ("[[", "cannot read the prices in 'p': "),
         ('{"m": ', "cannot read the prices in 'p': "),
-        ('m = "cheap"', "'m' in 'p' has no table of prices"),
+        ('m = "cheap"', "'m' in 'p' is not a table of prices"),
         ("[m]\ninput = 1", "'m' in 'p' has no price for output"),
         ("[m]\ninput = 1\noutputs = 2", "unknown price 'outputs' of 'm' in 'p'"),
         ('[m]\ninput = "1"\noutput = 2', "the price 'input' of 'm' in 'p' must be a number"),

@@ -198,8 +198,8 @@ def test_the_size_of_each_form_of_webp_is_read() -> None:
 
 def test_a_picture_is_what_its_bytes_say() -> None:
     assert refused(jpeg(9, 9), "image/png") == "is image/jpeg, not image/png"
-    assert refused(b"RIFF\0\0\0\0WAVE") == "is no picture in base64: no PNG, JPEG, GIF or WebP"
-    assert refused("not base64!") == "is no picture in base64: no PNG, JPEG, GIF or WebP"
+    assert refused(b"RIFF\0\0\0\0WAVE") == "is not a base64 image in PNG, JPEG, GIF or WebP format"
+    assert refused("not base64!") == "is not a base64 image in PNG, JPEG, GIF or WebP format"
     assert refused(b64encode(png(9, 9)).decode() + "é") is not None
     assert refused("") == refused(" ") == "is empty"
     assert describe_image_fault({"type": "image"}) == "has no source"

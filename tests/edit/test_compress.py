@@ -103,7 +103,7 @@ def test_calls_can_go_altogether(tmp_path: Path) -> None:
 def test_one_turn_alone_is_left_alone(tmp_path: Path) -> None:
     plan = compressed(tmp_path, *three_turns()[:4], keep_last=1)
     assert plan.steps == ()
-    assert plan.notes == ("nothing to compress: no turn stands before those that are left alone",)
+    assert plan.notes == ("nothing to compress: there are no turns before the ones left unchanged",)
 
 
 def test_it_must_be_said_which_turns_are_left_alone(tmp_path: Path) -> None:

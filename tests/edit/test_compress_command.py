@@ -47,7 +47,7 @@ def test_what_it_prints_stands_for_the_answers(tmp_path: Path) -> None:
     ("code", "words"),
     [
         ("import sys; sys.exit('no model at hand')", "failed for turn 3: no model at hand"),
-        ("import sys; sys.exit(4)", "failed for turn 3: it ended with 4"),
+        ("import sys; sys.exit(4)", "failed for turn 3: it exited with 4"),
         ("print(' ')", "printed nothing for turn 3"),
     ],
 )

@@ -224,9 +224,9 @@ def test_nothing_comes_before_the_first_turn(at: str | int, talk: Path) -> None:
 @pytest.mark.parametrize(
     ("at", "words"),
     [
-        (3, "there is no turn 3: the conversation has 2 turns"),
-        (0, "there is no turn 0"),
-        (-3, "there is no turn -3"),
+        (3, "no turn 3: the conversation has 2 turns"),
+        (0, "no turn 0"),
+        (-3, "no turn -3"),
         ("prompt", "3 prompts match 'prompt'"),
         ("never said", "no record, turn or prompt matches 'never said'"),
         ("", "no record, turn or prompt matches ''"),

@@ -90,7 +90,7 @@ def test_that_backups_stay_behind_is_said_where_there_are_any(
     with path.path.open("ab") as log:
         log.write(encode(line) + b"\n")
     plan = archive.reopen().plan.graft(SESSION, OTHER, F)
-    assert any("backups stay" in note for note in plan.notes) is is_said
+    assert any("backups are not copied" in note for note in plan.notes) is is_said
 
 
 def test_of_the_line_that_goes_on_all_is_grafted(archive: Archive) -> None:
@@ -120,7 +120,7 @@ def test_what_both_have_is_not_repeated(archive: Archive, tmp_path: Path) -> Non
     grown = Archive([tmp_path])
     path = carried_out(grown.plan.graft(SESSION, fork.session))
     assert says(path) == [prompt(A), words(B), prompt(G), words(H)]
-    with pytest.raises(UserError, match="already has all of it"):
+    with pytest.raises(UserError, match="already has all of these messages"):
         grown.plan.graft(SESSION, fork.session, B)
 
 
@@ -226,7 +226,7 @@ def test_a_branch_that_ends_without_a_time_is_refused_by_the_check(tmp_path: Pat
     root_with(tmp_path, user(V), answer(W, V), session=OTHER)
     (found,) = Archive([tmp_path]).plan.graft(SESSION, OTHER).check()
     assert found.rule == "resumable"
-    assert found.sentence == "the client would not resume it: the last message has no timestamp"
+    assert found.sentence == "Claude Code would not resume it: the last message has no timestamp"
 
 
 def test_what_did_not_resume_before_need_not_after(tmp_path: Path) -> None:

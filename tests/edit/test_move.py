@@ -239,7 +239,7 @@ def test_what_the_client_knows_of_the_other_directory_is_not_written_over(config
     text = json.dumps({"projects": {OLD: {"a": 1}, NEW: {"b": 2}}})
     path = put(config.parent / ".claude.json", text.encode())
     plan = planned(config)
-    assert any("knows" in note for note in plan.notes)
+    assert any("already has" in note for note in plan.notes)
     plan.apply()
     assert path.read_text() == text
 
@@ -248,7 +248,7 @@ def test_a_state_that_is_a_link_stays(config: Path, tmp_path: Path) -> None:
     put(tmp_path / "dotfiles.json", (STATE % (OLD, OLD)).encode())
     (tmp_path / ".claude.json").symlink_to(tmp_path / "dotfiles.json")
     plan = planned(config)
-    assert any("is a link" in note for note in plan.notes)
+    assert any("is a symlink" in note for note in plan.notes)
     plan.apply()
     assert OLD in (tmp_path / "dotfiles.json").read_text()
 
@@ -361,9 +361,9 @@ def test_what_was_thought_is_signed_and_stays(config: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("nowhere", NEW, "no project is called 'nowhere'"),
-        (OLD, OLD, "is already there"),
-        (OLD, OLD + "/", "is already there"),
+        ("nowhere", NEW, "no project named 'nowhere'"),
+        (OLD, OLD, "already exists"),
+        (OLD, OLD + "/", "already exists"),
     ],
 )
 def test_what_cannot_be_moved_is_told(config: Path, old: str, new: str, said: str) -> None:

@@ -78,7 +78,7 @@ def test_a_moved_file_that_has_changed_goes_back_by_force_as_it_is(config: Path)
 def test_a_moved_file_that_has_gone_is_told(config: Path) -> None:
     one_moved(config).apply()
     new(config).unlink()
-    with pytest.raises(Refused, match="has gone since the edit"):
+    with pytest.raises(Refused, match="has been deleted since the edit"):
         Archive([config]).undo()
     assert Archive([config]).undo(force=True).state == "undone"
 
@@ -216,5 +216,5 @@ def test_an_entry_that_names_what_is_none_of_a_sessions_is_not_read(
     entry = config / ".plait" / "journal" / edit.id / "entry.json"
     target = new(config).relative_to(config).as_posix()
     entry.write_text(entry.read_text().replace(target, name))
-    with pytest.raises(SourceError, match="none of a session's"):
+    with pytest.raises(SourceError, match="outside the session's"):
         read_entry(config, edit.id)

@@ -164,7 +164,7 @@ def test_a_project_on_another_machine(source: Path, target: Path, tmp_path: Path
     assert plan.path == log_of(target, NEW).parent
     assert fields(log_of(target, NEW, OTHER))[0]["cwd"] == NEW
     assert (plan.path / "memory" / "MEMORY.md").read_bytes() == b"remember"
-    assert any("remember" in note for note in plan.notes)
+    assert any("memory" in note for note in plan.notes)
     assert not (plan.path / "sessions-index.json").exists()
     assert plan.count_lines("added") == plan.after.lines == 5
     assert len(fields(target / "history.jsonl")) == 2
@@ -230,9 +230,9 @@ def other(log: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (grown, "is here already, and goes on further here"),
-        (shortened, "is here already, and goes on further in the file"),
-        (other, "is here already, and is another one"),
+        (grown, "already exists here and continues further"),
+        (shortened, "already exists here, and continues in the file"),
+        (other, "already exists here and differs"),
     ],
 )
 def test_a_session_that_is_here_stays(
@@ -254,7 +254,7 @@ def test_a_session_that_lies_elsewhere_stays(source: Path, target: Path, tmp_pat
     before = tree(target)
     plan = brought(target, file, "/somewhere/else")
     assert [one.sentence for one in plan.unmended] == [
-        f"session '{SESSION}' is here already, in '{make_project_slug(NEW)}'"
+        f"session '{SESSION}' already exists here, in '{make_project_slug(NEW)}'"
     ]
     assert tree(target) == before
 
@@ -266,7 +266,7 @@ def test_a_file_that_is_here_and_another_one_stays(
     plan = brought(target, packed(source, OLD, tmp_path / "p.zip"))
     assert memory.read_bytes() == b"mine"
     assert [one.sentence for one in plan.unmended] == [
-        "'MEMORY.md' is here already, and is another one"
+        "'MEMORY.md' already exists here and differs"
     ]
     assert log_of(target, NEW).exists()
 
@@ -287,9 +287,9 @@ def test_a_machine_without_sessions_takes_some(source: Path, tmp_path: Path) -> 
 
 def test_a_folder_of_logs_is_no_configuration_folder(source: Path, tmp_path: Path) -> None:
     file = packed(source, SESSION, tmp_path / "s.zip")
-    with pytest.raises(UserError, match="is no configuration folder"):
+    with pytest.raises(UserError, match="is not a configuration folder"):
         Archive([log_of(source, OLD).parent]).plan.port(file, NEW)
-    with pytest.raises(UserError, match="there is no configuration folder"):
+    with pytest.raises(UserError, match="no configuration folder to move it to"):
         Archive([]).plan.port(file, NEW)
 
 
@@ -315,7 +315,7 @@ def test_a_redacted_file_tells_nothing(source: Path, target: Path, tmp_path: Pat
     assert KEY.encode() not in held
     printed = f"{OLD}: \0".encode()  # it is no text, and stays
     assert b"alicia" not in held.replace(printed, b"")
-    assert any("no text" in note for note in packing.notes)
+    assert any("not text" in note for note in packing.notes)
     brought(target, tmp_path / "s.zip")
     assert [one["cwd"] for one in fields(log_of(target, NEW))] == [NEW, NEW]
     assert context_of(log_of(target, NEW)).resumes
@@ -434,13 +434,13 @@ def newer(entry: zipfile.ZipInfo, data: bytes) -> Any:
     ("change", "said"),
     [
         (other_bytes, "differs from its checksum in the manifest"),
-        (more_bytes, "has another size than the manifest states"),
+        (more_bytes, "differs in size from its manifest"),
         (a_link, "is not a regular file"),
         (a_device, "is not a regular file"),
         (no_manifest, "it has no manifest"),
-        (more_than_said, "it has other files than its manifest names"),
-        (less_than_said, "it has other files than its manifest names"),
-        (twice, "is in it twice"),
+        (more_than_said, "its files differ from its manifest"),
+        (less_than_said, "its files differ from its manifest"),
+        (twice, "occurs twice"),
         (a_folder, "is not a regular file"),
         (odd_manifest, "its manifest cannot be read"),
         (newer, "it was made by a newer version of Plait"),
@@ -489,7 +489,7 @@ def test_a_file_of_a_session_that_is_not_in_it_is_refused(
     target: Path, tmp_path: Path, name: str
 ) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE), (name, b"{}"))
-    with pytest.raises(Refused, match="belongs to no session in it"):
+    with pytest.raises(Refused, match="does not belong to any session in it"):
         Archive([target]).plan.port(file, NEW)
 
 
@@ -525,7 +525,7 @@ def test_a_bomb_is_refused_before_it_is_read(
     monkeypatch.setattr("plait.line.pack.LARGE", 1_000_000)
     file = made(tmp_path / "s.zip", (OWN, LINE), ("project/zeros.txt", b"0" * 3_000_000))
     monkeypatch.setattr(Pack, "_iter_pieces", None)
-    with pytest.raises(Refused, match="times as large as it is"):
+    with pytest.raises(Refused, match="times larger"):
         Archive([target]).plan.port(file, NEW)
 
 

@@ -162,7 +162,7 @@ def test_it_is_found_and_resumed_where_it_was(tmp_path: Path, in_place: bool) ->
     assert [role for role, _ in after.messages] == [role for role, _ in before.messages]
     cwds = {json.loads(line).get("cwd") for line in plan.path.read_bytes().splitlines()[:4]}
     assert cwds == {CWD}
-    assert any("the directory of its lines stays" in note for note in plan.notes)
+    assert any("the working directory is kept" in note for note in plan.notes)
 
 
 def test_names_of_people_are_hidden_in_what_was_said(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_what_holds_nothing_is_left_alone(tmp_path: Path) -> None:
     config = rested(root_with(tmp_path, user(A, cwd=CWD), answer(B, A, cwd=CWD)))
     plan = planned(config, in_place=True)
     assert plan.steps == ()
-    assert "nothing to hide was found" in plan.notes
+    assert "nothing to redact was found" in plan.notes
 
 
 @WAYS
@@ -217,7 +217,7 @@ def test_a_thought_that_told_it_goes_and_the_chain_holds(tmp_path: Path, in_plac
         "assistant",
         "assistant",
     ]
-    assert any("thoughts" in note for note in plan.notes)
+    assert any("thinking blocks" in note for note in plan.notes)
 
 
 def test_of_an_answer_with_more_only_the_thought_goes(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_what_is_no_text_stays_and_is_told(tmp_path: Path) -> None:
     rested(config)
     plan = done(config, in_place=True)
     assert KEY.encode() in picture.read_bytes()
-    assert any("no text: 1 file" in note for note in plan.notes)
+    assert any("not text: 1 file" in note for note in plan.notes)
 
 
 def test_it_is_told_that_a_rewind_would_write_stand_ins(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_it_is_told_that_earlier_edits_have_kept_bytes_too(tmp_path: Path) -> No
     Archive([config]).plan.clone(SESSION).apply()  # of which the session itself has nothing
     assert not any("earlier edit" in note for note in planned(config, in_place=True).notes)
     Archive([config]).plan.rename(SESSION, "Another").apply()
-    assert any("from 1 earlier edit, too" in note for note in planned(config, in_place=True).notes)
+    assert any("from 1 earlier edit" in note for note in planned(config, in_place=True).notes)
 
 
 def test_a_live_session_is_redacted_in_place_by_force_alone(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_session_that_changes_after_it_was_planned_is_left_alone(
     before = tree(config)
     with pytest.raises(Refused, match=f"{SESSION}.jsonl' {said} the plan was made") as told:
         plan.apply(force=True)
-    assert told.value.hints == ("make the plan again",)
+    assert told.value.hints == ("create the plan again",)
     assert told.value.exit_code == 1
     assert tree(config) == before
     assert Archive([config]).edits() == []
@@ -150,9 +150,11 @@ def test_a_session_that_a_client_runs_is_edited_only_by_force(
 ) -> None:
     running(config, os.getpid())
     plan, before = planned(config), tree(config)
-    with pytest.raises(Refused, match=f"'{SESSION}' is live: a running client has it open") as told:
+    with pytest.raises(
+        Refused, match=f"'{SESSION}' is live: a running Claude Code has it open"
+    ) as told:
         plan.apply()
-    assert told.value.hints == ("`--force` edits it all the same",)
+    assert told.value.hints == ("`--force` edits it anyway",)
     assert tree(config) == before
     plan.apply(force=True)
     with pytest.raises(Refused, match="is live"):
@@ -201,7 +203,7 @@ def test_an_agent_that_still_writes_is_a_sign_of_life(config: Path) -> None:
 def test_a_client_may_know_a_session_by_another_name_than_its_file_has(config: Path) -> None:
     running(config, os.getpid(), "another-name")
     plan = one_line(config)
-    with pytest.raises(Refused, match="a running client has it open"):
+    with pytest.raises(Refused, match="a running Claude Code has it open"):
         replace(plan, source=replace(plan.source, id="another-name")).apply()
     assert plan.apply().state == "done"
 
@@ -216,7 +218,7 @@ def test_a_plan_says_that_the_session_it_copies_is_live(tmp_path: Path, operatio
     assert getattr(Archive([config]).plan, operation)(drawing.session).notes == ()
     running(config, os.getpid(), drawing.session)
     (note,) = getattr(Archive([config]).plan, operation)(drawing.session).notes
-    assert note.startswith("the session is live: a running client has it open")
+    assert note.startswith("the session is live: a running Claude Code has it open")
 
 
 def test_a_new_session_is_made_of_a_live_one(config: Path) -> None:
@@ -250,7 +252,7 @@ def test_a_file_that_changed_since_its_edit_is_brought_back_only_by_force(config
     put(log_of(config), b"mine\n")
     with pytest.raises(Refused, match="has changed since the edit") as told:
         Archive([config]).undo()
-    assert told.value.hints == ("`--force` undoes the edit all the same",)
+    assert told.value.hints == ("`--force` undoes the edit anyway",)
     assert log_of(config).read_bytes() == b"mine\n"
     Archive([config]).undo(force=True)
     assert tree(config) == before
@@ -271,7 +273,7 @@ def test_a_file_that_has_gone_since_its_edit_is_said(
 ) -> None:
     planned(config).apply()
     log_of(config).unlink()
-    with pytest.raises(Refused, match="has gone since the edit"):
+    with pytest.raises(Refused, match="has been deleted since the edit"):
         Archive([config]).undo()
     assert Archive([config]).undo(force=True).state == "undone"
     assert log_of(config).exists() == is_back
@@ -284,7 +286,7 @@ def test_a_later_edit_that_is_undone_does_not_stand_in_the_way(config: Path) -> 
     put(log_of(config), b"mine\n")
     with pytest.raises(Refused, match="has changed since the edit") as told:
         Archive([config]).undo(first.id)
-    assert told.value.hints == ("`--force` undoes the edit all the same",)
+    assert told.value.hints == ("`--force` undoes the edit anyway",)
 
 
 def test_a_new_session_that_went_on_is_taken_away_only_by_force(config: Path) -> None:
@@ -323,7 +325,7 @@ def test_an_added_line_that_is_not_where_it_was_is_not_guessed(config: Path) -> 
     one_line(config).apply()
     put(log_of(config), b"something else altogether\n")
     for force in (False, True):
-        with pytest.raises(Refused, match="no longer holds what was added"):
+        with pytest.raises(Refused, match="no longer contains the added lines"):
             Archive([config]).undo(force=force)
     assert log_of(config).read_bytes() == b"something else altogether\n"
 
@@ -331,7 +333,7 @@ def test_an_added_line_that_is_not_where_it_was_is_not_guessed(config: Path) -> 
 def test_a_removed_session_is_not_brought_back_over_another(config: Path) -> None:
     edit = away(config).apply()
     put(log_of(config), b"mine\n")
-    with pytest.raises(Refused, match="is there again"):
+    with pytest.raises(Refused, match="exists again"):
         Archive([config]).undo()
     Archive([config]).undo(force=True)
     assert log_of(config).read_bytes() == b'{"a":1}\n{"b":2}\n'
@@ -413,7 +415,7 @@ def test_a_journal_that_is_a_link_is_not_written_to(tmp_path: Path, ours: str) -
     elsewhere.mkdir()
     (config / ours).parent.mkdir(exist_ok=True)
     (config / ours).symlink_to(elsewhere)
-    with pytest.raises(Refused, match="is a symlink to another place"):
+    with pytest.raises(Refused, match="is a symlink to another location"):
         in_place(config).apply()
     assert list(elsewhere.iterdir()) == []
 
@@ -439,7 +441,7 @@ def test_a_journal_that_names_another_place_is_not_followed(config: Path, place:
     told["steps"][0]["path"] = place
     entry.write_text(json.dumps(told))
     assert Archive([config]).edits() == []
-    with pytest.raises(SourceError, match=f"cannot read what the edit '{edit.id}' did"):
+    with pytest.raises(SourceError, match=f"cannot read the record of the edit '{edit.id}'"):
         Archive([config]).undo(edit.id, force=True)
     assert outside.read_bytes() == b"mine\n"
     assert new_session(config).apply().state == "done"
@@ -450,7 +452,7 @@ def test_an_entry_that_lies_under_another_name_is_not_read(config: Path) -> None
     folder = config / ".plait" / "journal" / edit.id
     folder.rename(folder.with_name("20010101-000000-000000"))
     assert Archive([config]).edits() == []
-    with pytest.raises(SourceError, match=f"it says that it is '{edit.id}'"):
+    with pytest.raises(SourceError, match=f"it belongs to edit '{edit.id}'"):
         Archive([config]).undo("20010101-000000-000000")
 
 
@@ -481,7 +483,7 @@ def test_a_folder_that_became_a_link_since_is_not_followed(tmp_path: Path) -> No
     elsewhere = tmp_path / "elsewhere"
     (config / "projects" / "-home-me").rename(elsewhere)
     (config / "projects" / "-home-me").symlink_to(elsewhere)
-    with pytest.raises(Refused, match="a symlink leads elsewhere"):
+    with pytest.raises(Refused, match="its folder is now a symlink"):
         Archive([config]).undo(force=True)
     assert (elsewhere / f"{SESSION}.jsonl").read_bytes() == b"new\n"
 
@@ -493,7 +495,7 @@ def test_settings_of_the_client_are_not_reached_by_an_edit(config: Path) -> None
 
 def test_a_plan_has_one_step_for_a_file(config: Path) -> None:
     path = log_of(config)
-    with pytest.raises(ValueError, match="one step for a file"):
+    with pytest.raises(ValueError, match="one step per file"):
         plan_of(config, added(path, b"one\n"), added(path, b"two\n")).apply()
 
 
@@ -501,7 +503,7 @@ def test_an_edit_that_was_cut_off_is_not_forgotten_and_one_that_was_not_is_not_f
     config: Path,
 ) -> None:
     archive, edit = Archive([config]), in_place(config).apply()
-    with pytest.raises(Refused, match="is done, there is nothing to finish"):
+    with pytest.raises(Refused, match="is done, nothing to finish"):
         archive.journals.finish(edit.id)
     folder = config / ".plait" / "journal" / edit.id
     (folder / "entry.json").rename(folder / "open.json")

@@ -103,7 +103,7 @@ def test_a_session_goes_with_all_that_belongs_to_it(session: Session, tmp_path: 
     plan = meant.archive.plan.delete(meant)
     assert plan.path == session.path == plan.steps[0].path
     assert len(plan.steps) == 5
-    assert plan.notes == ("with it go 4 files beside its log",)
+    assert plan.notes == ("also removes 4 files next to its log",)
     assert (plan.after.lines, plan.after.bytes, plan.after.tokens) == (0, 0, None)
     assert plan.count_lines("dropped") == plan.before.lines
     carried_out(plan)

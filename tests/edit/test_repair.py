@@ -308,7 +308,7 @@ LOST_RESULT = (
 def test_a_result_without_its_call_is_told_in_words(tmp_path: Path) -> None:
     found = mended(tmp_path, LOST_RESULT)
     assert texts_of(context_of(found.before))[1] == "answer A2"
-    told = "[Result of a tool call that is not in this session any more]\nforty-two"
+    told = "[Result of a tool call that is no longer in this session]\nforty-two"
     assert found.texts[1] == told
     (meta,) = (one for one in records_of(found.after) if one.is_meta)
     assert meta.uuid == found.drawing.uuid_of("U2") and found.plan.check() == ()
@@ -421,7 +421,7 @@ def test_a_picture_is_called_what_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [png(9000), "", "broken!"])
 def test_a_picture_that_cannot_be_sent_becomes_a_note(tmp_path: Path, data: str) -> None:
     found = mended(tmp_path, f"U1 {prompt(WORDS, picture(data))}\nA1<U1")
-    assert found.texts[0] == "yes" and found.texts[1].startswith("[Image left out: it is ")
+    assert found.texts[0] == "yes" and found.texts[1].startswith("[Image removed: it is ")
     assert found.plan.check() == () and found.plan.unmended == ()
 
 
@@ -433,7 +433,7 @@ def test_a_picture_in_a_result_too(tmp_path: Path) -> None:
         return re.sub(rb'("type":"tool_result","content":)"[^"]*"', rb"\1" + inner, data)
 
     found = mended(tmp_path, text, tweak=tweak)
-    assert inner in found.before and b"[Image left out: it is larger" in found.after
+    assert inner in found.before and b"[Image removed: it is larger" in found.after
     assert found.plan.check() == ()
 
 

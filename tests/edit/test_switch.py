@@ -98,7 +98,7 @@ def test_where_it_goes_on_already_nothing_is_written(forked: Session) -> None:
     assert forked.archive
     plan = forked.archive.plan.switch(forked, E)
     assert plan.steps == ()
-    assert plan.notes == ("it goes on from there already",)
+    assert plan.notes == ("it already continues from there",)
     assert plan.before == plan.after
 
 
@@ -108,14 +108,14 @@ def test_the_beginning_of_a_record_is_enough(forked: Session) -> None:
 
 def test_a_beginning_that_several_records_have_is_not(tmp_path: Path) -> None:
     session = only(root_with(tmp_path, user(A), answer(B, A)))
-    with pytest.raises(UserError, match="2 records begin with '000000'"):
+    with pytest.raises(UserError, match="2 records start with '000000'"):
         switched(session, "000000")
 
 
 def test_what_no_branch_is_called_says_so(forked: Session) -> None:
-    with pytest.raises(UserError, match="no branch is called 'zzz'"):
+    with pytest.raises(UserError, match="no branch named 'zzz'"):
         switched(forked, "zzz")
-    with pytest.raises(UserError, match="no branch is called 'ffffffff'"):
+    with pytest.raises(UserError, match="no branch named 'ffffffff'"):
         switched(forked, "ffffffff")
 
 
@@ -126,7 +126,7 @@ def test_a_side_record_cannot_be_gone_on_from(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot resume at '0000000c'") as caught:
         session.archive.plan.switch(session, C)
     assert caught.value.hints == (
-        f"`plait fork {SESSION[:8]} --at 0000000c` makes a session that ends there",
+        f"`plait fork {SESSION[:8]} --at 0000000c` creates a session that ends there",
     )
 
 

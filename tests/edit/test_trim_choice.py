@@ -78,7 +78,7 @@ def test_a_call_is_named_by_its_id_or_how_that_begins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("toolu_", "4 calls begin with"), ("nobody", "no call begins with")]
+    ("name", "why"), [("toolu_", "4 calls start with"), ("nobody", "no call starts with")]
 )
 def test_a_call_that_is_not_meant_alone_is_refused(tmp_path: Path, name: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
@@ -143,7 +143,7 @@ A2< "again"
 def test_a_text_stands_for_each_picture(tmp_path: Path) -> None:
     found = trimmed(tmp_path, PICTURED, images=True)
     assert b'"image"' not in found.after.replace(b'"type":"image"', b"")
-    stands = "[picture left out: image/png, 64 × 40]"
+    stands = "[image removed: image/png, 64 × 40]"
     assert [block["text"] for block in content(found, "U1")] == ["look", stands]
     assert [block["text"] for block in content(found, "U2")] == [stands]
     assert result_of(found, "R1") == [{"type": "text", "text": stands}]

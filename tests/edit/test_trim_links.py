@@ -378,7 +378,7 @@ def test_prompts_compactions_and_what_is_not_there_stay(
 
 
 def test_what_is_left_of_a_session_can_be_resumed_or_it_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="would not resume what is left"):
+    with pytest.raises(UserError, match="could not resume what is left"):
         cut_out(tmp_path, 'A1 Bash(command="ls")', ("A1", 0))
 
 

@@ -46,7 +46,7 @@ WORDS = {"type": "text", "text": "Hello."}
             (RESULTS[1], RESULTS[2]),
             [
                 "Claude will no longer know the result of a call: "
-                "Bash make check (about 1 045 tokens)"
+                "Bash make check (about 1,045 tokens)"
             ],
         ),
         (
@@ -55,7 +55,7 @@ WORDS = {"type": "text", "text": "Hello."}
             [
                 "Claude will no longer know the results of 3 calls: Read …"
                 + "x" * 41
-                + "/end.py (about 10 045 tokens), Bash make check (about 1 045 tokens) "
+                + "/end.py (about 10,045 tokens), Bash make check (about 1,045 tokens) "
                 "and a smaller one"
             ],
         ),
@@ -76,8 +76,8 @@ WORDS = {"type": "text", "text": "Hello."}
             (THOUGHT, PICTURE, PICTURE, NOTE, WORDS),
             (WORDS,),
             [
-                "Claude will no longer see 1 thought, 2 pictures or documents and "
-                "1 note of the client"
+                "Claude will no longer see 1 thought, 2 images or documents and "
+                "1 note of Claude Code"
             ],
         ),
         ((WORDS, NOTE), (NOTE,), []),
@@ -96,7 +96,7 @@ def test_a_picture_in_a_result_and_a_message_of_the_system_count_too() -> None:
     shown = {"type": "tool_result", "tool_use_id": "a", "content": [PICTURE]}
     noted = {"type": "tool_result", "tool_use_id": "a", "content": "[picture]"}
     _, seen = describe_losses(sent(shown), sent(noted))
-    assert seen == "Claude will no longer see 1 picture or document"
+    assert seen == "Claude will no longer see 1 image or document"
     assert list(describe_losses(sent(WORDS, role="system"), sent())) == [
-        "Claude will no longer see 1 note of the client"
+        "Claude will no longer see 1 note of Claude Code"
     ]

@@ -174,23 +174,23 @@ def told(plan: Plan) -> Iterator[str]:
 
 PICTURES = {
     "light": """
-        1 rewritten: stale reading of a file
+        1 rewritten: outdated read of a file
         1 rewritten: large result of Bash
     """,
     "standard": """
-        1 rewritten: stale reading of a file
+        1 rewritten: outdated read of a file
         2 rewritten: large result of Bash
     """,
     "heavy": """
-        1 rewritten: stale reading of a file
+        1 rewritten: outdated read of a file
         3 rewritten: large result of Bash
         1 rewritten: large result of Read
         1 rewritten: large result of Grep
     """,
     "extreme": """
         3 dropped: thinking
-        3 rewritten: what it named has gone: now it names the nearest record above
-        1 rewritten: stale reading of a file
+        3 rewritten: the record it named was removed: it now names the nearest one before it
+        1 rewritten: outdated read of a file
         2 rewritten: result of Bash
         1 rewritten: result of Edit
         1 rewritten: result of Read
@@ -225,7 +225,7 @@ def test_a_preset_that_falls_short_says_so(tmp_path: Path) -> None:
     [note] = [note for note in found.plan.notes if "would leave" in note]
     assert note == (
         "'light' would leave 85% of what the messages took; 100% is left: "
-        "what people and Claude said, and the newest turns, stay"
+        "prompts, answers and the newest turns stay"
     )
 
 
@@ -287,7 +287,7 @@ def test_pictures_that_the_api_refuses_go_even_from_the_newest_turn(tmp_path: Pa
     found = trimmed(tmp_path, f'U1 "look" {broken} image="fine"\nA1< "no"', preset="light")
     kinds = [one["type"] for one in found.record("U1").fields["message"]["content"]]
     assert kinds == ["text", "text", "image"]
-    assert list(told(found.plan)) == ["1 rewritten: picture that the API refuses"]
+    assert list(told(found.plan)) == ["1 rewritten: image that the API rejects"]
 
 
 def test_of_more_pictures_than_the_api_takes_the_oldest_go_those_of_tools_first(
@@ -296,7 +296,7 @@ def test_of_more_pictures_than_the_api_takes_the_oldest_go_those_of_tools_first(
     shown = "".join(f'U{n}< "look" image="p{n}"\nA{n}< "seen"\n' for n in range(2, MOST + 2))
     first = 'U1 "go"\nT1< Read(file_path="/x.png") as x\nR1< of x image="tool"\nA1< "read"\n'
     found = trimmed(tmp_path / "a", first + shown, preset="light", except_last=200)
-    assert list(told(found.plan)) == ["1 rewritten: picture beyond the 100 that the API takes"]
+    assert list(told(found.plan)) == ["1 rewritten: image beyond the 100 that the API accepts"]
     assert not is_whole(found, "R1") and is_whole(found, "U2")
     most = trimmed(tmp_path / "b", shown.replace("U2<", "U2", 1), preset="light")
     assert not any("beyond" in one for one in told(most.plan))

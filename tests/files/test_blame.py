@@ -171,7 +171,7 @@ def test_git_knew_the_line_before_it_was_written(home: Scripted) -> None:
     script.prompt("write it once more, elsewhere")
     script.write(file, joined(ONE))
     (line,) = [line for line in blame(home, copy).lines if line.text == ONE]
-    assert (line.session, line.why) == (None, "Git has it in a commit from before it was written")
+    assert (line.session, line.why) == (None, "committed to Git before it was written")
 
 
 def test_a_line_that_came_again_is_known_by_a_commit_from_before_it_went(home: Scripted) -> None:
@@ -190,7 +190,7 @@ def test_a_line_that_came_again_is_known_by_a_commit_from_before_it_went(home: S
     file.write_text(merged, encoding="utf-8")
     found = blame(home, file)
     assert told(home, found, script) == ["unknown", "1:1 likely", "unknown"]
-    assert found.lines[2].why == "it had gone and came again, and no log says how"
+    assert found.lines[2].why == "removed and added again, which no log explains"
     home.commit("with it")
     assert told(home, blame(home, file), script) == ["unknown", "1:1 likely", "unknown"]
 
@@ -203,7 +203,7 @@ def test_what_a_session_moves_is_nobodys(home: Scripted) -> None:
     second.write(file, joined(TWO, THREE, ONE))
     found = blame(home, file)
     assert told(home, found, first, second) == ["1:1 sure", "1:1 sure", "unknown"]
-    assert found.lines[2].why.startswith("a turn moved it")
+    assert found.lines[2].why.startswith("moved by a turn")
 
 
 @pytest.mark.parametrize("has_originals", [True, False])
@@ -307,7 +307,7 @@ def test_what_cannot_be_told_is_said(home: Scripted, tmp_path: Path) -> None:
         script = home.session()
         script.prompt("write")
         script.write(home.top / name / "same.py", joined(ONE))
-    with pytest.raises(UserError, match=r"sessions know 2 files that end in 'same\.py'"):
+    with pytest.raises(UserError, match=r"sessions have 2 files that end in 'same\.py'"):
         Archive([home.config]).blame("same.py", directory=tmp_path)
 
 

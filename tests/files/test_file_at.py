@@ -56,7 +56,7 @@ def test_what_patches_do_not_show_is_likely_what_was_seen_later(home: Scripted) 
     found = held(home, file, f"{script.id}:1")
     assert str(found.text) == joined(THREE, "1", "2", "3", "4", TWO)
     assert found.certainty == "likely"
-    assert found.why == "lines that no patch shows are as they were seen later"
+    assert found.why == "lines not in any patch are as they were seen later"
 
 
 def test_what_was_seen_first_counts_from_the_start_of_the_session(home: Scripted) -> None:
@@ -69,7 +69,7 @@ def test_what_was_seen_first_counts_from_the_start_of_the_session(home: Scripted
     script.read(file)
     found = held(home, file, within)
     assert (str(found.text), found.certainty) == (joined(ONE), "likely")
-    assert held(home, file, early).why == "no session tells of it so early"
+    assert held(home, file, early).why == "no session saw the file that early"
     assert held(home, file, early).text is None
 
 
@@ -81,7 +81,7 @@ def test_what_is_on_this_disk_counts_since_it_was_written(home: Scripted) -> Non
     os.utime(file, (2_000_000_000, 2_000_000_000))
     then, later = held(home, file, "2030-01-01T00:00:00.000Z"), held(home, file, "2034-01-01")
     assert (str(then.text), then.certainty) == (joined(ONE), "likely")
-    assert then.why == "somebody else changed it before 2033-05-18T03:33:20.000Z"
+    assert then.why == "it was changed by others before 2033-05-18T03:33:20.000Z"
     assert (str(later.text), later.certainty) == (joined(ONE, TWO), "sure")
     os.utime(file, (1, 1))
     assert held(home, file, "2026-03-03").certainty == "likely"

@@ -122,11 +122,15 @@ def test_expected_roots_are_quiet() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("U1 A1<U1 A2 U2<A1 A3<U2", 3, "an answer or a result in mid-session names no parent"),
+        (
+            "U1 A1<U1 A2 U2<A1 A3<U2",
+            3,
+            "an answer or result in the middle of a session has no parent",
+        ),
         (
             "U1\nT1<\nR1 of T1\nA1\nU2<A1\nA2<",
             3,
-            "2 answers and results in mid-session name no parent, this is the first",
+            "2 answers and results in the middle of a session have no parent; this is the first",
         ),
     ],
 )

@@ -51,7 +51,7 @@ def test_a_first_index_without_room(tmp_path: Path, most: int) -> None:
     archive(root)
     said = cramped(root, folder, most)
     assert said.startswith(f"cannot write the index in '{folder}'")
-    assert "make room on the disk" in said
+    assert "free disk space" in said
     update_index(Archive([root]), folder)
     assert held(folder) == expected(root)
 
@@ -64,7 +64,7 @@ def test_an_index_that_cannot_grow_answers_as_before(tmp_path: Path, most: int) 
     before = held(folder)
     for path in root.rglob("*.jsonl"):
         path.write_bytes(path.read_bytes().replace(b"Mended", b"Repaired " * 50))
-    assert "make room on the disk" in cramped(root, folder, most)
+    assert "free disk space" in cramped(root, folder, most)
     assert held(folder) == before
     reader = IndexReader(folder)
     assert reader.search("Mended").total
@@ -88,7 +88,7 @@ def test_a_catalogue_that_another_program_has_locked_is_not_made_anew(
         update_index(Archive([root]), folder)
     other.execute("ROLLBACK")
     other.close()
-    assert "end the program that uses it" in caught.value.hints[0]
+    assert "stop the program that uses it" in caught.value.hints[0]
     assert (folder / catalogue.CATALOGUE).stat().st_ino == before
     update_index(Archive([root]), folder)
     assert held(folder) == expected(root)
@@ -103,13 +103,13 @@ def refused_by(name: str) -> sqlite3.OperationalError:
 @pytest.mark.parametrize(
     ("error", "hint"),
     [
-        (refused_by("SQLITE_FULL"), "make room on the disk"),
-        (refused_by("SQLITE_IOERR_WRITE"), "make room on the disk"),
-        (refused_by("SQLITE_BUSY"), "end the program that uses it"),
-        (refused_by("SQLITE_READONLY_DBMOVED"), "end the program that uses it"),
-        (OSError("failed: os error 28"), "make room on the disk"),
-        (ValueError("LockBusy"), "end the program that uses it"),
-        (ValueError("writer was killed"), "make room on the disk"),
+        (refused_by("SQLITE_FULL"), "free disk space"),
+        (refused_by("SQLITE_IOERR_WRITE"), "free disk space"),
+        (refused_by("SQLITE_BUSY"), "stop the program that uses it"),
+        (refused_by("SQLITE_READONLY_DBMOVED"), "stop the program that uses it"),
+        (OSError("failed: os error 28"), "free disk space"),
+        (ValueError("LockBusy"), "stop the program that uses it"),
+        (ValueError("writer was killed"), "free disk space"),
         (refused_by("SQLITE_CORRUPT"), None),
         (ValueError("schema error"), None),
         (KeyError("os error 28"), None),

@@ -95,16 +95,16 @@ def test_how_many_passages_answer(reader: IndexReader, query: str, total: int) -
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("tool:Nothing", "no tool is called 'Nothing'"),
-        ("model:gpt", "no model is called 'gpt'"),
-        ("in:poetry", "no passage is of kind 'poetry'"),
-        ("branch:main", "no branch is 'main'"),
-        ("project:nowhere", "no project is called 'nowhere'"),
+        ("tool:Nothing", "no tool named 'Nothing'"),
+        ("model:gpt", "no model named 'gpt'"),
+        ("in:poetry", "no passage has the kind 'poetry'"),
+        ("branch:main", "no branch state named 'main'"),
+        ("project:nowhere", "no project named 'nowhere'"),
         ("session:zzz", "no session starts with 'zzz'"),
-        ("file:*", "'*' names no file"),
+        ("file:*", "'*' is not a file name"),
         ("after:soon", "'soon' is not a time"),
         ("after:99999999999d", "'99999999999d' is not a time"),
-        ("%", "'%' holds no word that is indexed"),
+        ("%", "'%' has no searchable word"),
     ],
 )
 def test_what_cannot_be_asked(reader: IndexReader, query: str, said: str) -> None:
@@ -116,12 +116,12 @@ def test_what_cannot_be_asked(reader: IndexReader, query: str, said: str) -> Non
 @pytest.mark.parametrize(
     ("query", "note", "near"),
     [
-        ("serName", "no word is 'serName': these hold it", ()),
+        ("serName", "no word matches 'serName': it is part of these", ()),
         ("unikorns", None, ("unicorns", "unicorn")),
         ("qqqqqqqq", None, ()),
         ("unicorns tool:Read", "without the fields it is found in 3 passages", ()),
         ('"one line" tool:Bash', "without the fields it is found in 1 passage", ()),
-        ("unicorns parser", "nothing holds all of it: 'unicorns' in 3, 'parser' in 4", ()),
+        ("unicorns parser", "no passage has all of it: 'unicorns' in 3, 'parser' in 4", ()),
         ("parser", None, ()),
     ],
 )

@@ -171,8 +171,8 @@ def test_what_the_system_did_not_take() -> None:
     assert not is_write_error(OSError("other"))
     assert not is_write_error(KeyError("os error 28"))
     assert not is_write_error(None)
-    assert write_error(Path("x"), ValueError("LockBusy")).hints[0].startswith("end the program")
-    assert write_error(Path("x"), OSError("os error 28")).hints[0].startswith("make room")
+    assert write_error(Path("x"), ValueError("LockBusy")).hints[0].startswith("stop the program")
+    assert write_error(Path("x"), OSError("os error 28")).hints[0].startswith("free disk space")
 
 
 def test_what_was_done_to_an_index() -> None:

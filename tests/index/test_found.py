@@ -137,31 +137,31 @@ def test_what_answers_a_query(reader: IndexReader, query: str) -> None:
 
 
 WRONG = {
-    "tool:zzz": ("no tool is called 'zzz'", "there are Agent, Bash, Edit, Grep, Read"),
-    "tool:bsh": ("no tool is called 'bsh'", "there are Bash"),
+    "tool:zzz": ("no tool named 'zzz'", "choose from Agent, Bash, Edit, Grep, Read"),
+    "tool:bsh": ("no tool named 'bsh'", "choose from Bash"),
     "model:zzz": (
-        "no model is called 'zzz'",
-        "there are claude-haiku-5, claude-opus-5-5",
+        "no model named 'zzz'",
+        "choose from claude-haiku-5, claude-opus-5-5",
     ),
     "in:zzz": (
-        "no passage is of kind 'zzz'",
-        "known are prompt, answer, thinking, command, input, output, summary, title, note, "
+        "no passage has the kind 'zzz'",
+        "kinds are prompt, answer, thinking, command, input, output, summary, title, note, "
         "tools, human",
     ),
     "branch:zzz": (
-        "no branch is 'zzz'",
-        "known are active, abandoned, agent, service, recovered",
+        "no branch state named 'zzz'",
+        "states are active, abandoned, agent, service, recovered",
     ),
-    "project:zzz": ("no project is called 'zzz'", "`plait ls` lists your projects"),
+    "project:zzz": ("no project named 'zzz'", "`plait ls` lists your projects"),
     "session:zzz": ("no session starts with 'zzz'", "`plait ls` lists your sessions"),
-    "file:...": ("'...' names no file", "say `file:name.py` or a part of a path"),
+    "file:...": ("'...' is not a file name", "use `file:name.py` or part of a path"),
     "before:soon": (
         "'soon' is not a time",
-        "say a day (2026-11-15), a month (2026-11), a time (2026-11-15T10:00), 7d or today",
+        "use a day (2026-11-15), a month (2026-11), a time (2026-11-15T10:00), 7d or today",
     ),
     "+++": (
-        "'+++' holds no word that is indexed",
-        "`plait search --exact` finds any text, signs too",
+        "'+++' has no searchable word",
+        "`plait search --exact` finds any text, including punctuation",
     ),
 }
 

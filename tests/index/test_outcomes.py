@@ -123,8 +123,8 @@ def test_facets_count_what_a_click_would_list(reader: IndexReader) -> None:
 def test_an_outcome_that_is_none(reader: IndexReader) -> None:
     with pytest.raises(UserError) as caught:
         reader.search("outcome:ok")
-    assert caught.value.message == "no call ends 'ok'"
-    assert caught.value.hints == ("known are failed, rejected, interrupted, launched",)
+    assert caught.value.message == "no outcome named 'ok'"
+    assert caught.value.hints == ("outcomes are failed, rejected, interrupted, launched",)
 
 
 def test_words_by_time_and_fields_by_relevance(reader: IndexReader) -> None:

@@ -64,20 +64,20 @@ def test_what_is_wanted(text: str, wanted: QueryNode) -> None:
     [
         ("", "the query is empty"),
         ("   ", "the query is empty"),
-        ('"a', "a quote is not closed in '\"a'"),
-        ("a)", "a parenthesis closes that never opened in 'a)'"),
+        ('"a', "a quotation mark is not closed in '\"a'"),
+        ("a)", "a parenthesis is closed but never opened in 'a)'"),
         ("(a", "a parenthesis is not closed in '(a'"),
-        ("()", "something is missing beside an operator or in parentheses in '()'"),
-        ("a OR", "something is missing beside an operator or in parentheses in 'a OR'"),
-        ("OR a", "something is missing beside an operator or in parentheses in 'OR a'"),
+        ("()", "a word is missing next to an operator or in parentheses in '()'"),
+        ("a OR", "a word is missing next to an operator or in parentheses in 'a OR'"),
+        ("OR a", "a word is missing next to an operator or in parentheses in 'OR a'"),
         ("a NOT", "nothing follows NOT in 'a NOT'"),
-        ('""', "there is nothing between the quotes"),
+        ('""', "the quotation marks are empty"),
         ("tool:", "'tool:' has no value"),
-        ("tol:Bash", "no field is called 'tol'"),
-        ("(" * 31 + "a" + ")" * 31, "the query is nested too deep"),
+        ("tol:Bash", "no field named 'tol'"),
+        ("(" * 31 + "a" + ")" * 31, "the query is nested too deeply"),
         (" ".join("a" * 257), "the query has 257 parts, more than 256"),
         (" ".join(["a*"] * 33), "the query has more than 32 words with `*` or `~`"),
-        ("a" * 81 + ")", f"a parenthesis closes that never opened in '{'a' * 79}…'"),
+        ("a" * 81 + ")", f"a parenthesis is closed but never opened in '{'a' * 79}…'"),
     ],
 )
 def test_what_is_wrong(text: str, said: str) -> None:
@@ -102,7 +102,7 @@ def test_what_is_just_small_enough(text: str) -> None:
 def test_a_field_that_is_almost_one_is_guessed() -> None:
     with pytest.raises(UserError) as caught:
         parse_query("tol:Bash")
-    assert caught.value.hints[0].startswith("did you mean 'tool:Bash'? there are tool, in,")
+    assert caught.value.hints[0].startswith("did you mean 'tool:Bash'? fields are tool, in,")
     with pytest.raises(UserError) as caught:
         parse_query("zzz:Bash")
-    assert caught.value.hints[0].startswith("there are tool, in,")
+    assert caught.value.hints[0].startswith("fields are tool, in,")

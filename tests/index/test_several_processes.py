@@ -192,7 +192,7 @@ def test_processes_that_died_are_told_and_their_files_are_read_again(
     monkeypatch.setattr(Workers, "__enter__", dead)
     monkeypatch.setenv("PLAIT_CACHE_DIR", str(tmp_path / "together"))
     assert run(["index", "--root", str(gallery), "--jobs", "2"]) == 0
-    assert "died while it read" in capfd.readouterr().err
+    assert "crashed while reading" in capfd.readouterr().err
     (folder,) = (path.parent for path in (tmp_path / "together").rglob(CATALOGUE))
     assert contents(folder) == alone
 

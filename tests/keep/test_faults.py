@@ -219,7 +219,7 @@ def check_the_rest_restores(copy: Store, expected: dict[str, bytes], *, damaged:
     assert len(hurt) < len(expected)
     for file in kept_files(copy):
         if file.path in hurt:
-            with pytest.raises(SourceError, match="is damaged in the store: block"):
+            with pytest.raises(SourceError, match="is damaged in the backup: block"):
                 copy.read(file)
         else:
             assert copy.read(file) == expected[file.path]
@@ -333,7 +333,7 @@ def test_a_pack_that_is_gone_is_stored_again(config: Path, store: Store) -> None
     expected = contents(store)
     store.packs.path(1).unlink()
     store = Store.open(store.folder)
-    assert {one.why for one in store.verify()} == {"it is in no pack"}
+    assert {one.why for one in store.verify()} == {"it is not in any pack"}
     store.keep(found(config))
     assert store.verify() == ()
     assert contents(store) == expected
@@ -355,7 +355,7 @@ def test_runs_at_once_take_turns(tmp_path: Path) -> None:
 
 
 def test_one_who_does_not_wait_is_told(config: Path, store: Store) -> None:
-    with store.open_for_writing(), pytest.raises(PlaitError, match="another run is writing"):
+    with store.open_for_writing(), pytest.raises(PlaitError, match="another process is writing"):
         Store.open(store.folder).keep(found(config), wait=0.01)
 
 
@@ -498,7 +498,10 @@ def test_a_damaged_journal_is_mended_by_the_next_run(config: Path, store: Store)
     expected = contents(store)
     flipped(store.journal.path, 700)
     (damage,) = store.verify()
-    assert (damage.where, damage.why) == ("journal.jsonl", "line 2 is damaged, but not its copy")
+    assert (damage.where, damage.why) == (
+        "journal.jsonl",
+        "line 2 is damaged, but its copy is intact",
+    )
     written(config / PROJECT / "three.jsonl", lines(1))
     store.keep(found(config))
     assert store.verify() == ()
@@ -511,7 +514,7 @@ def test_what_cannot_be_mended_stays_as_it_is(config: Path, store: Store) -> Non
     flipped(store.journal.path, 700)
     line = store.journal.path.read_bytes().splitlines()[1]
     (damage,) = store.verify()
-    assert damage.why == "line 2 is damaged, and its copy too"
+    assert damage.why == "line 2 is damaged, and so is its copy"
     done = store.keep(found(config))
     assert done.files == 1  # it is still at its source
     assert line in store.journal.path.read_bytes().splitlines()

@@ -81,7 +81,7 @@ def test_a_session_that_is_gone_at_its_source_is_gone_for_good(aged: Path, store
     session = store.session("old")
     (aged / PROJECT / "old.jsonl").unlink()
     store.forget([session])
-    with pytest.raises(SourceError, match="it is in no pack"):
+    with pytest.raises(SourceError, match="it is not in any pack"):
         store.read(session.files[0])
 
 

@@ -131,7 +131,7 @@ def test_a_name_that_not_every_system_has_is_left_out(store: Store, tmp_path: Pa
 def test_a_damaged_store_is_not_packed(store: Store, config: Path, tmp_path: Path) -> None:
     store.keep(found(config))
     store.packs.path(1).unlink()
-    with pytest.raises(SourceError, match="is damaged in the store"):
+    with pytest.raises(SourceError, match="is damaged in the backup"):
         Store.open(store.folder).pack(tmp_path / "parcel")
     assert not (tmp_path / "parcel").exists()
 

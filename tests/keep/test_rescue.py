@@ -78,10 +78,10 @@ def test_all_that_is_left_of_a_session_stands_in_its_log_in_order(tmp_path: Path
     (config / "session-env" / LOST).mkdir(parents=True)
     (config / "session-env" / LOST / "sessionstart-hook-0.sh").write_text("export A=1\n")
     assert drawn(only(config), config) == [
-        "09:00 note: This session is incomplete: its log is gone, and all answers with it."
-        " This was put together by `plait keep rescue` from what was left:\n"
+        "09:00 note: This session is incomplete: its log and all answers are gone. `plait "
+        "keep rescue` reconstructed it from:\n"
         "- 4 prompts in history.jsonl\n"
-        "- 2 backups in file-history, of 1 file whose name is not known\n"
+        "- 2 backups in file-history, of 1 file with unknown names\n"
         "- 2 commits in Git\n"
         "- 1 script in session-env",
         "09:00 user: why does the parser fail?",
@@ -92,7 +92,7 @@ def test_all_that_is_left_of_a_session_stands_in_its_log_in_order(tmp_path: Path
         "09:05 file: file1.txt is @v1",
         "09:06 file: 0a1c32b7aa67b43a is @v2",
         f"09:07 note: commit {only(config).commits[0].id[:12]} Fix the parser"
-        " (with Claude, after a prompt of this session)\n  file1.txt",
+        " (co-authored by Claude after a prompt of this session)\n  file1.txt",
         f"09:09 note: commit {only(config).commits[1].id[:12]} Name it"
         " (it names this session)\n  file2.txt",
         "custom-title: the parser",
@@ -231,7 +231,7 @@ def test_the_files_of_a_session_tell_where_it_was_held(tmp_path: Path) -> None:
     unknown = remains(tmp_path / "b", typed("x", session=OTHER))
     backup(unknown, str(app / "file1.txt"), 1, "x", 5)
     assert only(unknown, KnownSession(OTHER)).directory is None
-    assert "- not the directory" in drawn(only(unknown, KnownSession(OTHER)), unknown)[0]
+    assert "- the directory is unknown" in drawn(only(unknown, KnownSession(OTHER)), unknown)[0]
 
 
 def test_a_list_of_sessions_tells_what_nothing_else_does(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_a_list_of_sessions_tells_what_nothing_else_does(tmp_path: Path) -> None
     one = only(config)
     assert (one.directory, one.began, one.ended) == ("/srv/app", at(0), at(60))
     lines = drawn(one, config)
-    assert lines[0].endswith("- a list of sessions, which says that it had 42 messages")
+    assert lines[0].endswith("- a session list, which counts 42 messages")
     index.write_text(json.dumps({"entries": [entry | {"messageCount": 0}]}))
     remains(tmp_path, typed("typed"))
     again = drawn(only(config), config)

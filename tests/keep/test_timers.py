@@ -68,9 +68,9 @@ def test_a_crontab_comes_back_to_the_byte(before: str, later: str) -> None:
 
 def test_the_units() -> None:
     assert service_unit(COMMAND, {"PLAIT_DATA_DIR": '/my "data"'}) == (
-        "# Written by `plait keep --install`; `plait keep --uninstall` takes it away.\n"
+        "# Written by `plait keep --install`; `plait keep --uninstall` removes it.\n"
         "[Unit]\n"
-        "Description=Keep the sessions of Claude Code\n"
+        "Description=Back up Claude Code sessions\n"
         "\n"
         "[Service]\n"
         "Type=oneshot\n"

@@ -147,11 +147,11 @@ WRONG = {
     "LOAD httpfs": ("a query can only read the tables of the lake", "`plait lake sql"),
     "SELECT sum(9223372036854775807) AS n FROM responses": (
         "a whole number in 'n' has more than 64 bits",
-        "ask for it with `…::DOUBLE`",
+        "cast it with `…::DOUBLE`",
     ),
     "SELECT DATE '99999-01-01' AS far": (
-        "'far' has a time that no calendar has",
-        "ask for it with `…::VARCHAR`",
+        "'far' has an invalid time",
+        "cast it with `…::VARCHAR`",
     ),
 }
 
@@ -168,7 +168,7 @@ def test_what_cannot_be_asked_is_said(sql: str) -> None:
 def test_a_lake_of_counts_says_that_it_has_no_words() -> None:
     with pytest.raises(UserError, match="this lake has no table 'text'") as refused:
         rows("SELECT * FROM text", SmallLake("counts"))
-    assert refused.value.hints[0].startswith("a lake of counts has sessions, ")
+    assert refused.value.hints[0].startswith("a lake with the profile `counts` has sessions, ")
 
 
 def test_a_type_that_is_called_as_a_table_is_one() -> None:

@@ -180,12 +180,12 @@ def test_options_may_be_called_as_delta_lets_them(store: ObjectStore, lake: Lake
 
 def test_where_no_lake_is_it_says_so(store: ObjectStore) -> None:
     url = store.new_url()
-    with pytest.raises(UserError, match=f"there is no lake at '{url}'"):
+    with pytest.raises(UserError, match=f"no lake at '{url}'"):
         Lake(url, store.options)
 
 
 def test_where_no_bucket_is_it_says_so(store: ObjectStore) -> None:
-    told = "could not read 's3://nobody/lake': there is no bucket 'nobody'"
+    told = "could not read 's3://nobody/lake': no bucket named 'nobody'"
     with pytest.raises(SourceError, match=told) as caught:
         Lake("s3://nobody/lake", store.options)
     assert caught.value.hints == ("check its name or create it",)
@@ -194,8 +194,8 @@ def test_where_no_bucket_is_it_says_so(store: ObjectStore) -> None:
 @pytest.mark.parametrize(
     ("reason", "told"),
     [
-        ("HTTP error ↳ error sending request", ": the object store does not answer"),
-        ("AWS Error NETWORK_CONNECTION during PutObject", ": the object store does not answer"),
+        ("HTTP error ↳ error sending request", ": the object store does not respond"),
+        ("AWS Error NETWORK_CONNECTION during PutObject", ": the object store does not respond"),
         ("the disk is full", ""),
     ],
 )

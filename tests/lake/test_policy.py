@@ -89,7 +89,7 @@ WRONG = {
     "[people.ann]\nkey = 'ann-key'": "the key of 'ann' is not a hash",
     f"[people.ann]\nkey = '{hash_key('x').upper()}'": "the key of 'ann' is not a hash",
     f"people.a.key = '{hash_key('x')}'\npeople.b.key = '{hash_key('x')}'": "the same key",
-    "[[see]]\nwho = ['ann']\nof = ['everything']": "there is no person 'ann'",
+    "[[see]]\nwho = ['ann']\nof = ['everything']": "no person named 'ann'",
     "[[see]]\nwho = ['everyone']\nof = ['shop']": "'shop' is not a person, team or project",
     "[[see]]\nwho = ['everyone']\nof = ['team:']": "'team:' is not a person",
     "[[see]]\nwho = ['everyone']\nof = ['everything']\nwhat = 'all'": "invalid enum value",

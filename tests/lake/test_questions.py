@@ -156,7 +156,7 @@ def test_words_are_values_never_sql() -> None:
 
 
 WRONG = {
-    ("cost", "bye", "x"): ("there is no parameter 'bye'", "did you mean 'by'?"),
+    ("cost", "bye", "x"): ("no parameter named 'bye'", "did you mean 'by'?"),
     ("cost", "by", "planet"): ("'by' cannot be 'planet'", "use one of project, model"),
     ("cost", "limit", "many"): ("'many' is not a number", "for example limit=10"),
     ("cost", "limit", "inf"): ("'inf' is not a number", "for example limit=10"),
@@ -172,7 +172,7 @@ def test_a_parameter_that_is_not_right(name: str, parameter: str, value: str) ->
 
 
 def test_a_question_that_nobody_has() -> None:
-    with pytest.raises(UserError, match="there is no question 'costs'") as refused:
+    with pytest.raises(UserError, match="no query named 'costs'") as refused:
         find_saved_query("costs", KNOWN)
     assert refused.value.hints == ("did you mean 'cost'?",)
 
@@ -208,14 +208,14 @@ def test_no_file_means_no_questions_of_ones_own(tmp_path: Path) -> None:
 BROKEN = {
     "x = 1": "is not valid: it is not a table",
     "[x]\nasks = 'a'": "is not valid: object missing required field `sql`",
-    "[x]\nasks = 'a'\nsql = 'SELECT $n'": "'n' in the question 'x' in",
+    "[x]\nasks = 'a'\nsql = 'SELECT $n'": "'n' in the query 'x' in",
     "[x]\nasks = 'a'\nsql = 'SELECT 1'\nparameters.n = {}": "is not used",
     "[x]\nasks = 'a'\nsql = '$n'\nparameters.n = { kind = 'planet' }": "is not valid: invalid",
     "[x]\nasks = 'a'\nsql = '$n'\nparameters.n = { kind = 'number', default = 'x' }": "not a number",
     "[x]\nasks = 'a'\nsql = '$n'\nparameters.n = { default = 'x', one_of = ['y'] }": "its choices",
     "[x]\nasks = 'a'\nsql = 'SELECT 1'\nother = 1": "unknown field `other`",
-    "[": "cannot read the questions in",
-    "\udcff": "cannot read the questions in",
+    "[": "cannot read the queries in",
+    "\udcff": "cannot read the queries in",
 }
 
 

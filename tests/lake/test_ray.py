@@ -60,7 +60,7 @@ def test_what_fails_is_told_with_its_reason(deaths: list[int]) -> None:
     ("died", "found"),
     [
         (2, "AHOY"),
-        (3, Failure(Word("ahoy"), "3 workers died while they read it", killed_worker=True)),
+        (3, Failure(Word("ahoy"), "3 workers crashed while reading it", killed_worker=True)),
     ],
 )
 def test_what_is_deadly_is_given_up(deaths: list[int], died: int, found: object) -> None:
@@ -80,7 +80,7 @@ def test_an_address_where_nobody_listens_is_told_at_once() -> None:
     with pytest.raises(UserError) as told:
         next(RayEngine(f"127.0.0.1:{port}").each(shouted, [Word("ahoy")]))
     address = f"'127.0.0.1:{port}'"
-    assert told.value.message == f"no Ray cluster answers at {address}: connection refused"
+    assert told.value.message == f"no Ray cluster responds at {address}: connection refused"
     assert told.value.hints == ("`ray start --head` starts one, and prints its address",)
 
 
@@ -123,9 +123,9 @@ class Slow:
         (
             None,
             START_ATTEMPTS,
-            "Ray does not start here: the current node timed out during startup.",
+            "Ray does not start: the current node timed out during startup.",
         ),
-        ("host:1", 1, "no Ray cluster answers at 'host:1': the current node timed out"),
+        ("host:1", 1, "no Ray cluster responds at 'host:1': the current node timed out"),
     ],
 )
 def test_a_cluster_of_our_own_is_begun_again(

@@ -54,13 +54,13 @@ def test_what_a_dead_worker_held_is_done_again(way: str, tmp_path: Path) -> None
         found = list(workers.map(f"{TASKS}:dies_once", items, [3_000_000] * 12))
         assert found == [str(2 * n).encode() for n in range(12)]
         assert len(workers.losses) == 1
-        assert re.fullmatch(r"process \d+ died while it read '4'", workers.losses[0])
+        assert re.fullmatch(r"process \d+ crashed while reading '4'", workers.losses[0])
 
 
 def test_what_kills_three_workers_is_an_error(way: str) -> None:
     with (
         Workers(2) as workers,
-        pytest.raises(SourceError, match="3 processes died while they read '4'"),
+        pytest.raises(SourceError, match="3 processes crashed while reading '4'"),
     ):
         list(workers.map(f"{TASKS}:dies", [*range(12)], [3_000_000] * 12))
 

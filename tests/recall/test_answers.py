@@ -206,7 +206,7 @@ def test_secrets_near_a_cut_are_replaced(tmp_path: Path) -> None:
         (lambda r: r.recall("rate limit", limit=-5), "1 turn found"),
         (lambda r: r.recall("dark mode for the dashboard"), "Nothing in this project"),
         (lambda r: r.read(""), "Session"),
-        (lambda r: r.read("nonsense:3"), "No session is called"),
+        (lambda r: r.read("nonsense:3"), "No session named"),
         (lambda r: r.read("336718fa:99"), "it has turns 1 to 3"),
         (lambda r: r.read("336718fa:-1", view="odd"), "Turn 3 of 3"),
         (lambda r: r.read("plait://session/336718fa"), "3 prompts"),
@@ -217,7 +217,7 @@ def test_secrets_near_a_cut_are_replaced(tmp_path: Path) -> None:
         (lambda r: r.sessions(project="weather", limit=0), "1 session in home-dev-weather"),
         (lambda r: r.cost(), "$3.04"),
         (lambda r: r.cost(project="ledger"), "in home-dev-ledger"),
-        (lambda r: r.cost(session="nonsense"), "No session is called"),
+        (lambda r: r.cost(session="nonsense"), "No session named"),
         (lambda r: r.cost(session="2c687a8d"), "13 requests"),
     ],
 )

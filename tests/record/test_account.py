@@ -102,7 +102,7 @@ def test_an_account_of_all_sorts_of_lines(tmp_path: Path) -> None:
     assert [str(finding).removeprefix(f"{path}:") for finding in account.findings] == [
         "3: 2 records glued together; 2 recovered",
         "4: not an object: a JSON array",
-        "6: torn: the line does not end",
+        "6: truncated: the line does not end",
     ]
 
 

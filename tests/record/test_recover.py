@@ -24,24 +24,24 @@ def broken(data: bytes, *, is_ended: bool = True) -> Broken:
         (ONE + TWO, "2 records glued together", ["a", "b"]),
         (ONE + b" " + TWO, "2 records glued together", ["a", "b"]),
         (ONE + TWO + ONE, "3 records glued together", ["a", "b", "a"]),
-        (TORN + TWO, "a record beside the remains of another", ["b"]),
+        (TORN + TWO, "a record next to parts of another", ["b"]),
         (TORN + ONE + TWO, "2 records glued together", ["a", "b"]),
-        (TORN + ONE + TORN, "a record beside the remains of another", ["a"]),
-        (ONE + TORN, "a record beside the remains of another", ["a"]),
-        (b"\0\0\0" + ONE, "a record beside the remains of another", ["a"]),
-        (ONE + b"\0\0\0", "a record beside the remains of another", ["a"]),
-        (b"\xff\xfe" + ONE, "a record beside the remains of another", ["a"]),
+        (TORN + ONE + TORN, "a record next to parts of another", ["a"]),
+        (ONE + TORN, "a record next to parts of another", ["a"]),
+        (b"\0\0\0" + ONE, "a record next to parts of another", ["a"]),
+        (ONE + b"\0\0\0", "a record next to parts of another", ["a"]),
+        (b"\xff\xfe" + ONE, "a record next to parts of another", ["a"]),
         (
             b'is the rest"}]},"uuid":"c","timestamp":"t"}',
-            "the tail of a cut line",
+            "the end of a truncated line",
             ["c"],
         ),
         (
             b'x"},{"a":[1,{"b":2}]}]},"requestId":"r","uuid":"c"}',
-            "the tail of a cut line",
+            "the end of a truncated line",
             ["c"],
         ),
-        (b'{"uuid":"d","timestamp":"t","message":{"ro', "the head of a cut line", ["d"]),
+        (b'{"uuid":"d","timestamp":"t","message":{"ro', "the start of a truncated line", ["d"]),
     ],
 )
 def test_what_stands_whole_on_a_line_is_read(data: bytes, reason: str, uuids: list[str]) -> None:
@@ -71,7 +71,7 @@ def test_what_is_left_of_a_record_is_marked_so() -> None:
 
 def test_a_live_files_last_line_is_only_torn() -> None:
     entry = broken(TORN, is_ended=False)
-    assert entry.reason == "torn: the line does not end"
+    assert entry.reason == "truncated: the line does not end"
     assert entry.recovered == ()
 
 

@@ -346,7 +346,7 @@ def test_kept_values_are_kept() -> None:
         ({"words": "x"}, "must be a list"),
         ({"words": [""]}, "must be a list"),
         ({"off": ["everything"]}, "unknown group"),
-        ({"expressions": ["("]}, "cannot read the expression"),
+        ({"expressions": ["("]}, "invalid regular expression"),
         ({"expressions": ["x*"]}, "matches the empty string"),
     ],
 )

@@ -100,6 +100,6 @@ def test_the_report_says_what_was_looked_for_and_what_cannot_be() -> None:
     usual = Redactor().report
     assert list(usual.looked_for) == list(GROUPS) == list(LOOKED_FOR)
     assert usual.not_recognised == NOT_RECOGNISED
-    assert any("picture" in one for one in NOT_RECOGNISED)
+    assert any("images" in one for one in NOT_RECOGNISED)
     some = Redactor(Rules(off=("hosts",), strict=True)).report
     assert list(some.looked_for) == ["secrets", "paths", "emails", "accounts", "rules", "strict"]

@@ -415,8 +415,8 @@ def test_the_result_of_a_call_about_a_hidden_file() -> None:
     ("table", "hint"),
     [
         ({"word": ["x"]}, "did you mean 'words'?"),
-        ({"zzz": ["x"]}, "known are words, expressions, fields, files, keep, off"),
-        ({"off": ["all"]}, "known are secrets, paths, hosts, emails, accounts, rules"),
+        ({"zzz": ["x"]}, "keys are words, expressions, fields, files, keep, off"),
+        ({"off": ["all"]}, "groups are secrets, paths, hosts, emails, accounts, rules"),
     ],
 )
 def test_wrong_rules_say_what_is_known(table: dict[str, Any], hint: str) -> None:

@@ -77,7 +77,7 @@ def test_the_report_beside_an_export_says_what_cannot_be_recognised(tmp_path: Pa
     assert b"also for what redaction can miss" in b" ".join(told.split())
     report = json.loads((tmp_path / "out" / "redaction-report.json").read_bytes())
     assert [*report["looked_for"]][-1] == "strict"
-    assert any("picture" in one for one in report["not_recognised"])
+    assert any("images" in one for one in report["not_recognised"])
     assert not any(value in json.dumps(report) for value in VALUES.values())
 
 

@@ -100,7 +100,7 @@ test("what is asked stands in the address, what is empty does not", () => {
 test("sizes and what was replaced", () => {
   assert.deepEqual([0, 1499, 999999, 1e6, 2.55e7].map(getSize), ["1 kB", "1 kB", "1000 kB", "1.0 MB", "25.5 MB"]);
   assert.equal(replaced(null), "Nothing was replaced.");
-  assert.equal(replaced({}), "Nothing in it had to be replaced.");
+  assert.equal(replaced({}), "Nothing needed to be replaced.");
   assert.equal(replaced({ home: 2, token: 1 }), "3 values replaced: home 2, token 1.");
   assert.equal(fileName('attachment; filename="a b.html"'), "a b.html");
   assert.equal(fileName(null), "session");

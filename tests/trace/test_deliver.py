@@ -73,7 +73,7 @@ def test_when_nobody_listens_everything_waits(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add([*many(3), made(9)])
     done = flush(spool, nobody())
-    assert (done.sent, done.waiting, done.reason) == (0, 4, "no connection")
+    assert (done.sent, done.waiting, done.reason) == (0, 4, "connection failed")
     with Receiver() as receiver:
         assert flush(spool, target_of(receiver)) == DeliveryResult(sent=4)
     assert sorted(receiver.spans) == sorted(ids([*many(3), made(9)]))
@@ -130,7 +130,7 @@ def test_a_slow_server_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -
     spool.add(many(1))
     with Receiver(lambda _: Answer(500, delay=1.0)) as receiver:
         done = flush(spool, target_of(receiver, timeout=0.1))
-    assert (done.waiting, done.reason) == (1, "no answer in time")
+    assert (done.waiting, done.reason) == (1, "no response in time")
 
 
 def test_a_server_that_dawdles_is_not_waited_for_either() -> None:
@@ -138,7 +138,7 @@ def test_a_server_that_dawdles_is_not_waited_for_either() -> None:
         Thread(target=dawdle, args=(server,), daemon=True).start()
         target = Target(url=f"http://127.0.0.1:{server.getsockname()[1]}", timeout=0.3)
         done = deliver([many(2)], target)
-    assert done == DeliveryResult(waiting=2, reason="no answer in time")
+    assert done == DeliveryResult(waiting=2, reason="no response in time")
 
 
 def dawdle(server: socket.socket) -> None:

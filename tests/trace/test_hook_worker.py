@@ -325,7 +325,7 @@ def test_a_job_that_names_no_session_is_passed_over(bench: Bench, told: bytes) -
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
-    assert "names no log of a session" in bench.said
+    assert "is not a session log" in bench.said
 
 
 DEEP = b'{"session_id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
@@ -340,7 +340,7 @@ def test_a_job_that_cannot_be_read_is_set_aside_and_named(bench: Bench, told: by
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
     (aside,) = read_sending_status(bench.folder).aside
-    assert (aside.job, aside.reason) == (Path(left).name, "names no log of a session")
+    assert (aside.job, aside.reason) == (Path(left).name, "is not a session log")
     assert aside.job in bench.said
 
 
@@ -385,7 +385,7 @@ def test_a_job_that_ends_the_worker_is_set_aside_in_the_end(
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
     (aside,) = read_sending_status(bench.folder).aside
-    assert aside.reason == f"has killed the worker {MAX_ATTEMPTS} times"
+    assert aside.reason == f"crashed the worker {MAX_ATTEMPTS} times"
 
 
 def test_few_jobs_are_kept_aside(bench: Bench) -> None:
@@ -493,7 +493,7 @@ def test_a_full_spool_leaves_turns_in_the_log_until_there_is_room(
         bench.tell()
         bench.work(nobody, life=0)
     assert Spool(bench.folder).count() == 4
-    assert (bench.state().turn_count, bench.state().error) == (1, "the spool is full")
+    assert (bench.state().turn_count, bench.state().error) == (1, "the queue is full")
     assert bench.state().is_open
     bench.tell()
     with Receiver() as receiver:

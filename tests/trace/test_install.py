@@ -139,7 +139,7 @@ def test_ours_are_known_wherever_plait_lies(tmp_path: Path, command: str, is_our
     [
         ('{"hooks": {', "is not JSON"),
         ('{"a": 1} // why', "is not JSON"),
-        ("[]", "holds no settings"),
+        ("[]", "contains no settings"),
         ('{"hooks": []}', "is not an object"),
         ('{"hooks": {"Stop": {}}}', "is not a list"),
     ],

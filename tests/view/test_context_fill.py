@@ -180,10 +180,10 @@ def test_only_the_largest_are_listed() -> None:
 @pytest.mark.parametrize(
     ("seconds", "told"),
     [
-        (-1, "it is warm for 1 s more"),
-        (0, "it is warm for a moment more"),
-        (-120, "it is warm for 2 min more"),
-        (1, "it is cold since 2026-11-02 09:05"),
+        (-1, "cache expires in 1 s"),
+        (0, "cache expires in a moment"),
+        (-120, "cache expires in 2 min"),
+        (1, "cache expired at 2026-11-02 09:05"),
     ],
 )
 def test_which_price_it_is_now(seconds: int, told: str) -> None:
@@ -191,6 +191,6 @@ def test_which_price_it_is_now(seconds: int, told: str) -> None:
     sent = NextSent(100, NextCost(0.1, 0.2), cold_at)
     now = cold_at + timedelta(seconds=seconds)
     assert sent.describe_cache(now) == told
-    assert sent.is_warm(now) == ("warm" in told)
+    assert sent.is_warm(now) == ("expires" in told)
     assert replace(sent, cold_at=None).describe_cache(now) == ""
     assert replace(sent, cost_usd=NextCost(None, None)).describe_cache(now) == ""

@@ -20,7 +20,7 @@ from plait.view.context import NextCost
 
 
 def report(**given: object) -> EditReport:
-    """Returns a report of a clone of 1 234 lines, with some things changed."""
+    """Returns a report of a clone of 1,234 lines, with some things changed."""
     told: dict[str, object] = {
         "operation": "clone",
         "source": "a",
@@ -39,10 +39,10 @@ def report(**given: object) -> EditReport:
 
 def test_figures_have_units_and_the_unknown_is_no_zero() -> None:
     assert list(list_size_rows(report())) == [
-        ("lines", "1 234", "1 235"),
+        ("lines", "1,234", "1,235"),
         ("turns", "5", "5"),
         ("size", "12 KB", "12 KB"),
-        ("tokens of the next resume", "–", "15k"),
+        ("tokens sent on resume", "–", "15k"),
     ]
 
 
@@ -58,26 +58,24 @@ def test_dollars_are_told_where_they_were_asked_for() -> None:
 @pytest.mark.parametrize(
     ("operation", "tokens", "turns", "words"),
     [
-        ("trim", 40_000, None, "60k tokens less in every request, 60 %"),
+        ("trim", 40_000, None, "60k fewer tokens per request, 60%"),
         (
             "compress",
             95_500,
             12.34,
-            "4.5k tokens less in every request, 4.5 %; "
-            "the cache that it spends is paid back after 12 turns",
+            "4.5k fewer tokens per request, 4.5%; breaks even after 12 turns",
         ),
         (
             "trim",
             40_000,
             0.0,
-            "60k tokens less in every request, 60 %; it pays at once: the cache is cold by now",
+            "60k fewer tokens per request, 60%; saves at once: the cache has expired",
         ),
         (
             "fork",
             40_000,
             2.0,
-            "60k tokens less in every request, 60 %; "
-            "the cache that it spends is paid back after 2.0 turns",
+            "60k fewer tokens per request, 60%; breaks even after 2.0 turns",
         ),
         ("fork", 100_000, None, None),
         ("trim", 100_000, None, None),
@@ -108,7 +106,7 @@ def test_of_a_cut_the_many_come_first() -> None:
 
 def test_only_lines_that_there_are_have_a_reason() -> None:
     reasons = (FateReason("rewritten", 1233, "new ids"), FateReason("dropped", 0, "torn"))
-    assert list(list_fate_rows(report(reasons=reasons))) == [("1 233", "rewritten", "new ids")]
+    assert list(list_fate_rows(report(reasons=reasons))) == [("1,233", "rewritten", "new ids")]
 
 
 @pytest.mark.parametrize(
@@ -144,9 +142,9 @@ def test_a_rule_is_told_with_its_line_where_it_has_one() -> None:
     [
         ("done", "renamed", True),
         ("undone", "renamed, undone", False),
-        ("begun", "rename, cut off", True),
-        ("ready", "rename, cut off", True),
-        ("undoing", "rename, cut off", True),
+        ("begun", "rename, interrupted", True),
+        ("ready", "rename, interrupted", True),
+        ("undoing", "rename, interrupted", True),
     ],
 )
 def test_a_list_tells_what_still_stands(state: str, words: str, can_undo: bool) -> None:

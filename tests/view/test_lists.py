@@ -145,7 +145,7 @@ def test_a_range_is_days_of_here_today_among_them() -> None:
 
 @pytest.mark.parametrize(
     ("value", "whole", "words"),
-    [(0, 5, "0 %"), (1, 5, "20 %"), (1, 500, "&lt;1 %"), (999, 1000, "99 %"), (5, 5, "100 %")],
+    [(0, 5, "0%"), (1, 5, "20%"), (1, 500, "&lt;1%"), (999, 1000, "99%"), (5, 5, "100%")],
 )
 def test_something_is_never_nothing_and_a_part_is_never_all(
     value: float, whole: float, words: str

@@ -251,7 +251,7 @@ def test_missing_and_stray_results_are_said() -> None:
     found = talk('U1 "go"\nT1< Bash(command="x")\nU2< "well?"\nA2< "Sorry."')
     assert "Bash x → no result in the log" in picture(found)
     stray = talk(f'U1 "go"\nX1< user {STRAY}\nA2< "b"')
-    assert "late result  → answers a call that is in no file" in picture(stray)
+    assert "late result  → result of a call that is in no log" in picture(stray)
 
 
 def test_thinking_that_was_not_recorded_is_said() -> None:
@@ -284,4 +284,4 @@ def test_what_is_read_twice_is_read_once() -> None:
     doubled = replace(main, turns=(replace(turn, items=(*turn.items, *turn.items)),))
     shown = [said(one) for one in reading(found).iter_blocks(doubled)]
     assert shown.count("task: Look around") == 1
-    assert "its conversation stands above" in shown
+    assert "its conversation is shown above" in shown

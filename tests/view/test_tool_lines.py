@@ -75,7 +75,7 @@ FOUND = {"query": "q", "results": [{"content": [{"title": "t"}, {"title": "u"}]}
         (called("Bash", {"command": "x"}, outcome="missing"), "Bash  x  → no result in the log"),
         (
             called("Bash", {"command": "x"}, outcome="launched"),
-            "Bash  x  → goes on in the background",
+            "Bash  x  → running in the background",
         ),
         (called("Bash", {"command": "x"}, outcome="rejected"), "Bash  x  → rejected"),
         (
@@ -210,7 +210,7 @@ def test_failures_show_their_words_and_rejections_the_persons() -> None:
     call = called("Bash", {"command": "x"}, "The user …", None, "rejected", feedback="not now")
     (words,) = CallBlocks(CallView(call)).iter_all()
     assert isinstance(words, SpeechBlock)
-    assert (words.voice, words.text, words.note) == ("prompt", "not now", "said no")
+    assert (words.voice, words.text, words.note) == ("prompt", "not now", "rejected")
 
 
 def whole_of(call: ToolCall, *elsewhere: str) -> list[str]:
@@ -259,7 +259,7 @@ def test_the_prompt_of_an_agent_whose_conversation_follows_stands_there() -> Non
 
 def test_an_output_that_is_not_beside_the_log_is_said_to_be_gone() -> None:
     call = called("Bash", {"command": "x"}, "part", persisted=PersistedOutput("b.txt", 9000))
-    for is_lost, words in ((False, "is in"), (True, "is not there: no")):
+    for is_lost, words in ((False, "is in"), (True, "is missing: no")):
         *_, last = CallBlocks(CallView(call, DIRECTORY, is_lost)).iter_all()
         assert last == OutputBlock(
             lines=(f"(the whole output (9.0 KB) {words} tool-results/b.txt)",)

@@ -29,7 +29,7 @@ from plait.view.summaries import (
             "<task-notification><task-id>1</task-id><summary>Agent done</summary>",
             "notice: Agent done",
         ),
-        ("<task-notification> <task-id>a17", "notice of a task"),
+        ("<task-notification> <task-id>a17", "task notification"),
         (
             '<teammate-message teammate_id="otto" color="red">hello</teammate-message>',
             "otto: hello",
@@ -81,9 +81,9 @@ def test_a_compaction_says_what_it_saved() -> None:
         metadata = {"trigger": odd, "preTokens": 155000, "postTokens": 12000}
         assert said({**boundary, "compactMetadata": metadata}) == "compacted: 155k to 12k tokens"
     boundary["compactMetadata"] = {"trigger": "manual", "preTokens": 900}
-    assert said(boundary) == "compacted by hand: 900 tokens"
+    assert said(boundary) == "compacted with /compact: 900 tokens"
     boundary["compactMetadata"] = {"trigger": "manual"}
-    assert said(boundary) == "compacted by hand"
+    assert said(boundary) == "compacted with /compact"
 
 
 def said(fields: dict[str, Any]) -> str:

@@ -190,7 +190,7 @@ def test_where_nothing_can_be_copied_that_is_said(
     page = reader(at, f"/s/{name_of(talk)}")
     page.evaluate(f"{WITHOUT}; document.execCommand = () => false")
     page.locator(".prompt .act[data-act=copy-text]").first.press("Enter")
-    expect(page.locator(".found")).to_have_text("The browser does not let it be copied.")
+    expect(page.locator(".found")).to_have_text("The browser did not allow copying.")
 
 
 def test_an_output_beside_the_log_is_copied_whole(tmp_path: Path, reader: Reader) -> None:

@@ -176,6 +176,6 @@ def test_the_log_of_a_server_has_an_end() -> None:
     log.addHandler(handler)
     for number in range(500):
         log.error("failed %s", number)
-    assert said[-1] == "more is not told here"
+    assert said[-1] == "further errors are not logged"
     assert said[:-1] == [f"failed {number}" for number in range(len(said) - 1)]
     assert 50 < len(said) < 120

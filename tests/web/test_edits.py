@@ -40,7 +40,7 @@ def test_a_plan_can_be_done_once(desk: EditDesk) -> None:
     address = f"/api/v1/plans/{planned['plan']}/apply"
     assert desk.send(address, **MEANT)[0] == 200
     status, told = desk.send(address, **MEANT)
-    assert (status, told["error"]) == (409, "this plan is no longer there")
+    assert (status, told["error"]) == (409, "this plan no longer exists")
     assert desk.path.read_bytes().count(b'"type":"tag"') == 1
 
 
@@ -77,7 +77,7 @@ def test_a_cut_is_planned_done_and_taken_back(desk: EditDesk, asks: dict[str, ob
     before = desk.files
     planned = desk.planned(**asks)
     assert planned["report"]["operation"] == asks["operation"]
-    assert "tokens less in every request" in planned["saving"]
+    assert "fewer tokens per request" in planned["saving"]
     assert desk.files == before
     _, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
     assert (done["name"] == desk.name) is ("in_place" in asks)

@@ -58,8 +58,8 @@ def test_responses_and_turns_have_names(
 def test_what_could_have_been_saved(
     gallery_page: Served, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (share,) = re.findall(r"up to (\d+) % of what was sent", printed(capfd, "waste"))
-    assert f"up to {share} %" in read_text(settled(gallery_page, "/waste?range=all"))
+    (share,) = re.findall(r"up to (\d+)% of what was sent", printed(capfd, "waste"))
+    assert f"up to {share}%" in read_text(settled(gallery_page, "/waste?range=all"))
 
 
 def test_what_fills_a_context_is_counted_once(gallery_page: Served) -> None:

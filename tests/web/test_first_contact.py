@@ -220,7 +220,7 @@ def test_a_search_before_there_is_an_index_says_so_and_does_not_wait(library: Li
     found = library.snapshot.archive.search("herons", is_updating=False)
     assert (found.total, found.note) == (
         0,
-        "the index is not made yet: what it holds is found as soon as it is",
+        "the index is still being built: results may be incomplete",
     )
     assert not library.index.exists()
 
@@ -303,7 +303,7 @@ def test_words_say_what_is_read_where_there_is_no_terminal(
         "Reading 691 sessions: 0 B of 1.0 GB",
         "Reading 691 sessions: 250 MB of 1.0 GB",
         "Reading 691 sessions: 1.0 GB of 1.0 GB",
-        "all sessions are read",
+        "all sessions have been read",
         "cannot write",
     ]
 

@@ -141,7 +141,7 @@ def test_a_kept_session_is_read_refuses_edits_and_comes_back(desk: EditDesk) -> 
         assert b'class="kept"' in page
         assert b" data-kept" in page
     status, told = desk.send(f"{address}/plan", {"operation": "clone"}, **MEANT)
-    assert (status, "only as a backup" in told["error"]) == (409, True)
+    assert (status, "only in the backup" in told["error"]) == (409, True)
     status, told = desk.send(f"{address}/restore", **MEANT)
     assert (status, told["path"]) == (200, str(path))
     assert desk.files[str(path)] == before[str(path)]

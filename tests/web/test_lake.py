@@ -310,7 +310,7 @@ def test_errors_tell_nothing_of_the_lake(
             status, text, _ = ann.ask(f"/api/questions/{name}")
             assert (status, text) == (
                 400,
-                '{"error":"this question cannot be answered","hints":[]}',
+                '{"error":"this query failed","hints":[]}',
             )
 
         def refuse(_: str) -> None:
@@ -320,7 +320,7 @@ def test_errors_tell_nothing_of_the_lake(
         bob = Visitor(port, key=BOB)
         assert bob.ask("/api/sessions")[:2] == (
             503,
-            '{"error":"the lake cannot be read at the moment","hints":[]}',
+            '{"error":"cannot read the lake at the moment","hints":[]}',
         )
 
 

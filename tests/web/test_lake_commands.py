@@ -81,7 +81,7 @@ WRONG = {
     ("--lake", "LAKE", "--host", "0.0.0.0", "--allow-remote"): "needs a policy",
     ("--lake", "LAKE", "--policy", "/nowhere"): "cannot read the policy in '/nowhere'",
     ("--lake", "LAKE", "--policy", "BROKEN"): "is not valid",
-    ("--lake", "/nowhere", "--policy", "POLICY"): "there is no lake at '/nowhere'",
+    ("--lake", "/nowhere", "--policy", "POLICY"): "no lake at '/nowhere'",
 }
 
 

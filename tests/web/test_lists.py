@@ -230,8 +230,8 @@ def test_texts_and_expressions_are_found_in_the_logs(at: Served, way: str, text:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ('q="open', "A quote is not closed"),
-        ("q=tol:Bash", "No field is called"),
+        ('q="open', "A quotation mark is not closed"),
+        ("q=tol:Bash", "No field named"),
         ("q=a&month=frog", "is not a time"),
         ("q=(&way=regex", "expression"),
     ],

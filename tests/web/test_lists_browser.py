@@ -98,7 +98,7 @@ def test_search_answers_as_one_types_and_the_address_follows(at: Served, reader:
     expect(page).to_have_url(re.compile(r"q=mile\+south$"))
     expect(page.locator(".asking input")).to_have_value("mile south")
     page.locator(".asking input").fill('"open')
-    expect(page.get_by_role("alert")).to_contain_text("A quote is not closed")
+    expect(page.get_by_role("alert")).to_contain_text("A quotation mark is not closed")
 
 
 def test_a_hit_leads_to_its_words(at: Served, reader: Reader) -> None:
@@ -140,7 +140,7 @@ def test_rows_are_walked_unfolded_and_opened_by_keys(at: Served, reader: Reader)
     page.keyboard.press("ArrowLeft")
     expect(page.locator("tr.part")).to_have_count(0)
     page.keyboard.press("?")
-    expect(page.locator("dialog.keys")).to_contain_text("show, hide branches and agents")
+    expect(page.locator("dialog.keys")).to_contain_text("show or hide branches and agents")
     expect(page.locator("dialog.keys")).not_to_contain_text("next, previous prompt")
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")

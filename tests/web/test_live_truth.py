@@ -196,7 +196,7 @@ def test_a_server_with_another_key_asks_to_come_in_again(
     with served(config, tmp_path / "index", is_live=True, port=port, secret="another") as other:
         line = page.locator(".status-bar .lost-line")
         expect(line).to_contain_text("started anew", timeout=PATIENCE * 1000)
-        line.get_by_role("button", name="Come in again").click()
+        line.get_by_role("button", name="Open again").click()
         page.get_by_label("Key").fill(other.keys.key)
         page.get_by_role("button", name="Enter").click()
         expect(page).to_have_url(f"{other.address}/sessions")

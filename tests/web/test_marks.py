@@ -58,7 +58,7 @@ def test_what_is_not_there_is_not_marked(desk: EditDesk, tmp_path: Path) -> None
     assert desk.send(STAR, {"session": "nobody"}, **MEANT)[0] == 404
     assert desk.send(PIN, {"session": "nobody", "uuid": "x"}, **MEANT)[0] == 404
     status, told = desk.send(PIN, {"session": desk.name, "uuid": "nothing"}, **MEANT)
-    assert (status, told["error"]) == (400, "no turn begins with 'nothing'")
+    assert (status, told["error"]) == (400, "no turn starts with 'nothing'")
     assert not (tmp_path / "stars.json").exists()
 
 
@@ -76,7 +76,7 @@ def test_a_pin_of_what_is_gone_says_so_and_can_be_taken_away(desk: EditDesk) -> 
     desk.at.library.refresh()
     told = marks(desk)
     assert (told["pins"][0]["why_gone"], told["pins"][0]["name"]) == (
-        "its session is not here",
+        "its session no longer exists",
         None,
     )
     assert told["stars"][0]["name"] is None

@@ -84,7 +84,7 @@ def test_each_jump_leads_to_its_record(at: Served, root: Path) -> None:
     assert shown and len(jumps) > 1
     assert re.findall(r'href="([^"]*)"', shown[0]) == [f"/s/{LATE}#{one.uuid}" for one in jumps]
     assert "pause of 10 min" in shown[0]
-    assert f"{4 - len(jumps)} other requests stand among" in page
+    assert f"{4 - len(jumps)} other requests in the list" in page
 
 
 def test_each_response_says_why_it_was_paid_for_again(at: Served) -> None:
@@ -97,7 +97,7 @@ def test_each_response_says_why_it_was_paid_for_again(at: Served) -> None:
 
 def test_a_copy_says_that_it_is_counted_elsewhere(at: Served) -> None:
     pages = [settled(at, f"/s/{name}/usage") for name in (EARLY, COPY)]
-    copies = ["4 responses stand in others too, and are counted there" in one for one in pages]
+    copies = ["4 responses are also in other sessions and counted there" in one for one in pages]
     assert sorted(copies) == [False, True]
     assert "Nothing was paid again" in pages[copies.index(True)]
     assert "pause of 10 min" in pages[copies.index(False)]
@@ -134,7 +134,7 @@ def test_home_tells_what_this_week_could_have_been_saved(
     words = format_money(found["total_usd"])
     saving = format_saving(found["least_usd"], found["total_usd"])
     assert f'<a href="/waste?since={since}">{saving}</a>' in page
-    assert f"{found['share_of_input'] * 100:.0f} % of input" in page
+    assert f"{found['share_of_input'] * 100:.0f}% of input" in page
     assert f"<dd>{words}<small>at most" in unlinked(settled(at, f"/waste?since={since}"))
 
 

@@ -110,7 +110,7 @@ def test_where_nothing_can_hover_one_button_shows_what_can_be_done(
     said = page.locator(".say", has_text="Seven.")
     raw = said.locator("[data-act=raw]")
     expect(raw).to_be_hidden()
-    opener = said.get_by_role("button", name="What can be done here")
+    opener = said.get_by_role("button", name="Actions")
     opener.tap()
     expect(opener).to_have_attribute("aria-expanded", "true")
     raw.tap()

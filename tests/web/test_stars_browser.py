@@ -70,7 +70,7 @@ def test_a_session_is_starred_in_its_head_and_the_star_is_there_again(
     page.goto(f"{at.address}/s/{shore}/usage")
     expect(button).to_have_attribute("aria-pressed", "true")
     button.press("Enter")
-    said(page, "No longer starred")
+    said(page, "Star removed")
     expect(button).to_have_attribute("aria-pressed", "false")
     assert starred(stars) == []
 
@@ -137,7 +137,7 @@ def test_a_pin_whose_turn_is_gone_says_so(
     at.library.refresh()
     page = reader(at, "/")
     rows = page.locator("section.pinned li")
-    expect(rows.nth(0)).to_contain_text("Its session is gone")
+    expect(rows.nth(0)).to_contain_text("Its session no longer exists")
     expect(rows.nth(1)).to_contain_text("Gone: it is no longer in its session")
     expect(rows.locator(".naming a")).to_have_count(0)
     rows.nth(0).get_by_role("button").click()
@@ -165,7 +165,7 @@ def test_the_list_and_the_search_show_starred_sessions_alone(
     expect(page.locator(".hits li")).to_contain_text("the shore")
     stars.unstar(shore)
     page.reload()
-    expect(page.locator("#results")).to_contain_text("No session is starred.")
+    expect(page.locator("#results")).to_contain_text("No starred sessions.")
     page.get_by_role("link", name="Search everywhere").click()
     expect(page.locator(".hits li")).to_have_count(3)
 

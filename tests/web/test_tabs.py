@@ -54,7 +54,7 @@ def test_the_context_says_what_fills_the_window(at: Served, gallery: Path) -> No
     page = page_of(at, f"/s/{name}/context")
     assert "of a window of 200k" in page
     assert "before compaction" in page
-    assert "A summary took their place." in page
+    assert "A summary replaced them." in page
     message = page_of(at, f"/s/{name}/context/1")
     assert 'class="message user"' in message
 
@@ -113,10 +113,10 @@ def test_thousands_of_calls_stay_readable(tmp_path: Path) -> None:
     name = drawing.records[0]["sessionId"]
     with served(tmp_path, tmp_path / "index") as one:
         first = page_of(one, f"/s/{name}/timeline?turn=1")
-        assert "rows 1–400 of 3 000" in first
+        assert "rows 1–400 of 3,000" in first
         assert first.count('<li class="fall') == 400
         assert len(first) < 500_000
-        assert "rows 2 801–3 000 of 3 000" in page_of(one, f"/s/{name}/timeline?turn=1&from=2801")
+        assert "rows 2,801–3,000 of 3,000" in page_of(one, f"/s/{name}/timeline?turn=1&from=2801")
 
 
 @pytest.mark.long
@@ -223,7 +223,7 @@ def test_a_response_of_one_line_says_when_it_came_and_no_time_of_its_own(at: Ser
 def test_what_fills_a_context_says_that_it_is_estimated(at: Served) -> None:
     page = at.ask(f"/s/{name_of('ways')}/context")[2].decode()
     below = page.partition("What fills it</h3>")[2]
-    assert "Estimated by the characters" in below.partition("<ul")[0]
+    assert "Estimated from the length" in below.partition("<ul")[0]
 
 
 def test_without_a_script_everything_is_a_link(at: Served, reader: Reader) -> None:

@@ -84,7 +84,7 @@ def test_lines_of_the_client_are_in_this_order(
 
 
 ABSENT = {
-    "requestRef": "names a line of the client's log of requests, which is not written",
+    "requestRef": "names a line of the client's request log, which is not written",
     "promptCacheRequested": "of the request: the caller may say it",
     "effort": "of the request: the caller may say it",
     "perTurnEffort": "of the request: the caller may say it",

@@ -278,7 +278,7 @@ def test_a_compaction_of_the_older_version_sums_up_and_begins_anew(tmp_path: Pat
     entries = [entry for entry in lines_of(session.path) if "snapshot" not in entry]
     assert entries[4]["leafUuid"] == entries[3]["uuid"] == entries[5]["logicalParentUuid"]
     assert "turnPosition" not in entries[6]
-    with pytest.raises(UserError, match=r"'2\.1\.29' preserves no messages"):
+    with pytest.raises(UserError, match=r"'2\.1\.29' cannot preserve messages"):
         session.compact("x", preserved=[session.tip or ""])
 
 
@@ -381,17 +381,17 @@ def test_what_makes_no_sense_is_refused_and_leaves_the_log_alone(tmp_path: Path)
         response.text("b")
     before = session.path.read_bytes()
     assert before.count(b"\n") == 3
-    with pytest.raises(UserError, match="no call 'toolu_9' waits for a result"):
+    with pytest.raises(UserError, match="no call 'toolu_9' is waiting for a result"):
         session.result("toolu_9", "x")
-    with pytest.raises(UserError, match="no call 'toolu_9' waits for an agent"):
+    with pytest.raises(UserError, match="no call 'toolu_9' is waiting for an agent"):
         session.agent("toolu_9")
     with pytest.raises(UserError, match="a boundary is written by `compact`"):
         session.system("compact_boundary", compact_metadata={})
-    with pytest.raises(UserError, match="'turn_duration' does not go without 'durationMs'"):
+    with pytest.raises(UserError, match="'turn_duration' requires 'durationMs'"):
         session.system("turn_duration")
-    with pytest.raises(UserError, match="no message 'nothing' leads to where"):
+    with pytest.raises(UserError, match="no message 'nothing' is on"):
         session.rewind("nothing")
-    with pytest.raises(UserError, match="no message 'nothing' leads to where"):
+    with pytest.raises(UserError, match="no message 'nothing' is on"):
         session.compact("x", preserved=["nothing"])
     assert session.path.read_bytes() == before
 
@@ -403,7 +403,7 @@ def test_a_call_is_answered_once(tmp_path: Path) -> None:
         call = response.call("Bash", {})
     assert session.waiting_calls == (call,)
     session.result(call, "y")
-    with pytest.raises(UserError, match="waits for a result"):
+    with pytest.raises(UserError, match="is waiting for a result"):
         session.result(call, "y")
 
 
@@ -425,13 +425,13 @@ def test_a_session_that_is_there_is_not_begun_again(tmp_path: Path) -> None:
     first.prompt("x")
     with pytest.raises(SourceError, match="file exists"):
         second.prompt("x")
-    with pytest.raises(UserError, match="there is a session"):
+    with pytest.raises(UserError, match="already exists"):
         writer(tmp_path)
     assert first.path.read_bytes().count(b"\n") == 2
 
 
 def test_only_two_versions_are_written(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"lines of version '1\.0\.0' are not written"):
+    with pytest.raises(UserError, match=r"cannot write lines of version '1\.0\.0'"):
         plait.SessionWriter.new(tmp_path, cwd="/tmp/app", version="1.0.0")  # type: ignore[arg-type]
 
 

@@ -165,7 +165,7 @@ def convert_usage_error(error: click.ClickException) -> UserError:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "plait"
     message, suggestions = error.format_message().rstrip("."), []
-    hints = [f"`{path} --help` lists what is possible"]
+    hints = [f"`{path} --help` lists the options"]
     if isinstance(error, click.NoSuchOption):
         message = f"no such option '{error.option_name}'"
         if not error.option_name.startswith("--"):
@@ -193,7 +193,7 @@ def unknown_command(name: str, path: str, known: Collection[str]) -> UserError:
     suggestions = find_similar(name, known) or [
         command for command in known if command == SYNONYMS.get(name)
     ]
-    hints = [f"`{path} --help` lists what is possible"]
+    hints = [f"`{path} --help` lists the options"]
     if suggestions:
         names = " or ".join(f"`{path} {suggestion}`" for suggestion in suggestions)
         hints.insert(0, f"did you mean {names}?")

@@ -137,7 +137,7 @@ def change_automation(
         output.json(values)
     elif not any(plan.is_change for plan in plans):
         already = f"sessions are already {action} {WAYS[install]}" if install else None
-        output.print(already or "nothing of Plait's is installed")
+        output.print(already or "nothing is installed")
     for way in () if as_json else done:
         if install:
             output.print(f"sessions will be {action} {WAYS[way]}", style="bold green")
@@ -158,7 +158,7 @@ def confirm_and_install(
     if not is_sure:
         if is_quiet or not sys.stdin.isatty():
             raise UserError("cannot ask without a terminal", "add `--yes` to write this change")
-        click.confirm("Write this?", default=True, abort=True, err=True)
+        click.confirm("Write this change?", default=True, abort=True, err=True)
     for command in plan.before:
         _run(command, ignore_errors=plan.is_removal)
     written: list[SettingsPlan] = []
@@ -310,7 +310,8 @@ def _run(command: Sequence[str], data: bytes = b"", *, ignore_errors: bool = Fal
             message = done.stderr.decode("utf-8", "replace").strip()
             first = safe((message or f"exit code {done.returncode}").splitlines()[0])
             raise UserError(
-                f"{Path(command[0]).name} says: {first}", "nothing is installed; try another way"
+                f"{Path(command[0]).name} says: {first}",
+                "nothing was installed; try another method",
             )
 
 

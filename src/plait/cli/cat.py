@@ -21,8 +21,9 @@ from plait.record import Record, parse_entry
     session_argument,
     click.option("--line", "span", metavar="N[-M]", help="Only line N, or lines N to M."),
     click.option("--uuid", metavar="U", help="Only records whose uuid starts with this."),
-    click.option("--pretty", is_flag=True, help="Indented JSON, in colour on a terminal."),
-    click.option("--agent", metavar="ID", help="The log of this sub-agent instead."),
+    click.option("--pretty", is_flag=True, help="Indented JSON, coloured on a terminal."),
+    click.option("--agent", metavar="ID", help="Print this sub-agent's log instead."),
+    examples=("plait cat latest --line 12-20 --pretty\nplait cat 3f2a --uuid 9b1c"),
 )
 def cat_command(
     request: Request,
@@ -67,7 +68,7 @@ def _path_of(request: Request, session: str, agent: str | None) -> Path:
     known = ", ".join(file.agent or "" for file in found.agents[:5]) or "none"
     problem = f"no agent of this session is named '{agent}'"
     raise UserError(
-        problem if not files else f"'{agent}' means {len(files)} agents", f"there are {known}"
+        problem if not files else f"'{agent}' matches {len(files)} agents", f"agents are {known}"
     )
 
 

@@ -12,7 +12,11 @@ WHERE = {
 }
 
 
-@command("config", json_option)
+@command(
+    "config",
+    json_option,
+    examples=("plait config\nplait config --json"),
+)
 def config_command(request: Request, as_json: bool) -> None:
     """Show the settings in effect and where Plait stores its data.
 

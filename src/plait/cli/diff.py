@@ -48,6 +48,7 @@ WIDEST, LABEL = 96, 18
     ),
     click.option("--all", "is_all", is_flag=True, help="Full prompts and answers."),
     json_option,
+    examples=("plait diff latest\nplait diff 3f2a --branch 1 2 --all"),
 )
 def diff_command(
     request: Request, session: str, branches: tuple[str, str] | None, is_all: bool, as_json: bool

@@ -53,6 +53,7 @@ UNREAD = frozenset({"unreadable", "not-read"})
     click.option("--all", "show_all", is_flag=True, help="List every finding, type and version."),
     click.option("--full-paths", is_flag=True, help="Show full paths and ids."),
     json_option,
+    examples=("plait doctor\nplait doctor 3f2a.jsonl --all"),
 )
 def doctor_command(
     request: Request,
@@ -191,7 +192,7 @@ def _print_lines(output: Output, account: LogCounts) -> None:
     output.print(table)
     if account.is_balanced:
         is_all = not any(finding.code in UNREAD for finding in account.findings)
-        lost = "nothing is lost" if is_all else "nothing is lost of what was read"
+        lost = "nothing is lost" if is_all else "nothing that was read is lost"
         output.print(f"every line is accounted for: {lost}", style="green")
     else:
         output.print("lines are unaccounted for: please report this", style="bold red")
@@ -261,12 +262,12 @@ def _print_counts(
 
 
 KINDS: Mapping[str, str] = {
-    "broken line": "lines that are not one JSON object",
+    "broken line": "lines that are not a JSON object",
     "cycle": "parents that form a cycle",
-    "guessed-owner": "copies without a clue which came first",
+    "guessed-owner": "copies in unknown order",
     "missing-logical-parent": "compactions that continue a missing record",
     "missing-parent": "records with a missing parent",
-    "not-read": "logs outside of the folder 'projects'",
+    "not-read": "logs outside the folder 'projects'",
     "order": "tool results before their calls",
     "orphan-result": "tool results whose call is in no file",
     "other-content": "copies that differ",
@@ -274,7 +275,7 @@ KINDS: Mapping[str, str] = {
     "same-session": "session ids used by several files",
     "stray-progress": "progress reports without a tool call",
     "tangled-lines": "sessions or agents that claim to start in each other",
-    "unexpected-root": "answers in mid-session without a parent",
+    "unexpected-root": "answers in the middle of a session without a parent",
     "unnamed-agent": "agents that their session does not mention",
     "unreadable": "files and folders that cannot be read",
     "unresolved-summary": "summaries of missing records",

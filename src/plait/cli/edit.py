@@ -87,9 +87,17 @@ class EditOptions:
 EDIT_FLAGS = ("is_dry", "is_sure", "is_forced", "as_json", "is_proved")
 edit_options = combine_options(
     dry_run_option,
-    click.option("--yes", "is_sure", is_flag=True, help="Apply it without asking for `--yes`."),
     click.option(
-        "--force", "is_forced", is_flag=True, help="Even while Claude Code is running the session."
+        "--yes",
+        "is_sure",
+        is_flag=True,
+        help="Apply the change; without it, changes in place are only shown.",
+    ),
+    click.option(
+        "--force",
+        "is_forced",
+        is_flag=True,
+        help="Edit even while Claude Code is running the session.",
     ),
     json_option,
 )
@@ -97,7 +105,7 @@ prove_option = click.option(
     "--prove", "is_proved", is_flag=True, help="Resume the result with your `claude`, offline."
 )
 in_place_option = click.option(
-    "--in-place", is_flag=True, help="Replace the session itself; only shown without `--yes`."
+    "--in-place", is_flag=True, help="Change the session itself, not a copy; needs `--yes`."
 )
 title_option = click.option("--title", metavar="T", help="The title of the new session.")
 
@@ -314,8 +322,8 @@ def _print_remarks(output: Output, report: EditReport) -> None:
     output.print("")
     output.print_grid(rows[:MOST_REMARKS], gap=1)
     if len(rows) > MOST_REMARKS:
-        more = format_count(len(rows) - MOST_REMARKS, "more")
-        output.print(f"… {more} with `--json`", style="dim")
+        more = len(rows) - MOST_REMARKS
+        output.print(f"… and {more:,} more: `--json` lists all", style="dim")
 
 
 def _list_next_steps(request: Request, report: EditReport) -> Iterator[tuple[str, str]]:
@@ -384,10 +392,10 @@ def format_proof(proof: "Proof") -> str:
     """Describe in one sentence how a client resumed a session."""
     if proof.state == "not installed":
         reason = f"cannot be started: {proof.output}" if proof.output else "is not installed here"
-        return f"none: 'claude' {reason}"
+        return f"no proof: 'claude' {reason}"
     client = safe_line((proof.client or "claude").partition(" ")[0])
     if proof.state == "not resumed":
-        agreed = ", as `plait context` says" if proof.is_equal else ""
+        agreed = ", as `plait context` predicts" if proof.is_equal else ""
         return f"{client} does not resume it{agreed}: {safe_line(proof.output or 'no message')}"
     if proof.is_equal is None:
         return f"{client} resumes it, and asks for a summary first: it is too long to continue"
@@ -576,7 +584,7 @@ def _check_session(request: Request, name: str, *, as_json: bool) -> int:
             output.print(safe(format_problem(violation)))
         more = len(report.violations) - MOST_VIOLATIONS
         if more > 0:
-            output.print(f"… {format_count(more, 'more')} with `--json`", style="dim")
+            output.print(f"… and {more:,} more: `--json` lists all", style="dim")
         output.print("")
         output.print(format_count(len(report.violations), "violation"), style="bold")
         rules = Counter(violation.rule for violation in report.violations)

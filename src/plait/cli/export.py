@@ -46,19 +46,19 @@ WITHOUT_TURNS = {
 FOREIGN_FORMATS = {"atif": "ATIF", "toolpath": "Toolpath"}
 """Formats of other tools; what they have no place for is noted."""
 _what_options = combine_options(
-    click.option("--all", "is_all", is_flag=True, help="Every session."),
+    click.option("--all", "is_all", is_flag=True, help="Export all sessions."),
     click.option(
         "--depth",
         type=click.Choice(DEPTHS),
-        help="How much to include, each with all before it. Default: tools; for HTML "
-        "everything, long parts folded.",
+        help="How much to include; each level includes those before it. Default: tools; for "
+        "HTML, everything.",
     ),
     click.option(
         "--branches",
         type=click.Choice(["active", "all"]),
         default="all",
         show_default=True,
-        help="Every path, or only the one that Claude Code would resume.",
+        help="All paths, or only the one that Claude Code would resume.",
     ),
     click.option("--no-thinking", is_flag=True, help="Leave out thinking."),
     click.option("--no-tools", is_flag=True, help="Leave out tool calls and results."),
@@ -71,8 +71,8 @@ _form_options = combine_options(
         type=click.Choice(tuple(EXPORTERS)),
         default="md",
         show_default=True,
-        help="Markdown, HTML, plain text, JSON or the original records; or formats of other tools: "
-        "ATIF trajectories (Harbor), Toolpath step graphs.",
+        help="Markdown, HTML, plain text, JSON or the original records; or other formats: ATIF "
+        "trajectories (Harbor), Toolpath step graphs.",
     ),
     click.option("--simple", is_flag=True, help="One line per tool call."),
     click.option(
@@ -80,7 +80,7 @@ _form_options = combine_options(
         type=click.Choice(["inline", "files"]),
         default="inline",
         show_default=True,
-        help="Agents inline, or in files of their own.",
+        help="Agents inline, or in separate files.",
     ),
     click.option("--combined", is_flag=True, help="One file for everything."),
     click.option("--single-file", is_flag=True, help="HTML pages that need no other file."),
@@ -102,9 +102,14 @@ _form_options = combine_options(
     ),
     click.option("--copy", "is_copied", is_flag=True, help="Copy to the clipboard."),
     redaction_options,
-    click.option("--force", is_flag=True, help="Write into a folder with other files."),
+    click.option("--force", is_flag=True, help="Write into a folder that has other files."),
     click.option("--redraw", is_flag=True, help="Render everything again, even if unchanged."),
     json_option,
+    examples=(
+        "plait export latest -o transcripts\n"
+        "plait export shop --format html -o site\n"
+        "plait export latest --turn 3 -o -"
+    ),
 )
 def export_command(request: Request, /, **asked: Any) -> None:
     """Export transcripts of sessions, one for each path.

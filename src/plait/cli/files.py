@@ -27,7 +27,6 @@ from plait.errors import UserError
 from plait.files.blame import (
     UNCERTAIN,
     Writer,
-    format_why,
     iter_with_author_changes,
     list_writers,
 )
@@ -61,7 +60,7 @@ known_as_option = click.option(
     click.option("--lines", "span", metavar="A-B", help="Only these lines: 12, 12-20, 12-."),
     known_as_option,
     click.option("--notes", is_flag=True, help="Show the git-ai notes that would be written."),
-    click.option("--yes", "is_sure", is_flag=True, help="With --notes: write them."),
+    click.option("--yes", "is_sure", is_flag=True, help="With --notes: write the notes."),
     json_option,
     examples="plait blame src/app.py\nplait blame src/app.py --lines 40-60",
 )
@@ -74,7 +73,7 @@ def blame_command(
     is_sure: bool,
     as_json: bool,
 ) -> None:
-    """Show which session and turn wrote each line of FILE, beside the Git commit.
+    """Show which session and turn wrote each line of FILE, next to the Git commit.
 
     Found from the patches, writes, reads and backups of all sessions. `~` marks a line that is
     unchanged although something else changed the file since; `?` marks an unknown writer.
@@ -142,9 +141,9 @@ def _print_writers(request: Request, writers: list[Writer]) -> None:
     output.print("")
     table = output.table("lines", "turn", "time", "prompt", right=("lines",), wide="prompt")
     for writer in writers[:MOST_WRITERS]:
-        prompt = to_single_line(format_prompt(writer.prompt or "")) or format_why(writer.why)
+        prompt = to_single_line(format_prompt(writer.prompt or "")) or writer.why
         if writer.session is None:
-            prompt = format_why(writer.why)
+            prompt = writer.why
         elif writer.agent:
             prompt = f"{prompt} (agent: {to_single_line(writer.agent)})"
         time = format_stamp(writer.time)
@@ -200,9 +199,11 @@ def _print_notes(request: Request, plan: "NotePlan", *, is_sure: bool, as_json: 
         "turn",
         type=click.IntRange(1),
         metavar="TURN",
-        help="As they were after this turn.",
+        help="Show the files as they were after this turn.",
     ),
-    click.option("-o", "--output", "folder", metavar="DIR", help="Write them into this folder."),
+    click.option(
+        "-o", "--output", "folder", metavar="DIR", help="Write the files into this folder."
+    ),
     click.option("--force", is_flag=True, help="Overwrite existing files."),
     json_option,
     examples="plait files latest\nplait files 3f2a --patch\nplait files 3f2a --at 12 -o restored",
@@ -324,7 +325,7 @@ def history_command(
 ) -> None:
     """Show every change of FILE across all sessions, or print its content at one point.
 
-    If the logs do not tell what the file contained, the reason is given and nothing is printed.
+    If the logs do not show what the file contained, the command says why and prints nothing.
     """
     directory, output = request.settings.directory, request.output
     if at is not None:

@@ -100,7 +100,7 @@ LEAST_TITLE, LEAST_PATH_TITLE = 32, 19
         "--all",
         "everything",
         is_flag=True,
-        help="Agents turn by turn, service agents, and sessions that share its history.",
+        help="Show agents turn by turn, service agents, and sessions that share its history.",
     ),
     click.option("--records", is_flag=True, help="One row per record instead of per turn."),
     ascii_option,
@@ -329,7 +329,9 @@ class LogPrinter:
     "tree",
     name_argument,
     filter_options,
-    click.option("--all", "everything", is_flag=True, help="Every agent, even service agents."),
+    click.option(
+        "--all", "everything", is_flag=True, help="List every agent, including service agents."
+    ),
     no_index_option,
     json_option,
     examples="plait tree\nplait tree latest --all",
@@ -450,19 +452,19 @@ def _print_tree_totals(
         format_count_if_any(counts["agent"] + counts["agents"], "agent"),
         format_count_if_any(counts["service"], "service agent"),
         format_count_if_any(counts["compaction"], "compaction"),
-        format_count_if_any(counts["summary"], "lone summary", "lone summaries"),
+        format_count_if_any(counts["summary"], "separate summary", "separate summaries"),
     )
     output.print(", ".join(filter(None, totals)), style="dim")
     rest = len(sessions) - len(own) - len(agents_only) - len(summaries)
     for count, words in (
-        (len(agents_only), "{} with nothing left but agents"),
-        (len(summaries), "{} with nothing but summaries"),
+        (len(agents_only), "{} with only agents left"),
+        (len(summaries), "{} with only summaries"),
         (rest, "{} not drawn: part of another one, or without a conversation"),
     ):
         if count > 0:
             output.print(words.format(format_count(count, "session")), style="dim")
     if inside:
-        words = f"{format_count(len(inside), 'more session')} inside the files of others"
+        words = f"{format_count(len(inside), 'more session')} inside the logs of others"
         output.print(words, style="dim")
 
 
@@ -479,7 +481,7 @@ def _print_unlinked(output: Output, unlinked: Unlinked) -> None:
     "paths",
     name_argument,
     filter_options,
-    click.option("--raw", is_flag=True, help="Every path from root to leaf by the parents alone."),
+    click.option("--raw", is_flag=True, help="Every path from root to leaf, by parent links only."),
     json_option,
     examples="plait paths latest\nplait paths shop --since 7d",
 )

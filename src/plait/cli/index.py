@@ -21,6 +21,7 @@ from plait.view.formats import format_bytes, format_count
     click.option("--status", is_flag=True, help="Show what the index contains."),
     click.option("--watch", "is_watching", is_flag=True, help="Keep running and updating it."),
     json_option,
+    examples=("plait index\nplait index --status"),
 )
 def index_command(
     request: Request, rebuild: bool, status: bool, is_watching: bool, as_json: bool

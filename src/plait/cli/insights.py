@@ -46,7 +46,7 @@ def insights_command(
 ) -> None:
     """Show trends, habits with their evidence, and outlier sessions and days.
 
-    Of all sessions, or of one PROJECT. A period is compared with the one before it; outliers are
+    Covers all sessions or one PROJECT. A period is compared with the one before it; outliers are
     relative to your own median; habits are shown only with enough evidence.
     """
     from plait.insights.report import HABIT_WORDS, OUTLIER_RULE, format_outlier
@@ -61,8 +61,8 @@ def insights_command(
     if as_json:
         value: dict[str, Any] = msgspec.to_builtins(insights)
         for habit, plain in zip(insights.habits, value["habits"], strict=True):
-            plain["rule"] = HABIT_WORDS[habit.kind].json_rule
-            plain["advice"] = HABIT_WORDS[habit.kind].json_advice
+            plain["rule"] = HABIT_WORDS[habit.kind].rule
+            plain["advice"] = HABIT_WORDS[habit.kind].advice
         output.json(value)
         return
     if not (insights.trends or insights.habits or insights.outliers):

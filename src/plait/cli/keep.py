@@ -96,7 +96,7 @@ class KeepCommand(GroupedHelp):
     click.option("--all", "is_all", is_flag=True, help="All sessions; the default."),
     project_option,
     click.option(
-        "--file-history", "backups", is_flag=True, help="Also Claude Code's backups of files."
+        "--file-history", "backups", is_flag=True, help="Also back up Claude Code's file backups."
     ),
     dry_run_option,
     automation_options(
@@ -126,8 +126,9 @@ def keep_command(
 ) -> None:
     """Back up sessions to a store that survives Claude Code's cleanup.
 
-    With everything that belongs to them, compressed, and only what has changed since the last
-    time. Backed-up sessions can still be listed, read and searched after they are deleted, and
+    Sessions are stored compressed, with everything that belongs to them; only changes since the
+    last backup are added. Backed-up sessions can still be listed, read and searched after they are
+    deleted, and
     `plait restore` brings them back.
     """
     if install or uninstall:
@@ -220,7 +221,11 @@ def _print_plan(request: Request, plan: "KeepPlan", *, as_json: bool) -> None:
     output.print("nothing was written; leave out `--dry-run` to do it", style="dim")
 
 
-@command("status", json_option)
+@command(
+    "status",
+    json_option,
+    examples="plait keep status",
+)
 def status_command(request: Request, as_json: bool) -> None:
     """Show what is backed up, what is not, and what the cleanup will delete when."""
     output = request.output
@@ -287,11 +292,16 @@ def _print_at_risk(request: Request, status: "KeepStatus") -> None:
         output.print(f"  and {format_number(len(sessions) - MOST_AT_RISK)} more", style="dim")
 
 
-@command("verify", json_option, pass_context=True)
+@command(
+    "verify",
+    json_option,
+    pass_context=True,
+    examples="plait keep verify",
+)
 def verify_command(ctx: click.Context, as_json: bool) -> None:
     """Read the whole backup once and list what is damaged.
 
-    The exit code is 1 if anything is. What is not damaged can still be restored.
+    The exit code is 1 if there is damage. Undamaged sessions can still be restored.
     """
     request: Request = ctx.obj
     output = request.output
@@ -330,10 +340,15 @@ def verify_command(ctx: click.Context, as_json: bool) -> None:
     "forget",
     sessions_argument,
     click.option(
-        "--max-age", type=float, metavar="DAYS", help="Those not written to for longer than this."
+        "--max-age",
+        type=float,
+        metavar="DAYS",
+        help="Delete sessions not written to for longer than this.",
     ),
     click.option(
-        "--max-size", metavar="SIZE", help="The oldest, until the backup has this size: 5GB."
+        "--max-size",
+        metavar="SIZE",
+        help="Delete the oldest until the backup fits this size, for example 5GB.",
     ),
     click.option("--yes", "is_sure", is_flag=True, help="Delete them; otherwise only list them."),
     json_option,
@@ -347,9 +362,10 @@ def forget_command(
     is_sure: bool,
     as_json: bool,
 ) -> None:
-    """Delete sessions from the backup, by name or beyond a limit.
+    """Delete sessions from the backup, by name, age or total size.
 
-    Sessions that Claude Code still has stay there. What only the backup has is gone for good.
+    Sessions that Claude Code still has stay there. Sessions that only the backup has are gone for
+    good.
     """
     keep = request.archive.keep
     if bool(names) is (max_age is not None or max_size is not None):
@@ -465,7 +481,13 @@ def rescue_command(request: Request, is_dry: bool, as_json: bool) -> None:
         output.print(f"{sessions} reconstructed, marked as incomplete", style="bold green")
 
 
-@command("pack", click.argument("file"), sessions_argument, json_option)
+@command(
+    "pack",
+    click.argument("file"),
+    sessions_argument,
+    json_option,
+    examples=("plait keep pack sessions.plait\nplait keep pack sessions.plait 3f2a"),
+)
 def pack_command(request: Request, file: str, names: tuple[str, ...], as_json: bool) -> None:
     """Write the backup of all or some sessions to one FILE for another machine."""
     output, path = request.output, Path(file)
@@ -480,7 +502,12 @@ def pack_command(request: Request, file: str, names: tuple[str, ...], as_json: b
     output.print_unwrapped(f"  on the other machine   {line}")
 
 
-@command("unpack", click.argument("file"), json_option)
+@command(
+    "unpack",
+    click.argument("file"),
+    json_option,
+    examples="plait keep unpack sessions.plait",
+)
 def unpack_command(request: Request, file: str, as_json: bool) -> None:
     """Merge a FILE packed on another machine into the backup.
 
@@ -510,7 +537,7 @@ def _format_merged(merged: "Merged") -> str:
     click.option("--to", metavar="DIR", help="Restore into this folder instead."),
     click.option("--overwrite", is_flag=True, help="Overwrite files that differ."),
     click.option(
-        "--touch", is_flag=True, help="Set its time to now, so that the cleanup spares it."
+        "--touch", is_flag=True, help="Set its time to now, so that the cleanup skips it."
     ),
     json_option,
     examples="plait restore 3f2a --touch",
@@ -520,7 +547,8 @@ def restore_command(
 ) -> None:
     """Restore SESSION from the backup to where it was: bytes, times and modes.
 
-    With everything that was backed up with it. Files that are already there and equal stay.
+    Restores everything that was backed up with it. Identical files that already exist are left
+    alone.
     """
     source, output = request.session(session), request.output
     with _progress(output, "restoring the session") as watch:

@@ -118,7 +118,12 @@ def _load_key(request: Request, name: str | None) -> bytes:
     return load_pseudonym_key(settings.state, Path(name) if name else settings.lake.key)
 
 
-@command("ls", lake_option, json_option)
+@command(
+    "ls",
+    lake_option,
+    json_option,
+    examples="plait lake ls --lake ~/lake",
+)
 def ls_command(request: Request, url: str | None, as_json: bool) -> None:
     """List the sources in a lake: sessions, size of logs, months."""
     lake, output = open_lake(request, url), request.output
@@ -141,12 +146,17 @@ def ls_command(request: Request, url: str | None, as_json: bool) -> None:
     output.print_unwrapped(f"{count}, profile {lake.profile}: {safe_line(lake.url)}", style="dim")
 
 
-@command("tables", click.argument("name", metavar="[TABLE]", required=False), json_option)
+@command(
+    "tables",
+    click.argument("name", metavar="[TABLE]", required=False),
+    json_option,
+    examples=("plait lake tables\nplait lake tables responses"),
+)
 def tables_command(request: Request, name: str | None, as_json: bool) -> None:
     """List the tables of a lake, or the columns of one, with descriptions.
 
-    In a lake with the profile `counts`, columns marked `named` hold pseudonyms and columns marked
-    `worded` are empty; `id` and `listed` hold pseudonyms for anything unexpected.
+    In a lake with the profile `counts`, columns marked `named` contain pseudonyms and columns
+    marked `worded` are empty; `id` and `listed` contain pseudonyms for unexpected values.
     """
     output = request.output
     if name is not None and name not in TABLES:
@@ -192,7 +202,8 @@ def tables_command(request: Request, name: str | None, as_json: bool) -> None:
     click.option(
         "--profile",
         type=click.Choice(PROFILES),
-        help="What goes in: figures only, sessions without secrets, or all; a new lake gets all.",
+        help="What to store: figures only, sessions without secrets, or everything; default for "
+        "a new lake: everything.",
     ),
     label_options,
     key_option,
@@ -201,7 +212,7 @@ def tables_command(request: Request, name: str | None, as_json: bool) -> None:
         "engine_name",
         type=click.Choice(("local", "ray")),
         default="local",
-        help="Who does the work: processes on this machine, or a Ray cluster.",
+        help="Where to run: processes on this machine, or a Ray cluster.",
     ),
     click.option("--address", metavar="HOST:PORT", help="The Ray cluster; default: start one."),
     click.option(
@@ -228,8 +239,8 @@ def build_command(
     """Add new and changed sessions to a lake.
 
     ROOT is a folder of logs, a backup of `plait keep`, or an address in an object store; the
-    default is as `--root` and the settings say. It can be interrupted at any time and continues
-    where it was.
+    default comes from `--root` and the settings. You can interrupt it at any time; it continues
+    where it stopped.
     """
     require_lake_extra()
     from plait.lake.engine import LocalEngine, RayEngine
@@ -272,7 +283,7 @@ def _open_inputs(request: Request, places: Sequence[str]) -> "tuple[Archive, lis
     local = [Path(name) for name in names if name not in remote]
     stores = [path for path in local if StorePlace(path, path).exists and (path / "packs").is_dir()]
     if len(stores) > 1:
-        raise UserError("only one backup at a time", "build each of them by itself")
+        raise UserError("a build reads only one backup at a time", "build them one at a time")
     roots = [path for path in local if path not in stores]
     for root in roots:
         check_log(root)
@@ -319,15 +330,17 @@ def _present_build(
             output.print(f"nothing new: {unchanged}" if built.seen else "there are no sessions")
         if built.pruned:
             count = format_count(built.pruned, "session")
-            output.print(f"{count} removed: gone from the source", style="dim")
+            output.print(f"{count} removed: no longer at the source", style="dim")
         elif built.gone:
             count = format_count(built.gone, "session")
-            output.print(f"{count} gone from the source, still in the lake: `--prune` removes them")
+            output.print(
+                f"{count} no longer at the source but still in the lake: `--prune` removes them"
+            )
         output.print_first(_list_failures(built), MOST_LISTED)
     if built.failed:
         if not as_json:
             count = format_count(len(built.failed), "session")
-            output.note(f"{count} failed; what the lake had of them stays")
+            output.note(f"{count} failed; their earlier rows stay in the lake")
         raise click.exceptions.Exit(1)
 
 
@@ -339,8 +352,8 @@ def _present_build(
     click.option(
         "--profile",
         type=click.Choice(PROFILES),
-        help="What is sent: figures only (counts), sessions without secrets, or all. "
-        "Default: counts.",
+        help="What to send: figures only (counts), sessions without secrets, or everything; "
+        "default: counts.",
     ),
     label_options,
     key_option,
@@ -348,7 +361,9 @@ def _present_build(
     strict_option,
     dry_run_option,
     automation_options(
-        ("systemd", "cron"), "Send every hour from now on.", "Stop that; what was sent stays."
+        ("systemd", "cron"),
+        "Send every hour from now on.",
+        "Stop sending every hour; what was sent stays.",
     ),
     json_option,
     examples="plait lake ship --to s3://team/lake --dry-run\nplait lake ship --install",
@@ -366,8 +381,9 @@ def ship_command(
 ) -> None:
     """Send what is new in this machine's sessions to a remote lake.
 
-    Nothing is sent unless you run or install this. By default only figures: no text, no path, no
-    name. It can be interrupted at any time and continues where it was. `--dry-run` shows exactly
+    Nothing is sent unless you run or install this. By default, only figures are sent: no text, no
+    paths, no names. You can interrupt it at any time; it continues where it stopped. `--dry-run`
+    shows exactly
     what would be sent: sessions, tables, columns with values, bytes.
     """
     if install or uninstall:
@@ -439,7 +455,7 @@ def _destination(request: Request, url: str | None) -> str:
     destination = url or request.settings.lake.ship_to
     if not destination:
         raise UserError(
-            "no destination named",
+            "no destination",
             "`plait lake ship --to URL --dry-run` shows what would be sent",
             'or set `ship_to = "…"` in config.toml',
         )
@@ -537,8 +553,11 @@ def _format_value(value: object, most: int | None) -> str:
     "forget",
     click.argument("source"),
     lake_option,
-    click.option("--yes", "is_sure", is_flag=True, help="Do it; otherwise only show it."),
+    click.option(
+        "--yes", "is_sure", is_flag=True, help="Apply the change; otherwise only show it."
+    ),
     json_option,
+    examples=("plait lake forget old-laptop\nplait lake forget old-laptop --yes"),
 )
 def forget_command(
     request: Request, source: str, url: str | None, is_sure: bool, as_json: bool
@@ -580,11 +599,12 @@ def forget_command(
         help="Only files older than this; below 12, nobody else may be building.",
     ),
     json_option,
+    examples="plait lake tidy --lake ~/lake",
 )
 def tidy_command(request: Request, url: str | None, hours: int, as_json: bool) -> None:
     """Merge the small files of a lake, and delete unused ones.
 
-    Every build leaves files of its own and outdated rows. Queries return the same as before, only
+    Every build adds files and leaves outdated rows behind. Queries return the same results, only
     faster.
     """
     tidied = open_lake(request, url).tidy(timedelta(hours=hours))

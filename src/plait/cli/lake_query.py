@@ -128,7 +128,7 @@ def _format_cell(value: object) -> str:
         case int():
             return format_number(value)
         case float() | Decimal():
-            return f"{value:,.{DECIMALS}f}".rstrip("0").rstrip(".").replace(",", " ")
+            return f"{value:,.{DECIMALS}f}".rstrip("0").rstrip(".")
         case _:
             return safe_line(to_single_line(str(_plain_value(value))))
 
@@ -198,7 +198,16 @@ def _open_sink(output: str | None) -> Iterator[IO[bytes]]:
 STDIN = "-"
 
 
-@command("sql", click.argument("sql", metavar="SQL"), lake_option, answer_options)
+@command(
+    "sql",
+    click.argument("sql", metavar="SQL"),
+    lake_option,
+    answer_options,
+    examples=(
+        'plait lake sql "select model, sum(cost_usd) from responses group by 1"\n'
+        "plait lake sql - --format csv < query.sql"
+    ),
+)
 def sql_command(request: Request, /, sql: str, url: str | None, **how: Any) -> None:
     """Query a lake with SQL; `-` reads the query from stdin.
 
@@ -221,6 +230,7 @@ def sql_command(request: Request, /, sql: str, url: str | None, **how: Any) -> N
         "--sql", "is_sql", is_flag=True, help="Print the SQL of the query instead of running it."
     ),
     answer_options,
+    examples=("plait lake ask\nplait lake ask cost by=model since=7d"),
 )
 def ask_command(
     request: Request,

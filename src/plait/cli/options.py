@@ -26,6 +26,14 @@ LARGE = 200_000_000
 NO_FOLD = "plait.no_fold"
 AGENTS = "plait.agents"
 GENERAL = {"--root", "--colour", "--no-pager", "--jobs", "--help"}
+SECTIONS: dict[str, set[str]] = {
+    "Options": set(),
+    "Selection": {"--project", "--since", "--until", "--timezone", "--no-fold", "--no-index"},
+    "Making changes": {"--dry-run", "--in-place", "--prove", "--yes", "--force"},
+    "Output": {"--json", "--csv", "--ascii"},
+    "General options": GENERAL,
+}
+"""The sections of help; the first has what belongs to none of the others."""
 """The options of every command, listed last in its help."""
 
 
@@ -151,19 +159,26 @@ class Request:
         return self.archive.session(name, self.settings.directory)
 
 
+def find_section(option: click.Option) -> str:
+    """Return the section of help that lists an option."""
+    names = {*option.opts}
+    return next((name for name, members in SECTIONS.items() if members & names), "Options")
+
+
 class GroupedHelp(click.Command):
-    """A command whose help lists its own options first, then those that every command has."""
+    """A command whose help lists its own options first, then shared ones by what they are for."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own: list[tuple[str, str]] = []
-        general: list[tuple[str, str]] = []
+        sections: dict[str, list[tuple[str, str]]] = {name: [] for name in SECTIONS}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):
-                (general if GENERAL & set(param.opts) else own).append(record)
-        if own:
-            with formatter.section("Options"):
-                formatter.write_dl(own)
+                sections[find_section(param)].append(record)
+        general = sections.pop("General options")
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
         if isinstance(self, click.Group):
             self.format_commands(ctx, formatter)
         with formatter.section("General options"):
@@ -217,7 +232,7 @@ def global_options(function: F) -> F:
             "roots",
             metavar="DIR",
             multiple=True,
-            help="Read logs from here: a config folder, a projects folder, any folder of logs. "
+            help="Read logs from this config folder, projects folder or folder of logs. "
             "Repeatable.",
         ),
         click.option(

@@ -80,12 +80,16 @@ PATH_LIKE = re.compile(
     ),
     rules_option,
     strict_option,
-    click.option("--all", "show_all", is_flag=True, help="List every place."),
-    click.option("--second-opinion", is_flag=True, help="Also ask the scanner `kingfisher`."),
+    click.option("--all", "show_all", is_flag=True, help="List every match."),
+    click.option("--second-opinion", is_flag=True, help="Also run the scanner `kingfisher`."),
     click.option(
-        "--key", "key_file", metavar="FILE", help="Store what the placeholders stand for here."
+        "--key", "key_file", metavar="FILE", help="Store the replaced values in this file."
     ),
-    click.option("--restore", is_flag=True, help="Replace placeholders by what the key file has."),
+    click.option(
+        "--restore",
+        is_flag=True,
+        help="Put the values in the key file back in place of the placeholders.",
+    ),
     click.option("--copy", "as_copy", is_flag=True, help="Write a redacted copy of the session."),
     in_place_option,
     title_option,

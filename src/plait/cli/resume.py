@@ -31,11 +31,13 @@ ROLE_STYLES = {"user": "bold", "assistant": "cyan", "system": "dim"}
         "--at",
         "turn",
         metavar="TURN",
-        help="Go back to this turn: a number, record or prompt.",
+        help="Go back to this turn: a number, a record id or words of its prompt.",
     ),
     click.option("--run", "is_run", is_flag=True, help="Start Claude Code instead of printing."),
-    click.option("--restore", is_flag=True, help="If only the backup has it, restore it first."),
-    click.option("--force", is_flag=True, help="Run it even while Claude Code is running it."),
+    click.option("--restore", is_flag=True, help="Restore it first if only the backup has it."),
+    click.option(
+        "--force", is_flag=True, help="Resume even if Claude Code is running the session."
+    ),
     json_option,
     examples="plait resume latest\nplait resume 3f2a --run\nplait resume 3f2a --at 12",
 )
@@ -104,7 +106,7 @@ def _print_resume(output: Output, resume: Resume, next_prompt: NextSent | None) 
     if resume.why_not is None:
         output.print_unwrapped(resume.line, style="bold green")
         if safe(resume.line) != resume.line:
-            warnings.append("the command cannot be shown, and so not copied: use `--run`")
+            warnings.append("the command contains characters that cannot be shown: use `--run`")
     else:
         output.print(f"cannot be resumed: {resume.why_not}", style="bold red")
         if resume.is_kept:
@@ -120,7 +122,7 @@ def _print_resume(output: Output, resume: Resume, next_prompt: NextSent | None) 
 
 
 def _print_rewind(output: Output, target: RewindTarget, session: str) -> None:
-    prompt = shorten_to_width(safe(target.prompt or "(no words)"), output.width - 14)
+    prompt = shorten_to_width(safe(target.prompt or "(no text)"), output.width - 14)
     output.print("")
     if target.is_elsewhere:
         output.print(f"Turn {target.turn} of another branch, which Claude Code does not resume:")
@@ -134,8 +136,8 @@ def _print_rewind(output: Output, target: RewindTarget, session: str) -> None:
         output.print("The context starts after it, so Claude Code cannot go back there.")
     else:
         output.print(f"Then, to go back to turn {target.turn} of {target.turns}:")
-        output.print("  1. press Esc twice, or type /rewind")
-        output.print(f"  2. choose “{prompt}”")
+        output.print("  1. Press Esc twice, or type /rewind")
+        output.print(f"  2. Choose “{prompt}”")
         output.print("")
         output.print("What followed that prompt stays in the log as a branch.", style="dim")
         output.print("Add --fork-session to continue in a new session instead.", style="dim")
@@ -147,10 +149,10 @@ def client_command(resume: Resume, *, force: bool = False) -> list[str]:
         hint = f"`plait resume {resume.session[:SHORT_ID]} --restore --run`"
         raise UserError(f"refusing to run: {resume.why_not}", *[hint] * resume.is_kept)
     if gone := resume.warning("gone", "no directory"):
-        hints = [f"`{shell_command(*resume.command)}` may find it from anywhere"]
+        hints = [f"`{shell_command(*resume.command)}` may find it from any directory"]
         if resume.directory:
             create = shell_command("mkdir", "-p", resume.directory)
-            hints.insert(0, f"`{create}` creates it again")
+            hints.insert(0, f"`{create}` recreates it")
         raise UserError(f"refusing to run: {gone.sentence}", *hints)
     live = resume.warning("live")
     if live and not force:
@@ -186,7 +188,9 @@ def _run_client(output: Output, resume: Resume, *, force: bool) -> None:
         default="client",
         help="As Claude Code sends it, or as the Python SDK returns it.",
     ),
-    click.option("--full", is_flag=True, help="Every block: reminders, system texts, signatures."),
+    click.option(
+        "--full", is_flag=True, help="Show every block: reminders, system text, signatures."
+    ),
     json_option,
     examples="plait context latest\nplait context 3f2a --full",
 )
@@ -199,7 +203,7 @@ def context_command(
 ) -> None:
     """Show what Claude will see when SESSION is resumed, and what is left out.
 
-    Messages are shown as they are sent: after compactions, repairs and choosing the branch.
+    Messages are shown as they are sent, after compactions, repairs and branch selection.
     """
     output, source = request.output, request.session(session)
     resumption = request.archive.resumption(source, as_)
@@ -230,12 +234,12 @@ def _list_not_in_log(context: Context) -> list[str]:
     additions = []
     if context.resumes:
         additions.append(
-            "what is added beside the next prompt: environment, date, tools, instructions"
+            "what Claude Code adds to the next prompt: environment, date, tools, instructions"
         )
     reworded = sum(left_out.reason is Reason.OWN_WORDS for left_out in context.left_out)
     if reworded:
         count = format_count(reworded, "attachment")
-        additions.append(f"the words that the client has for {count}")
+        additions.append(f"the text Claude Code sends for {count}")
     return additions
 
 

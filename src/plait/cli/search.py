@@ -99,18 +99,22 @@ class QueryCommand(GroupedHelp):
     "search",
     click.argument("query", nargs=-1),
     filter_options,
-    click.option("--tool", metavar="NAME", help="Only input and output of this tool."),
-    click.option("--in", "kind", metavar="KIND", help="Only prompts, answers, outputs and so on."),
+    click.option("--tool", metavar="NAME", help="Only the input and output of this tool."),
+    click.option(
+        "--in", "kind", metavar="KIND", help="Only this kind: prompt, answer, output and so on."
+    ),
     click.option(
         "--outcome",
         metavar="OUTCOME",
-        help="Only calls that were failed, rejected, interrupted or launched.",
+        help="Only tool calls that failed or were rejected, interrupted or launched.",
     ),
     click.option(
         "--branch", metavar="STATE", help="Only active, abandoned, agent or service branches."
     ),
-    click.option("--exact", is_flag=True, help="This exact text, with punctuation and case."),
-    click.option("--regex", is_flag=True, help="A regular expression."),
+    click.option(
+        "--exact", is_flag=True, help="Search for this exact text, with punctuation and case."
+    ),
+    click.option("--regex", is_flag=True, help="Search for a regular expression."),
     click.option(
         "--context", metavar="N", type=click.IntRange(0), default=0, help="Lines of context."
     ),
@@ -124,14 +128,19 @@ class QueryCommand(GroupedHelp):
     click.option(
         "--sort",
         type=click.Choice(["relevance", "time"]),
-        help="Best or newest first; without words newest.",
+        help="Sort by relevance or newest first; default: relevance if there are words.",
     ),
-    click.option("--each", is_flag=True, help="Every passage, not field per turn."),
+    click.option("--each", is_flag=True, help="Every passage, not one per turn."),
     click.option("--starred", is_flag=True, help="Only in starred sessions."),
     click.option("--open", "is_open", is_flag=True, help="Show the turn of the first match."),
     json_option,
     cls=QueryCommand,
     pass_context=True,
+    examples=(
+        "plait search parser error\n"
+        'plait search "rate limit" tool:Bash outcome:failed\n'
+        'plait search --exact "def load(" --since 30d'
+    ),
 )
 def search_command(
     ctx: click.Context,

@@ -69,27 +69,28 @@ STEP = 0.2
     click.option(
         "--name", "names", multiple=True, help="A host name that other machines use for it."
     ),
-    click.option("--open/--no-open", "is_opened", default=None, help="Open a browser or not."),
+    click.option("--open/--no-open", "is_opened", default=None, help="Whether to open a browser."),
     click.option(
         "--until-idle",
         "idle",
         type=click.FloatRange(min=0, min_open=True),
         metavar="HOURS",
-        help="Stop when no page was open for this many hours.",
+        help="Stop after this many hours without an open page.",
     ),
     click.option("--read-only", "is_read_only", is_flag=True, help="Do not allow edits."),
     click.option("--lake", metavar="URL", help="Serve this lake instead of local sessions."),
-    click.option("--policy", metavar="FILE", help="Who may see what in the lake."),
+    click.option("--policy", metavar="FILE", help="A file that says who may see what in the lake."),
     click.option("--new-key", metavar="NAME", help="Create a key for a person and exit."),
     click.option("--stop", "is_stopped", is_flag=True, help="Stop the running server."),
     click.option("--gallery", hidden=True, help="Show this folder if you have no sessions yet."),
-    click.option("--background", "is_background", is_flag=True, hidden=True, help="Say nothing."),
+    click.option("--background", "is_background", is_flag=True, hidden=True, help="Print nothing."),
+    examples=("plait serve\nplait serve --port 9000 --no-open\nplait serve --stop"),
 )
 def serve_command(request: Request, /, **asked: Any) -> None:
     """Browse your sessions in a web browser, updated live.
 
-    Only you can read it: a file that belongs to you lets your browser in. Nothing is loaded
-    from elsewhere, and nothing leaves this machine.
+    Only you can read the page: your browser gets in with a key from a file that belongs to you.
+    Nothing is loaded from other servers, and nothing leaves this machine.
     """
     host = asked["host"]
     if not is_local(host) and not asked["allow_remote"]:
@@ -215,7 +216,7 @@ def report_reading(request: Request, *, is_silent: bool) -> Iterator[ReadingCall
                 if progress:
                     output.note(progress.problem, no_wrap=True)
                 elif share is not None:
-                    output.note("all sessions are read", no_wrap=True)
+                    output.note("all sessions have been read", no_wrap=True)
                 bar = share = None
             elif is_terminal:
                 if progress.total and bar is None:
@@ -279,6 +280,7 @@ def running_file(request: Request) -> Path:
         is_flag=True,
         help="Print the key for programs instead.",
     ),
+    examples=("plait open\nplait open latest --turn 12"),
 )
 def open_command(
     request: Request,
@@ -287,7 +289,7 @@ def open_command(
     is_printed: bool,
     is_key_printed: bool,
 ) -> None:
-    """Open Plait in your web browser, at SESSION and a turn of it if named.
+    """Open Plait in your web browser, at SESSION and its turn if given.
 
     If no server is running for these sessions, one is started in the background. It stops after
     four hours without an open page; `plait serve --stop` stops it at once.
@@ -320,7 +322,7 @@ def _page_path(request: Request, name: str, turn: int | None) -> str:
     if known is None:
         raise UserError(
             f"'{session.path}' is outside the served folders",
-            "name its folder: `--root`",
+            "add its folder with `--root`",
         )
     return f"/s/{known}?turn={turn}" if turn else f"/s/{known}"
 
@@ -351,7 +353,7 @@ def _start_server(request: Request) -> RunningServer:
         if has_ended:
             break
         time.sleep(0.05)
-    raise SourceError("the server did not start", f"'{log}' says why")
+    raise SourceError("the server did not start", f"'{log}' has the reason")
 
 
 def _private(path: str, flags: int) -> int:

@@ -290,7 +290,7 @@ def _read_config(path: Path) -> dict[str, Any]:
             from difflib import get_close_matches
 
             near = get_close_matches(key, KEYS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(KEYS)}"
+            hint = f"did you mean '{near[0]}'?" if near else f"settings are {', '.join(KEYS)}"
             raise ConfigError(f"unknown setting '{key}' in '{path}'", hint)
         if not _is_of(KEYS[key], value):
             raise ConfigError(f"setting '{key}' in '{path}' must be {NAMES[KEYS[key]]}")
@@ -378,7 +378,7 @@ def check_choice(name: str, chosen: str, choices: Sequence[T]) -> T:
     for choice in choices:
         if choice == chosen:
             return choice
-    raise ConfigError(f"unknown {name} '{chosen}'", f"known are {', '.join(choices)}")
+    raise ConfigError(f"unknown {name} '{chosen}'", f"values are {', '.join(choices)}")
 
 
 def plait_command(*, is_anywhere: bool = False) -> str:
@@ -559,7 +559,7 @@ def load_prices(own: Path | None) -> "Prices":
     try:
         return Prices(parse_price_file(own.read_text(encoding="utf-8"), str(own)))
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
+        reason = getattr(error, "strerror", None) or "it is not a text file"
         raise ConfigError(f"cannot read the prices in '{own}': {reason.lower()}") from error
 
 

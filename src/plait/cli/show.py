@@ -65,6 +65,11 @@ MOST_NAMED = 4
     click.option("--thinking", is_flag=True, help="Also show thinking."),
     click.option("--raw", is_flag=True, help="The original records."),
     json_option,
+    examples=(
+        "plait show latest\n"
+        "plait show 3f2a --turn 12 --depth all\n"
+        "plait show latest --outcome failed"
+    ),
 )
 def show_command(
     request: Request,
@@ -141,7 +146,7 @@ def _print_page(
         print_totals(output, shown, totals)
         page.print(reading.iter_blocks(shown, turns))
         if not (turns or is_complete):
-            output.print("no such call here; `--branch` looks at branches and agents")
+            output.print("no such call here; `--branch` shows branches and agents")
         elif page.before is None:
             output.print_message(
                 f"nothing to show at depth {depth}: `plait doctor` accounts for every line"

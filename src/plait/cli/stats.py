@@ -59,12 +59,12 @@ COPIED = "copies of others, or nothing in this period"
 SILENT = "no conversation, only summaries, titles or notes of Claude Code"
 OTHER_COUNTS = (
     ("words_typed", "word typed", "words typed"),
-    ("words_said", "word by the model", "words by the model"),
+    ("words_said", "word by Claude", "words by Claude"),
     ("commands", "slash command", "slash commands"),
     ("shell_lines", "shell line typed after !", "shell lines typed after !"),
-    ("queued", "prompt typed while it worked", "prompts typed while it worked"),
+    ("queued", "prompt queued while Claude worked", "prompts queued while Claude worked"),
     ("retracted", "prompt retracted or sent again", "prompts retracted or sent again"),
-    ("interruptions", "interruption by you", "interruptions by you"),
+    ("interruptions", "interruption", "interruptions"),
     ("rejected", "call you rejected", "calls you rejected"),
     ("rewinds", "rewind to an earlier point", "rewinds to an earlier point"),
     ("compactions", "compaction of the context", "compactions of the context"),
@@ -81,6 +81,7 @@ OTHER_COUNTS = (
     filter_options,
     no_index_option,
     json_option,
+    examples=("plait stats\nplait stats latest\nplait stats shop --since 30d"),
 )
 def stats_command(
     request: Request,
@@ -95,8 +96,8 @@ def stats_command(
 ) -> None:
     """Count prompts, tool calls, models, agents, files and hours of the day.
 
-    Of all sessions, one SESSION or one PROJECT. Every record counts once, for the session that
-    started first, however often it was copied.
+    Covers all sessions, one SESSION or one PROJECT. A record that was copied to several sessions
+    counts once, for the earliest.
     """
     zone, time = parse_zone(timezone), now()
     start, end = parse_time_option(since, time, zone), parse_time_option(until, time, zone)
@@ -166,7 +167,7 @@ def _percent(part: int, total: int) -> str:
     if not part or not total:
         return ""
     share = 100 * part / total
-    return f"{share:.0f} %" if share >= 1 else "<1 %"
+    return f"{share:.0f}%" if share >= 1 else "<1%"
 
 
 def tool_name(name: str) -> str:

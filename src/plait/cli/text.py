@@ -52,7 +52,7 @@ def expand_commands(text: str, roots: Sequence[str] = ()) -> str:
 
 def format_number(count: int) -> str:
     """Format a whole number with its digits in groups of three."""
-    return f"{count:,}".replace(",", " ")
+    return f"{count:,}"
 
 
 def sort_by_count(counts: Mapping[str, int]) -> dict[str, int]:

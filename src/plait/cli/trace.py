@@ -110,6 +110,10 @@ _content_options = combine_options(
     ),
     click.option("--dry-run", is_flag=True, help="Show what would be sent; send nothing."),
     json_option,
+    examples=(
+        "plait trace send latest --to http://localhost:4318\n"
+        "plait trace send --all --to traces.json --dry-run"
+    ),
 )
 def send_command(request: Request, /, **asked: Any) -> None:
     """Send traces of sessions to a collector, or write them to a file.
@@ -242,6 +246,7 @@ MOST_FAILED = 5
         help="Sessions to show.",
     ),
     json_option,
+    examples="plait trace status",
 )
 def status_command(request: Request, limit: int, as_json: bool) -> None:
     """Show what was sent of each session, what is waiting, what was rejected, and errors.
@@ -333,6 +338,7 @@ def _status_lines(found: SendingStatus, target: str | None) -> list[str]:
     "flush",
     click.option("--refused", is_flag=True, help="Also retry what was rejected."),
     json_option,
+    examples=("plait trace flush\nplait trace flush --refused"),
 )
 def flush_command(request: Request, refused: bool, as_json: bool) -> None:
     """Send what is waiting now, without waiting for the next retry."""

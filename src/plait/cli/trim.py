@@ -238,13 +238,13 @@ def _print_presets(request: Request, session: "Session", effects: "Sequence[Pres
         format_money_column([getattr(size.cost_usd, name, None) for size in sizes], UNKNOWN)
         for name in ("warm", "cold")
     )
-    headings = ("", "tokens", "cache warm", "cache cold", "saved", "paid back after")
+    headings = ("", "tokens", "cache warm", "cache cold", "saved", "break-even after")
     rows: list[tuple[str | Text, ...]] = [tuple(Text(name, style="dim") for name in headings)]
     rows.append((Text("now", style="dim"), tokens[0], warm[0], cold[0], "", ""))
     for place, effect in enumerate(effects, 1):
         share = format_saved_share(effect.before, effect.after) if effect.before.tokens else UNKNOWN
         turns = effect.break_even_turns
-        payback = UNKNOWN if turns is None else f"{turns:.1f} turns" if turns else "at once"
+        payback = UNKNOWN if turns is None else f"{turns:.1f} turns" if turns else "immediately"
         rows.append((effect.preset, tokens[place], warm[place], cold[place], share, payback))
     output.print_grid(rows, right=range(1, 6), gap=3)
     output.print("")

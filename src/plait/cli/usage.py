@@ -184,13 +184,17 @@ class Report:
     click.option(
         "--breakdown", "-b", "is_full", is_flag=True, help="Split by model, agents and branches."
     ),
-    click.option("--statusline", is_flag=True, help="One short line: today, this block, the pace."),
-    click.option("--prices", "own", metavar="FILE", help="Your own prices, as TOML or JSON."),
+    click.option(
+        "--statusline", is_flag=True, help="Print one short line: today, this block, the rate."
+    ),
+    click.option(
+        "--prices", "own", metavar="FILE", help="A file with your own prices, as TOML or JSON."
+    ),
     click.option("--order", type=click.Choice(["asc", "desc", "cost"]), help="Order of the rows."),
     click.option(
         "-n", "--limit", type=click.IntRange(1), help="Only this many rows: the newest or largest."
     ),
-    click.option("--by", metavar="LIST", help="A cross table: project,model,week."),
+    click.option("--by", metavar="LIST", help="Show a cross table: project,model,week."),
     click.option(
         "--of", type=click.Choice(["cost", "tokens"]), default="cost", help="Content of its cells."
     ),
@@ -217,8 +221,8 @@ def usage_command(
 ) -> None:
     """Show tokens and cost by day, week, month, session, project, model, agent or 5-hour block.
 
-    Each response is counted once over all files, at the prices of its day. Models without a known
-    price are listed and not part of the sum.
+    Each response is counted once across all logs, at the prices of its day. Models without a known
+    price are listed but not included in the total.
     """
     zone, time = parse_zone(timezone), now()
     start, end = parse_time_option(since, time, zone), parse_time_option(until, time, zone)
@@ -452,7 +456,7 @@ def _show_blocks(report: Report) -> None:
     _print_report(report, lines, [Line(("total",), totals.total, "bold")], notes)
     if untimed.total.responses:
         count = format_count(untimed.total.responses, "response")
-        output.note(f"{count} without a time, in no block")
+        output.note(f"{count} without a time, not in any block")
 
 
 def format_gap(length: timedelta) -> str:
@@ -606,7 +610,7 @@ def parse_dimensions(text: str) -> tuple[Dimension, ...]:
         dimension = next((known for known in DIMENSIONS if known == word.strip()), None)
         if dimension is None:
             known = ", ".join(DIMENSIONS)
-            raise UserError(f"cannot group by '{word.strip()}'", f"possible are {known}")
+            raise UserError(f"cannot group by '{word.strip()}'", f"choose from {known}")
         if dimension in dimensions:
             raise UserError(f"'{dimension}' is named twice", example)
         dimensions.append(dimension)

@@ -52,6 +52,7 @@ PATHS = ("file_path", "path", "notebook_path")
     click.option("--all", "show_all", is_flag=True, help="Also show hooks that took no time."),
     click.option("--thinking", is_flag=True, help="With --json: include thinking."),
     json_option,
+    examples=("plait trace show latest\nplait trace show 3f2a --turn 12"),
 )
 def show_command(
     request: Request,

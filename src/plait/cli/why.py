@@ -57,7 +57,7 @@ counts_option = click.option(
     "why",
     session_argument,
     click.option(
-        "--turn", metavar="TURN", help="Only the requests of this turn: a number or a response."
+        "--turn", metavar="TURN", help="Only the requests of this turn: a number or a response id."
     ),
     click.option("--all", "is_all", is_flag=True, help="Every request, not only expensive ones."),
     counts_option,
@@ -76,8 +76,8 @@ def why_command(
 ) -> None:
     """Explain what SESSION cost: what was sent, what was sent again, and why.
 
-    What a request writes to the cache is new, or was there before: after a pause, in another
-    process or with another model, it is paid for again.
+    Tokens that a request writes to the cache are new or had been cached before. After a pause, in
+    another process or with another model they are paid for again.
     """
     output, source = request.output, request.session(session)
     name: int | str | None = turn
@@ -120,11 +120,11 @@ def _print_why(request: Request, why: "Why", *, is_all: bool, is_turn: bool) -> 
             )
         output.print(table)
         if rest := len(why.requests) - len(shown):
-            more = f"{format_count(rest, 'request')} cost no more than usual; `--all` shows them"
+            more = f"{format_count(rest, 'request')} had normal costs; `--all` shows them"
             output.print(more, style="dim")
     if why.carried:
         turn = why.requests[0].turn if is_turn else None
-        when, cost = (f" after turn {turn}", "had cost by then") if turn else ("", "has cost")
+        when, cost = (f" after turn {turn}", "cost by then") if turn else ("", "has cost")
         output.print("")
         heading = f"the largest items in the context{when}, and what carrying them {cost}"
         output.print(heading, style="bold")

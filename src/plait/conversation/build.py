@@ -269,7 +269,7 @@ class ConversationBuilder:
         node = self.graph.nodes[uuid]
         record = self.record_at(node.place)
         if record is None:
-            gone = "the record is no longer where it was"
+            gone = "the record has moved"
             return [ClientNote(uuid=uuid, file=node.file, line=node.line, kind="gone", text=gone)]
         return self.build_items(record, responses, node.file)
 

@@ -121,7 +121,7 @@ def _select(log: "_Log", loaded: LoadedEntries, number: int) -> BranchRecords:
 def _above(loaded: LoadedEntries, number: int) -> int:
     way = walk_up(loaded, number)
     if len(way) < 2:
-        raise UserError("nothing comes before it: start a new session instead")
+        raise UserError("nothing comes before it; start a new session instead")
     return way[-2]
 
 
@@ -309,7 +309,7 @@ def filter_records(records: Iterable[Record], branch: BranchRecords) -> list[Rec
 
 LONGEST = 200
 """Letters of a prompt that a pointer quotes."""
-POINTER = "where the session goes on"
+POINTER = "where the session continues"
 
 
 def plan_switch(subject: Subject, tip: str) -> Plan:
@@ -318,13 +318,13 @@ def plan_switch(subject: Subject, tip: str) -> Plan:
     size = log.stamp.size
     if resumes_at(log.records, size, tip):
         plan = plan_append(subject, "switch", log.stamp, (log.measures, log.measures), b"", POINTER)
-        notes = ("it goes on from there already",)
+        notes = ("it already continues from there",)
         return replace(plan, steps=(), changes=plan.changes[:1], differences=(), notes=notes)
     line = build_pointer(subject.id, log.records, size, tip)
     if line is None:
         raise UserError(
-            f"the client cannot resume at '{tip[:8]}' in this session",
-            f"`plait fork {subject.id[:8]} --at {tip[:8]}` makes a session that ends there",
+            f"Claude Code cannot resume at '{tip[:8]}' in this session",
+            f"`plait fork {subject.id[:8]} --at {tip[:8]}` creates a session that ends there",
         )
     data = end_line(subject.log, size, line)
     records, size = append_records(log.records, [line]), size + len(data)
@@ -355,8 +355,8 @@ def quote_last_prompt(records: list[Record], chain: tuple[str, ...]) -> str | No
     return None
 
 
-LEFT = "not on the way there"
-ACTIVE = "not on the way to where it goes on"
+LEFT = "not on this branch"
+ACTIVE = "not on the active branch"
 
 
 def plan_fork(
@@ -385,7 +385,8 @@ def plan_fork(
     )
     if is_before_compaction and (plan.after.tokens or 0) > (plan.before.tokens or 0):
         notes.append(
-            "the fork ends before a compaction: it sends what the summary stands for in the source"
+            "the fork ends before a compaction: it sends the messages that the summary "
+            "replaced in the source"
         )
     plan = replace(plan, notes=(*plan.notes, *notes))
     return add_break_even(plan, log.records, datetime.now(UTC)) if prices else plan
@@ -396,7 +397,10 @@ def plan_active_only(subject: Subject, *, title: str | None = None) -> Plan:
     log = load_log(subject.log)
     branch = select_active_branch(log.records, log.stamp.size)
     if branch is None or not build_context(log.records, size=log.stamp.size).resumes:
-        raise UserError("nothing in this session can be resumed", "a whole clone keeps its lines")
+        raise UserError(
+            "nothing in this session can be resumed",
+            "`plait clone` without `--active-only` copies all lines",
+        )
     return plan_branch_copy(subject, log, branch, "clone", ACTIVE, title)
 
 
@@ -437,9 +441,9 @@ def plan_branch_copy(
 
 
 GRAFTED = "from the other session"
-NO_BACKUPS = "files cannot be taken back to how they were then: their backups stay where they are"
+NO_BACKUPS = "files cannot be restored to that point: their backups are not copied"
 BACKUPS = frozenset({"file-history-snapshot", "file-history-delta"})
-ABANDONED = "it holds the same answers on a branch that was left"
+ABANDONED = "it has the same answers on an abandoned branch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,7 +474,7 @@ def plan_graft(
     loaded_log, other = load_log(subject.log), load_log(target.log)
     leaf = find_resumed_leaf(other.records, other.stamp.size)
     if leaf is None:
-        raise UserError(f"nothing can be grafted onto '{target.id}': it cannot be resumed")
+        raise UserError(f"cannot append to '{target.id}': it cannot be resumed")
     active_branch = select_active_branch(other.records, other.stamp.size)
     active = filter_records(other.records, active_branch) if active_branch else []
     branch = select_branch(loaded_log.records, at, since, active)
@@ -503,7 +507,7 @@ def select_branch(
         if known.isdisjoint(_names_of(loaded.records[number]))
     ]
     if not new:
-        raise UserError("the other session already has all of it")
+        raise UserError("the other session already has all of these messages")
     return Branch([loaded.records[number] for number in new], list(_parents(loaded, new)))
 
 
@@ -581,7 +585,7 @@ class _Graft:
             return found
         pointer = build_pointer(ids.session, there, 0, end)
         if pointer is None:
-            raise UserError("the client would not resume at the grafted messages")
+            raise UserError("Claude Code would not resume at the appended messages")
         return [*found, (pointer, POINTER)]
 
     def says(self, kept: list[Record], added: list[tuple[bytes, str]], ids: IdMap) -> Measures:
@@ -635,7 +639,7 @@ def _in_place(graft: _Graft, title: str | None) -> Plan:
     if graft.is_there_already():
         raise Refused(
             f"'{target.id}' already has these answers on another branch",
-            f"`plait switch {target.id[:8]} --branch …` goes on from there",
+            f"`plait switch {target.id[:8]} --branch …` continues from there",
         )
     ids = graft.ids(target.id)
     added = graft.added(ids, graft.leaf, other.records)
@@ -645,7 +649,7 @@ def _in_place(graft: _Graft, title: str | None) -> Plan:
     side_files = graft.list_side_files(target.id)
     size = other.stamp.size + len(data)
     reasons = dict.fromkeys(why for _, why in added)
-    kept = Change("kept", other.lines, "nothing but new lines")
+    kept = Change("kept", other.lines, "only new lines")
     return Plan(
         operation="graft",
         source=target,

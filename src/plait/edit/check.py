@@ -125,7 +125,7 @@ def iter_pointers(record: Record) -> Iterator[tuple[str, str]]:
         named = (*preserved.uuids, preserved.anchor) if preserved else ()
         yield from (("preserved record", uuid) for uuid in dict.fromkeys(named) if uuid)
     elif isinstance(record, BACKUPS):
-        yield from (("record of a backup", uuid) for uuid in dict.fromkeys(_backed_up(record)))
+        yield from (("record of a file backup", uuid) for uuid in dict.fromkeys(_backed_up(record)))
 
 
 def _backed_up(record: FileHistorySnapshot | FileHistoryDelta) -> Iterator[str]:
@@ -234,7 +234,7 @@ def describe_image_fault(picture: Mapping[str, Any]) -> str | None:
         return f"is larger than 5 MB: {len(data):,} bytes of base64"
     shape = parse_image(data)
     if shape is None:
-        return "is no picture in base64: no PNG, JPEG, GIF or WebP"
+        return "is not a base64 image in PNG, JPEG, GIF or WebP format"
     if max(shape.width, shape.height) > MOST_PIXELS:
         return f"is larger than {MOST_PIXELS} pixels: {shape.width} × {shape.height}"
     named = source.get("media_type")
@@ -317,9 +317,9 @@ def not_compact(line: Line, entry: Entry) -> str | None:
         line.data.decode("utf-8")
         is_compact = msgspec.json.format(line.data, indent=-1) == line.data
     except UnicodeDecodeError:
-        return "the line is not valid utf-8"
+        return "the line is not valid UTF-8"
     except msgspec.MsgspecError:
-        return "the line is not json"
+        return "the line is not JSON"
     except RecursionError:
         return None  # nested too deeply to tell
     return None if is_compact else "there are spaces between the fields of the line"
@@ -334,7 +334,7 @@ def unsigned_thought(line: Line, entry: Entry) -> str | None:
     if not is_from_claude(entry):
         return None
     unsigned = any(is_unsigned(block) for block in get_content_blocks(entry))
-    return "a thought has no signature that can be one" if unsigned else None
+    return "a thinking block has no valid signature" if unsigned else None
 
 
 def is_from_claude(record: Record) -> bool:
@@ -424,11 +424,11 @@ def missing_column(line: Line, entry: Entry) -> str | None:
     try:
         written = _columns(line.data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return "its columns are not as they should be"
+        return "its fields have unexpected types"
     outer, inner = MESSAGE_COLUMNS[entry.type]
     lacking = [name for name, form in outer.items() if not _is_of(written, name, form)]
     lacking += [name for name, form in inner.items() if not _is_of(written.message, name, form)]
-    return f"columns are missing: {', '.join(lacking)}" if lacking else None
+    return f"missing fields: {', '.join(lacking)}" if lacking else None
 
 
 def _is_of(columns: Struct, name: str, form: bytes) -> bool:
@@ -486,7 +486,7 @@ def circular_parents(log: CheckedLog) -> Iterator[RuleBreach]:
         first = uuids[min(circle)]
         sentence = "a record is its own parent"
         if len(circle) > 1:
-            sentence = f"the parents of {len(circle)} records lead in a circle"
+            sentence = f"the parents of {len(circle)} records form a cycle"
         yield RuleBreach((count,), sentence, Place(facts.first_places[first], first))
 
 
@@ -530,7 +530,9 @@ def uncalled_result(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find results whose call is nowhere."""
     for call, place in log.facts.results.items():
         if call not in log.facts.calls:
-            yield RuleBreach((call,), f"a result answers {call}, which nobody called", place)
+            yield RuleBreach(
+                (call,), f"a result belongs to call {call}, which does not exist", place
+            )
 
 
 def early_result(log: CheckedLog) -> Iterator[RuleBreach]:
@@ -538,7 +540,7 @@ def early_result(log: CheckedLog) -> Iterator[RuleBreach]:
     for call, place in log.facts.results.items():
         called = log.facts.calls.get(call)
         if called and place.line < called.line:
-            sentence = f"the result of {call} stands before its call in line {called.line}"
+            sentence = f"the result of {call} comes before its call in line {called.line}"
             yield RuleBreach((call,), sentence, place)
 
 
@@ -547,13 +549,13 @@ def changed_thought(log: CheckedLog) -> Iterator[RuleBreach]:
     known = log.original.thoughts if log.original else log.facts.thoughts
     for digest, place in log.facts.thoughts.items():
         if digest not in known:
-            yield RuleBreach((digest,), "a thought is no longer as the model signed it", place)
+            yield RuleBreach((digest,), "a thinking block was changed after it was signed", place)
 
 
 def unresumable(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find that there is a conversation and the client would not go on with it."""
     if log.why_not and log.facts.speakers:
-        sentence = f"the client would not resume it: {log.why_not}"
+        sentence = f"Claude Code would not resume it: {log.why_not}"
         yield RuleBreach(
             (log.why_not,), sentence, Place(max(log.facts.first_places.values()), None)
         )
@@ -562,62 +564,74 @@ def unresumable(log: CheckedLog) -> Iterator[RuleBreach]:
 RULES: tuple[Rule, ...] = (
     Rule(
         "whole line",
-        "a line is one JSON object, nothing torn, glued or padded",
+        "each line is exactly one JSON object",
         check_line=not_an_object,
         binds_all=True,
     ),
-    Rule("unique uuid", "no two lines have one uuid", check_log=repeated_uuid, binds_all=True),
+    Rule(
+        "unique uuid", "each uuid occurs on one line only", check_log=repeated_uuid, binds_all=True
+    ),
     Rule(
         "known parent",
-        "a parent is a record of the session, or none is named; one in another file stays known",
+        "each parent is a record of the session, or of another file if it was before",
         check_log=unknown_parent,
         binds_all=True,
     ),
-    Rule("no circle", "parents lead to a root", check_log=circular_parents, binds_all=True),
+    Rule(
+        "no circle", "following parents leads to a root", check_log=circular_parents, binds_all=True
+    ),
     Rule(
         "kept by compaction",
-        "what a compaction keeps in the context is there",
+        "messages preserved by a compaction exist",
         check_log=lost_preserved,
         binds_all=True,
     ),
     Rule(
         "answered call",
-        "a call behind which the conversation goes on has a result",
+        "each call that the conversation continues after has a result",
         check_log=passed_over_call,
         binds_all=True,
     ),
-    Rule("called result", "a result has its call", check_log=uncalled_result, binds_all=True),
+    Rule("called result", "each result has a call", check_log=uncalled_result, binds_all=True),
     Rule(
         "signed thought",
-        "a thought of Claude has a signature, or the API refuses it",
+        "each thinking block has a signature; the API rejects it otherwise",
         check_line=unsigned_thought,
         binds_all=True,
     ),
     Rule(
         "accepted picture",
-        "a picture is one that the API takes: its kind, its bytes, its size",
+        "each image is accepted by the API: format, data, size",
         check_line=refused_picture,
         binds_all=True,
     ),
     Rule(
         "resumable",
-        "the client goes on with the conversation",
+        "Claude Code can resume the conversation",
         check_log=unresumable,
         binds_all=True,
     ),
-    Rule("answer kept", "a call that had a result has one", check_log=unanswered_call),
-    Rule("call first", "a result stands behind its call", check_log=early_result),
+    Rule("answer kept", "each call that had a result still has one", check_log=unanswered_call),
+    Rule("call first", "each result comes after its call", check_log=early_result),
     Rule(
         "known pointer",
-        "nothing points to a record that went: logical parents, leaves, preserved records, "
-        "backups, the calls of results",
+        "nothing points to a removed record: logical parents, leaves, preserved records, "
+        "backups, calls",
         check_log=unknown_pointer,
     ),
-    Rule("thought unchanged", "a thought is as it was signed, or gone", check_log=changed_thought),
-    Rule("compact line", "a line is valid UTF-8 without spaces between", check_line=not_compact),
+    Rule(
+        "thought unchanged",
+        "each thinking block is unchanged or removed",
+        check_log=changed_thought,
+    ),
+    Rule(
+        "compact line",
+        "each line is valid UTF-8 without spaces between fields",
+        check_line=not_compact,
+    ),
     Rule(
         "required columns",
-        "prompts and answers have the columns that the published description requires",
+        "prompts and answers have the fields that the published schema requires",
         check_line=missing_column,
     ),
 )
@@ -773,7 +787,7 @@ def _no_longer_resumed(plan: Plan, steps: Sequence[Step]) -> Iterator[Violation]
     why_not = find_refusal(iter_client_records(_lines_after(own)), plan.after.bytes)
     source = plan.source.log.path
     if why_not and not find_refusal(iter_client_records(iter_lines(source)), plan.before.bytes):
-        sentence = f"the client would not resume it: {why_not}"
+        sentence = f"Claude Code would not resume it: {why_not}"
         yield Violation("resumable", sentence, path=plan.path)
 
 

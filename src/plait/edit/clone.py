@@ -213,11 +213,11 @@ PIECE = 1 << 20
 SHOWN = 3
 """Differences of each kind that a plan shows."""
 NEW_IDS = "new ids"
-NO_IDS = "nothing in it names this session"
-COPIED_AS_IS = "no record: copied as it is"
-BLANK, BROKEN = "blank", "no record can be read from it"
-CLIENT_READING = "what the client reads of a broken line"
-SPLIT = "records on a broken line, each on a line of its own"
+NO_IDS = "it does not mention this session"
+COPIED_AS_IS = "not a record: copied unchanged"
+BLANK, BROKEN = "blank", "no record can be recovered from it"
+CLIENT_READING = "what Claude Code reads from a broken line"
+SPLIT = "records from a broken line, each on its own line"
 
 Choice: TypeAlias = Callable[[Record], str | None]
 """Says why a record is left out, or None where it is copied."""
@@ -412,7 +412,7 @@ def redirect_copy(plan: Plan, file: Path) -> Plan:
     if file.is_dir():
         file /= plan.path.name
     if file.suffix != LOG_SUFFIX:
-        raise UserError(f"'{file}' is no name of a log", "name a .jsonl file, or a folder")
+        raise UserError(f"'{file}' is not the name of a log", "use a .jsonl file or a folder")
     folder, new_folder = plan.path.with_suffix(""), file.with_suffix("")
     steps = []
     for step in plan.steps:

@@ -92,16 +92,13 @@ MARK = "compressedTurns"
 """By this a compaction is known that was made here."""
 CONTENT = "Conversation compressed"
 OPENING = (
-    "The earlier turns of this conversation were compressed. The user's prompts below stand as "
-    "they were typed; what you answered is summed up behind each. Thoughts and results of tool "
-    "calls are no longer here: look again where you need them."
+    "The earlier turns of this conversation were compressed. The user's prompts below are "
+    "unchanged; your answers are summarised after each. Thinking and tool results are gone: "
+    "look things up again if you need them."
 )
-NO_FORM = (
-    " Your calls of that time are listed in words, for the record only; call tools as you always "
-    "do."
-)
+NO_FORM = " Your earlier tool calls are listed as text, for the record only; call tools as usual."
 
-BEFORE = "Before the first prompt you said:"
+BEFORE = "Before the first prompt, you said:"
 
 
 def build_note(near: Record, parent: str | None, words: str) -> dict[str, Any]:
@@ -360,19 +357,19 @@ def _unfold(items: Iterator[Item]) -> Iterator[Item]:
             yield item
 
 
-GONE = "answers, calls and results of older turns: a summary stands for them"
-WITH_ANSWER = "progress, notices and agents that went with an answer"
-SUMMED = "what stands for the answers of a turn"
-OPENED = "the compaction, and what is said of it"
-LINKED = "it follows what stands in the place of what it followed"
-MOVED = "it stands behind the new compaction"
-WORDS = "a person's words, without the result beside them that went"
-RELEASED = "what a compaction kept stands behind the new one"
-SUMMARY = "what was compressed, in a line"
+GONE = "answers, calls and results of older turns: replaced by a summary"
+WITH_ANSWER = "progress, notices and agents of a removed answer"
+SUMMED = "the summary of a turn's answers"
+OPENED = "the compaction and its message"
+LINKED = "it follows the summary of what it followed"
+MOVED = "it comes after the new compaction"
+WORDS = "a user message without the result that was removed"
+RELEASED = "messages preserved by a compaction come after the new one"
+SUMMARY = "a note that says what was compressed"
 TITLE_WINDOW = 65_536
 """Bytes at the end of a log in which Claude Code looks for the title when it lists sessions."""
-STRAY = "summaries of other sessions, which would name this one now that it is short"
-POINTED = "where the session goes on"
+STRAY = "summaries of other sessions, which Claude Code would show as this session's title"
+POINTED = "where the session continues"
 RESULT_FIELDS = ("toolUseResult", "sourceToolAssistantUUID")
 
 Words = Callable[[Segment], str | None]
@@ -610,14 +607,14 @@ def _is_titled_by_summary(draft: Draft) -> bool:
     return False
 
 
-UNTOUCHED = "newer turns, and what is not sent anyway"
+UNTOUCHED = "newer turns, and what is never sent"
 NOTHING = "nothing to compress"
 NOT_RESUMED = f"{NOTHING}: nothing in this session can be resumed"
-ONLY_CALLS = "(Only tool calls, no words.)"
+ONLY_CALLS = "(Only tool calls, no text.)"
 CALLED = "Tool calls of this turn, without their results:"
-SPENT = "the prompt cache is spent: the next prompt writes what is left to it anew"
-UNCOUNTED = "what the answers that go have cost is no longer counted: it stood with them"
-NO_HELP = "it does not help: these turns are about as short as what would stand for them"
+SPENT = "the prompt cache expires: the next prompt writes the remaining context to it again"
+UNCOUNTED = "the cost of the removed answers is no longer counted"
+NO_HELP = "no gain: the summaries would be about as long as these turns"
 
 
 def plan_compress(
@@ -639,7 +636,7 @@ def plan_compress(
     if keep_last is not None and keep_last < 0:
         raise UserError(f"cannot keep {keep_last} turns")
     if calls not in CALLS:
-        raise UserError(f"calls are not kept as '{calls}'", f"it is one of {', '.join(CALLS)}")
+        raise UserError(f"calls cannot be kept as '{calls}'", f"use one of {', '.join(CALLS)}")
     stamp = read_stamp(subject.log.path)
     before = measure_log(subject.log, stamp.size, prices)
     draft = open_draft(subject.log, iter_lines(subject.log.path, end=stamp.size))
@@ -653,7 +650,7 @@ def plan_compress(
     metadata = {"trigger": "manual", "preTokens": before.tokens or sent, MARK: band.turns}
     going = [part for part in band.segments if any(fate != "stays" for fate in decide_fates(part))]
     numbers = [part.number for part in going if part.number]
-    turns = f"turns {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "a turn"
+    turns = f"turns {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "one turn"
     answers, made = _count_answers_and_calls(going)
     counts = f"{format_count(answers, 'answer')}, {format_count(made, 'tool call')}"
     text = CompactionText(
@@ -666,9 +663,9 @@ def plan_compress(
     )
     if order is None:
         if not band.turns:
-            why = f"{NOTHING}: no turn stands before those that are left alone"
+            why = f"{NOTHING}: there are no turns before the ones left unchanged"
         else:
-            why = f"{NOTHING}: the older turns are compressed already, or hold prompts alone"
+            why = f"{NOTHING}: the older turns are already compressed, or have only prompts"
         return plan_nothing("compress", subject, stamp, before, untouched=NOTHING, why=why)
     note_removed_tokens(draft, weights)
     changes = SideFileChanges(subject, draft)
@@ -735,10 +732,10 @@ def _count_answers_and_calls(segments: Sequence[Segment]) -> tuple[int, int]:
 def _describe_losses(band: Band) -> Iterator[str]:
     going = [part for part in band.segments if any(fate != "stays" for fate in decide_fates(part))]
     answers, calls = _count_answers_and_calls(going)
-    yield f"Claude will know {format_count(answers, 'answer')} of older turns only by a summary"
+    yield f"Claude will know {format_count(answers, 'answer')} of older turns only from a summary"
     if calls:
         yield f"Claude will no longer know the results of {format_count(calls, 'tool call')}"
     messages = [item for part in going for item in part.items if isinstance(item, UserMessage)]
     if files := sum(message.kind in ("document", "skill", "ide") for message in messages):
-        words = "files, skills and notes that went with prompts"
+        words = "files, skills and notes attached to prompts"
         yield f"Claude will no longer see {words}: {files}"

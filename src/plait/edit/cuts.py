@@ -616,8 +616,8 @@ def remove_mentions(record: Record, calls: Set[str]) -> bytes | None:
     return record.raw
 
 
-USAGE_MOVED = "says what its response cost, since the line that said it goes"
-END_MOVED = "says how its response ended, since the line that said it goes"
+USAGE_MOVED = "takes over the usage of its response from a removed line"
+END_MOVED = "takes over the stop reason of its response from a removed line"
 
 
 def keep_response_ends(draft: Draft) -> None:
@@ -822,8 +822,8 @@ def _may_change(record: Record, cut: Cut, place: int, pairs: CallPairs) -> bool:
     return record.is_meta or is_machine_text(text)
 
 
-WITH_CALL = "goes with a call that goes"
-UNLISTED = "lists calls, without those that go"
+WITH_CALL = "removed together with its call"
+UNLISTED = "lists calls without the removed ones"
 REMOVED = "[{kind} removed]"
 """What a prompt says that was nothing but a picture."""
 VIEW = "toolUseResult"

@@ -418,7 +418,7 @@ def plan_nothing(
     )
 
 
-NOTED = "notes how many tokens went beside it"
+NOTED = "notes how many tokens were removed"
 
 
 def weigh_chain(records: Iterable[Record], size: int) -> dict[int, int]:

@@ -257,7 +257,7 @@ def read_entry(home: Path, id_: str) -> JournalEntry:
     data = read_small(folder / OPEN_FILE) or read_small(folder / ENTRY_FILE)
     try:
         if data is None or folder.is_symlink():
-            raise ValueError("there is nothing to read")
+            raise ValueError("the file is missing")
 
         def path(kind: type, value: Any) -> Path:
             if kind is not Path or not isinstance(value, str):
@@ -266,9 +266,9 @@ def read_entry(home: Path, id_: str) -> JournalEntry:
 
         edit = msgspec.convert(json.loads(data), Edit, dec_hook=path)
         if edit.id != id_:
-            raise ValueError(f"it says that it is '{edit.id}'")
+            raise ValueError(f"it belongs to edit '{edit.id}'")
     except (ValueError, msgspec.ValidationError) as error:
-        raise SourceError(f"cannot read what the edit '{id_}' did: {error}") from error
+        raise SourceError(f"cannot read the record of the edit '{id_}': {error}") from error
     return JournalEntry(home, edit)
 
 
@@ -278,9 +278,9 @@ def resolve_in_home(home: Path, name: str) -> Path:
         return state
     parts = PurePosixPath(name).parts
     if not parts or "/" in parts or ".." in parts or "\0" in name or PLAIT_FOLDER in parts:
-        raise ValueError("it names a place that is none of a session's")
+        raise ValueError("it names a path outside the session's")
     if (home / PROJECTS).is_dir() and parts[0] not in PARTS_OF_A_CONFIG:
-        raise ValueError("it names a place that is none of a session's")
+        raise ValueError("it names a path outside the session's")
     return home.joinpath(*parts)
 
 
@@ -303,7 +303,7 @@ def resolve_real_path(home: Path, path: Path) -> Path:
 def check_real_path(home: Path, path: Path) -> None:
     """Refuse a file of the journal whose folder has become a link since."""
     if path.parent.resolve() != path.parent:
-        raise Refused(f"'{path}' has moved: a symlink leads elsewhere")
+        raise Refused(f"'{path}' has moved: its folder is now a symlink")
 
 
 # Is somebody writing to a session now?
@@ -332,7 +332,7 @@ def find_activity(
     parts = [*names, *(part for path in found for part in path.parts)]
     for session in list_running_sessions(home):
         if any(session in part for part in parts):
-            return "a running client has it open"
+            return "a running Claude Code has it open"
     logs = [path for path in found if path.suffix == LOG_SUFFIX]
     if not any(_is_recent(read_file_state(path), now) for path in logs):
         return None
@@ -365,7 +365,7 @@ def _last_foreign_state(path: Path, edits: Sequence[Edit]) -> FileState | None:
     return state
 
 
-PLAN_AGAIN = "make the plan again"
+PLAN_AGAIN = "create the plan again"
 
 
 def create_entry(home: Path, plan: Plan, id_: str, when: datetime) -> JournalEntry:
@@ -373,7 +373,7 @@ def create_entry(home: Path, plan: Plan, id_: str, when: datetime) -> JournalEnt
     steps = tuple(_step_of(home, step) for step in plan.steps)
     places = [path for step in steps for path in step.places]
     if len(set(places)) < len(places):
-        raise ValueError("a plan has one step for a file")
+        raise ValueError("a plan can have only one step per file")
     comes = {step.places[-1] for step in steps if step.kind in ("write", "move")}
     goes = {step.path for step in steps if step.kind in ("remove", "move")}
     edit = Edit(
@@ -569,7 +569,7 @@ def _record_result(entry: JournalEntry, number: int) -> EditStep:
         is_last = there and added and there.size == step.before.size + added.size
         return msgspec.structs.replace(step, after=there if is_last else None)
     if there and step.after and there.inode == step.after.inode and there.size < step.after.size:
-        raise SourceError(f"'{step.path}' is not as it was written")
+        raise SourceError(f"'{step.path}' differs from what was written")
     return step
 
 
@@ -596,9 +596,7 @@ def undo_entry(entry: JournalEntry, *, force: bool = False) -> None:
             check_real_path(entry.home, path)
         objection = _objection(entry, number, step, was_complete=was_complete)
         if objection and not force:
-            raise Refused(
-                f"'{step.places[-1]}' {objection}", "`--force` undoes the edit all the same"
-            )
+            raise Refused(f"'{step.places[-1]}' {objection}", "`--force` undoes the edit anyway")
     with wrap_os_errors(entry.folder):
         if was_complete:
             entry.save("undoing")
@@ -705,30 +703,32 @@ def _objection(
                 if backup is None:
                     return None  # it is back
             if there is None:
-                return "has gone since the edit" if step.before else None
+                return "has been deleted since the edit" if step.before else None
             return None if _is_after(step, there) else "has changed since the edit"
         case "append":
             if step.before is None or read_file_state(entry.appended_path(number)) is None:
                 return None
             if there is None:
-                return "has gone since the edit"
+                return "has been deleted since the edit"
             data, at = entry.appended_path(number).read_bytes(), step.before.size
             done = data[: max(0, there.size - at)]
             if there.size < at or not has_bytes_at(step.path, done, at):
-                raise Refused(f"'{step.path}' no longer holds what was added where it was added")
+                raise Refused(f"'{step.path}' no longer contains the added lines in that place")
             is_grown = there.size > at + len(data) and not step.is_shared
             return "has grown since the edit" if is_grown else None
         case "remove":
             kept = read_file_state(entry.backup_path(number))
             _check_kept(step, kept, is_needed=was_complete)
-            return "is there again" if kept and there and not there.is_same_as(kept) else None
+            return "exists again" if kept and there and not there.is_same_as(kept) else None
         case "move":
             moved = read_file_state(step.target) if step.target else None
             if moved is None:
-                return None if there else "has gone since the edit"
+                return None if there else "has been deleted since the edit"
             if there:
                 return (
-                    None if there.inode == moved.inode else "cannot go back: its old name is taken"
+                    None
+                    if there.inode == moved.inode
+                    else "cannot be moved back: its old name is taken"
                 )
             return None if moved.is_same_as(step.before) else "has changed since the edit"
 
@@ -848,7 +848,7 @@ def note_if_live(plan: Plan) -> Plan:
     """Add a note to a plan that copies a session which is being written to."""
     is_new = plan.steps and not plan.is_in_place
     sign = describe_activity(plan.source) if is_new else None
-    note = f"the session is live: {sign}; what comes later is not in the new one"
+    note = f"the session is live: {sign}; later messages are not in the new session"
     return replace(plan, notes=(*plan.notes, note)) if sign else plan
 
 
@@ -936,12 +936,10 @@ class Journal:
                 case "undoing":
                     undo_entry(entry)
                 case "begun":
-                    hint = f"`plait undo {entry.edit.id}` takes away what there is of it"
+                    hint = f"`plait undo {entry.edit.id}` removes what there is of it"
                     raise Refused(f"the edit '{entry.edit.id}' had not changed any files yet", hint)
                 case state:
-                    raise Refused(
-                        f"the edit '{entry.edit.id}' is {state}, there is nothing to finish"
-                    )
+                    raise Refused(f"the edit '{entry.edit.id}' is {state}, nothing to finish")
             return entry.edit
 
     def forget(self, id_: str) -> Edit:
@@ -958,7 +956,7 @@ class Journal:
         """Hold the lock of the home while the block runs."""
         folder, lock = journal_folder(self.home), self.home / PLAIT_FOLDER / "lock"
         if folder.resolve() != folder:
-            raise Refused(f"'{folder}' is a symlink to another place")
+            raise Refused(f"'{folder}' is a symlink to another location")
         with ExitStack() as stack:
             try:
                 is_ours = stack.enter_context(lock_file(lock, LOCK_SECONDS))
@@ -1007,15 +1005,13 @@ class Journal:
     def _refuse_living(self, session: str, files: list[Path], names: list[str]) -> None:
         sign = self.find_activity(files, names)
         if sign:
-            raise SessionIsLive(
-                f"session '{session}' is live: {sign}", "`--force` edits it all the same"
-            )
+            raise SessionIsLive(f"session '{session}' is live: {sign}", "`--force` edits it anyway")
 
     def _with_later_edit(self, refusal: Refused, edit: Edit) -> Refused:
         paths = {step.path for step in edit.steps}
         for later in self._edits(id_ for id_ in list_edit_ids(self.home) if id_ > edit.id):
             if later.state == "done" and paths & {step.path for step in later.steps}:
-                hint = f"`plait undo {later.id}` takes back what was done to it later"
+                hint = f"`plait undo {later.id}` undoes the later edit"
                 return Refused(refusal.message, hint, *refusal.hints)
         return refusal
 
@@ -1023,7 +1019,7 @@ class Journal:
 def _incomplete_error(edit: Edit) -> Refused:
     what = "its undo" if edit.state == "undoing" else "it"
     return Refused(
-        f"the edit '{edit.id}' ({edit.operation}) is half done: {what} was interrupted",
+        f"the edit '{edit.id}' ({edit.operation}) is incomplete: {what} was interrupted",
         f"`plait undo {edit.id}` restores what was there",
         f"`plait undo {edit.id} --finish` finishes it",
     )
@@ -1047,7 +1043,7 @@ class Journals:
         if id_ is None:
             left = [edit for edit in edits if edit.state != "undone"]
             if not left:
-                raise Refused("there is nothing to undo", LIST_THEM)
+                raise Refused("nothing to undo", LIST_THEM)
             id_ = next((edit.id for edit in left if edit.is_cut_off), left[0].id)
         return self._journal_of(id_).undo(id_, force=force)
 

@@ -36,9 +36,9 @@ from plait.record.json_text import decode_string, is_pointer_field, iter_json_st
 from plait.record.reader import read_if_exists
 from plait.record.types import FileHistoryDelta, FileHistorySnapshot
 
-MOVED = "what it named has gone: now it names the nearest record above"
-UNLISTED = "what a compaction keeps is listed without what has gone"
-NOWHERE = "all that it names has gone"
+MOVED = "the record it named was removed: it now names the nearest one before it"
+UNLISTED = "the list of preserved messages no longer has removed ones"
+NOWHERE = "everything it names was removed"
 BACKUPS = (FileHistorySnapshot, FileHistoryDelta)
 ID = re.compile(rb'"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"')
 OWN, ORIGIN = b"uuid", b"messageUuid"
@@ -254,8 +254,8 @@ def _name_of(record: Record) -> str:
     return record.message_id or record.uuid or ""
 
 
-POINTED = "where the session goes on: its last record goes, and another branch ends later"
-ON_THE_WAY = "hangs on what was sent before it, so that both are sent"
+POINTED = "where the session continues: its last record is removed, and another branch ends later"
+ON_THE_WAY = "attached to the message sent before it, so that both are sent"
 ROUNDS = 3
 
 

@@ -226,7 +226,7 @@ def mentions_any(found: Iterable[Line], directories: DirectoryMap) -> bool:
 
 
 INDEX = "sessions-index.json"
-DIRECTORY, OTHERWISE = "its directory", "nothing in it names the directory"
+DIRECTORY, OTHERWISE = "its directory", "it does not mention the directory"
 MOST_NAMED = 3
 
 
@@ -378,9 +378,9 @@ def _shared(
             continue
         known = [new for _, new in directories.pairs if _knows(data, new)]
         if path.is_symlink():
-            notes.append(f"'{path}' is a link, and stays as it is")
+            notes.append(f"'{path}' is a symlink and is left unchanged")
         elif known:
-            notes.append(f"'{path}' knows '{known[0]}' already, and stays as it is")
+            notes.append(f"'{path}' already has '{known[0]}' and is left unchanged")
         else:
             was = read_stamp(path)
             steps.append(Write(path, partial(_text, path, quiet), was, is_shared=True))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LINES_TO_READ = 200
 """Records after which a log that names no directory is taken to name none."""
 MOST_LISTED = 4
-LIST_THEM = "`plait ls` lists the projects there are"
+LIST_THEM = "`plait ls` lists your projects"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +113,14 @@ def match_directory(known: Sequence[ProjectSessions], name: str) -> str:
         project.directory for project in known if matches_project(project.folder.name, name)
     }
     if not meant:
-        raise UserError(f"no project is called '{name}'", LIST_THEM)
+        raise UserError(f"no project named '{name}'", LIST_THEM)
     called = [item for item in meant if re.split(r"[/\\]", item)[-1] == name]
     around = [item for item in meant if all(is_within(other, item) for other in meant)]
     for found in (meant if exact else called, meant, around):
         if len(found) == 1:
             return next(iter(found))
     shown = ", ".join(f"'{item}'" for item in sorted(meant)[:MOST_LISTED])
-    raise UserError(f"'{name}' matches {len(meant)} directories", f"there are {shown}")
+    raise UserError(f"'{name}' matches {len(meant)} directories", f"they are {shown}")
 
 
 class Plans:
@@ -330,7 +330,7 @@ class Plans:
         known = list(iter_projects(self._archive))
         old, target = match_directory(known, project), _directory(new)
         if target == old:
-            raise UserError(f"'{old}' is already there")
+            raise UserError(f"'{old}' already exists")
         names = DirectoryMap(((old, target),))
         clients: dict[Path, list[MovedFolder]] = {}
         for project_sessions in sorted(known, key=lambda item: len(item.directory)):
@@ -383,13 +383,14 @@ class Plans:
         Paths are those of this machine then. What is here already stays, and is told.
         """
         if not self._archive.roots:
-            raise UserError(
-                "there is no configuration folder to bring it to", "name it with `--root`"
-            )
+            raise UserError("no configuration folder to move it to", "name it with `--root`")
         root = self._archive.roots[0]
         config = (root.config or root.path).resolve()
         if not config.is_dir() or (root.config is None and any(self._archive.files)):
-            raise UserError(f"'{root.path}' is no configuration folder", "name one with `--root`")
+            raise UserError(
+                f"'{root.path}' is not a configuration folder",
+                "choose one with `--root`",
+            )
         here: dict[str, Path] = {
             session.id: session.path.resolve()
             for session in self._archive.sessions
@@ -411,13 +412,13 @@ def find_subject(session: Session) -> Subject:
         )
     if session.is_kept:
         raise Refused(
-            f"session '{session.id}' exists only as a backup: there is nothing to edit",
+            f"session '{session.id}' exists only in the backup and cannot be edited",
             f"`plait restore {quote(session.id[:8])}` restores it first",
         )
     if session.file is None:
         raise UserError(
-            f"session '{session.id}' has no file of its own, only its agents are left",
-            f"`plait ls --long` shows where '{session.id[:8]}' lies",
+            f"session '{session.id}' has no log; only its agents are left",
+            f"`plait ls --long` shows the folder of '{session.id[:8]}'",
         )
     config = session.config or find_config_folder(session.file.path)
     return Subject(session.id, session.file, session.agents + session.journals, config)
@@ -458,7 +459,9 @@ def _project_meant(archive: "Archive", what: SessionRef) -> ProjectSessions | No
     found = [project for project in known if project.directory == directory]
     if len(found) > 1:
         places = ", ".join(f"'{item.config}'" for item in found)
-        raise UserError(f"several clients know '{what}': {places}", "name one with `--root`")
+        raise UserError(
+            f"several configuration folders have '{what}': {places}", "choose one with `--root`"
+        )
     if not found:
         raise UserError(f"no session was started in '{directory}' itself", LIST_THEM)
     return found[0]

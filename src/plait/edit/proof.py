@@ -84,9 +84,9 @@ def first_difference(ours: list[Message], theirs: list[Message]) -> tuple[int, s
     """Return the number of the first message that differs, and how; None where none does."""
     for number, (mine, other) in enumerate(zip_longest(ours, theirs), 1):
         if mine is None:
-            return number, "the client sends one more"
+            return number, "Claude Code sends one more message"
         if other is None:
-            return number, "the client does not send it"
+            return number, "Claude Code does not send it"
         if _comparable(mine) != _comparable(other):
             return number, _describe_difference(mine, other)
     return None
@@ -98,13 +98,13 @@ def _comparable(message: Message) -> str:
 
 def _describe_difference(ours: Message, theirs: Message) -> str:
     if ours[0] != theirs[0]:
-        return f"it is the {theirs[0]}'s, not the {ours[0]}'s"
+        return f"it is from the {theirs[0]}, not the {ours[0]}"
     mine, its = (
         ", ".join(str(block.get("type")) for block in found[1]) for found in (ours, theirs)
     )
     if mine != its:
         return f"it has {its}, not {mine}"
-    return "its words are others"
+    return "its text differs"
 
 
 # Requests of a client on loopback to one short answer; what it sent is kept.
@@ -248,7 +248,7 @@ def _events(body: Json) -> Iterator[bytes]:
 # read, and nothing is written that stays.
 
 
-PROBE = "Plait asks whether this session goes on."
+PROBE = "Plait is checking whether this session resumes."
 SUMMARIZE = "Your task is to create a detailed summary"
 LONGEST = 120.0
 NOWHERE = "http://127.0.0.1:9"

@@ -63,7 +63,7 @@ TRACKED = "trackedFileBackups"
 OF_PLACES = frozenset({"worktree-state", "file-history-snapshot", "file-history-delta"})
 """Lines that hold such fields besides their own directory."""
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})
-THOUGHT = "a thought was left out: it held what should not be shared, and was signed"
+THOUGHT = "a thinking block was left out: it contained sensitive text and is signed"
 OF_ANSWERS = frozenset({"message", "requestId", "apiError", "error", "isApiErrorMessage"})
 SECRET = "‹secret "
 DIRECTORY, NOWHERE = b'"cwd":', b'"cwd":""'
@@ -261,12 +261,12 @@ def redact_lines(path: Path, cleaner: SessionRedactor) -> Iterator[bytes]:
         yield cleaner.redact_line(line) + (b"\n" if line.is_ended else b"")
 
 
-REDACTED = "held what should not be shared"
-NOTHING = "nothing to hide in it"
-STAYS = "the directory of its lines stays as it is, so that it is found and resumed there"
+REDACTED = "contained sensitive text"
+NOTHING = "nothing to redact"
+STAYS = "the working directory is kept, so that Claude Code can find and resume the session"
 KEPT = (
-    "the journal keeps what was there: `plait undo ID --forget` deletes that for ever",
-    "an index that Plait has made forgets the old words when it is next brought up to date",
+    "the journal keeps the original: `plait undo ID --forget` deletes it for good",
+    "the search index forgets the original text at its next update",
 )
 LEAD, BACKUPS = 24, "file-history"
 NOUNS = {"user": "user name", "email": "address", "phone": "telephone number"}
@@ -384,10 +384,10 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
     if earlier:
         count = format_count(earlier, "earlier edit")
         notes.append(
-            f"the journal has bytes of it from {count}, too: `plait undo --list` names them"
+            f"the journal also has parts of it from {count}: `plait undo --list` lists them"
         )
     if files := len(steps) - bool(changed):
-        notes.insert(0, f"{files} {'file' if files == 1 else 'files'} beside its log change too")
+        notes.insert(0, f"{files} {'file' if files == 1 else 'files'} next to its log change too")
     return Plan(
         operation="redact",
         source=subject,
@@ -504,20 +504,20 @@ def _index(data: bytes, session: str, cleaner: SessionRedactor) -> bytes:
 def _notes(cleaner: SessionRedactor, side_files: Iterable[SideFile]) -> list[str]:
     found = Counter(found.kind for found in cleaner.redactor.report.found.values())
     words = [format_count(count, NOUNS.get(kind, kind)) for kind, count in found.items()]
-    notes = [f"hidden: {', '.join(words)}" if words else "nothing to hide was found", STAYS]
+    notes = [f"redacted: {', '.join(words)}" if words else "nothing to redact was found", STAYS]
     if any(
         BACKUPS in side_file.source.parts
         and (cleaner.redact_file(side_file.source) != read_small(side_file.source))
         for side_file in side_files
     ):
-        notes.append("backups of files are cleaned too: to rewind code would write the stand-ins")
+        notes.append("file backups are redacted too: rewinding files would write the placeholders")
     if cleaner.thoughts:
-        notes.append("thoughts that held any of it are left out: they are signed")
+        notes.append("thinking blocks with sensitive text are left out, because they are signed")
     binary = [
         side_file.source
         for side_file in side_files
         if not side_file.is_log and not is_text(read_small(side_file.source) or b"")
     ]
     if binary:
-        notes.append(f"not looked into, because it is no text: {format_count(len(binary), 'file')}")
+        notes.append(f"not checked, because not text: {format_count(len(binary), 'file')}")
     return notes

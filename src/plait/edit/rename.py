@@ -48,7 +48,7 @@ def check_title(words: str) -> str:
 def plan_tag(subject: Subject, word: str | None) -> Plan:
     """Return the plan that tags a session; None takes its tag away."""
     if word is None:
-        return plan_line(subject, "tag", new.make_tag_line(subject.id, ""), "no tag any more")
+        return plan_line(subject, "tag", new.make_tag_line(subject.id, ""), "the tag is removed")
     kept = strip_invisible(word).strip()
     if not kept:
         raise UserError("the tag is empty", "leave it out to remove the tag")
@@ -101,7 +101,7 @@ def plan_append(
         steps=(Append(subject.log.path, data, stamp),),
         before=before,
         after=after,
-        changes=(Change("kept", before.lines, "nothing but a new line"), Change("added", 1, why)),
+        changes=(Change("kept", before.lines, "only a new line"), Change("added", 1, why)),
         differences=(Difference(None, None, None, data.strip(b"\n"), why),),
         read=((subject.log.path, stamp),),
     )

@@ -119,13 +119,13 @@ def close_torn_object(data: bytes) -> dict[str, Any] | None:
     return None
 
 
-GLUED = "records that stood on one line have one each"
-FREED = "a record is freed of the remains that stood beside it"
-TORN = "the words of a torn line are a record again"
-WORDLESS = "a torn line that holds nobody's words goes"
-NULS = "a line of NUL bytes goes"
-ENDED = "a torn line gets its end, so that what is added does not go with it"
-MARKED = "a byte order mark goes: the SDK does not read a line that has one"
+GLUED = "records on one line get a line each"
+FREED = "a record is separated from broken text on its line"
+TORN = "the text of a truncated line becomes a record again"
+WORDLESS = "a truncated line without messages is removed"
+NULS = "a line of NUL bytes is removed"
+ENDED = "a truncated line is terminated, so that added lines stay separate"
+MARKED = "a byte order mark is removed: the SDK cannot read a line that has one"
 
 PADDING = b"\0 \t\r" + BYTE_ORDER_MARK
 WORDED = frozenset({"message", "content", "attachment", "lastPrompt", "summary", "prompt"})
@@ -260,9 +260,9 @@ def remove_byte_order_marks(draft: Draft) -> None:
             draft.rewrite(line, record.raw.removeprefix(BYTE_ORDER_MARK), MARKED)
 
 
-ANSWERED = "a call that was passed over has a result, which says that nobody knows its outcome"
-ALONE = "a result whose call is lost is told in words: without its call the client leaves it out"
-LOST_CALL = "[Result of a tool call that is not in this session any more]"
+ANSWERED = "an unanswered call gets a result that says its outcome is unknown"
+ALONE = "a result without its call becomes text: Claude Code would leave it out"
+LOST_CALL = "[Result of a tool call that is no longer in this session]"
 FRAME_FIELDS = ("isSidechain", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch")
 """What a result has in common with its call."""
 FRAMED = {"isSidechain": False, "userType": "external", "cwd": "", "version": ""}
@@ -355,9 +355,9 @@ def _words_of(result: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": LOST_CALL}, *kept]
 
 
-MISSING = "a parent that is nowhere is replaced by the record that came before"
-ROOTED = "a parent that is nowhere is taken away: nothing came before"
-CIRCULAR = "a circle of parents is cut where it closes"
+MISSING = "a missing parent is replaced by the record before"
+ROOTED = "a missing parent is removed: there is no record before"
+CIRCULAR = "a cycle of parents is cut where it closes"
 
 
 def replace_missing_parents(draft: Draft) -> None:
@@ -470,9 +470,9 @@ def find_client_choice(draft: Draft) -> dict[str, str]:
     }
 
 
-DOUBLE = "a second compaction of the same history goes: the conversation went on from the first"
-KEPT = "what a compaction keeps no longer names records that are gone: it kept nothing else"
-FACTLESS = "a compaction says what caused it: without that no later one can be made"
+DOUBLE = "a duplicate compaction is removed: the conversation continued from the first"
+KEPT = "the list of preserved messages is removed: all of them are missing"
+FACTLESS = "a compaction gets its metadata: without it, Claude Code cannot compact again"
 
 
 def remove_double_compactions(draft: Draft) -> None:
@@ -538,10 +538,10 @@ def add_compaction_facts(draft: Draft) -> None:
             draft.rewrite(line, replace_field(record, "compactMetadata", facts), FACTLESS)
 
 
-AGAIN = "a record that stands in the file already goes"
-RENAMED = "a record whose uuid a later one took has one of its own; the client reads the later one"
-COPIED = "history that was appended again under new ids goes"
-RELINKED = "what went on from a copy goes on from the original"
+AGAIN = "a duplicate record is removed"
+RENAMED = "a record whose uuid a later one reuses gets a new uuid; Claude Code reads the later one"
+COPIED = "history that was appended again with new ids is removed"
+RELINKED = "messages that followed a copy now follow the original"
 VARYING = ("cwd", "gitBranch", "version", "entrypoint", "slug", "userType", "session_id")
 """What a client writes again when it appends an old record again."""
 
@@ -610,11 +610,11 @@ SPOKEN_FIELDS = ("type", "subtype", "message", "attachment", "content", "data")
 """What a copy has in common with its original, besides its time."""
 
 
-UNSIGNED = "a thought without a signature goes: the API refuses it"
-TWICE = "a thought that stands in its answer already goes: the API takes it for a changed one"
-RETYPED = "a picture is called what its bytes say it is"
-REFUSED = "a picture that the API refuses is replaced by a note that says why"
-BLANK = "a prompt of nothing but white space says so: the API refuses blank words"
+UNSIGNED = "a thinking block without a signature is removed: the API rejects it"
+TWICE = "a repeated thinking block is removed: the API would treat it as changed"
+RETYPED = "an image gets the media type of its data"
+REFUSED = "an image that the API rejects is replaced by a note that says why"
+BLANK = "a blank prompt gets a placeholder: the API rejects blank text"
 MANY = 20
 """So many pictures in one request may be as large as any."""
 MANY_PIXELS = 2000
@@ -679,7 +679,7 @@ def _picture(picture: RawBlock) -> RawBlock:
 
 
 def _note(refusal: str) -> RawBlock:
-    return {"type": "text", "text": f"[Image left out: it {refusal}]"}
+    return {"type": "text", "text": f"[Image removed: it {refusal}]"}
 
 
 def _mend_blocks(blocks: list[RawBlock], mend: Callable[[RawBlock], RawBlock]) -> list[RawBlock]:
@@ -726,7 +726,7 @@ def _is_wide(picture: RawBlock) -> bool:
 def _narrow(picture: RawBlock) -> RawBlock:
     if not _is_wide(picture):
         return picture
-    return _note(f"is larger than {MANY_PIXELS} pixels, and there are more than {MANY} pictures")
+    return _note(f"is larger than {MANY_PIXELS} pixels, and there are more than {MANY} images")
 
 
 def fill_blank_prompts(draft: Draft) -> None:
@@ -739,8 +739,8 @@ def fill_blank_prompts(draft: Draft) -> None:
             draft.rewrite(line, replace_field(record, "message", worded), BLANK)
 
 
-TIMED = "the last message has a time: without one the client does not resume"
-POINTED = "a pointer leads back to the conversation: the client does not resume a sidechain"
+TIMED = "the last message gets a time: without it, Claude Code cannot resume"
+POINTED = "a pointer to the conversation is added: Claude Code does not resume a sidechain"
 
 
 def add_leaf_time(draft: Draft) -> None:
@@ -784,86 +784,89 @@ class RepairRule(NamedTuple):
 REPAIR_RULES: tuple[RepairRule, ...] = (
     RepairRule(
         "broken lines",
-        "glued records get a line each, padded and torn ones are records again, NUL bytes go",
+        "separate records on one line, recover padded and truncated ones, remove NUL bytes",
         mend_broken_lines,
     ),
     RepairRule(
-        "byte order mark", "it goes, since the SDK does not read that line", remove_byte_order_marks
+        "byte order mark",
+        "remove byte order marks, because the SDK cannot read such lines",
+        remove_byte_order_marks,
     ),
     RepairRule(
         "repeated records",
-        "a line that says once more what one of the same uuid says goes",
+        "remove lines that repeat a record with the same uuid",
         remove_repeated_records,
     ),
     RepairRule(
         "double compaction",
-        "a second compaction of the same history goes where the first was continued",
+        "remove a second compaction of the same history if the first was continued",
         remove_double_compactions,
         is_lossless=False,
     ),
     RepairRule(
         "compaction without facts",
-        "it gets the fields without which the client can make no other",
+        "add the fields that Claude Code needs to compact again",
         add_compaction_facts,
     ),
     RepairRule(
         "gone from compaction",
-        "records that are gone are taken off the list of what is kept, so that the rest is",
+        "remove missing records from the list of preserved messages, so that the others are sent",
         unlist_missing_records,
     ),
     RepairRule(
         "missing parents",
-        "a record whose parent is nowhere hangs on its call, or on the record before it",
+        "attach records with a missing parent to their call or to the record before",
         replace_missing_parents,
     ),
-    RepairRule(
-        "circles", "parents that lead in a circle are cut where the client cuts them", cut_circles
-    ),
+    RepairRule("circles", "cut cycles of parents where Claude Code cuts them", cut_circles),
     RepairRule(
         "copied history",
-        "a copy of the conversation under new ids goes, what follows hangs on the original",
+        "remove a copy of the conversation with new ids and attach what follows to the original",
         remove_copied_records,
     ),
     RepairRule(
         "passed-over calls",
-        "a call behind which the conversation went on gets a result that says it was interrupted",
+        "add a result to calls that the conversation continued after; it says they were "
+        "interrupted",
         answer_passed_over_calls,
     ),
     RepairRule(
         "results without calls",
-        "what such a result holds is told in words, since the client leaves it out",
+        "turn such results into text, because Claude Code leaves them out",
         describe_orphan_results,
     ),
     RepairRule(
         "refused thoughts",
-        "a thought of Claude that is unsigned, or stands twice in an answer, goes",
+        "remove thinking blocks that are unsigned or occur twice in an answer",
         remove_refused_thoughts,
         is_lossless=False,
     ),
     RepairRule(
         "refused pictures",
-        "a picture is called what it is; one that the API cannot take becomes a note",
+        "correct the media type of images; replace images that the API rejects with a note",
         mend_images,
         is_lossless=False,
     ),
     RepairRule(
         "many pictures",
-        "among more than 20 pictures those larger than 2000 pixels become notes",
+        "if there are more than 20 images, replace those larger than 2000 pixels with a note",
         shrink_many_images,
         is_lossless=False,
     ),
     RepairRule(
         "blank prompts",
-        "a prompt of white space alone says that it is empty",
+        "give blank prompts a placeholder text",
         fill_blank_prompts,
         is_lossless=False,
     ),
     RepairRule(
-        "timeless leaf", "the last message gets a time, else there is no resume", add_leaf_time
+        "timeless leaf",
+        "give the last message a time, so that Claude Code can resume",
+        add_leaf_time,
     ),
     RepairRule(
         "pointer to a sidechain",
-        "a pointer back to the conversation is added, else there is no resume",
+        "add a pointer to the conversation, so that Claude Code can resume",
         point_to_conversation,
     ),
 )
@@ -922,7 +925,7 @@ def list_sent_blocks(draft: Draft) -> frozenset[bytes]:
 
 
 FINE = "nothing to repair"
-UNTOUCHED = "nothing is wrong with it"
+UNTOUCHED = "the session is valid"
 
 
 def needs_repair(subject: Subject, known_of: FindKnown | None = None) -> bool:

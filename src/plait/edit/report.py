@@ -167,7 +167,7 @@ def format_entry(edit_entry: EditEntry) -> str:
     """Say what was done, and whether it still stands."""
     done = PAST_TENSE.get(edit_entry.operation, edit_entry.operation)
     if edit_entry.is_cut_off:
-        return f"{edit_entry.operation}, cut off"
+        return f"{edit_entry.operation}, interrupted"
     return f"{done}, undone" if edit_entry.state == "undone" else done
 
 
@@ -177,7 +177,7 @@ def list_size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
     yield "lines", _figure(before.lines), _figure(after.lines)
     yield "turns", _figure(before.turns), _figure(after.turns)
     yield "size", format_bytes(before.bytes), format_bytes(after.bytes)
-    yield "tokens of the next resume", _tokens(before.tokens), _tokens(after.tokens)
+    yield "tokens sent on resume", _tokens(before.tokens), _tokens(after.tokens)
     was, will_be = before.cost_usd or NO_COST, after.cost_usd or NO_COST
     if was.warm is not None or will_be.warm is not None:
         item, other = format_money_column((was.warm, will_be.warm), UNKNOWN)
@@ -202,29 +202,29 @@ def format_saving(report: EditReport) -> str | None:
     if after.tokens >= before.tokens:
         return None
     saved = format_tokens(before.tokens - after.tokens)
-    words = f"{saved} tokens less in every request, {format_saved_share(before, after)}"
+    words = f"{saved} fewer tokens per request, {format_saved_share(before, after)}"
     if report.break_even_turns is None:
         pays = ""
     elif report.break_even_turns <= 0:
-        pays = "it pays at once: the cache is cold by now"
+        pays = "saves at once: the cache has expired"
     else:
         count = (
             f"{report.break_even_turns:.1f}"
             if report.break_even_turns < 10
             else f"{report.break_even_turns:.0f}"
         )
-        pays = f"the cache that it spends is paid back after {count} turns"
+        pays = f"breaks even after {count} turns"
     return f"{words}; {pays}" if pays else words
 
 
 def format_saved_share(before: Size, after: Size) -> str:
     """Say how much of what was sent is no longer sent."""
     share = 1 - (after.tokens or 0) / before.tokens if before.tokens else 0.0
-    return f"{100 * share:.{0 if share >= 0.1 else 1}f} %"
+    return f"{100 * share:.{0 if share >= 0.1 else 1}f}%"
 
 
 def _figure(count: int) -> str:
-    return f"{count:,}".replace(",", " ")
+    return f"{count:,}"
 
 
 def _tokens(count: int | None) -> str:
@@ -361,8 +361,8 @@ def build_pack_report(packing: "PackPlan", *, is_done: bool) -> EditReport:
         reasons=tuple(
             FateReason(fate, count, why)
             for fate, count, why in (
-                ("kept", kept, "packed as it is"),
-                ("rewritten", packing.redacted, "held what should not be shared"),
+                ("kept", kept, "packed unchanged"),
+                ("rewritten", packing.redacted, "contained sensitive text"),
             )
             if count
         ),
@@ -446,7 +446,7 @@ def list_preset_effects(
 
 def _words(before: Size, after: Size) -> str:
     if before.tokens is None or after.tokens is None:
-        return "how much is not known"
+        return "savings unknown"
     saved = before.tokens - after.tokens
     share = format_saved_share(before, after)
-    return f"{format_tokens(saved)} tokens less, {share}" if saved else "no token less"
+    return f"{format_tokens(saved)} fewer tokens, {share}" if saved else "no fewer tokens"

@@ -144,7 +144,7 @@ def _iter_names(side_file: SideFile, by_parent: bool) -> Iterator[str]:
 
 
 NO_MEASURES = Measures(0, 0, 0, None)
-WHY_DELETED = "goes with the session; undo brings it back"
+WHY_DELETED = "removed with the session; undo restores it"
 
 
 def plan_delete(subject: Subject) -> Plan:
@@ -157,7 +157,7 @@ def plan_delete(subject: Subject) -> Plan:
     ]
     side_files = [(path, was) for path, was in found if was is not None]
     gone = ((subject.log.path, stamp), *side_files)
-    notes = (f"with it go {len(side_files)} files beside its log",) if side_files else ()
+    notes = (f"also removes {len(side_files)} files next to its log",) if side_files else ()
     return Plan(
         operation="delete",
         source=subject,

@@ -114,7 +114,7 @@ REPORTS: dict[UserMessageKind, str] = {
     "teammate": "a teammate wrote",
     "peer": "another session wrote",
 }
-INTERRUPTED = "the user interrupted here"
+INTERRUPTED = "interrupted by the user"
 OUTCOMES: dict[Outcome, str] = {
     "ok": "ok",
     "failed": "failed",
@@ -317,7 +317,7 @@ def _output(arguments: list[str], turn: TurnDigest, timeout: float) -> bytes:
             pipe.join()
     if process.returncode and not printed.has_enough:
         words = (
-            strip_terminal_codes(complaint.data)[-WORDS:] or f"it ended with {process.returncode}"
+            strip_terminal_codes(complaint.data)[-WORDS:] or f"it exited with {process.returncode}"
         )
         raise Refused(f"the summariser '{name}' failed for turn {turn.number}: {words}")
     return printed.data

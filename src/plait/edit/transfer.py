@@ -122,7 +122,7 @@ def plan_pack(path: Path, load: PackSource, redactor: "Redactor | None" = None) 
     )
     notes = list(_pack_notes(files, cleaner))
     if odd:
-        notes.append(f"left out, because not every system has such names: {len(odd)} files")
+        notes.append(f"left out, because some systems do not allow such names: {len(odd)} files")
 
     def redact(text: str | None) -> str | None:
         return cleaner.redactor.text(text) if cleaner and text else text
@@ -222,16 +222,16 @@ def _learn_files(files: dict[str, Path], load: PackSource, redactor: "Redactor")
 
 def _pack_notes(files: dict[str, Path], cleaner: SessionRedactor | None) -> Iterator[str]:
     if cleaner is None:
-        yield "nothing is redacted: whoever has the file reads everything"
+        yield "nothing is redacted: anyone who has the file can read everything"
         return
     report = cleaner.redactor.report
     secrets = sum(found.kind == "secret" for found in report.found.values())
     found = len(report.found)
-    yield f"hidden: {found} {'value' if found == 1 else 'values'}, {secrets} of them secret"
+    yield f"redacted: {found} {'value' if found == 1 else 'values'}, {secrets} of them secret"
     logs = [path for name, path in files.items() if not _is_log(name)]
     binary = [path for path in logs if not is_text(read_small(path) or b"")]
     if binary:
-        yield f"not looked into, because they are no text: {len(binary)} files"
+        yield f"not checked, because not text: {len(binary)} files"
 
 
 NO_MEASURES = Measures(0, 0, 0, None)
@@ -240,9 +240,9 @@ MEMORY = "memory"
 Relation: TypeAlias = Literal["equal", "shorter", "longer", "other"]
 """What a session that is here is to the one that comes."""
 RELATION_WORDS: dict[Relation, str] = {
-    "shorter": "is here already, and goes on further in the file: delete it here first to bring it",
-    "longer": "is here already, and goes on further here",
-    "other": "is here already, and is another one",
+    "shorter": "already exists here, and continues in the file: delete it here first to unpack it",
+    "longer": "already exists here and continues further",
+    "other": "already exists here and differs",
 }
 
 
@@ -276,11 +276,9 @@ def plan_unpack(file: Path, config: Path, directory: str, known: Mapping[str, Pa
     come = "1 file comes" if kinds[True] == 1 else f"{kinds[True]} files come"
     notes.append(f"{come}, {found.equal} {'is' if found.equal == 1 else 'are'} here already")
     if any(MEMORY in step.path.parts for step in steps):
-        notes.append(
-            "with it comes what Claude is to remember of the project: read it before you go on"
-        )
+        notes.append("includes Claude's memory of the project: read it before you continue")
     if about.get("redacted"):
-        notes.append("what should not be shared was taken out before it was packed")
+        notes.append("sensitive data was removed before packing")
     return Plan(
         operation="port",
         source=Subject(source if steps else name, own, (), arrival.config),
@@ -366,7 +364,8 @@ class _Arrival:
                 found = stem if stem in self.sessions else None
             if found is None and parts[0] != PROJECT:
                 raise Refused(
-                    f"refusing to open '{self.pack.path}': '{name}' belongs to no session in it"
+                    f"refusing to open '{self.pack.path}': '{name}' does not belong to any "
+                    "session in it"
                 )
             self.groups.setdefault(found, []).append(name)
 
@@ -392,7 +391,7 @@ class _Arrival:
         if here is None and not place.path.exists():
             return True
         if here is not None and here != place.path:
-            words = f"session '{session}' is here already, in '{here.parent.name}'"
+            words = f"session '{session}' already exists here, in '{here.parent.name}'"
             found.conflicts.append(Finding("conflict", words, here))
             return False
         relation = _relation(place.path, place.content())
@@ -416,7 +415,7 @@ class _Arrival:
             elif _relation(place.path, place.content()) == "equal":
                 found.equal += 1
             else:
-                words = f"'{place.path.name}' is here already, and is another one"
+                words = f"'{place.path.name}' already exists here and differs"
                 found.conflicts.append(Finding("conflict", words, place.path))
 
     def prompts(self, sessions: Iterable[str]) -> Iterator[Step]:

@@ -130,8 +130,8 @@ def loads_tools(block: dict[str, Any]) -> bool:
 
 MOST = 100
 """Pictures that the API takes in one request."""
-REFUSED = "picture that the API refuses"
-TOO_MANY = "picture beyond the 100 that the API takes"
+REFUSED = "image that the API rejects"
+TOO_MANY = "image beyond the 100 that the API accepts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class LogImage:
         data = get_text(source, "data") or ""
         shape = parse_image(data) if get_text(source, "type") == "base64" else None
         size = f", {shape.width} × {shape.height}" if shape and shape.width else ""
-        return f"[picture left out: {get_text(source, 'media_type') or 'unknown'}{size}]"
+        return f"[image removed: {get_text(source, 'media_type') or 'unknown'}{size}]"
 
 
 def list_images(record: Record) -> Iterator[LogImage]:
@@ -193,7 +193,7 @@ def _sent(log: SentLog) -> Iterable[LogImage]:
         yield from list_images(sent.record)
 
 
-STALE = "stale reading of a file"
+STALE = "outdated read of a file"
 REPEATED = "repeated reminder"
 PATHS = ("file_path", "notebook_path")
 RANGE = ("offset", "limit", "pages")
@@ -421,7 +421,7 @@ def describe_shortfall(log: SentLog, preset: Preset | CustomPreset) -> str | Non
     name = preset.name if isinstance(preset, CustomPreset) else preset
     return (
         f"'{name}' would leave {rule.share:.0%} of what the messages took; "
-        f"{log.weight / total:.0%} is left: what people and Claude said, and the newest turns, stay"
+        f"{log.weight / total:.0%} is left: prompts, answers and the newest turns stay"
     )
 
 
@@ -448,7 +448,7 @@ def parse_custom_presets(tables: Mapping[str, Any]) -> dict[str, CustomPreset]:
         for key, value in table.items():
             if key not in CUSTOM_KEYS:
                 known = ", ".join(CUSTOM_KEYS)
-                raise ConfigError(f"unknown setting '{key}' of {where}", f"known are {known}")
+                raise ConfigError(f"unknown setting '{key}' of {where}", f"options are {known}")
             kind, allowed = CUSTOM_KEYS[key]
             if type(value) is not kind or value not in allowed:
                 limits = "true or false" if kind is bool else f"a whole number up to {allowed[-1]}"
@@ -469,7 +469,7 @@ def find_preset(name: str, custom: Mapping[str, CustomPreset]) -> Preset | Custo
         return custom[name]
     known = (*PRESETS, *custom)
     near = get_close_matches(name, known, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+    hint = f"did you mean '{near[0]}'?" if near else f"options are {', '.join(known)}"
     raise UserError(f"unknown preset '{name}'", hint)
 
 
@@ -495,7 +495,7 @@ class _Trimming:
             if record.type == "progress":
                 unsent.append(Cut(record.line, None, None, "progress"))
             elif (record.type or "").startswith("api-request"):
-                unsent.append(Cut(record.line, None, None, "log of requests"))
+                unsent.append(Cut(record.line, None, None, "request log"))
         unsent = [*unsent, *find_refused_images(self.log)]
         self._take(unsent, is_needed=True)
         if self.weight > (self.rule.share + SLACK) * self.full_weight:
@@ -579,7 +579,7 @@ class _Trimming:
             if self.is_open(sent.record.line):
                 for picture in list_images(sent.record):
                     if picture.inner is not None:
-                        yield picture.cut("picture in a result")
+                        yield picture.cut("image in a result")
 
     def results(self) -> Iterator[Cut]:
         """Yield results whose place a line takes, but for those written to be read."""
@@ -671,14 +671,14 @@ def _is_typed(record: Record) -> bool:
 
 SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
 REQUESTS = "api-request"
-"""What the types of the client's own log of requests begin with."""
+"""What the types of Claude Code's own request log begin with."""
 RECORD_CUTS: tuple[tuple[str, Callable[[Record], bool], str], ...] = (
     ("progress", lambda record: record.type == "progress", "progress"),
-    ("snapshots", lambda record: record.type in SNAPSHOTS, "snapshot of files"),
+    ("snapshots", lambda record: record.type in SNAPSHOTS, "file snapshot"),
     (
         "request_logs",
         lambda record: (record.type or "").startswith(REQUESTS),
-        "log of requests",
+        "request log",
     ),
     (
         "attachments",
@@ -787,7 +787,7 @@ class _Chosen:
         known = dict.fromkeys((*pairs.calls, *pairs.results))
         begun = [item for item in known if item.startswith(name)]
         if len(begun) != 1:
-            why = f"{len(begun)} calls begin" if begun else "no call begins"
+            why = f"{len(begun)} calls start" if begun else "no call starts"
             raise UserError(f"{why} with '{name}'", "`plait show SESSION --json` has their ids")
         return begun
 
@@ -816,8 +816,8 @@ LONGEST = 48
 """Characters of what a call was about."""
 NOUNS = {
     "thoughts": ("thought", "thoughts"),
-    "pictures": ("picture or document", "pictures or documents"),
-    "notes": ("note of the client", "notes of the client"),
+    "pictures": ("image or document", "images or documents"),
+    "notes": ("note of Claude Code", "notes of Claude Code"),
 }
 REMINDER_TAG = "<system-reminder>"
 
@@ -900,7 +900,7 @@ def _largest(found: Mapping[str, int], calls: Mapping[str, str]) -> str:
 
 
 def _tokens(count: int) -> str:
-    return f"about {count:,} tokens".replace(",", " ")
+    return f"about {count:,} tokens"
 
 
 def _format_list(parts: Iterable[str]) -> str:
@@ -909,10 +909,10 @@ def _format_list(parts: Iterable[str]) -> str:
 
 
 NOTHING = "nothing to trim"
-UNTOUCHED = "nothing of it was asked to go"
-CACHE = "the prompt cache is spent: what remains is written to it once more"
-SPARED = "what a person said stays, and what only the provider can write is not shortened"
-USAGE = "`usage` tells what was sent then, and no longer matches the contents"
+UNTOUCHED = "not selected"
+CACHE = "the prompt cache expires: what remains is written to it again"
+SPARED = "prompts stay, and signed blocks are not shortened"
+USAGE = "`usage` shows what was sent then; it no longer matches the contents"
 
 
 Chosen = Callable[[Sequence[Record], int], Iterable[Cut]]
@@ -970,7 +970,7 @@ def plan_cuts(
     # Raise where the client went on with the session, and would not with what is left.
     why_not = find_refusal(draft.records, draft.size) if sent.resumes else None
     if why_not:
-        raise UserError(f"refusing to trim: the client would not resume what is left ({why_not})")
+        raise UserError(f"refusing to trim: Claude Code could not resume what is left ({why_not})")
     note_removed_tokens(draft, weights)
     drafted = DraftedLog(subject.log, stamp.size, draft)
     stays = side_files.stays

@@ -151,7 +151,7 @@ class _TrajectoryWriter:
         """Return the step that names agents which no call names."""
         refs = [ref for name in self.transcript.unnamed for ref in self._refs([name])]
         results = [{"subagent_trajectory_ref": [ref]} for ref in refs]
-        extra = {"kind": "agents that no call names"}
+        extra = {"kind": "agents without a call"}
         step = {"step_id": number, "source": "system", "message": "", "extra": extra}
         return {**step, "observation": {"results": results}} if results else step
 

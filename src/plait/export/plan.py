@@ -641,7 +641,7 @@ def export(
     to the losses.
     """
     if format_ not in EXPORTERS:  # checked at once, not with the first file
-        raise UserError(f"unknown format '{format_}'", f"there are {', '.join(EXPORTERS)}")
+        raise UserError(f"unknown format '{format_}'", f"formats are {', '.join(EXPORTERS)}")
     return _files(plan, format_, jobs, [] if losses is None else losses)
 
 

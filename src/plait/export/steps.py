@@ -321,22 +321,22 @@ class _StepBuilder:
 
 
 LEFT_OUT_WORDS: dict[str, tuple[str, str | None]] = {
-    "told": ("line of the client in the user's place", "lines of the client in the user's place"),
-    "said": ("passage of the model", "passages of the model"),
+    "told": ("Claude Code message in user messages", "Claude Code messages in user messages"),
+    "said": ("model passage", "model passages"),
     "thought": ("thought", None),
     "called": ("call", None),
     "answered": ("result", None),
     "shown": ("block of another kind", "blocks of another kind"),
     "compacted": ("compaction", None),
-    "noted": ("note of the client", "notes of the client"),
+    "noted": ("note of Claude Code", "notes of Claude Code"),
     AGAIN: ("block that was written twice", "blocks that were written twice"),
-    FOLDED: ("item out of the reading order", "items out of the reading order"),
-    "wordless": ("thought without its words", "thoughts without their words"),
+    FOLDED: ("item outside the reading order", "items outside the reading order"),
+    "wordless": ("thinking block without text", "thinking blocks without text"),
     "pictures": ("picture", None),
     "documents": ("document", None),
     "branches": ("other branch", "other branches"),
     "agents": ("agent", None),
-    "times": ("time that the log does not say", "times that the log does not say"),
+    "times": ("time missing from the log", "times missing from the log"),
 }
 """What is left out, one of it and several; items first, what is no item after them."""
 
@@ -359,4 +359,4 @@ def format_left_out(counts: Mapping[str, int]) -> str:
 def format_left_out_note(format_: str, counts: Counter[str]) -> str | None:
     """Return what a document says of what it does not hold, None where that is nothing."""
     found = format_left_out(counts)
-    return f"Not held by this {format_} document, and counted in it: {found}." if found else None
+    return f"Not contained in this {format_} document, only counted: {found}." if found else None

@@ -44,33 +44,17 @@ TOOL = "claude"
 DIVIDER = "---"
 QUOTED = (" ", "\t", "\n")
 MOST_LINES = 10_000_000
-BY_NOTE = "by a note beside the commit"
+BY_NOTE = "from a Git note"
 REASONS: Mapping[WhyUnknown, str] = {
     "": "",
-    "before": "it stood there before any session that is known",
-    "between": "it came by hand or by a command, between what sessions tell",
-    "several": "the same line was written more than once: it may be either",
-    "moved": "a turn moved it: it may count for that turn, or for whoever wrote it first",
-    "again": "it had gone and came again, and no log says how",
-    "earlier": "Git has it in a commit from before it was written",
-    "unread": "no log says what the file held",
+    "before": "written before the first known session",
+    "between": "written by hand or by a command between sessions",
+    "several": "written more than once: either may be the author",
+    "moved": "moved by a turn: that turn or the first author may count",
+    "again": "removed and added again, which no log explains",
+    "earlier": "committed to Git before it was written",
+    "unread": "the content is not in any log",
 }
-"""Part of the JSON of `plait blame`, so these words stay as they are."""
-REASONS_SHOWN = {
-    REASONS["before"]: "written before the first known session",
-    REASONS["between"]: "written by hand or by a command between sessions",
-    REASONS["several"]: "written more than once: either may be the author",
-    REASONS["moved"]: "moved by a turn: that turn or the first author may count",
-    REASONS["again"]: "removed and added again, which no log explains",
-    REASONS["earlier"]: "committed to Git before it was written",
-    REASONS["unread"]: "the content is not in any log",
-    BY_NOTE: "from a Git note",
-}
-
-
-def format_why(why: str) -> str:
-    """Return the reason of an uncertain line as people read it."""
-    return REASONS_SHOWN.get(why, why)
 
 
 class BlamedLine(Struct, frozen=True, kw_only=True):
@@ -316,7 +300,7 @@ def compute_blame(history: FileHistory, *, has_notes: bool = True) -> Blame:
         if known is None:
             raise UserError(
                 f"'{history.path}' does not exist, and no session knows it",
-                "--as gives the path that sessions know; `plait files SESSION` lists their paths",
+                "use `--as PATH` with a path from `plait files SESSION`",
             )
         version, as_of = known, known.time
     assert version.text is not None
@@ -397,7 +381,7 @@ def _apply_notes(
         note = notes.get(line.commit or "") if line.certainty == "unknown" else None
         author = note.find_author(git_line.path, git_line.number) if note else None
         if author and author.person is not None:
-            why = f"a note beside the commit says that {author.person} typed it"
+            why = f"a Git note says that {author.person} typed it"
             line = replace(line, why=why)
         elif author:
             line = replace(
@@ -463,7 +447,7 @@ def plan_notes(blame: Blame, git: FileInGit | None) -> NotePlan:
     """Return the notes that would attribute a file's committed lines to sessions."""
     if git is None or not blame.has_git:
         raise UserError(
-            f"'{blame.path}' is in no commit", "notes belong to commits: commit it first"
+            f"'{blame.path}' is not committed", "notes belong to commits: commit the file first"
         )
     by_commit: dict[str, list[tuple[BlamedLine, CommittedLine]]] = {}
     for line, git_line in zip(blame.lines, git.blame(), strict=True):
@@ -487,9 +471,9 @@ def _plan_note(
     extended = add_claims(note, commit, first.commit.author, claims)
     why = ""
     if before is not None and note is None:
-        why = "the note that is there is none of git-ai"
+        why = "the existing note is not from git-ai"
     elif note is not None and note.files == extended.files:
-        why = "the note that is there says who wrote this file"
+        why = "the existing note already covers this file"
     return PlannedNote(
         commit=commit,
         summary=first.commit.summary,
@@ -506,7 +490,9 @@ def write_notes(plan: NotePlan) -> int:
     """Write the notes of a plan and return how many; one that changed meanwhile is refused."""
     for note in plan.to_do:
         if run_git(plan.top, "notes", f"--ref={NOTES_REF}", "show", note.commit) != note.before:
-            raise UserError(f"the note of {note.commit[:10]} has changed since", "look at it again")
+            raise UserError(
+                f"the note of {note.commit[:10]} has changed since", "run the command again"
+            )
         assert note.after is not None
         blob = _write_git(plan.top, note.after.encode(), "hash-object", "-w", "--stdin").strip()
         add = ("notes", f"--ref={NOTES_REF}", "add", "-f", "-C", blob, note.commit)
@@ -522,8 +508,8 @@ def _write_git(top: str, data: bytes, *arguments: str) -> str:
     try:
         done = subprocess.run(command, input=data, capture_output=True, timeout=TIMEOUT)  # noqa: S603  Git
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SourceError(f"Git does not answer: {error}") from error
+        raise SourceError(f"Git does not respond: {error}") from error
     if done.returncode:
         reason = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
-        raise SourceError(f"Git refuses the note: {reason}")
+        raise SourceError(f"Git refused the note: {reason}")
     return done.stdout.decode("utf-8", "replace")

@@ -342,7 +342,7 @@ class FileHistory:
         """Return what the file holds now, None where it is not here."""
         path = self.names.path
         if isinstance(path, Path) and path.exists() and not path.is_file():
-            what = "a folder" if path.is_dir() else "no file"
+            what = "a folder" if path.is_dir() else "no file given"
             raise UserError(f"'{path}' is {what}", "give the path of a text file")
         data = read_small(path) if isinstance(path, Path) and path.is_file() else None
         if data is None:
@@ -394,8 +394,8 @@ def _find_other_copies(given: str, names: FileNames, events: Iterable[FileEvent]
     if len(found) > 1:
         shown = ", ".join(f"'{path}'" for path in sorted(found)[:MOST_LISTED])
         raise UserError(
-            f"sessions know {len(found)} files that end in '{end}'",
-            f"choose one with --as: {shown}",
+            f"sessions have {len(found)} files that end in '{end}'",
+            f"choose one with `--as`: {shown}",
         )
     return next(iter(found), None)
 
@@ -471,7 +471,7 @@ def find_end_of_turn(
     if turn is None:
         last = turns[-1].number if turns else 0
         raise UserError(
-            f"there is no turn {number} in this session",
+            f"no turn {number} in this session",
             f"`plait show {conversations.session[:8]} --depth prompts` lists turns 1 to {last}",
         )
     following = next((turn for turn in turns if turn.number == number + 1), None)
@@ -505,9 +505,7 @@ def parse_moment(
     else:
         changed = [event for event in events if event.is_change]
         if not changed:
-            raise UserError(
-                "no session changed this file", "name the session too: --at SESSION:TURN"
-            )
+            raise UserError("no session changed this file", "add the session: `--at SESSION:TURN`")
         session = archive.session(changed[-1].origin.session)
     own = [event for event in events if event.origin.session == session.id]
     return find_end_of_turn(archive.open(session).conversations, number, own)
@@ -560,15 +558,15 @@ def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
         return _describe_before_first_version(story, is_begun=begun <= moment)
     text = story.text_of(version)
     if text is None or not text.is_whole:
-        why = "only parts of it are logged, as patches"
+        why = "only patches of it are logged"
         if text is None:
-            why = "a change to it is logged, and not what it held"
+            why = "a change is logged, but not the content"
         return FileAt(path=story.path, since=version.time, why=why)
     after, why = story.after(version), ""
     if after is not None and after.is_foreign and version.time < moment:
-        why = f"somebody else changed it before {after.time}"
+        why = f"it was changed by others before {after.time}"
     elif version.completed or not (version.text and version.text.is_whole):
-        why = "lines that no patch shows are as they were seen later"
+        why = "lines not in any patch are as they were seen later"
     return FileAt(
         path=story.path,
         text=text if version.is_there else None,
@@ -584,7 +582,7 @@ def _describe_before_first_version(story: FileStory, *, is_begun: bool) -> FileA
     text = story.text_of(first) if first and first.is_foreign else None
     is_known = text is not None and text.is_whole
     if first is None or not is_known or (first.is_there and not is_begun):
-        return FileAt(path=story.path, why="no session tells of it so early")
+        return FileAt(path=story.path, why="no session saw the file that early")
     return FileAt(
         path=story.path,
         text=text if first.is_there else None,
@@ -631,16 +629,16 @@ def write_files(
         shown = ", ".join(f"'{path}'" for path in there[:MOST_LISTED])
         raise UserError(
             f"refusing to overwrite {format_count(len(there), 'file')}: {shown}",
-            "choose an empty folder, or add --force",
+            "choose an empty folder, or add `--force`",
         )
     out.make()
     written = []
     for file in found:
         named, why = None, file.why
         if file.text is None:
-            why = why if file.is_there else "there was no such file then"
+            why = why if file.is_there else "the file did not exist then"
         elif file.path not in places:
-            why = "its name leads out of the folder"
+            why = "its path is outside the folder"
         else:
             named = names[file.path]
             out.write(named, file.data)

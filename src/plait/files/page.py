@@ -171,7 +171,7 @@ def render_net_change(head: SessionHeader, file: ChangedFile, cut: Cut = CODE) -
     """Render the net change of a file as one patch."""
     net = file.net
     if net is None or not net.is_known:
-        return '<p class="hint">Unknown: the log holds too little of the file to compare.</p>'
+        return '<p class="hint">Unknown: the log has too little of the file to compare.</p>'
     if not net.hunks:
         return '<p class="hint">No net change.</p>'
     table, hidden = render_patch(Patch(file.path, net.hunks, net.added, net.removed), cut)
@@ -261,7 +261,7 @@ def _render_patch(head: SessionHeader, touch: SessionTouch, *, has_room: bool) -
         return render_fetched_details(url, "Patch")
     table, hidden = render_patch(touch.touch.patch, CODE)
     note = (
-        '<p class="hint">Computed: the log holds no patch.</p>'
+        '<p class="hint">Computed: the log has no patch.</p>'
         if touch.touch.patch.is_computed
         else ""
     )
@@ -276,12 +276,10 @@ def _render_patch(head: SessionHeader, touch: SessionTouch, *, has_room: bool) -
 def render_full_patch(touch: SessionTouch) -> str:
     """Render one patch, as much as a page can hold."""
     if touch.touch.patch is None:
-        return '<p class="empty">There is no patch.</p>'
+        return '<p class="empty">No patch in the log.</p>'
     table, hidden = render_patch(touch.touch.patch, LARGE)
     more = (
-        f'<p class="hint">{format_count(hidden, "line")} more: the raw lines hold them.</p>'
-        if hidden
-        else ""
+        f'<p class="hint">{format_count(hidden, "line")} more in the raw log.</p>' if hidden else ""
     )
     return f'<div class="patch" tabindex="0">{table}</div>{more}'
 
@@ -289,7 +287,7 @@ def render_full_patch(touch: SessionTouch) -> str:
 LIST_STEP = 300
 LONGEST = 120
 CHANGED = frozenset({"created", "written", "edited"})
-ASKING = "Find by a part of the path"
+ASKING = "Part of the path"
 
 
 class FileList(NamedTuple):

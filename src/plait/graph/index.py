@@ -242,7 +242,7 @@ def _choose_owners(
             guesses.setdefault((first[-1], second[-1]), uuid)
     findings: list[Finding] = []
     for (owner, other), uuid in guesses.items():
-        sentence = f"nothing tells whether '{files[owner].file.path}' or this file was first"
+        sentence = f"unclear whether '{files[owner].file.path}' or this file was first"
         findings.append(Finding("guessed-owner", sentence, other, None, uuid))
     return owners, findings
 

@@ -267,7 +267,7 @@ def find_unnamed_agents(
         if draft.kind != "agent" or walk.number in anchors or is_service(index, walk):
             continue
         node = index.nodes[walk.nodes[0]]
-        sentence = f"nothing says which call sent out agent {walk.agent}"
+        sentence = f"unclear which call started agent {walk.agent}"
         yield Finding("unnamed-agent", sentence, node.file, node.line, node.uuid)
 
 
@@ -346,7 +346,7 @@ def build_lines(
         first = min(circle)
         attached[first] = above[first] = NO_NODE
         start = index.nodes[drafts.lines[first].walk.nodes[0]]
-        sentence = "sessions or agents claim to have begun in each other"
+        sentence = "sessions or agents claim to start in each other"
         findings.append(Finding("tangled-lines", sentence, start.file, start.line, start.uuid))
     _adopt_agents(index, drafts, above, copy_files)
     reader = Reader(index, walks, drafts, findings)
@@ -448,7 +448,7 @@ class Reader:
         order = list(members) if is_in_order else sort_for_reading(members, self.before)
         if order is None:  # a call stands below its own result
             node = nodes[members[0]]
-            sentence = "some results stand before their calls from here on"
+            sentence = "some results come before their calls from here on"
             self.findings.append(Finding("order", sentence, node.file, node.line, node.uuid))
             order = sort_for_reading(members, lambda number: (up[number],)) or list(members)
         return tuple([nodes[number].uuid for number in order])

@@ -124,10 +124,10 @@ class FileWalk:
                 if not (own.traits & Trait.STRUCTURAL or is_quiet):
                     self.spoken[own.session] = number
         for found in self.unexpected.values():
-            sentence = "an answer or a result in mid-session names no parent"
+            sentence = "an answer or result in the middle of a session has no parent"
             if len(found) > 1:
                 sentence = (
-                    f"{len(found)} answers and results in mid-session name no parent, "
+                    f"{len(found)} answers and results in the middle of a session have no parent; "
                     "this is the first"
                 )
             self.note("unexpected-root", found[0], sentence)
@@ -181,7 +181,7 @@ class FileWalk:
             self.parents.attach(number, stand_in, self.index, "repaired" if is_inside else "lost")
             if self.index.facts[self.file].nodes[0].uuid != node.uuid:
                 self.note(
-                    "missing-parent", node, f"parent {node.parent} of an agent's record is gone"
+                    "missing-parent", node, f"parent {node.parent} of an agent's record is missing"
                 )
         else:
             self.attach_to_neighbour(number, node)
@@ -235,7 +235,7 @@ class FileWalk:
             if target >= 0 and self.holds(target) and not self.parents.is_side[target]:
                 return target
         if node.logical:
-            sentence = f"the compaction goes on from {node.logical}, which is not in this file"
+            sentence = f"the compaction continues from {node.logical}, which is not in this file"
             self.note("missing-logical-parent", node, sentence)
         return self.spoken.get(node.session, NO_NODE)
 

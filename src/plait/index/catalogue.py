@@ -44,7 +44,7 @@ def write_error(folder: Path, error: Exception) -> SourceError:
     """Return the error that says so."""
     message = " ".join(str(error).split())[:200]
     is_held = getattr(error, "sqlite_errorname", "").startswith(LOCKED_ERRORS) or IN_USE in message
-    hint = "end the program that uses it" if is_held else "make room on the disk"
+    hint = "stop the program that uses it" if is_held else "free disk space"
     return SourceError(
         f"cannot write the index in '{folder}': {message}",
         f"{hint}, or set PLAIT_CACHE_DIR to another folder",
@@ -65,7 +65,7 @@ def lock_index(folder: Path, wait: float = 30.0) -> Iterator[None]:
         if not is_ours:
             raise SourceError(
                 f"another process is writing the index in '{folder}'",
-                "wait until it is done, or look for a `plait index --watch` that runs",
+                "wait until it is done, or stop a running `plait index --watch`",
             )
         yield
 
@@ -75,7 +75,7 @@ def unwritable_error(folder: Path, error: OSError) -> SourceError:
     reason = (error.strerror or str(error)).lower()
     return SourceError(
         f"cannot write the index in '{folder}': {reason}",
-        "set PLAIT_CACHE_DIR to a folder that can be written",
+        "set PLAIT_CACHE_DIR to a folder that you can write to",
     )
 
 
@@ -184,7 +184,7 @@ def catalogue_error(folder: Path, error: Exception) -> SourceError:
     if is_write_error(error):
         return write_error(folder, error)
     return SourceError(
-        f"cannot use the index in '{folder}': {error}", "`plait index --rebuild` makes it anew"
+        f"cannot use the index in '{folder}': {error}", "`plait index --rebuild` rebuilds it"
     )
 
 

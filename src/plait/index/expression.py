@@ -309,7 +309,7 @@ class ScanPattern(NamedTuple):
 def pattern_for_text(text: str) -> ScanPattern:
     """Return what looks for a text as it stands."""
     if not text:
-        raise UserError("there is nothing to look for", "say `plait search --exact 'some text'`")
+        raise UserError("the search is empty", "use `plait search --exact 'some text'`")
     needed = max(SAFE.findall(text), key=len, default="")
     pattern = re.escape(text)
     form = None if needed == text else translate_to_raw(pattern)
@@ -319,13 +319,13 @@ def pattern_for_text(text: str) -> ScanPattern:
 def pattern_for_regex(pattern: str) -> ScanPattern:
     """Return what looks for a regular expression, or says what is wrong with it."""
     if not pattern:
-        raise UserError("there is nothing to look for", "say `plait search --regex 'some.*text'`")
+        raise UserError("the search is empty", "use `plait search --regex 'some.*text'`")
     try:
         _compile_expression(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         raise UserError(
             f"'{pattern[:80]}' is not a regular expression: {error}",
-            "`--exact` looks for the text as it stands",
+            "`--exact` searches for the literal text",
         ) from None
     needed, is_cased = find_required_text(pattern, TEXT_FLAGS)
     return ScanPattern(pattern, None, needed, is_cased, translate_to_raw(pattern, TEXT_FLAGS))

@@ -113,12 +113,12 @@ def parse_query(text: str) -> QueryNode:
     """Return what a query wants, or says what is wrong with it."""
     reader = QueryParser(text)
     if not reader.tokens:
-        raise UserError("the query is empty", 'say what to look for: `plait search "parse error"`')
+        raise UserError("the query is empty", 'for example `plait search "parse error"`')
     found = reader.parse_or(0)
     if reader.place < len(reader.tokens):
         raise UserError(
-            f"a parenthesis closes that never opened in '{shorten(text)}'",
-            "put text with parentheses in quotes, or use `--exact`",
+            f"a parenthesis is closed but never opened in '{shorten(text)}'",
+            "put text with parentheses in quotation marks, or use `--exact`",
         )
     return found
 
@@ -154,20 +154,22 @@ class QueryParser:
     def __init__(self, text: str) -> None:
         self.text = shorten(text)
         if text.count('"') % 2:
-            raise UserError(f"a quote is not closed in '{self.text}'", "add the closing quote")
+            raise UserError(
+                f"a quotation mark is not closed in '{self.text}'", "add the closing quotation mark"
+            )
         self.tokens = list(TOKEN.finditer(text.strip()))
         self.place = 0
         # Refuse what would take very long.
         if len(self.tokens) > MOST_PARTS:
             raise UserError(
                 f"the query has {len(self.tokens)} parts, more than {MOST_PARTS}",
-                "a few of its words find it too; `--exact` finds a text as it stands",
+                "a few words are enough; `--exact` finds literal text",
             )
         words = [token["word"] or "" for token in self.tokens]
         if sum("*" in word or "~" in word for word in words) > MOST_OPEN:
             raise UserError(
                 f"the query has more than {MOST_OPEN} words with `*` or `~`",
-                "write some of them out",
+                "use fewer of them",
             )
 
     def _peek(self) -> re.Match[str] | None:
@@ -180,7 +182,7 @@ class QueryParser:
     def parse_or(self, depth: int) -> QueryNode:
         """Read parts with OR between them."""
         if depth > DEEPEST:
-            raise UserError("the query is nested too deep", "use fewer parentheses")
+            raise UserError("the query is nested too deeply", "use fewer parentheses")
         found = [self.parse_and(depth)]
         while self._is_next("OR"):
             self.place += 1
@@ -197,8 +199,8 @@ class QueryParser:
             found.append(self.parse_not(depth))
         if not found:
             raise UserError(
-                f"something is missing beside an operator or in parentheses in '{self.text}'",
-                'to look for the word itself, put it in quotes: `"OR"`',
+                f"a word is missing next to an operator or in parentheses in '{self.text}'",
+                'to search for the word itself, put it in quotation marks: `"OR"`',
             )
         return found[0] if len(found) == 1 else And(tuple(found))
 
@@ -212,7 +214,7 @@ class QueryParser:
         if token is None:
             raise UserError(
                 f"nothing follows NOT in '{self.text}'",
-                'to look for the word itself, put it in quotes: `"NOT"`',
+                'to search for the word itself, put it in quotation marks: `"NOT"`',
             )
         self.place += 1
         negations += bool(token["minus"] or token["open"] == "-(")
@@ -226,7 +228,7 @@ class QueryParser:
         if token is None or not token["close"]:
             raise UserError(
                 f"a parenthesis is not closed in '{self.text}'",
-                "put text with parentheses in quotes, or use `--exact`",
+                "put text with parentheses in quotation marks, or use `--exact`",
             )
         self.place += 1
         return found
@@ -248,14 +250,14 @@ def _parse_term(token: re.Match[str]) -> QueryNode:
 
 def _parse_phrase(text: str, after: str) -> Phrase:
     if not text.strip():
-        raise UserError("there is nothing between the quotes", "put some words there")
+        raise UserError("the quotation marks are empty", "put words between them")
     distance = after[1:] if after.startswith("~") else ""
     return Phrase(text, int(distance) if re.fullmatch(r"[0-9]{1,2}", distance) else 0, after == "*")
 
 
 def _parse_field(known: str, name: str, value: str) -> Field:
     if not value:
-        raise UserError(f"'{name}:' has no value", f"say `{name}:SOMETHING` without a space")
+        raise UserError(f"'{name}:' has no value", f"write `{name}:VALUE` without a space")
     return Field(known, value)
 
 
@@ -265,9 +267,9 @@ def _check_field(name: str, value: str) -> None:
     near = get_close_matches(name.lower(), FIELDS, n=1, cutoff=0.7)
     meant = f"did you mean '{near[0]}:{shorten(value)}'? " if near else ""
     raise UserError(
-        f"no field is called '{shorten(name)}'",
-        f"{meant}there are {', '.join(NAMES)}",
-        f'to look for the text itself, put it in quotes: `"{shorten(f"{name}:{value}")}"`',
+        f"no field named '{shorten(name)}'",
+        f"{meant}fields are {', '.join(NAMES)}",
+        f'to search for the text itself, put it in quotation marks: `"{shorten(f"{name}:{value}")}"`',
     )
 
 

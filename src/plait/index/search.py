@@ -365,7 +365,7 @@ class IndexReader:
         if not self.catalogue.is_current():
             self.catalogue.close()
             raise SourceError(
-                f"the index in '{folder}' is of another version", "`plait index` makes it anew"
+                f"the index in '{folder}' was built by another version", "`plait index` rebuilds it"
             )
         self.folder = folder
         self.searcher: Searcher
@@ -403,7 +403,7 @@ class IndexReader:
             asked, query = self.build_query(inner, filters)
             total, best = listing(query, limit * PASSAGES_PER_HIT)
             looks = list_terms(inner)
-            note = f"no word is '{text}': these hold it" if total else None
+            note = f"no word matches '{text}': it is part of these" if total else None
         if not total and wanted:
             note, near = _explain_no_hits(self, text, wanted, filters)
         is_each = asked.is_list_of_calls if is_each is None else is_each
@@ -624,7 +624,7 @@ def _explain_no_hits(
         return f"without the fields it is found in {passages}", ()
     if len(words) > 1:
         found = ", ".join(f"'{word}' in {count}" for word, count in counts.items())
-        return f"nothing holds all of it: {found}", ()
+        return f"no passage has all of it: {found}", ()
     return None, ()
 
 

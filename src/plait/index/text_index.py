@@ -180,7 +180,7 @@ def text_index_error(folder: Path, error: Exception) -> SourceError:
         return write_error(folder, error)
     message = " ".join(str(error).split())[:200]
     return SourceError(
-        f"cannot use the index in '{folder}': {message}", "`plait index --rebuild` makes it anew"
+        f"cannot use the index in '{folder}': {message}", "`plait index --rebuild` rebuilds it"
     )
 
 

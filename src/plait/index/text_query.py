@@ -142,8 +142,8 @@ class TextQueryBuilder:
         found = split_words(text)
         if not found:
             raise UserError(
-                f"'{shorten(text)}' holds no word that is indexed",
-                "`plait search --exact` finds any text, signs too",
+                f"'{shorten(text)}' has no searchable word",
+                "`plait search --exact` finds any text, including punctuation",
             )
         self.has_words = True
         return found
@@ -165,8 +165,8 @@ class TextQueryBuilder:
             near = get_close_matches(value, names.values(), n=3, cutoff=0.4)
             known = near or sorted(names.values(), key=str.casefold)[:6]
             raise UserError(
-                f"no {sort} is called '{value}'",
-                f"there are {', '.join(known)}" if known else "the index names none",
+                f"no {sort} named '{value}'",
+                f"choose from {', '.join(known)}" if known else "the index has none",
             )
         return _match_codes(sort, codes)
 
@@ -177,8 +177,8 @@ class TextQueryBuilder:
             kinds = KIND_GROUPS.get(part, (part if part in KINDS else part.removesuffix("s"),))
             if not set(kinds) <= set(KINDS):
                 raise UserError(
-                    f"no passage is of kind '{part}'",
-                    f"known are {', '.join((*KINDS, *KIND_GROUPS))}",
+                    f"no passage has the kind '{part}'",
+                    f"kinds are {', '.join((*KINDS, *KIND_GROUPS))}",
                 )
             codes += [code for code, (kind, *_) in enumerate(SORTS) if kind in kinds]
         self.has_kind = True
@@ -188,7 +188,7 @@ class TextQueryBuilder:
         """Return the query for calls by what became of them, and for their results."""
         wanted = value.casefold().split(",")
         if not set(wanted) <= set(OUTCOMES):
-            raise UserError(f"no call ends '{value}'", f"known are {', '.join(OUTCOMES)}")
+            raise UserError(f"no outcome named '{value}'", f"outcomes are {', '.join(OUTCOMES)}")
         self.has_outcome = True
         return _match_codes("kind", [code for code, sort in enumerate(SORTS) if sort[1] in wanted])
 
@@ -214,7 +214,7 @@ class TextQueryBuilder:
         """Return the query for active, abandoned and other lines."""
         wanted = value.casefold().split(",")
         if not set(wanted) <= set(STATES):
-            raise UserError(f"no branch is '{value}'", f"known are {', '.join(STATES)}")
+            raise UserError(f"no branch state named '{value}'", f"states are {', '.join(STATES)}")
         return _match_codes("state", [STATES.index(state) for state in STATES if state in wanted])
 
     def project(self, value: str) -> Query:
@@ -228,7 +228,7 @@ class TextQueryBuilder:
             code for code, name in names_by_code.items() if any(part in name for part in wanted)
         ]
         if not codes:
-            raise UserError(f"no project is called '{value}'", "`plait ls` lists your projects")
+            raise UserError(f"no project named '{value}'", "`plait ls` lists your projects")
         return _match_codes("project", codes)
 
     def session(self, value: str) -> Query:
@@ -248,7 +248,7 @@ class TextQueryBuilder:
         """Return the query for calls about a file, and for their results."""
         words = split_words(value.strip("*"))
         if not words:
-            raise UserError(f"'{value}' names no file", "say `file:name.py` or a part of a path")
+            raise UserError(f"'{value}' is not a file name", "use `file:name.py` or part of a path")
         return _words_query("path", words)
 
     def before(self, value: str) -> Query:
@@ -334,5 +334,5 @@ def _parse_time(text: str, now: datetime) -> int:
     except (ValueError, OverflowError):
         raise UserError(
             f"'{text}' is not a time",
-            "say a day (2026-11-15), a month (2026-11), a time (2026-11-15T10:00), 7d or today",
+            "use a day (2026-11-15), a month (2026-11), a time (2026-11-15T10:00), 7d or today",
         ) from None

@@ -352,7 +352,9 @@ def _render_insights_totals(insights: InsightsPage) -> str:
         format_count(figures.prompts, "prompt"), count=figures.prompts
     )
     count = insights.figures.service_agents
-    link = insights.narrow("service_agents").render_link(format_count(count, "errand"), count=count)
+    link = insights.narrow("service_agents").render_link(
+        format_count(count, "background request"), count=count
+    )
     figures_ = (
         ("Sessions", render_link(figures.sessions, "sessions"), _format_session_counts(figures)),
         ("Turns", render_link(figures.turns, "turns"), prompts),
@@ -365,7 +367,7 @@ def _render_insights_totals(insights: InsightsPage) -> str:
         (
             "Agents",
             render_link(figures.agents, "agents"),
-            f"{link} of the client" if count else "",
+            f"{link} by Claude Code" if count else "",
         ),
         ("Work time", working, waiting if waiting_time else ""),
     )
@@ -374,25 +376,25 @@ def _render_insights_totals(insights: InsightsPage) -> str:
 
 def _format_session_counts(figures: ArchiveFigures) -> str:
     empty = figures.all_sessions - figures.sessions
-    prefix = f"of {format_number(figures.all_sessions)}, {format_number(empty)} without anything of their own; "
+    prefix = f"{format_number(empty)} empty ones not counted; "
     return (prefix if empty else "") + format_count(figures.projects, "project")
 
 
 def format_number(count: int) -> str:
-    """Format a number with spaces between thousands."""
-    return f"{count:,}".replace(",", " ")
+    """Format a number with commas between thousands."""
+    return f"{count:,}"
 
 
 COURSE = (
     ("Rewinds", "rewinds", "conversations taken back to an earlier prompt"),
-    ("Prompts taken back", "retracted", "before anything answered them"),
-    ("Interruptions", "interruptions", "of a model at work"),
-    ("Compactions", "compactions", "of a context that had grown too long"),
-    ("Rejected calls", "rejected", "that a person did not allow"),
-    ("Queued prompts", "queued", "typed while a model worked"),
-    ("Commands", "commands", "typed with a slash"),
-    ("API errors", "api_errors", "in the place of an answer"),
-    ("API retries", "api_retries", "of requests that came to nothing"),
+    ("Prompts taken back", "retracted", "before they were answered"),
+    ("Interruptions", "interruptions", "while Claude was working"),
+    ("Compactions", "compactions", "of a full context"),
+    ("Rejected calls", "rejected", "by you"),
+    ("Queued prompts", "queued", "while Claude was working"),
+    ("Commands", "commands", "slash commands"),
+    ("API errors", "api_errors", "instead of an answer"),
+    ("API retries", "api_retries", "of failed requests"),
 )
 
 
@@ -415,7 +417,7 @@ def _render_tool(insights: InsightsPage, tool: ToolFigures, maximum: int) -> str
     failures = ""
     if tool.failed:
         share = tool.failed / tool.calls * 100
-        percent = "&lt;1 %" if share < 1 else f"{share:.0f} %"
+        percent = "&lt;1%" if share < 1 else f"{share:.0f}%"
         failed = insights.render_link(tool.failed, "tools", tool.name, "failed")
         failures = f'<span class="bad">{failed}</span> <small>{percent}</small>'
     return render_row(
@@ -541,7 +543,7 @@ def _render_waste_totals(waste: Waste, base: Slice) -> str:
         format_money(waste.total_usd), count=waste.total_usd
     )
     occurrences_link = _waste_slice(base).render_link(
-        format_count(occurrences, "thing"), count=occurrences
+        format_count(occurrences, "occurrence"), count=occurrences
     )
     return render_totals(
         (
@@ -581,11 +583,7 @@ def _render_finding(
     )
     rest = finding.count - MOST_SHOWN
     slice_ = _waste_slice(base, finding.kind)
-    more_html = (
-        f'<p class="onward">and {slice_.render_link(format_count(rest, "more"))}</p>'
-        if rest > 0
-        else ""
-    )
+    more_html = f'<p class="onward">{slice_.render_link(f"{rest:,} more")}</p>' if rest > 0 else ""
     tip = WASTE_TIPS[finding.kind]
     advice = tip[:1].upper() + tip[1:]
     saving = esc(format_saving(finding.least_usd, finding.cost_usd))

@@ -510,9 +510,6 @@ class HabitWords(NamedTuple):
     title: str
     rule: str
     advice: str
-    json_rule: str
-    """Part of the JSON of `plait insights`, like the next, so these words stay as they are."""
-    json_advice: str
 
 
 HABIT_WORDS: dict[HabitKind, HabitWords] = {
@@ -520,92 +517,66 @@ HABIT_WORDS: dict[HabitKind, HabitWords] = {
         "You resume after the cache has expired",
         "5 times or more",
         "continue sooner, or trim the session before you resume it",
-        "five times or more",
-        "go on sooner, or trim what is sent before you go on",
     ),
     "retry": HabitWords(
         "Failed calls are retried unchanged",
         "5 times or more",
-        "say what to try instead",
-        "five times or more",
         "say what to try instead",
     ),
     "reread": HabitWords(
         "Files are re-read while still in context",
         "5 times or more",
         "ask only for what has changed",
-        "five times or more",
-        "ask for what has changed",
     ),
     "abandoned": HabitWords(
         "Answers are discarded by rewinding",
         "5 answers or more",
-        "rewind earlier, or fork before you try something",
-        "five answers or more",
         "rewind earlier, or fork before you try something",
     ),
     "oversized": HabitWords(
         "Small questions are sent to an expensive model",
         "5 times or more",
         "ask a small model, in a separate session",
-        "five times or more",
-        "ask them of a small model, in a session of its own",
     ),
     "rejects": HabitWords(
         "You often reject {subject}",
-        "5 calls or more, and 10 % of all",
+        "5 calls or more, and 10% of all",
         "say in CLAUDE.md or in a permission rule what you do not want",
-        "five calls or more, and one in ten",
-        "say in CLAUDE.md, or by a rule, what is not wanted",
     ),
     "fails": HabitWords(
         "{subject} often fails",
-        "10 calls or more, and 20 % of all",
+        "10 calls or more, and 20% of all",
         "look for what the failures have in common; a line in CLAUDE.md often helps",
-        "ten calls or more, and one in five",
-        "look at what they have in common; a word in CLAUDE.md often ends it",
     ),
     "interrupts": HabitWords(
         "You often interrupt Claude",
-        "5 times or more, and in 10 % of turns",
-        "ask for a plan first",
-        "five times or more, and in one turn of ten",
+        "5 times or more, and in 10% of turns",
         "ask for a plan first",
     ),
     "takes back": HabitWords(
         "You often take prompts back before they are answered",
-        "5 prompts or more, and 10 % of all",
+        "5 prompts or more, and 10% of all",
         "no action needed: it costs little",
-        "five prompts or more, and one in ten",
-        "nothing: it costs little",
     ),
     "night": HabitWords(
         "You work at night",
-        "10 prompts or more between 23:00 and 5:00, and 20 % of all",
+        "10 prompts or more between 23:00 and 5:00, and 20% of all",
         "no suggestion",
-        "between 23 and 5 o'clock: ten prompts or more, and one in five",
-        "nothing that a log could tell",
     ),
     "weekend": HabitWords(
         "You work on weekends",
-        "10 prompts or more, and 35 % of all",
+        "10 prompts or more, and 35% of all",
         "no suggestion",
-        "ten prompts or more, and 35 % of all",
-        "nothing that a log could tell",
     ),
     "dear model": HabitWords(
         "{subject} takes a larger share of cost than of responses",
-        "30 % of the cost or more, and twice its share of responses",
+        "30% of the cost or more, and twice its share of responses",
         "ask simpler questions of another model",
-        "30 % of the cost or more, and twice its share of the answers",
-        "ask simpler things of another model",
     ),
     "compacts": HabitWords(
         "Sessions are compacted repeatedly",
         "3 sessions or more, each compacted at least twice",
         "start a new session for a new task",
-        "three sessions or more, each compacted twice",
-        "begin a new session for a new task",
     ),
 }
 HABIT_NOUNS: dict[HabitKind, str] = {
@@ -632,7 +603,7 @@ def format_habit_counts(habit: Habit) -> str:
 
 
 def _format_number(value: float) -> str:
-    return f"{value:,.0f}".replace(",", " ")
+    return f"{value:,.0f}"
 
 
 def format_amount(measure: str, value: float) -> str:
@@ -652,7 +623,7 @@ def format_change(trend: Trend) -> str:
         return "new" if trend.now else "–"
     if trend.now >= 3 * trend.before:
         return f"{trend.now / trend.before:.1f} ×"
-    return f"{trend.change * 100:+.0f} %".replace("-", "−")
+    return f"{trend.change * 100:+.0f}%".replace("-", "−")
 
 
 def format_outlier(outlier: Outlier) -> str:

@@ -21,7 +21,7 @@ from plait.index.catalogue import (
     to_bytes,
 )
 from plait.insights.losses import Loss, SessionLogPaths, WasteKind, pack_losses, unpack_losses
-from plait.insights.why import ResponsesByFile, compute_input_cost
+from plait.insights.why import WASTE_TIPS, ResponsesByFile, compute_input_cost
 from plait.line import LogFile
 from plait.sessions.model import Session
 from plait.usage.responses import PARALLEL_BYTES, SERVICE_IDS, list_billed_files
@@ -35,22 +35,6 @@ MILLION = 1_000_000
 MOST_EVIDENCE = 10
 EXPENSIVE_FACTOR = 3
 """A model is expensive if its output costs this many times that of the small model."""
-ADVICE: dict[WasteKind, str] = {
-    "pause": "go on before the cache is cold, or trim what is sent before you go on after a pause",
-    "process": "stay in one process: one that resumes or forks sends most of it anew",
-    "model": "change the model at the start of a task, or in a fork of its own",
-    "changed": "change versions, tools and instructions between sessions, not within one",
-    "rewind": "go back within minutes: the cache forgets a place that nobody goes on from",
-    "unexplained": "nothing in the log says what to change; where it is much, report the requests",
-    "reread": "the file still stood in the context: ask for what changed, or trim stale reads",
-    "giant": "read a part, or filter in the command; `plait trim` cuts what is there",
-    "unused": "nothing later named it: look for it with a search before reading all of it",
-    "startup": "an agent costs its instructions first: send one out for larger tasks",
-    "retry": "it had failed in the same words: say what to try instead",
-    "abandoned": "answers that nobody went on from: fork or rewind earlier",
-    "oversized": "ask small things of a small model, in a session of its own",
-}
-"""Part of the JSON of `plait waste`, so these words stay as they are."""
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -321,7 +305,7 @@ def sum_waste(parts: Sequence[SessionWaste]) -> Waste:
     findings = sorted(kinds.values(), key=lambda finding: -finding.cost_usd)
     for finding in findings:
         finding.keep_most_expensive()
-        finding.advice = ADVICE[finding.kind]
+        finding.advice = WASTE_TIPS[finding.kind]
     total_usd = sum(finding.cost_usd for finding in findings)
     input_usd = sum(part.input_usd for part in parts)
     return Waste(

@@ -601,5 +601,5 @@ def format_saving_share(least: float, most: float, total: float) -> str:
         return ""
     low, high = (f"{100 * value / total:.0f}" for value in (least, most))
     if low == high:
-        return f"{high} %"
-    return f"{low} to {high} %" if least else f"up to {high} %"
+        return f"{high}%"
+    return f"{low} to {high}%" if least else f"up to {high}%"

@@ -136,7 +136,7 @@ class Backups:
 
         place = self._archive.store
         if place is None:
-            raise UserError("this archive has no store", "name its folder: Archive(roots, store=…)")
+            raise UserError("this archive has no store", "give its folder: Archive(roots, store=…)")
         return Store.open(place.folder)
 
     def plan(self, sessions: SessionRefs = None, *, backups: bool = False) -> "KeepPlan":
@@ -332,7 +332,9 @@ class Backups:
             return None
         configs = self._archive.inventory.configs
         if not configs:
-            raise UserError(f"'{kept.root}' is not here", "say where to put it: `--to DIR`")
+            raise UserError(
+                f"'{kept.root}' does not exist here", "choose where to restore it: `--to DIR`"
+            )
         return configs[0]
 
     def _sources(

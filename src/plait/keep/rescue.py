@@ -584,12 +584,12 @@ NOWHERE = "/"
 """The directory of a session of that is unknown it."""
 REASONS = {
     "named": "it names this session",
-    "co-authored": "with Claude, after a prompt of this session",
+    "co-authored": "co-authored by Claude after a prompt of this session",
     "at the time": "made after a prompt of this session",
 }
 INCOMPLETE_NOTE = (
-    "This session is incomplete: its log is gone, and all answers with it. This was put"
-    " together by `plait keep rescue` from what was left:"
+    "This session is incomplete: its log and all answers are gone. `plait keep rescue` "
+    "reconstructed it from:"
 )
 MOST_NAMED = 20
 """Files of a commit that are told."""
@@ -717,23 +717,24 @@ def describe_finds(session: LostSession) -> Iterator[str]:
         yield f"{_format_count(len(session.prompts), 'prompt')} in history.jsonl"
     missing = sum(prompt.missing_pastes for prompt in session.prompts)
     if missing:
-        yield f"{_format_count(missing, 'pasted text')} of them gone"
+        yield f"{_format_count(missing, 'pasted text')} missing"
     if session.is_guess:
-        yield "no id: prompts of this directory less than four hours apart are taken for a session"
+        yield (
+            "no session id: prompts in this directory less than four hours apart are assumed "
+            "to be one session"
+        )
     if session.backups:
         nameless = len({backup.key for backup in session.backups if not backup.file})
-        unknown = (
-            f", of {_format_count(nameless, 'file')} whose name is not known" if nameless else ""
-        )
+        unknown = f", of {_format_count(nameless, 'file')} with unknown names" if nameless else ""
         yield f"{_format_count(len(session.backups), 'backup')} in file-history{unknown}"
     if session.commits:
         yield f"{_format_count(len(session.commits), 'commit')} in Git"
     if session.scripts:
         yield f"{_format_count(len(session.scripts), 'script')} in session-env"
     if session.listed.messages:
-        yield f"a list of sessions, which says that it had {session.listed.messages} messages"
+        yield f"a session list, which counts {session.listed.messages} messages"
     if not session.directory:
-        yield "not the directory it was held in"
+        yield "the directory is unknown"
 
 
 def _format_count(number: int, noun: str) -> str:

@@ -53,7 +53,7 @@ class Task:
     @property
     def sign(self) -> str:
         """What begins units that are ours."""
-        return f"# Written by `{self.typed} --install`; `{self.typed} --uninstall` takes it away."
+        return f"# Written by `{self.typed} --install`; `{self.typed} --uninstall` removes it."
 
     @property
     def timer_unit(self) -> str:
@@ -75,11 +75,11 @@ WantedBy=timers.target
 BACKUP_TASK = Task(
     "plait-keep",
     "plait keep",
-    "Keep the sessions of Claude Code",
+    "Back up Claude Code sessions",
     17,
     ("hook", "systemd", "cron"),
 )
-SHIP_TASK = Task("plait-ship", "plait lake ship", "Ship the sessions of Claude Code to a lake", 37)
+SHIP_TASK = Task("plait-ship", "plait lake ship", "Send Claude Code sessions to a lake", 37)
 
 
 def add_to_crontab(
@@ -128,7 +128,7 @@ IOSchedulingClass=idle
 
 def is_our_unit(text: str, task: Task = BACKUP_TASK) -> bool:
     """Return whether we wrote a unit."""
-    return text.startswith(task.sign)
+    return text.startswith(f"# Written by `{task.typed} --install`")
 
 
 def _quoted(word: str) -> str:
@@ -144,5 +144,5 @@ def _check_single_line(text: str) -> None:
     if CONTROL.search(text):
         raise UserError(
             "a path or a setting contains a control character",
-            "`plait keep --install hook` needs none of them",
+            "`plait keep --install hook` works without them",
         )

@@ -65,7 +65,7 @@ class Lakes:
 
         if not labels.source:
             raise UserError(
-                "the sessions in a lake need a source", "the name of this machine will do"
+                "the sessions in a lake need a source", "for example, the name of this machine"
             )
         options = options or {}
         if profile is not None:

@@ -53,7 +53,7 @@ CACHE_SECONDS = 30.0
 OWNER = ""
 """The name of whoever serves a lake without a policy: they can read all of its files anyway."""
 
-VISIBLE = "seen sessions"
+VISIBLE = "visible sessions"
 VISIBLE_NAMES_SQL = f"""
   SELECT session FROM "{stored_name(SESSIONS)}" WHERE build IN (SELECT build FROM "{VISIBLE}")
 """  # noqa: S608  our own names
@@ -164,7 +164,7 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
         for rule in self.see:
             for who in rule.who:
                 if who not in self.people and who != EVERYONE and not who.startswith(TEAM_PREFIX):
-                    yield f"there is no person '{who}'"
+                    yield f"no person named '{who}'"
             for subject in rule.of:
                 is_subject = subject.startswith(SUBJECT_PREFIXES) and not subject.endswith(":")
                 if subject != EVERYTHING and not is_subject:

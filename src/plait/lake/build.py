@@ -57,7 +57,7 @@ CHUNK_JOBS = 500
 BUILD_BITS = 63
 ALL_SESSIONS = ""
 """Stands for the state of everything among the links of sessions; no session has this id."""
-GONE_REASON = "it shares records with sessions that are gone: `--prune` builds it without them"
+GONE_REASON = "it shares records with deleted sessions: `--prune` builds it without them"
 
 
 # Options and results
@@ -79,7 +79,7 @@ class BuildOptions:
         if hides_names(self.profile) and not self.key:
             raise UserError(
                 f"a lake with the profile '{self.profile}' needs a key",
-                "without one, anybody could find out names by trying them",
+                "without one, anyone could guess names by trying them",
             )
 
     @cached_property
@@ -338,7 +338,7 @@ def _check_files(unit: Unit) -> None:
             reason = (error.strerror or str(error)).lower()
             raise SourceError(f"cannot read '{file.path}': {reason}") from error
         if size < file.size:
-            raise SourceError(f"'{file.path}' was cut while it was read")
+            raise SourceError(f"'{file.path}' was truncated while it was read")
 
 
 # Planning
@@ -484,13 +484,15 @@ def build(
     if prune:  # sessions that are out of reach must not be taken for gone
         if unread := archive.discovery.unread:
             raise UserError(
-                f"'{unread[0]}' cannot be read, so its sessions may not be gone: nothing was pruned",
+                f"'{unread[0]}' cannot be read, so its sessions may still exist: nothing "
+                "was pruned",
                 "run without `--prune` to build the rest",
             )
         if run.builds.num_rows and not sessions.inputs:
             raise UserError(
-                f"no session was found, so all of '{run.source}' would be removed: nothing was",
-                "is it the right folder, and is its disk mounted?",
+                f"no sessions were found, so everything from '{run.source}' would be "
+                "removed: nothing was pruned",
+                "check that the folder is right and its disk mounted",
             )
     return run.run()
 

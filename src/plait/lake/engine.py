@@ -35,7 +35,7 @@ ITEMS_AT_ONCE = 2_000
 START_ATTEMPTS = 3
 """Ray gives up on a cluster of its own that has not started after 30 seconds."""
 CONNECT_TIMEOUT = 10.0
-RESUME_HINT = "what has been built is kept: the same command continues from there"
+RESUME_HINT = "what has been built is kept; run the same command to continue"
 
 
 class Item(Protocol):
@@ -118,7 +118,7 @@ def run_packed(call: tuple[Any, str]) -> bytes:
 
 
 def _pack_death(call: tuple[Any, str]) -> bytes:
-    reason = f"{PATIENCE} processes died while they read it"
+    reason = f"{PATIENCE} processes crashed while reading it"
     return pickle.dumps(Failure(call[0], reason, killed_worker=True), pickle.HIGHEST_PROTOCOL)
 
 
@@ -171,7 +171,7 @@ class RayEngine:
             for row in self._run(task, largest_first[start : start + ITEMS_AT_ONCE]):
                 if deaths := row["deaths"]:
                     workers = "worker" if deaths == 1 else "workers"
-                    self.losses.append(f"{deaths} {workers} died while they read '{row['name']}'")
+                    self.losses.append(f"{deaths} {workers} crashed while reading '{row['name']}'")
                 yield pickle.loads(row["found"])  # noqa: S301  from a worker of our own
 
     def _connect(self) -> None:
@@ -226,7 +226,7 @@ def run_ray_item(row: dict[str, Any]) -> dict[str, Any]:
     if deaths < max_worker_deaths:
         result = try_task(task, item)
     else:
-        result = Failure(item, f"{deaths} workers died while they read it", killed_worker=True)
+        result = Failure(item, f"{deaths} workers crashed while reading it", killed_worker=True)
     data = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
     return {"name": str(item), "deaths": deaths, "found": data}
 
@@ -268,11 +268,9 @@ def _ray_missing() -> MissingExtra:
 
 def _cluster_error(address: str | None, error: Exception) -> UserError:
     if address is None:
-        return UserError(
-            f"Ray does not start here: {_describe_error(error)}", "use `--engine local`"
-        )
+        return UserError(f"Ray does not start: {_describe_error(error)}", "use `--engine local`")
     return UserError(
-        f"no Ray cluster answers at '{address}': {_describe_error(error)}",
+        f"no Ray cluster responds at '{address}': {_describe_error(error)}",
         "`ray start --head` starts one, and prints its address",
     )
 

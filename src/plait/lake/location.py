@@ -99,8 +99,8 @@ def parse_location(url: str, options: Mapping[str, str] | None = None) -> Locati
         # deltalake would write to the folder 'a%20b' and then read from 'a b'.
         if escaped := _ESCAPED_LETTER.findall(folder):
             raise UserError(
-                f"'{folder}' cannot hold a lake: '{escaped[0]}' in it reads as an escaped letter",
-                "name another folder",
+                f"'{folder}' cannot hold a lake: '{escaped[0]}' in it would be read as an escape",
+                "choose another folder",
             )
         return Location(folder, options)
     if scheme not in SCHEMES:
@@ -109,7 +109,7 @@ def parse_location(url: str, options: Mapping[str, str] | None = None) -> Locati
             f"use a folder, or an address that begins with {', '.join(SCHEMES)}://",
         )
     if not host:
-        raise UserError(f"'{url}' names no bucket", f"as in {scheme}://bucket/lake")
+        raise UserError(f"'{url}' has no bucket", f"for example {scheme}://bucket/lake")
     if any(value.startswith("http://") for value in options.values()):
         options.setdefault("AWS_ALLOW_HTTP", "true")
     return Location(url.rstrip("/"), options)
@@ -122,7 +122,7 @@ class LakeNotFound(UserError):
 def lake_not_found(location: Location) -> LakeNotFound:
     """Return the error for a location without a lake."""
     return LakeNotFound(
-        f"there is no lake at '{location.url}'",
+        f"no lake at '{location.url}'",
         f"`plait lake build --to {location.url}` creates one",
     )
 
@@ -149,12 +149,10 @@ def _explain_storage_error(location: Location, action: str, error: Exception) ->
         return SourceError(f"no permission to {action} '{location.url}'", *hints, text[:300])
     if any(word in text for word in _NO_BUCKET):
         bucket = urlsplit(location.url).netloc
-        return SourceError(
-            f"{failure}: there is no bucket '{bucket}'", "check its name or create it"
-        )
+        return SourceError(f"{failure}: no bucket named '{bucket}'", "check its name or create it")
     if any(word in text for word in _NO_CONNECTION):
         return SourceError(
-            f"{failure}: the object store does not answer",
+            f"{failure}: the object store does not respond",
             "check the network, and `AWS_ENDPOINT_URL` if it is set",
         )
     if isinstance(error, OSError) and error.strerror:

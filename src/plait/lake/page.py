@@ -233,9 +233,9 @@ def _render_cell(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case int():
-            return f"{value:,}".replace(",", " ")
+            return f"{value:,}"
         case float():
-            return f"{value:,.4f}".rstrip("0").rstrip(".").replace(",", " ")
+            return f"{value:,.4f}".rstrip("0").rstrip(".")
         case datetime():
             return format_utc(value)
         case date():
@@ -455,7 +455,7 @@ def _render_hit(hit: LakeHit, text: str, now: datetime) -> str:
 
 PASSAGES_STEP = 200
 STATES = {
-    "active": "Active line",
+    "active": "Active branch",
     "abandoned": "Abandoned branches",
     "agent": "Agents",
     "service": "Service agents",
@@ -545,7 +545,7 @@ def _render_session_totals(page: LakeSessionPage) -> str:
         ("Cost", cost, ""),
         ("Tokens", format_tokens(session.tokens), format_count(session.responses, "response")),
         ("Turns", str(session.turns), ", ".join(filter(None, parts))),
-        ("Client", esc(page.version or "unknown"), "that wrote it last"),
+        ("Client", esc(page.version or "unknown"), "last version used"),
     )
     return render_totals(figures)
 

@@ -98,7 +98,7 @@ class QueryResult:
                     except pa.ArrowInvalid as error:
                         raise QueryError(
                             f"a whole number in '{field.name}' has more than 64 bits",
-                            "ask for it with `…::DOUBLE`",
+                            "cast it with `…::DOUBLE`",
                         ) from error
                 yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
         except pa.ArrowException as error:
@@ -118,7 +118,7 @@ class QueryResult:
                     columns.append(column.to_pylist())
                 except (OverflowError, ValueError) as error:
                     raise QueryError(
-                        f"'{name}' has a time that no calendar has", "ask for it with `…::VARCHAR`"
+                        f"'{name}' has an invalid time", "cast it with `…::VARCHAR`"
                     ) from error
             yield zip(*columns, strict=True)
 
@@ -170,7 +170,7 @@ class QueryEngine:
             if missing and missing[1].lower() in TABLES:
                 raise UserError(
                     f"this lake has no table '{missing[1].lower()}'",
-                    f"a lake of counts has {', '.join(self.table_names)}",
+                    f"a lake with the profile `counts` has {', '.join(self.table_names)}",
                 ) from error
             raise _explain_error(error) from error
 

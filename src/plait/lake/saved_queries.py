@@ -70,7 +70,7 @@ class SavedQuery(Struct, frozen=True, forbid_unknown_fields=True):
         """Return the value of every parameter."""
         for name in given:
             if name not in self.parameters:
-                raise UserError(f"there is no parameter '{name}'", _suggest(name, self.parameters))
+                raise UserError(f"no parameter named '{name}'", _suggest(name, self.parameters))
         return {
             name: parameter.parse(name, given.get(name), parse_moment)
             for name, parameter in self.parameters.items()
@@ -89,13 +89,13 @@ def load_saved_queries(own_file: Path | None = None) -> dict[str, SavedQuery]:
         return queries
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not a text file"
-        raise ConfigError(f"cannot read the questions in '{own_file}': {reason.lower()}") from error
+        raise ConfigError(f"cannot read the queries in '{own_file}': {reason.lower()}") from error
 
 
 def find_saved_query(name: str, queries: Mapping[str, SavedQuery]) -> SavedQuery:
     """Return the query of a name; if there is none, the error suggests a similar name."""
     if name not in queries:
-        raise UserError(f"there is no question '{name}'", _suggest(name, queries))
+        raise UserError(f"no query named '{name}'", _suggest(name, queries))
     return queries[name]
 
 
@@ -103,17 +103,17 @@ def _suggest(name: str, known_names: Mapping[str, object]) -> str:
     similar = get_close_matches(name, known_names, n=1)
     if similar:
         return f"did you mean '{similar[0]}'?"
-    return f"there are {', '.join(known_names) or 'none'}"
+    return f"queries are {', '.join(known_names) or 'none'}"
 
 
 def _parse_queries(text: str, file: str, *, is_own: bool) -> dict[str, SavedQuery]:
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"cannot read the questions in '{file}': {error}") from error
+        raise ConfigError(f"cannot read the queries in '{file}': {error}") from error
     queries = {}
     for name, entry in table.items():
-        place = f"the question '{name}' in '{file}'"
+        place = f"the query '{name}' in '{file}'"
         try:
             if not isinstance(entry, dict):
                 raise ValidationError("it is not a table")

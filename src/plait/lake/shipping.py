@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PROFILE_SUMMARIES: dict[Profile, str] = {
     "counts": "figures only: no text, no paths, no names",
     "redacted": "all messages, without secrets and names",
-    "full": "everything as it is: prompts, answers, files, secrets",
+    "full": "everything unredacted: prompts, answers, files, secrets",
 }
 MAX_EXAMPLES = 3
 EXAMPLE_ROWS = 10_000

@@ -124,7 +124,7 @@ def _list_session_files(remote: RemoteFiles) -> Iterator[tuple[str, FileStamp]]:
         entries = remote.filesystem.get_file_info(selector)
     files = {entry.path.lstrip("/"): entry for entry in entries if entry.type == FileType.File}
     if not files:
-        raise UserError(f"there is nothing in '{remote.location.url}'", "check its name")
+        raise UserError(f"nothing in '{remote.location.url}'", "check its name")
     is_config_folder = any(name.startswith(f"{PROJECTS}/") for name in files)
     for name, entry in files.items():
         *folders, _ = parts = name.split("/")
@@ -257,7 +257,7 @@ def fetch_unit(unit: Unit, files: Sequence[Path], remotes: Sequence[RemoteFiles]
         def move_file(file: LogFile) -> LogFile:
             moved = replace(file, path=move_path(file.path))
             if moved.path != file.path and moved.path.stat().st_size != file.size:
-                raise SourceError(f"'{file.path.name}' changed while it was fetched")
+                raise SourceError(f"'{file.path.name}' changed while it was being read")
             return moved
 
         sessions = tuple(

@@ -498,7 +498,7 @@ class SessionTable(LakeTable):
 
         if len(keys) and not self.commit_planned(plan, REPLACE_ATTEMPTS):
             raise SourceError(
-                f"'{self.url}' is being written to all the time",
+                f"'{self.url}' is being written to constantly",
                 "nothing that was built is lost: try again later",
             )
 
@@ -621,7 +621,7 @@ class Lake:
         deadline = (time.time() - COMMIT_DEADLINE.total_seconds()) * 1000
         if any(file.modified < deadline for batch in written for file in batch.all_files):
             raise SourceError(  # `tidy` may have deleted the files by now
-                f"what was written to '{self.url}' waited too long to be committed",
+                f"what was written to '{self.url}' was not committed in time",
                 "build it again",
             )
         names = [name for name in TABLES if any(name in batch.files for batch in written)]

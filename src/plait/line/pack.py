@@ -153,7 +153,7 @@ class Pack:
             while piece := file.read(min(CHUNK, left + 1)):
                 left -= len(piece)
                 if left < 0:
-                    raise self._refuse(f"'{stated.name}' is larger than stated")
+                    raise self._refuse(f"'{stated.name}' is larger than its manifest says")
                 digest.update(piece)
                 yield piece
         if left or digest.hexdigest() != stated.sha256:
@@ -168,7 +168,7 @@ class Pack:
                 yield pack
         except BROKEN as error:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise self._refuse(f"it cannot be read ({reason.lower()[:80]})") from error
+            raise self._refuse(f"cannot read it ({reason.lower()[:80]})") from error
 
     def _check_entries(self, pack: zipfile.ZipFile) -> dict[str, int]:
         """Return the sizes of the entries; refuse one that is not a regular file."""
@@ -180,7 +180,7 @@ class Pack:
             if entry.flag_bits & 1:
                 raise self._refuse(f"'{entry.filename[:80]}' is encrypted")
             if entry.filename in sizes:
-                raise self._refuse(f"'{entry.filename[:80]}' is in it twice")
+                raise self._refuse(f"'{entry.filename[:80]}' occurs twice")
             sizes[entry.filename] = entry.file_size
         if len(sizes) > MOST_FILES:
             raise self._refuse(f"it has {len(sizes)} files")
@@ -216,13 +216,13 @@ class Pack:
         if len({name.casefold() for name in names}) < len(names):
             raise self._refuse("two of its files have the same name")
         if {*names, MANIFEST} != {*sizes}:
-            raise self._refuse("it has other files than its manifest names")
+            raise self._refuse("its files differ from its manifest")
         for file in self.manifest.files:
             if file.size != sizes[file.name]:
-                raise self._refuse(f"'{file.name}' has another size than the manifest states")
+                raise self._refuse(f"'{file.name}' differs in size from its manifest")
         total, packed = sum(file.size for file in self.manifest.files), self.path.stat().st_size
         if total > MOST_BYTES or (total > LARGE and total > MOST_TIMES * packed):
-            raise self._refuse(f"its files are {total // max(packed, 1)} times as large as it is")
+            raise self._refuse(f"unpacked it would be {total // max(packed, 1)} times larger")
 
     def _refuse(self, why: str) -> Refused:
         return Refused(f"refusing to open '{self.path}': {why}", "nothing was changed")

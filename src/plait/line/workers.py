@@ -226,15 +226,15 @@ class Workers:
             self._processes[number] = _spawn()
         item = job.items[run.first]
         name = item[0] if isinstance(item, tuple) else item
-        self.losses.append(f"process {process.pid} died while it read '{name}'")
+        self.losses.append(f"process {process.pid} crashed while reading '{name}'")
         run.attempts += 1
         if run.attempts < PATIENCE:
             job.retry(run)
         elif job.on_crash:
             job.finish(run, [job.on_crash(item) for item in job.items[run.first : run.last]])
         else:
-            message = f"{PATIENCE} processes died while they read '{name}'"
-            job.finish(run, SourceError(message, "`--jobs 1` reads in this process alone"))
+            message = f"{PATIENCE} processes crashed while reading '{name}'"
+            job.finish(run, SourceError(message, "`--jobs 1` reads everything in this process"))
 
 
 _pools: "WeakSet[Workers]" = WeakSet()

@@ -101,38 +101,38 @@ agent-color: The colour of the session's agent.
     agentColor
 tag: A tag that the user gave.
     tag
-mode: The mode of the client.
+mode: Claude Code's mode.
     mode
-permission-mode: How much the client may do without asking.
+permission-mode: What Claude Code may do without asking.
     permissionMode
 bridge-session: The remote control that drives the session; holds account ids.
     bridgeSessionId lastSequenceNum ownerAccountUuid ownerOrganizationUuid
 frame-link: An artifact that the session published.
     path frameUrl title
-relocated: The session went on in another directory.
+relocated: The session continued in another directory.
     relocatedCwd
-cost-state: What the session has cost so far, by the client's count.
+cost-state: What the session has cost so far, as counted by Claude Code.
     totalCostUSD totalAPIDuration totalAPIDurationWithoutRetries totalToolDuration
     totalLinesAdded totalLinesRemoved totalDuration startTime modelUsage hasUnknownModelCost
 tools-used: The tools that have been used.
     tools
-atis-latch: A switch of the client.
+atis-latch: A switch of Claude Code.
     atis
-content-replacement: Tool results that stand elsewhere.
+content-replacement: Tool results stored elsewhere.
     replacements
-attribution-snapshot: Which part of the code the model wrote.
+attribution-snapshot: Which parts of the code the model wrote.
     messageId surface fileStates promptCount promptCountAtLastCommit
 api-request: A request to the API, in the log of requests.
 api-request-shape: The form of requests, in the log of requests.
 api-request-blob: A message of a request, in the log of requests.
 history-suppression: Why prompts were kept out of the history.
     cause ts
-marble-origami-commit: A stretch of messages that was collapsed into a summary.
+marble-origami-commit: Messages that were collapsed into a summary.
     collapseId summaryUuid firstArchivedUuid lastArchivedUuid
 marble-origami-snapshot: What is collapsed at this point.
-task-summary: What a task came to.
+task-summary: The result of a task.
     summary
-speculation-accept: A guess of the client that the user took up.
+speculation-accept: A suggestion that the user accepted.
 goal-state: The goal of the session.
 artifact-comment-monitor: A watch on comments of an artifact.
 artifact-autoreact-ledger: Reactions to an artifact.
@@ -142,19 +142,19 @@ started: An agent of a workflow that began, in the run's journal.
     key
 result: What an agent of a workflow answered, in the run's journal.
     key result
-completion: The end of a turn, as another agent's log writes it.
+completion: The end of a turn, in another agent's log.
     finalText usage id
-message: A message, as another agent's log writes it.
+message: A message, in another agent's log.
     text id
-error: An error, as another agent's log writes it.
+error: An error, in another agent's log.
     source
-tool: A tool's work, as another agent's log writes it.
+tool: Tool activity, in another agent's log.
     workspace agent
-tool_call: A call, as another agent's log writes it.
+tool_call: A tool call, in another agent's log.
     id messageId toolId toolName parameters
-tool_result: A result, as another agent's log writes it.
+tool_result: A tool result, in another agent's log.
     id messageId toolId toolName isError output toolCallResult value
-tool_use: A call, as another agent's log writes it.
+tool_use: A tool call, in another agent's log.
     name input output
 """
 )
@@ -170,9 +170,9 @@ hook_progress: A hook is running.
     hookEvent hookName command
 mcp_progress: A tool of an MCP server is running.
     status serverName toolName
-query_update: A web search asks this.
+query_update: A web search query.
     query
-search_results_received: A web search has found this many.
+search_results_received: The number of web search results.
     resultCount query
 waiting_for_task: Waiting for a background task.
     taskDescription taskType
@@ -182,21 +182,21 @@ waiting_for_task: Waiting for a background task.
 
 ATTACHMENT_FIELDS = FieldTable(
     """
-agent_listing_delta: Kinds of sub-agents that came or went.
+agent_listing_delta: Sub-agent types that were added or removed.
     addedTypes addedLines removedTypes isInitial showConcurrencyNote builtInTypes
     builtInPluginTypes
 at_mention_reference: Files that the user mentioned, and why they were not read.
     mentions unread fileSize totalLines ranges displayPath saysHowMuchOfAPdfToRead
     arePdfsToReadPlainly
-async_hook_response: What a hook answered that ran in the background.
+async_hook_response: The response of a hook that ran in the background.
     processId hookName hookEvent response stdout stderr exitCode
-auto_mode: A reminder that the client works without asking.
+auto_mode: A reminder that Claude Code works without asking.
     reminderType autoModeConsentFlow finishExposedWork bashFirst bashFirstSteer steerOnly
     bypass
 auto_mode_exit: The end of working without asking.
 batching_reminder_sent: A reminder to make calls together.
     text model
-budget_usd: The money spent and left.
+budget_usd: The budget spent and remaining.
     used total remaining
 command_permissions: Tools that a slash command may use.
     allowedTools
@@ -229,13 +229,13 @@ goal_status: Whether the goal of the session has been met.
     met sentinel condition reason iterations durationMs tokens failed
 hook_additional_context: Context that a hook added.
     content hookName toolUseID hookEvent
-hook_blocking_error: A hook that stopped what it watched.
+hook_blocking_error: A hook that blocked the action.
     hookName toolUseID hookEvent blockingError
-hook_cancelled: A hook that was cut off.
+hook_cancelled: A hook that was interrupted.
     hookName toolUseID hookEvent command durationMs
 hook_non_blocking_error: A hook that failed without stopping anything.
     hookName toolUseID hookEvent stderr stdout exitCode command durationMs
-hook_success: A hook that ran well.
+hook_success: A hook that succeeded.
     hookName toolUseID hookEvent content stdout stderr exitCode command durationMs
 hook_system_message: A message that a hook shows to the user.
     content hookName toolUseID hookEvent
@@ -243,13 +243,13 @@ instructions: The instruction files in force.
     files
 invoked_skills: Skills in use.
     skills
-max_turns_reached: The most turns that were allowed have been taken.
+max_turns_reached: The turn limit was reached.
     maxTurns turnCount exitCommitted
-mcp_instructions_delta: Instructions of MCP servers that came or went.
+mcp_instructions_delta: Instructions of MCP servers that were added or removed.
     addedNames addedBlocks removedNames
-model: The model that answers, and what is said of it.
+model: The current model, and what is said about it.
     identity text
-nested_memory: Instructions of a sub-folder that came into play.
+nested_memory: Instructions of a sub-folder that were loaded.
     path content displayPath
 opened_file_in_ide: The file that is open in the editor.
     filename
@@ -264,7 +264,7 @@ plan_mode_reentry: Planning again.
 prompt_snapshot: The system prompt and the tools of a request.
     systemPrompt reminderFold echoWireToolInputs contextRendering tools cliPrefix systemTurns
     toolChangeHeader inlineTools keptReminders
-queued_command: A prompt typed while the model worked, or a notice that waited.
+queued_command: A prompt queued while Claude worked, or a queued notice.
     prompt commandMode source_uuid delivery_id humanTurn imagePasteIds origin timestamp
 read_truncation_notice: A file was read only in part.
     banner toolUseID
@@ -280,9 +280,9 @@ skill_listing: Skills that can be used.
     content skillCount isInitial names digests
 task_reminder: The task list, as a reminder.
     content itemCount
-task_status: How a background task fares.
+task_status: The status of a background task.
     taskId taskType description status deltaSummary outputFilePath canContinueAgent
-todo_reminder: The list of things to do, as a reminder.
+todo_reminder: The to-do list, as a reminder.
     content itemCount
 total_tokens_reminder: How many tokens are left.
     text

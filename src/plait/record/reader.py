@@ -257,17 +257,21 @@ def parse_record(data: bytes, line: int = 0, offset: int = 0) -> Record:
 def _describe_fault(line: Line, error: str, found: tuple[Recovered, ...]) -> str:
     count = sum(item.is_whole for item in found)
     if not line.data.strip(b"\0 \t\r"):
-        return "nul bytes only"
+        return "NUL bytes only"
     if error == TOO_DEEP:
         return error
     if count > 1:
         return f"{count} records glued together"
     if count:
-        return "a record beside the remains of another"
+        return "a record next to parts of another"
     if not line.is_ended:
-        return "torn: the line does not end"
+        return "truncated: the line does not end"
     if found:
-        return "the head of a cut line" if line.data.startswith(b"{") else "the tail of a cut line"
+        return (
+            "the start of a truncated line"
+            if line.data.startswith(b"{")
+            else "the end of a truncated line"
+        )
     return f"not an object: {error}"
 
 

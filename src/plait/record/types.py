@@ -326,9 +326,9 @@ NotebookEditResult: A cell of a notebook that was changed.
     new_source:str original_file:str updated_file:str error:str
 MultiEditResult: Several replacements in a file.
     filePath:str edits:list originalFileContents:str structuredPatch:list userModified:bool
-WriteResult: A file created or written anew.
+WriteResult: A file that was created or overwritten.
     type:str filePath:str content:str structuredPatch:list originalFile:str userModified:bool
-ReadResult: What was read of a file.
+ReadResult: What was read from a file.
     type:str file:dict
 BashOutputResult: Output fetched from a shell in the background.
     shellId:str command:str status:str exitCode stdout:str stderr:str stdoutLines:number
@@ -343,17 +343,17 @@ GrepResult: A search in files.
 GlobResult: Files found by a pattern.
     filenames:texts numFiles:number durationMs:number truncated:bool totalMatches:number
     countIsComplete:bool
-TodoWriteResult: The list of things to do, before and after.
+TodoWriteResult: The to-do list, before and after.
     oldTodos:list newTodos:list verificationNudgeNeeded:bool
 TeammateResult: A teammate that was started.
     status:str teammate_id:str agent_id:str name:str team_name:str prompt:str agent_type:str
     model:str color:str
 WorkflowResult: A workflow that was started or has run.
     status:str taskId:str runId:str summary:str transcriptDir:str scriptPath:str isAsync:bool
-AsyncAgentResult: A sub-agent sent out to work in the background.
+AsyncAgentResult: A sub-agent started in the background.
     status:str isAsync:bool agentId:str description:str prompt:str outputFile:str
     canReadOutputFile:bool canContinueAgent:bool resolvedModel:str
-AgentResult: A sub-agent that has answered.
+AgentResult: A sub-agent that has finished.
     status:str agentId:str agentType:str prompt:str content totalDurationMs:number
     totalTokens:number totalToolUseCount:number usage toolStats worktreePath:str
     worktreeBranch:str resolvedModel:str canContinueAgent:bool harnessNoteCount:number
@@ -371,18 +371,18 @@ ToolSearchResult: Tools found by a search.
     matches:list query:str total_deferred_tools:number pending_mcp_servers
 WebFetchResult: A page that was fetched.
     bytes:number code:number codeText:str result:str durationMs:number url:str
-WebSearchResult: A search of the web.
+WebSearchResult: A web search.
     query:str results:list durationSeconds:number
-PlanResult: A plan that was put to the user.
+PlanResult: A plan shown to the user.
     plan:str isAgent:bool filePath:str
-SkillResult: A skill that was taken up.
+SkillResult: A skill that was loaded.
     success:bool commandName:str allowedTools model:str status:str
-QuestionResult: Questions with the answers that the user chose.
+QuestionResult: Questions with the answers the user chose.
     questions:list answers annotations
-MessageResult: What a tool has to say.
+MessageResult: A message from a tool.
     message:str success:bool routing shell_id:str pin:bool resumedAgentId:str
     revivedAgentId:str
-MonitorResult: A watch on something that takes time.
+MonitorResult: A monitor for something that takes time.
     taskId:str timeoutMs:number persistent:bool
 WakeupResult: A time to wake up.
     scheduledFor clampedDelaySeconds:number wasClamped:bool
@@ -521,7 +521,7 @@ class Assistant(Record):
 
 
 class System(Record):
-    """A note of the client: a compaction, a command, an error, the length of a turn."""
+    """A note of Claude Code: a compaction, a command, an error, the length of a turn."""
 
     __slots__ = ()
     __match_args__ = ("subtype",)

@@ -182,30 +182,30 @@ class Report:
 
 
 LOOKED_FOR: dict[Group, str] = {
-    "secrets": "keys and tokens by how they begin; passwords and keys by their name, the program that "
-    "takes them, the sentence or the address that tells them; private keys; all of it also in base64, "
-    "hex and codes",
-    "paths": "names of users in home paths, at prompts, in listings, settings and commands, of authors, "
-    "and the names of this machine's user",
-    "hosts": "hosts at prompts, in commands and settings, addresses of the net and of network cards, "
-    "names of internal domains, and this machine's name",
+    "secrets": "keys and tokens with a known prefix; passwords and keys recognised by name, command, "
+    "sentence or URL; private keys; also in base64, hex and escapes",
+    "paths": "user names in home paths, shell prompts, listings, settings and commands; authors; "
+    "the name of this machine's user",
+    "hosts": "hosts in shell prompts, commands and settings; IP and MAC addresses; internal "
+    "domains; this machine's name",
     "emails": "e-mail addresses of people",
-    "accounts": "ids of accounts, customers and clouds, bank accounts and cards, telephone numbers",
-    "rules": "your own words, expressions, fields and files",
+    "accounts": "account, customer and cloud ids; bank accounts and cards; phone numbers",
+    "rules": "your own words, patterns, fields and files",
 }
 STRICTLY = (
-    "strictly: also what only may be secret, such as long words of letters and digits, anything unusual "
-    "beside a word like key, id or hash, and hosts that not everybody asks"
+    "strict: also what may be secret, such as long words of letters and digits, unusual "
+    "values next to words like key, id or hash, and less common hosts"
 )
 NOT_RECOGNISED = (
-    "what a picture, a sound or a compressed or encrypted file shows",
-    "a password in prose that no word introduces, and one that is a plain word or a row of them there",
-    "a secret that is cut into pieces which stand in several records, and no piece tells what it is",
-    "sentences that tell a secret in a language that is not listed in docs/redaction.md",
-    "encodings other than base64, hex, percent codes, entities, escapes and dumps of them",
-    "tokens of services that are not known, where nothing beside them says what they are",
-    "hashes of passwords, and ids that work as a key though they look like an id",
-    "names of people, customers, firms and projects, postal addresses and other facts that tell who it is",
-    "names of users and hosts that are everyday words, outside of paths and prompts",
-    "what the text says about a secret: its length, its first letters, a hint",
+    "content of images, audio, and compressed or encrypted files",
+    "passwords in prose without a word such as password, and passwords made of plain words",
+    "secrets split across records, if no part is recognisable",
+    "sentences with a secret in languages not listed in docs/redaction.md",
+    "encodings other than base64, hex, percent-encoding, entities and escapes",
+    "tokens of unknown services, if nothing next to them says what they are",
+    "password hashes, and ids that work as keys",
+    "names of people, customers, companies and projects, postal addresses, and other "
+    "identifying facts",
+    "user and host names that are everyday words, outside paths and shell prompts",
+    "hints about a secret: its length, its first letters",
 )

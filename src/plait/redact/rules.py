@@ -61,24 +61,26 @@ def parse_rules(table: Mapping[str, Any], source: str = "the rules") -> Rules:
     for key, value in table.items():
         if key not in KEYS:
             near = get_close_matches(key, KEYS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(KEYS)}"
+            hint = f"did you mean '{near[0]}'?" if near else f"keys are {', '.join(KEYS)}"
             raise ConfigError(f"unknown key '{key}' in {source}", hint)
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             raise ConfigError(f"'{key}' in {source} must be a list of strings")
     for group in table.get("off", ()):
         if group not in GROUPS:
             raise ConfigError(
-                f"unknown group '{group}' in {source}", f"known are {', '.join(GROUPS)}"
+                f"unknown group '{group}' in {source}", f"groups are {', '.join(GROUPS)}"
             )
     for expression in table.get("expressions", ()):
         try:
             is_empty = re.compile(expression).match("") is not None
         except re.error as error:
             raise ConfigError(
-                f"cannot read the expression '{expression}' in {source}: {error}"
+                f"invalid regular expression '{expression}' in {source}: {error}"
             ) from None
         if is_empty:
-            raise ConfigError(f"the expression '{expression}' in {source} matches the empty string")
+            raise ConfigError(
+                f"the regular expression '{expression}' in {source} matches the empty string"
+            )
     known: dict[str, Any] = {key: tuple(value) for key, value in table.items()}
     return Rules(**known)
 

@@ -55,9 +55,9 @@ LISTS = (
 )
 """What is asked for without any word."""
 SORTS = {"relevance": "Relevance", "time": "Time"}
-SEARCH_MODES = {"words": "Words", "exact": "Exact text", "regex": "Expression"}
+SEARCH_MODES = {"words": "Words", "exact": "Exact text", "regex": "Regular expression"}
 STATES = {
-    "active": "Active line",
+    "active": "Active branch",
     "abandoned": "Abandoned branches",
     "agent": "Agents",
     "service": "Service agents",
@@ -70,8 +70,8 @@ FACETS = {
     "month": "Month",
 }
 EXAMPLES = (
-    ("parser error", "both words in the same passage"),
-    ('"parse error"', "these words in this order"),
+    ("parser error", "both words in one passage"),
+    ('"parse error"', "exact phrase"),
     ("pars*", "words starting with pars; *arse* contains it, parcer~ is similar"),
     ("lexer OR parser, NOT test", "either word, but not the third"),
     ("tool:Bash in:output", "input or output of a tool"),
@@ -364,7 +364,7 @@ def _render_facet_link(
 ) -> str:
     is_chosen = getattr(search, name) == value
     href = search.url(**{name: "" if is_chosen else value}, n=STEP)
-    number = "" if count is None else f"<small>{count:,}</small>".replace(",", " ")
+    number = "" if count is None else f"<small>{count:,}</small>"
     current = CURRENT if is_chosen else ""
     return f'<li><a href="{esc(href)}"{current}><span>{esc(label)}</span>{number}</a></li>'
 

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 SearchWay: TypeAlias = Literal["words", "exact", "regex"]
-UNINDEXED = "the index cannot be written: the logs were read instead"
-NO_INDEX_YET = "the index is not made yet: what it holds is found as soon as it is"
-OUTDATED = "the index cannot be written now: what came since the last time is not found"
-INDEX_HINT = "pass its folder: Archive(roots, index)"
+UNINDEXED = "cannot write the index: the logs were read instead"
+NO_INDEX_YET = "the index is still being built: results may be incomplete"
+OUTDATED = "cannot write the index: newer messages are not searched"
+INDEX_HINT = "give its folder: Archive(roots, index)"
 MOST_WAITED = 1.0
 """Seconds for which one who searches waits for another who writes, where there is an index."""
 
@@ -266,8 +266,8 @@ def _more_than_words(archive: "Archive") -> PlaitError:
     if archive.index is None:
         return UserError("without an index only words can be searched", INDEX_HINT)
     return SourceError(
-        "the index cannot be written, and without one only words can be searched",
-        "set PLAIT_CACHE_DIR to a folder that can be written",
+        "cannot write the index; without it, only words can be searched",
+        "set PLAIT_CACHE_DIR to a folder that you can write to",
     )
 
 

@@ -158,7 +158,7 @@ def check_log(path: Path) -> None:
 
     if not is_log(path):
         raise NoSuchSession(
-            f"'{path}' is not a Claude Code log: none of its lines is a record", LIST_SESSIONS
+            f"'{path}' is not a Claude Code log: no line is a record", LIST_SESSIONS
         )
 
 

@@ -231,7 +231,7 @@ class KeptFileCache:
             reason = (error.strerror or str(error)).lower()
             raise SourceError(
                 f"cannot unpack kept session '{session.session}' to '{folder}': {reason}",
-                "`plait restore SESSION --to DIR` puts it elsewhere",
+                "`plait restore SESSION --to DIR` restores it elsewhere",
             ) from error
         finally:
             shutil.rmtree(draft, ignore_errors=True)

@@ -47,9 +47,9 @@ def resolve_session(
     beginning, a title or a part of one.
     """
     if not sessions:
-        raise NoSuchSession(f"no session '{name}': there are no sessions here")
+        raise NoSuchSession(f"no session '{name}': no sessions found")
     if not name.strip():
-        raise NoSuchSession("a session's name cannot be empty", LIST_SESSIONS)
+        raise NoSuchSession("the session name is empty", LIST_SESSIONS)
     if name == ".":
         slug = make_project_slug(str(directory.resolve())) if directory else None
         found = [session for session in sessions if session.project == slug]
@@ -62,7 +62,7 @@ def resolve_session(
             session for session in sessions if matches_project(session.project, project, project_of)
         ]
         if not found:
-            raise NoSuchSession(f"no project is called '{project}'", LIST_PROJECTS)
+            raise NoSuchSession(f"no project named '{project}'", LIST_PROJECTS)
         return max(found, key=lambda session: session.modified)
 
     wanted = name.casefold()
@@ -85,7 +85,7 @@ def resolve_session(
         )
     check_log(Path(name))
     hint = _suggest_sessions(name, [read_facts(session) for session in sessions])
-    raise NoSuchSession(f"no session is called '{name}'", hint)
+    raise NoSuchSession(f"no session named '{name}'", hint)
 
 
 def matches_project(folder: str, name: str, project_of: Callable[[str], str] = str) -> bool:
@@ -120,7 +120,7 @@ def resolve_conversation(conversations: "Conversations", name: str | None) -> "C
     if len(matches) == 1:
         return conversations.by_line[matches[0]]
     problem = (
-        f"'{name}' matches {len(matches)} branches" if matches else f"no branch is called '{name}'"
+        f"'{name}' matches {len(matches)} branches" if matches else f"no branch named '{name}'"
     )
     every_name = _list_names(conversations)
     names = matches or every_name
@@ -132,7 +132,9 @@ def resolve_conversation(conversations: "Conversations", name: str | None) -> "C
         for name in names[:MAX_LISTED]
     ]
     more = len(names) - len(parts)
-    raise UserError(problem, f"there are {'; '.join(parts)}" + (f"; {more} more" if more else ""))
+    raise UserError(
+        problem, f"branches are {'; '.join(parts)}" + (f"; {more} more" if more else "")
+    )
 
 
 def _match_names(conversations: "Conversations", name: str) -> list[str]:
@@ -200,7 +202,7 @@ def resolve_record(opened: "OpenSession", name: str) -> str | None:
         return None
     matches = [uuid for uuid in uuids if uuid.startswith(name.lower())]
     if len(matches) > 1:
-        raise UserError(f"{len(matches)} records begin with '{name}'", "type more of the id")
+        raise UserError(f"{len(matches)} records start with '{name}'", "type more of the id")
     return matches[0] if matches else None
 
 
@@ -250,7 +252,7 @@ def resolve_turn(opened: "OpenSession", name: str | int, branch: str | None = No
         for turn in conversation.turns:
             if turn.number and record in _iter_records(turn):
                 return turn
-    raise UserError(f"record '{record}' belongs to no turn", _turns_hint(opened))
+    raise UserError(f"record '{record}' does not belong to a turn", _turns_hint(opened))
 
 
 def _find_turn_by_number(opened: "OpenSession", number: int, branch: str | None = None) -> "Turn":
@@ -259,9 +261,7 @@ def _find_turn_by_number(opened: "OpenSession", number: int, branch: str | None 
     turn = turns.get(number if number >= 0 else len(turns) + 1 + number)
     if turn is None:
         count = f"{len(turns)} turn" + "s" * (len(turns) != 1)
-        raise UserError(
-            f"there is no turn {number}: the conversation has {count}", _turns_hint(opened)
-        )
+        raise UserError(f"no turn {number}: the conversation has {count}", _turns_hint(opened))
     return turn
 
 

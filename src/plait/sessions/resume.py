@@ -78,8 +78,8 @@ def build_resumption(
         )
     if session.file is None:
         raise UserError(
-            f"session '{session.id}' has no file of its own, only its agents are left",
-            f"`plait ls --long` shows where '{session.id[:8]}' lies",
+            f"session '{session.id}' has no log; only its agents are left",
+            f"`plait ls --long` shows the folder of '{session.id[:8]}'",
         )
     found = given if isinstance(given, OpenSession) else open_own_log(session)
     path = session.file.path
@@ -122,8 +122,8 @@ def open_own_log(session: Session) -> OpenSession:
 
 CLIENT = "claude"
 # Measured with 2.1.325; that older ones do not is what people report.
-FROM_ANYWHERE = "only newer versions find the session from elsewhere"
-BY_PATH = "only newer versions resume it, by its path"
+FROM_ANYWHERE = "only newer versions find the session from another directory"
+BY_PATH = "only newer versions can resume it, by its path"
 Code: TypeAlias = Literal[
     "live", "no directory", "gone", "elsewhere", "moved", "renamed", "no config"
 ]
@@ -208,11 +208,11 @@ def plan_resume(
     directory = next(reversed(named or held), None)
     config = _other_config(session.config, default)
     if session.is_kept:
-        why_not = "it is only kept: Claude Code does not find it until it is restored"
+        why_not = "it is only in the backup: restore it first"
     elif session.file is None:
-        why_not = "it has no file of its own, only its agents are left"
+        why_not = "it has no log; only its agents are left"
     elif not is_uuid(session.id):
-        why_not = f"'{session.id}' is no uuid, and Claude Code knows sessions by theirs"
+        why_not = f"'{session.id}' is not a UUID, which Claude Code requires"
     else:
         why_not = None
     context = None if why_not else build_resumption(session).context
@@ -270,15 +270,16 @@ def _warnings(
 ) -> Iterable[ResumeWarning]:
     if is_live:
         yield ResumeWarning(
-            "live", "a client is running this session now: two would write to one file"
+            "live", "Claude Code is running this session: both would write to one file"
         )
     if directory is None:
-        yield ResumeWarning("no directory", "no record says in which directory it ran")
+        yield ResumeWarning("no directory", "no record has its directory")
     else:
         yield from _warnings_of_place(session, directory)
     if last and last[0] != directory:
         yield ResumeWarning(
-            "moved", f"it last worked in '{last[0]}', but '{directory}' named its folder"
+            "moved",
+            f"it last worked in '{last[0]}', but '{directory}' is the directory of its folder",
         )
     if session.path.stem != session.id:
         yield ResumeWarning(
@@ -286,14 +287,14 @@ def _warnings(
             f"its file is '{session.path.name}', not '{session.id}.jsonl': {BY_PATH}",
         )
     if session.config is None:
-        sentence = f"its file lies outside Claude Code's own folders: {BY_PATH}"
+        sentence = f"its log is outside Claude Code's folders: {BY_PATH}"
         yield ResumeWarning("no config", sentence)
 
 
 def _warnings_of_place(session: Session, directory: str) -> Iterable[ResumeWarning]:
     is_there = _is_folder(directory)
     if not is_there:
-        sentence = f"'{directory}' is not here: {FROM_ANYWHERE}"
+        sentence = f"'{directory}' does not exist: {FROM_ANYWHERE}"
         yield ResumeWarning("gone", sentence)
     slug = make_project_slug(str(Path(directory).resolve()) if is_there else directory)
     if slug != session.project:
@@ -320,7 +321,7 @@ def _back_to(session: Session, context: "Context", name: int | str) -> RewindTar
     if NUMBER.fullmatch(str(name)) and not 1 <= int(name) <= len(turns):
         count = f"{len(turns)} turn" + "s" * (len(turns) != 1)
         raise UserError(
-            f"there is no turn {name}: the active conversation has {count}",
+            f"no turn {name}: the active conversation has {count}",
             f"`plait show {quote(session.id[:8])} --depth prompts` shows them",
         )
     turn = resolve_turn(found, name)

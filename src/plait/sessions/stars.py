@@ -106,17 +106,17 @@ class StarFile:
         except (ValueError, RecursionError):
             raise self._unreadable("is damaged") from None
         if not isinstance(found, dict):
-            raise self._unreadable("holds no stars")
+            raise self._unreadable("has no stars")
         return found
 
     def _unreadable(self, why: str) -> SourceError:
-        return SourceError(f"'{self.path}' {why}", "move it away, and stars begin anew")
+        return SourceError(f"'{self.path}' {why}", "move it away to start without stars")
 
     def _update(self, change: Callable[[Table], bool]) -> bool:
         try:
             with lock_file(self.path.with_suffix(".lock"), LOCK_SECONDS) as is_ours:
                 if not is_ours:
-                    raise SourceError(f"'{self.path}' is held by another program", "try again")
+                    raise SourceError(f"'{self.path}' is locked by another program", "try again")
                 data = self._read()
                 # Refuse to write where something would be lost that only another version knows.
                 version = data.get("version", VERSION)
@@ -204,7 +204,7 @@ class PinnedTurn(Struct, frozen=True, kw_only=True):
     def from_pin(cls, pin: Pin, conversations: "Conversations | None") -> "PinnedTurn":
         """Return a pin with where its turn is now, in the conversations of its session."""
         if conversations is None:
-            return _missing_pin(pin, "its session is not here")
+            return _missing_pin(pin, "its session no longer exists")
         for line in _main_first(conversations):
             for turn in conversations.by_line[line].turns:
                 if turn.opener and turn.opener.uuid == pin.uuid:
@@ -230,7 +230,7 @@ class Stars:
     def file(self) -> StarFile:
         """The file that holds them, which need not be there yet."""
         if self._archive.star_file is None:
-            raise UserError("this archive has no stars", "name their file: Archive(roots, stars=…)")
+            raise UserError("this archive has no stars", "give their file: Archive(roots, stars=…)")
         return StarFile(self._archive.star_file)
 
     @property
@@ -261,7 +261,7 @@ class Stars:
         meant = self._archive.session(session)
         found = resolve_turn(self._archive.open(meant), turn, branch)
         if found.opener is None or not found.opener.uuid:
-            raise UserError(f"turn {found.number} has no record that it could be found by")
+            raise UserError(f"turn {found.number} cannot be pinned: it has no record id")
         self.file.pin(
             meant.id, found.opener.uuid, found.number, collapse_whitespace(found.opener.text)
         )
@@ -277,7 +277,7 @@ class Stars:
             pinned_turn for pinned_turn in found if _matches_name(pinned_turn, str(turn), branch)
         ]
         if len(named) != 1:
-            count = f"{len(named)} pinned turns are" if named else "no pinned turn is"
+            count = f"{len(named)} pinned turns match" if named else "no pinned turn matches"
             raise UserError(f"{count} '{turn}'", f"`plait pin {quote(meant.id[:8])}` lists them")
         self.file.unpin(meant.id, named[0].uuid)
         return named[0]

@@ -94,7 +94,7 @@ else:
         try:
             declared = zstandard.frame_content_size(frame)
             if declared != size:
-                raise BrokenFrame(f"it says that it has {declared} bytes")
+                raise BrokenFrame(f"it claims to have {declared} bytes")
             data = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
         except zstandard.ZstdError as error:
             raise BrokenFrame(str(error)) from error
@@ -385,7 +385,7 @@ class Packs:
     def _read(self, name: str) -> bytes:
         place = self.places.get(name)
         if place is None:
-            raise LostBlock("it is in no pack")
+            raise LostBlock("it is not in any pack")
         return self.read_at(name, place)
 
     def read_at(self, name: str, place: Place) -> bytes:
@@ -394,7 +394,7 @@ class Packs:
             raise LostBlock("its index is wrong")
         data = self._of_frame(place)[place.skip : place.skip + place.size]
         if len(data) != place.size or sha256(data).hexdigest() != name:
-            raise LostBlock("its bytes are not those that were kept")
+            raise LostBlock("its content has changed")
         return data
 
     def _of_frame(self, place: Place) -> bytes:

@@ -96,8 +96,8 @@ from plait.store.packs import (
 from plait.store.sources import HISTORY, LISTS, SIGNS, TASKS, TITLE, build_stamp
 
 README_NAME = "README.txt"
-README_TEXT = r"""Sessions of Claude Code, kept by Plait (`plait keep`). Whatever becomes of Plait,
-they can be read with zstd and sha256sum.
+README_TEXT = r"""Claude Code sessions, backed up by Plait (`plait keep`). They can be read without
+Plait, with zstd and sha256sum.
 
 journal.jsonl        one JSON line for each state of a file that was kept; the last line of a path
                      is the newest. "sha256" is that of the whole file, "blocks" are those of its
@@ -273,7 +273,7 @@ class BackupRun:
                     file.place,
                     (error.strerror or str(error)).lower()
                     if isinstance(error, OSError)
-                    else "its name is no text",
+                    else "its name is not text",
                 )
             )
             return
@@ -599,13 +599,13 @@ class _Restoring:
                     files = len(self.written)
                     self._report(Progress(files, self._files, self._done, self._bytes, file.path))
         if not damaged and digest.hexdigest() != file.sha256:
-            damaged.append(Damage("", "the journal", "its blocks are not the file", (file,)))
+            damaged.append(Damage("", "the journal", "its blocks do not match the file", (file,)))
 
 
 def _verify_journal(store: "Store", states: JournalState) -> Iterator[Damage]:
     journal = store.journal
     for number in states.damaged:
-        copy = "and its copy too" if number in states.lost else "but not its copy"
+        copy = "and so is its copy" if number in states.lost else "but its copy is intact"
         yield Damage("", journal.path.name, f"line {number} is damaged, {copy}")
     if states.damaged or not states.complete_bytes:
         return
@@ -616,7 +616,7 @@ def _verify_journal(store: "Store", states: JournalState) -> Iterator[Damage]:
             is_behind = journal.copy.end() != len(expected)
             journal.copy.remake(journal.path)
             if not is_behind:
-                yield Damage("", journal.copy.path.name, "it was damaged; it has been made anew")
+                yield Damage("", journal.copy.path.name, "it was damaged and has been rebuilt")
 
 
 def _verify_indexes(packs: Packs) -> Iterator[Damage]:
@@ -626,12 +626,14 @@ def _verify_indexes(packs: Packs) -> Iterator[Damage]:
         if index == listed:
             continue
         if index is not None and _can_read(packs, number, index, listed):
-            yield Damage("", packs.path(number).name, "what it says of its blocks is damaged")
+            yield Damage("", packs.path(number).name, "its list of blocks is damaged")
             continue
         if _can_read(packs, number, listed, index or []):
             with suppress(OSError):
                 write_index(packs.path(number, INDEX), listed)
-        yield Damage("", packs.path(number, INDEX).name, "it is damaged; the pack has it, too")
+        yield Damage(
+            "", packs.path(number, INDEX).name, "it is damaged; the pack has the same information"
+        )
     packs.forget()
 
 
@@ -718,9 +720,9 @@ def _check_parcel(path: Path, other: "Store", states: JournalState) -> None:
     for state in states.iter_states():
         unpacked += state.size
         if not _is_sound(state):
-            raise _parcel_error(path, f"'{state.path[:80]}' is no file of a session")
+            raise _parcel_error(path, f"'{state.path[:80]}' is not a session file")
     if unpacked > LARGE and unpacked > MOST_TIMES * path.stat().st_size:
-        raise _parcel_error(path, "its files are far larger than it is")
+        raise _parcel_error(path, "its files are far larger than the packed file")
     for state in states.iter_states():
         digest, size = sha256(), 0
         for name in state.blocks:
@@ -733,7 +735,7 @@ def _check_parcel(path: Path, other: "Store", states: JournalState) -> None:
             if size > state.size:
                 break
         if size != state.size or digest.hexdigest() != state.sha256:
-            raise _parcel_error(path, f"'{state.path}' is not what its journal says")
+            raise _parcel_error(path, f"'{state.path}' does not match its journal")
 
 
 def _is_sound(state: KeptFile) -> bool:
@@ -812,7 +814,7 @@ class Store:
     def open(cls, folder: Path) -> "Store":
         """Return the store in a folder, which need not be there yet."""
         if folder.exists() and not folder.is_dir():
-            raise UserError(f"'{folder}' is no folder")
+            raise UserError(f"'{folder}' is not a folder")
         return cls(folder)
 
     def states(self) -> JournalState:
@@ -833,7 +835,7 @@ class Store:
         try:
             with lock_file(self.lock, wait) as is_ours:
                 if not is_ours:
-                    where = f"another run is writing to '{self.folder}'"
+                    where = f"another process is writing to '{self.folder}'"
                     raise UserError(where, "try again when it is done")
                 self.packs.forget()
                 remove_drafts(self.packs)
@@ -904,10 +906,10 @@ class Store:
         found = [session for session in self.sessions() if session.session.startswith(name)]
         exact = [session for session in found if session.session == name]
         if not found:
-            raise NoSuchSession(f"no kept session starts with '{name}'")
+            raise NoSuchSession(f"no backed-up session starts with '{name}'")
         if len(exact or found) > 1:
             where = "', '".join(f"{item.root}/{item.project}" for item in (exact or found)[:3])
-            raise AmbiguousSession(f"'{name}' means several kept sessions", f"in '{where}'")
+            raise AmbiguousSession(f"'{name}' matches several backed-up sessions", f"in '{where}'")
         return (exact or found)[0]
 
     def read(self, file: KeptFile) -> bytes:
@@ -942,7 +944,7 @@ class Store:
             return self.packs.read(name)
         except LostBlock as error:
             raise SourceError(
-                f"'{file.path}' is damaged in the store: block {name[:16]}, {error}",
+                f"'{file.path}' is damaged in the backup: block {name[:16]}, {error}",
                 "`plait keep verify` lists all damage",
             ) from error
         except OSError as error:
@@ -965,14 +967,14 @@ class Store:
         if to is None and session.is_foreign:
             raise UserError(
                 f"session '{session.session}' came from another machine",
-                "say where with `--to DIR`",
+                "choose where with `--to DIR`",
             )
         home = Path(session.root) if to is None else to
         places: list[Path] = []
         for file in session.files:
             parts = PurePosixPath(file.path).parts
             if not parts or any(part in ("/", "..", "") or "\0" in part for part in parts):
-                raise SourceError(f"refusing to write '{file.path[:80]}': it leads elsewhere")
+                raise SourceError(f"refusing to write '{file.path[:80]}': it is a symlink")
             places.append(home.joinpath(*parts))
         there = [os.path.lexists(path) for path in places]
         pairs = [*zip(session.files, places, there, strict=True)]
@@ -1045,7 +1047,7 @@ class Store:
         chosen = [file for file in found if _is_sound(file)]
         left_out = tuple(dict.fromkeys(file.path for file in found if not _is_sound(file)))
         if not chosen:
-            raise UserError("there is nothing to pack", "`plait keep` backs up sessions first")
+            raise UserError("nothing to pack", "`plait keep` backs up sessions first")
         folder = path.absolute().parent
         try:
             with tempfile.TemporaryDirectory(dir=folder, prefix=".packing-") as draft:

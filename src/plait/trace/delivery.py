@@ -378,10 +378,10 @@ def read_sending_status(folder: Path) -> SendingStatus:
 ReplyKind: TypeAlias = Literal["sent", "again", "too large", "refused"]
 CONNECTION_ERRORS = {
     "ConnectTimeout": "connection timed out",
-    "ReadTimeout": "no answer in time",
-    "TimeoutError": "no answer in time",
+    "ReadTimeout": "no response in time",
+    "TimeoutError": "no response in time",
     "SSLError": "the certificate is not trusted",
-    "ProxyError": "the proxy does not connect",
+    "ProxyError": "the proxy refused the connection",
 }
 TRANSIENT = frozenset({408, 425, 429})
 TOO_LARGE = 413
@@ -460,7 +460,7 @@ def _create_session(target: Target) -> Any:
             try:
                 response = _run_with_timeout(target.timeout, read_response)
             except (requests.RequestException, TimeoutError) as error:
-                reason = CONNECTION_ERRORS.get(type(error).__name__, "no connection")
+                reason = CONNECTION_ERRORS.get(type(error).__name__, "connection failed")
                 self.reply = SendReply("again", reason)
                 raise SendFailed from error
             self.reply = _classify_response(response)

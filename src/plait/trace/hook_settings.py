@@ -130,7 +130,7 @@ def list_other_tracing_hooks(path: Path) -> list[str]:
 def write_settings(plan: SettingsPlan, backup: Path) -> None:
     """Write the settings, unless they have changed since; the old ones are kept as a backup."""
     if read_settings_text(plan.path) != plan.before:
-        raise UserError(f"'{plan.path}' has changed in the meantime", "run the command again")
+        raise UserError(f"'{plan.path}' changed in the meantime", "run the command again")
     file = plan.path.resolve()  # a link stays a link
     try:
         mode = file.stat().st_mode & 0o777 if plan.before is not None else 0o644
@@ -177,10 +177,10 @@ def parse_settings(path: Path, text: str | None) -> dict[str, Any]:
         ) from error
     except RecursionError:
         raise UserError(
-            f"'{path}' is nested too deeply", "settings of Claude Code never are"
+            f"'{path}' is nested too deeply", "Claude Code settings never are"
         ) from None
     if not isinstance(settings, dict):
-        raise UserError(f"'{path}' holds no settings", "it should be a JSON object")
+        raise UserError(f"'{path}' contains no settings", "it must be a JSON object")
     return settings
 
 

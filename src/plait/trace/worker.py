@@ -81,7 +81,7 @@ from plait.trace.state import (
 if TYPE_CHECKING:
     from plait.redact import Redactor
 
-SPOOL_FULL = "the spool is full"
+SPOOL_FULL = "the queue is full"
 LOCK_SECONDS = 0.5
 """How long to wait for the lock: hooks hold it for a moment to see whether a worker runs."""
 MODEL_ITEMS = (AssistantText, AssistantThinking, ToolCall, OtherBlock, LateResult)
@@ -802,10 +802,10 @@ class HookWorker:
         for path, job in iter_jobs(self.folder):
             has_any = True
             if job is None:
-                self.record_failure(path, "names no log of a session")
+                self.record_failure(path, "is not a session log")
                 continue
             if (attempts := count_attempt(self.folder, path)) >= MAX_ATTEMPTS:
-                self.record_failure(path, f"has killed the worker {attempts} times")
+                self.record_failure(path, f"crashed the worker {attempts} times")
                 continue
             try:
                 self.process_job(job)
@@ -950,7 +950,7 @@ class HookWorker:
         return found
 
     def add_to_spool(self, journal: SessionJournal, spans: list[Span]) -> bool:
-        """Add spans to the spool and record them as sent; False if the spool is full."""
+        """Add spans to the spool and record them as sent; False if the queue is full."""
         has_room = self.spool.add(prepare_spans(spans, self.options.content))
         if has_room:
             journal.add_sent([span.id for span in spans])

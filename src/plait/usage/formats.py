@@ -78,7 +78,7 @@ def block_to_json(block: BillingBlock, now: datetime, *, is_full: bool) -> dict[
 
 def format_dollars(amount: float) -> str:
     """Return dollars with two decimals."""
-    return f"${amount:,.2f}".replace(",", " ")
+    return f"${amount:,.2f}"
 
 
 def format_row_cost(tally: SpendingSum) -> str:

@@ -612,7 +612,7 @@ def _render_usage_totals(usage: UsagePage) -> str:
     cost = format_cost(total.cost) + ("*" if total.unpriced else "")
     written = format_tokens(tokens.output)
     cache_share = (
-        f"{tokens.cache_read / tokens.total_input * 100:.1f} %" if tokens.total_input else "0 %"
+        f"{tokens.cache_read / tokens.total_input * 100:.1f}%" if tokens.total_input else "0%"
     )
     link = usage.base.render_link
     count = f"{format_count(total.responses, 'response')} with usage"
@@ -624,7 +624,7 @@ def _render_usage_totals(usage: UsagePage) -> str:
     figures = [
         ("Cost", link(cost, cost=total.cost), cost_per_step),
         ("Tokens", link(format_tokens(tokens.total), tokens=tokens.total), responses),
-        (OUTPUT.capitalize(), link(written, output=tokens.output), "by models"),
+        (OUTPUT.capitalize(), link(written, output=tokens.output), "by the model"),
         (
             CACHE_READ.capitalize(),
             link(cache_share, cache_read=tokens.cache_read),
@@ -679,7 +679,7 @@ def _build_chart(usage: UsagePage) -> Chart | None:
         for model in spending.totals.models
     ]
     return Chart(
-        title="Spent over time, by model",
+        title="Cost over time, by model",
         labels=tuple(steps),
         series=merge_small_series(series),
         write=usage.format,
@@ -719,7 +719,7 @@ def _render_areas(usage: UsagePage) -> str:
     groups = [_build_group(usage, key) for key in usage.areas.names("project")]
     groups.sort(key=lambda group: -group.area.value)
     switch = render_switch(
-        "Inside of projects", _iter_choices(usage, "inside", INSIDE, usage.period.inside)
+        "Within projects", _iter_choices(usage, "inside", INSIDE, usage.period.inside)
     )
     title = f"Projects, and the {INSIDE[usage.period.inside].lower()} in them"
     if small := groups[MOST_AREAS:]:
@@ -846,16 +846,18 @@ def _render_parts(usage: UsagePage) -> str:
             unit,
         ),
         BarPart("Agents", agents, usage.narrow(who="agents"), unit),
-        BarPart("Service", service, usage.narrow(who="service"), unit),
+        BarPart("Background requests", service, usage.narrow(who="service"), unit),
     ]
     branches = [
-        BarPart("Kept", max(total - abandoned, 0.0), usage.narrow(branch="kept"), unit),
+        BarPart("Active branches", max(total - abandoned, 0.0), usage.narrow(branch="kept"), unit),
         BarPart("Abandoned branches", abandoned, usage.narrow(branch="abandoned"), unit),
     ]
     return render_section(
         "By type",
-        render_parts_bar(requesters, usage.format, "Main conversations, agents and service")
-        + render_parts_bar(branches, usage.format, "Kept and abandoned"),
+        render_parts_bar(
+            requesters, usage.format, "Main conversations, agents and background requests"
+        )
+        + render_parts_bar(branches, usage.format, "Active and abandoned branches"),
     )
 
 

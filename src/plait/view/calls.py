@@ -476,7 +476,7 @@ OUTCOME_WORDS = {
     "failed": "failed",
     "rejected": "rejected",
     "interrupted": "interrupted",
-    "launched": "goes on in the background",
+    "launched": "running in the background",
     "missing": "no result in the log",
 }
 
@@ -604,7 +604,7 @@ def _change_line(call: CallView) -> ToolLine:
     counts = f"+{patch.added}" if patch.added else ""
     counts += f" −{patch.removed}" if patch.removed else ""
     notes = ["new file"] if patch.is_new else []
-    notes += ["changed by the person"] if patch.is_user_modified else []
+    notes += ["changed by you"] if patch.is_user_modified else []
     return ToolLine(call.relative_path(path), ", ".join([counts.strip(), *notes]), path)
 
 

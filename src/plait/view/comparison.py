@@ -56,12 +56,12 @@ def compare_branches(
         line for line, left in conversations.by_line.items() if left.kind in SPOKEN and left.turns
     ]
     if len(branches) < 2:
-        hint = f"it never forked: `plait show {conversations.session[:8]}` reads it"
-        raise UserError("this session has one way only", hint)
+        hint = f"it has no branches; `plait show {conversations.session[:8]}` reads it"
+        raise UserError("this session has only one branch", hint)
     left = first or conversations.main
     right = second or next(line for line in reversed(branches) if line != left)
     if left == right:
-        raise UserError("a branch cannot be compared with itself", "name two of them")
+        raise UserError("a branch cannot be compared with itself", "name two branches")
     for line in (left, right):
         if line not in branches:
             hint = f"`plait log {conversations.session[:8]}` draws the branches there are"

@@ -331,9 +331,9 @@ class NextSent(Struct, frozen=True):
         if self.cold_at is None or self.cost_usd.warm is None:
             return ""
         if not self.is_warm(now):
-            return f"it is cold since {format_minute(self.cold_at.astimezone())}"
+            return f"cache expired at {format_minute(self.cold_at.astimezone())}"
         remaining = format_duration((self.cold_at - now).total_seconds() * 1000) or "a moment"
-        return f"it is warm for {remaining} more"
+        return f"cache expires in {remaining}"
 
 
 class Weighed(Struct, frozen=True, kw_only=True):

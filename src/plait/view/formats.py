@@ -24,7 +24,7 @@ UNITS = ("B", "KB", "MB", "GB", "TB")
 
 def format_count(count: int, noun: str, plural: str | None = None) -> str:
     """Format a count with its noun, "3 calls"."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}".replace(",", " ")
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def format_count_of(count: int, total: int, noun: str) -> str:
@@ -32,7 +32,7 @@ def format_count_of(count: int, total: int, noun: str) -> str:
     return (
         format_count(count, noun)
         if count == total
-        else f"{count:,} of ".replace(",", " ") + format_count(total, noun)
+        else f"{count:,} of " + format_count(total, noun)
     )
 
 
@@ -105,7 +105,7 @@ def format_hours(milliseconds: float) -> str:
     if seconds < HOUR:
         return f"{seconds / MINUTE:.0f} min"
     if seconds >= 10 * HOUR:
-        return f"{round(seconds / HOUR):,} h".replace(",", " ")
+        return f"{round(seconds / HOUR):,} h"
     hours, rest = divmod(round(seconds / MINUTE), 60)
     return f"{hours} h {rest} min" if rest else f"{hours} h"
 

@@ -244,32 +244,32 @@ MESSAGES = (UserMessage, AssistantText, AssistantThinking, ToolCall, LateResult)
 MOST = 100
 FOLD_REASONS = {"retracted": "retracted", "resent": "sent again", "replay": "written twice"}
 DETACHED_RESULTS: dict[ResultOrigin, str] = {
-    "own": "answers a call that is not shown",
-    "repeat": "answered once more",
-    "foreign": "answers a call of another conversation",
-    "orphan": "answers a call that is in no file",
+    "own": "result of a call that is not shown",
+    "repeat": "answered again",
+    "foreign": "result of a call in another conversation",
+    "orphan": "result of a call that is in no log",
 }
 """What is said of a result that stands apart from its call."""
 
 
 CONTEXT_LABELS: dict[UserMessageKind, str] = {
-    "command": "said while it ran",
-    "teammate": "in short",
-    "peer": "said around it",
-    "notice": "said beside it",
+    "command": "message while it ran",
+    "teammate": "summary",
+    "peer": "surrounding text",
+    "notice": "accompanying text",
 }
 
 
 def get_context_label(entry: UserMessage) -> str:
     """Return the label of the context that belongs to a user entry."""
-    return CONTEXT_LABELS.get(entry.kind, "what the editor added")
+    return CONTEXT_LABELS.get(entry.kind, "added by the editor")
 
 
 def format_turn_title(turn: Turn) -> str:
     """Return what a turn is about: the text it was opened with."""
     opener = turn.opener
     if opener is None:
-        return "(goes on)"
+        return "(continues)"
     if opener.kind == "command":
         return f"{opener.name or ''} {opener.arguments or ''}".strip() or opener.text
     if opener.kind == "bash":
@@ -301,7 +301,7 @@ def format_agent(agent: Conversation, *, is_called: bool = True) -> str:
     label = agent.label or agent.title or ""
     who = "Agent" if agent.kind == "agent" else "Service agent"
     is_lost = not is_called and agent.kind == "agent"
-    first = f"{who} {name} (no call names it)" if is_lost else f"{who} {name}"
+    first = f"{who} {name} (without a call)" if is_lost else f"{who} {name}"
     words = f": {shorten_clean(format_prompt(label), MOST)}" if label else ""
     took = format_duration(agent.duration_ms)
     return f"{first}{words}" + (f" · {took}" if took else "")

@@ -58,7 +58,7 @@ def format_row_title(row: RowShape) -> str:
         return format_prompt(row.words)
     if "compaction" in row.marks:
         return "compacted"
-    return "(goes on)"
+    return "(continues)"
 
 
 def format_prompt(text: str) -> str:
@@ -72,7 +72,7 @@ def format_prompt(text: str) -> str:
         return f"! {match[1].strip()}"
     if text.startswith("<task-notification"):
         match = NOTICE.search(text)
-        return f"notice: {match[1].strip()}" if match else "notice of a task"
+        return f"notice: {match[1].strip()}" if match else "task notification"
     if match := TEAMMATE.search(text):
         return f"{match[1]}: {match[2].strip()}"
     return " ".join(TAG.sub(" ", text).split()) or text
@@ -172,7 +172,7 @@ def _describe_system(record: Record) -> str:
     metadata = record.compact_metadata if isinstance(record, System) else None
     if record.subtype != "compact_boundary" or metadata is None:
         return to_single_line(f"{record.subtype or ''} {record.text}")
-    how = {"manual": "compacted by hand", "auto": "compacted automatically"}.get(
+    how = {"manual": "compacted with /compact", "auto": "compacted automatically"}.get(
         str(metadata.trigger), "compacted"
     )
     before, after = map(format_thousands, (metadata.pre_tokens, metadata.post_tokens))

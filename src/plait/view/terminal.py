@@ -427,7 +427,7 @@ class CallBlocks:
         output = get_shell_output(view) if is_terminal else view.answer
         if result.outcome == "rejected":
             if result.feedback:
-                yield SpeechBlock(voice="prompt", text=result.feedback, note="said no")
+                yield SpeechBlock(voice="prompt", text=result.feedback, note="rejected")
         elif result.outcome in BROKEN:
             yield from self._iter_failure(result)
         elif self.is_full:
@@ -447,7 +447,7 @@ class CallBlocks:
 def _describe_output_file(view: CallView, persisted: PersistedOutput) -> str:
     size = f" ({format_bytes(persisted.size)})" if persisted.size is not None else ""
     if view.is_output_missing:
-        return f"(the whole output{size} is not there: no tool-results/{persisted.name})"
+        return f"(the whole output{size} is missing: no tool-results/{persisted.name})"
     return f"(the whole output{size} is in tool-results/{persisted.name})"
 
 
@@ -785,7 +785,7 @@ class TerminalRenderer:
                 if passage.siblings > 1:
                     yield self._call_renderer.create_agent_line(agent.id)
             case AgentReference():
-                yield RemarkBlock(level=1, text="its conversation stands above")
+                yield RemarkBlock(level=1, text="its conversation is shown above")
             case FoldStart(fold=fold):
                 yield _create_fold_remark(fold)
             case SectionEnd():
@@ -919,7 +919,7 @@ def _create_model_speech(
     return SpeechBlock(
         voice=voice,
         text=strip_escapes(item.text).strip("\n"),
-        note="said again in full below" if item.is_intermediate else None,
+        note="repeated in full below" if item.is_intermediate else None,
         is_markdown=voice == "answer",
     )
 

@@ -95,7 +95,7 @@ def _listen_on(host: str, port: int) -> socket.socket | None:
         if error.errno == EADDRINUSE:
             return None
         reason = (error.strerror or str(error)).lower()
-        hint = "`--port 0` takes one that is free"
+        hint = "`--port 0` uses a free port"
         raise UserError(f"cannot listen on port {port} of '{host}': {reason}", hint) from error
     return listener
 
@@ -179,4 +179,4 @@ def stop_server(path: Path, timeout: float = 10.0) -> RunningServer | None:
         if read_server_file(path) != running and find_running_server(path) is None:
             return running
         time.sleep(0.05)
-    raise SourceError(f"the server with process id {running.pid} does not stop")
+    raise SourceError(f"the server with process id {running.pid} did not stop")

@@ -126,7 +126,7 @@ async def serve_events(request: Request) -> Response:
     if request.method == "HEAD":
         return Response(headers=HEADERS, media_type=KIND)
     if hub.is_full:
-        response = error_response(request, 503, "too many pages listen already", ())
+        response = error_response(request, 503, "too many open pages", ())
         response.headers["Retry-After"] = "30"
         return response
     stream = hub.stream(request.query_params.get("session"))

@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from plait.view.page.frame import render_redirect_page, render_sign_in_page
 
 PRIVATE = "This page is private."
-WRONG = "That key is not right, or was used already."
+WRONG = "That key is wrong or has already been used."
 TICKET_LIFE = 120
 """Seconds for which a ticket is good."""
 OWNER = ""
@@ -122,7 +122,7 @@ class Commands(NamedTuple):
     def hint(self) -> str:
         """How a program gets in."""
         if not self.open:
-            return "`Authorization: Bearer KEY` with the key that you were given"
+            return "`Authorization: Bearer KEY` with the key you were given"
         words = self.open.split(" ")
         index = words.index("open") + 1
         command = " ".join([*words[:index], "--print-key", *words[index:]])
@@ -303,13 +303,13 @@ class Guard:
         """Return why a request may not pass, None where it may."""
         headers = _get_headers(scope)
         if not self.is_host(headers.get("host", "")):
-            return 421, "This server does not go by that name."
+            return 421, "This server does not answer to that host name."
         if not self.is_same_origin(scope, headers):
-            return 403, "Another page has sent this request."
+            return 403, "This request came from another site."
         if len(scope["path"]) > LONGEST_PATH or len(scope["query_string"]) > LONGEST:
             return 414, "The address is too long."
         if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADERS:
-            return 431, "The request says too much of itself."
+            return 431, "The request has too many headers."
         path = scope["path"]
         is_open = path in OPEN or path.startswith(ASSETS)
         if is_open or self.find_person(path, headers) is not None:

@@ -129,7 +129,7 @@ def parse_moment(text: str) -> datetime | None:
     """Parse a day or a time of a URL."""
     time = parse_time(text) or parse_time(f"{text}T00:00:00Z")
     if time is None:
-        raise UserError("that is not a time", "say a day, as 2026-11-15")
+        raise UserError("this is not a time", "use a day such as 2026-11-15")
     return time.astimezone(UTC)
 
 
@@ -168,8 +168,8 @@ def _decode_name(cookie: str) -> str:
         return ""
 
 
-NO_SESSION = "there is no such session, or it is not shown to you"
-NO_QUESTION = "there is no such question"
+NO_SESSION = "no such session, or you may not see it"
+NO_QUESTION = "no such query"
 
 
 def _list_filter_choices(lake: LakeRequest) -> FilterChoices:
@@ -366,8 +366,8 @@ API_ROUTES = (
 )
 
 
-UNREADABLE = "the lake cannot be read at the moment"
-UNANSWERED = "this question cannot be answered"
+UNREADABLE = "cannot read the lake at the moment"
+UNANSWERED = "this query failed"
 FAILED = "something went wrong in Plait"
 
 

@@ -117,7 +117,7 @@ async def handle_exception(request: Request, error: Exception) -> Response:
     """Answer where something failed here; the log on this machine has the traceback."""
     log.error("%s %r failed", request.method, request.url.path, exc_info=error)
     return error_response(
-        request, 500, "something went wrong in Plait", ("the terminal shows what",)
+        request, 500, "something went wrong in Plait", ("see the terminal for details",)
     )
 
 
@@ -139,7 +139,7 @@ def serve_asset(request: Request) -> Response:
         return tagged_response(request, _sheet() + rest, "text/css; charset=utf-8")
     if text := _scripts().get(name):
         return tagged_response(request, text, "text/javascript; charset=utf-8")
-    raise HTTPException(404, "there is no such file")
+    raise HTTPException(404, "no such file")
 
 
 @lru_cache

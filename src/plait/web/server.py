@@ -349,7 +349,7 @@ class LogLimit(logging.Filter):
         trace = "".join(format_exception(record.exc_info[1])) if record.exc_info else ""
         self.left -= len(trace) + len(record.getMessage())
         if self.left <= 0:
-            record.msg, record.args, record.exc_info = "more is not told here", (), None
+            record.msg, record.args, record.exc_info = "further errors are not logged", (), None
         return True
 
 

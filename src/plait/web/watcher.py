@@ -137,7 +137,7 @@ class Watcher:
             try:
                 before = self.publish_changes(before)
             except Exception:  # what cannot be looked at now can be later
-                log.exception("looking at what has changed failed")
+                log.exception("checking for changes failed")
 
     def publish_changes(self, before: Snapshot) -> Snapshot:
         """Publish what has changed since; return the current snapshot."""
@@ -161,8 +161,8 @@ class Watcher:
             except StoppedError:
                 return
             except Exception:
-                log.exception("reading what is new failed")
-                self._finish("something went wrong in Plait: the terminal says what")
+                log.exception("reading new lines failed")
+                self._finish("something went wrong in Plait: see the terminal for details")
             self._stop.wait(min(REST * (monotonic() - start), LONGEST_REST))
 
     def read_new(self) -> None:

@@ -141,7 +141,7 @@ def build_event_fields(subtype: str, given: Fields, *, is_older: bool) -> Fields
     """Return all fields of an event; a subtype that is not known says what it is told to."""
     event = EVENTS.get(subtype, Event())
     if missing := [name for name in event.needs if name not in given]:
-        raise UserError(f"a line of '{subtype}' does not go without '{missing[0]}'")
+        raise UserError(f"a line of '{subtype}' requires '{missing[0]}'")
     fields = {**event.says, **given}
     if subtype == "stop_hook_summary":
         fields.setdefault("hookCount", len(given["hookInfos"]))
@@ -586,7 +586,7 @@ class Transcript:
         """
         source = self._state.calls.get(call)
         if source is None:
-            raise UserError(f"no call '{call}' waits for a result")
+            raise UserError(f"no call '{call}' is waiting for a result")
         if output is None and is_error and isinstance(content, str):
             output = f"Error: {content}"
         result = {"toolUseResult": output} if output is not None else {}

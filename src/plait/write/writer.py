@@ -160,7 +160,7 @@ class SessionWriter(Transcript):
         is_settled: bool = False,
     ) -> None:
         if setting.version not in VERSIONS:
-            raise UserError(f"lines of version '{setting.version}' are not written")
+            raise UserError(f"cannot write lines of version '{setting.version}'")
         state = past.state if past else None
         super().__init__(path, setting, ids, state, is_settled=is_settled)
         folder = find_history_folder(path) if has_snapshots else None
@@ -204,7 +204,7 @@ class SessionWriter(Transcript):
         name = session or ids.uuid()
         path = get_session_file(Path(folder), place, name)
         if read_file_stamp(path):
-            raise UserError(f"there is a session '{name}' already", "`resume` goes on with it")
+            raise UserError(f"session '{name}' already exists", "`resume` continues it")
         setting = MessageContext(
             name, str(place), git_branch or read_git_branch(place) or "", version=version
         )
@@ -240,7 +240,7 @@ class SessionWriter(Transcript):
         past = read_resumed_session(*_read_log(log))
         place = str(Path(cwd).resolve()) if cwd else past.cwd
         if place is None:
-            raise UserError(f"'{log}' does not say its working directory", "`cwd` tells it")
+            raise UserError(f"'{log}' has no working directory", "pass `cwd`")
         branch = git_branch or read_git_branch(Path(place)) or past.git_branch or ""
         setting = MessageContext(log.stem, place, branch, past.slug or ids.name(), version)
         setting.model = model or past.model or setting.model
@@ -263,7 +263,7 @@ class SessionWriter(Transcript):
         name = session or source.ids.uuid()
         place = get_session_file(Path(folder), Path(source.setting.cwd), name)
         if read_file_stamp(place):
-            raise UserError(f"there is a session '{name}' already", "a fork is a new one")
+            raise UserError(f"session '{name}' already exists", "a fork needs a new id")
         setting = replace(source.setting, session=name, slug=source.ids.name())
         past = source._past and replace(source._past, backups={}, cost={})
         own = cls(place, setting, source.ids, past, is_settled=source.is_settled)
@@ -312,7 +312,7 @@ class SessionWriter(Transcript):
         """
         self._needs_no_response()
         if to not in self._state.positions:
-            raise UserError(f"no message '{to}' leads to where this session stands")
+            raise UserError(f"no message '{to}' is on the active branch")
         self._state.tip = to
         self._state.calls.clear()
         self._is_led_elsewhere = not self.setting.is_older
@@ -332,9 +332,9 @@ class SessionWriter(Transcript):
         They are named in order, the last of them last. Returns the message of the summary.
         """
         if preserved and self.setting.is_older:
-            raise UserError(f"version '{self.setting.version}' preserves no messages")
+            raise UserError(f"version '{self.setting.version}' cannot preserve messages")
         if unknown := [uuid for uuid in preserved if uuid not in self._state.positions]:
-            raise UserError(f"no message '{unknown[0]}' leads to where this session stands")
+            raise UserError(f"no message '{unknown[0]}' is on the active branch")
         anchor = self.ids.uuid()
         metadata_fields = {"trigger": trigger, "preTokens": pre_tokens, **wire_fields(metadata)}
         fields: Fields = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
@@ -598,7 +598,7 @@ def start_agent_log(
 ) -> AgentWriter:
     """Begin the log of an agent in a folder, with what is known of it beside."""
     if task.call not in sender.waiting_calls:
-        raise UserError(f"no call '{task.call}' waits for an agent")
+        raise UserError(f"no call '{task.call}' is waiting for an agent")
     agent = agent or sender.ids.agent(6 if sender.setting.is_older else 16)
     writer = AgentWriter(sender, folder / f"agent-{agent}.jsonl", agent, task)
     writer.add_metadata(**meta)

@@ -145,7 +145,9 @@ def test_what_may_be_out_of_reach_is_not_pruned(root: Path, to: Path) -> None:
     with pytest.raises(UserError, match=r"c\.jsonl' cannot be read, .* nothing was pruned"):
         built(root, to, prune=True)
     shutil.rmtree(root / "projects")
-    with pytest.raises(UserError, match="all of 'here' would be removed: nothing was"):
+    with pytest.raises(
+        UserError, match="everything from 'here' would be removed: nothing was pruned"
+    ):
         built(root, to, prune=True)
     assert counts(built(root, to)) == {"gone": 3}
     assert holding(to) == before
@@ -162,7 +164,7 @@ def test_what_shares_records_with_what_is_gone_is_not_counted_twice(root: Path, 
     found = built(root, to)
     assert counts(found) == {"unchanged": 1, "gone": 1, "failed": 1}
     assert [(one.session, one.why.partition(":")[0]) for one in found.failed] == [
-        ("b", "it shares records with sessions that are gone")
+        ("b", "it shares records with deleted sessions")
     ]
     assert holding(to) == before
     assert counts(built(root, to, prune=True)) == {
@@ -325,7 +327,7 @@ class Meddling:
         (
             "write_rows_of_sessions",
             lambda path: path.write_bytes(b"{"),
-            "was cut while it was read",
+            "was truncated while it was read",
         ),
         (
             "write_rows_of_sessions",
@@ -395,7 +397,7 @@ class Deadly:
             ids = [one.id for job in item.jobs for one in job.unit.sessions]
             self.given.append(ids)
             if self.session in ids and task.__name__ == "write_rows_of_sessions":
-                yield Failure(item, "3 processes died while they read it", killed_worker=True)
+                yield Failure(item, "3 processes crashed while reading it", killed_worker=True)
             else:
                 yield try_task(task, item)
 
@@ -405,7 +407,7 @@ def test_what_kills_who_reads_it_is_found_out_and_named(root: Path, to: Path) ->
     found = built(root, to, engine=engine)
     assert counts(found) == {"built": 2, "failed": 1}
     assert [(one.session, one.why) for one in found.failed] == [
-        ("c", "3 processes died while they read it")
+        ("c", "3 processes crashed while reading it")
     ]
     assert sorted(engine.given[-2:]) == [["a", "b"], ["c"]]
     assert counts(built(root, to)) == {"built": 1, "unchanged": 2}

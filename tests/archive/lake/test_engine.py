@@ -44,7 +44,7 @@ def test_a_fault_of_ours_is_named() -> None:
 
 def test_what_kills_three_processes_fails_and_the_others_go_on() -> None:
     engine = LocalEngine(2, min_parallel_bytes=0)
-    failed = Failure(Number(2), "3 processes died while they read it", killed_worker=True)
+    failed = Failure(Number(2), "3 processes crashed while reading it", killed_worker=True)
     assert [*engine.each(tasks.deadly, SIX)] == [0, 2, failed, 6, 8, 10]
     assert len(engine.losses) == 3
 

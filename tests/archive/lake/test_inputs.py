@@ -122,11 +122,11 @@ def test_an_object_that_changes_meanwhile_is_named(
     how = {"archive": Archive([], jobs=1), "folders": [url], "options": bucket.options}
     found = built(root, tmp_path / "lake", **how)
     assert counts(found) == {"built": 1, "failed": 1}
-    assert found.failed[0].why == "'a.jsonl' changed while it was fetched"
+    assert found.failed[0].why == "'a.jsonl' changed while it was being read"
 
 
 def test_an_address_without_anything_is_an_error(tmp_path: Path, bucket: ObjectStore) -> None:
-    with pytest.raises(UserError, match="there is nothing in"):
+    with pytest.raises(UserError, match="nothing in"):
         list_remote_folder(f"s3://{BUCKET}/nowhere", bucket.options, tmp_path)
     with pytest.raises(PlaitError, match="is not an address for a lake"):
         list_remote_folder("ftp://x/y", bucket.options, tmp_path)

@@ -148,7 +148,7 @@ def test_a_session_of_another_directory_is_named_with_the_way_to_it(
     text = told(chat, typed, capsys, f"/resume {session}\n/resume nobody\n/resume\n")
     assert f"that session ran in '{project.resolve()}'\n" in text
     assert f"&& plait chat --resume {session[:8]}` resumes it there\n" in text
-    assert "no session is called 'nobody'\n" in text
+    assert "no session named 'nobody'\n" in text
 
 
 NO_SIGNS = str.maketrans({"+": "a", "/": "b", "=": "c"})

@@ -101,7 +101,7 @@ It is two.
     n  no, and stop; or type what to do instead
 Proceed? e
 Edit the text; Esc Enter accepts, Ctrl-C cancels.
-● Edit  notes.txt  → +1 −1, changed by the person
+● Edit  notes.txt  → +1 −1, changed by you
     1   one
     2 - two
     2 + three!

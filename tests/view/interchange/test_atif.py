@@ -220,7 +220,7 @@ def test_an_answer_is_one_step_with_its_calls_and_their_results(tmp_path: Path) 
     assert step["extra"]["blocks"] == ["thought", "said", "called"]
     assert len(step["extra"]["records"]) == 4
     assert (
-        told["notes"] == "Not held by this ATIF document, and counted in it: 1 note of the client."
+        told["notes"] == "Not contained in this ATIF document, only counted: 1 note of Claude Code."
     )
     assert told["extra"]["left_out"] == {"noted": 1}
     assert told["extra"]["account"] == {"items": 7, "held": 6, "left_out": {"noted": 1}}
@@ -255,7 +255,7 @@ def test_branches_and_what_is_out_of_order_are_counted(tmp_path: Path) -> None:
     counts = first["extra"]["left_out"]
     assert counts["folded"] == 1
     assert {one["after_step"] for one in first["extra"]["branches"]} == {2}
-    assert "1 item out of the reading order" in first["notes"]
+    assert "1 item outside the reading order" in first["notes"]
     assert "1 other branch" in first["notes"]
 
 

@@ -297,14 +297,14 @@ CASES = [
     pytest.param(
         BranchPoint(to="other@1", kind="branch", label="By the mole", is_active=True, line=7),
         '<div class="crossing"><a class="fork" href="other.html#line-other@1" data-to="'
-        'other@1"><i class="i i-fork"></i><span>Another session from here, goes on: “By'
+        'other@1"><i class="i i-fork"></i><span>Another session from here, continues: “By'
         " the mole”</span><small></small></a></div>",
         id="branch in another session",
     ),
     pytest.param(
         BranchPoint(to="other", kind="trunk", label="And back", is_active=True, line=7),
         '<div class="crossing"><a class="fork" href="other.html" data-to="other">'
-        '<i class="i i-fork"></i><span>Another session from here, goes on: “And back”'
+        '<i class="i i-fork"></i><span>Another session from here, continues: “And back”'
         "</span><small></small></a></div>",
         id="session that goes on",
     ),
@@ -333,7 +333,7 @@ CASES = [
         ClientNote(kind="permission-mode", value={"permissionMode": "plan"}, line=7),
         '<div class="row" data-l="0.7"><b>permission-mode</b> '
         '<span class="obj">permissionMode: plan</span></div>',
-        id="note without words",
+        id="note no text",
     ),
     pytest.param(
         ClientNote(
@@ -386,4 +386,4 @@ def test_a_long_answer_is_cut_and_says_so() -> None:
     text = "\n\n".join(f"paragraph {number}" for number in range(600))
     html = drawn(AssistantText(response=0, text=text, uuid="u1", line=7))
     assert "paragraph 599" not in html
-    assert '<button class="more" data-l="0.7" data-p="text">Show all: 1 199 lines' in html
+    assert '<button class="more" data-l="0.7" data-p="text">Show all: 1,199 lines' in html

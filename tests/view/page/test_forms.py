@@ -106,7 +106,7 @@ def test_something_has_a_bar_and_nothing_has_none(value: float, most: float, wid
 
 def test_totals_say_that_they_are_still_counted() -> None:
     assert 'data-counting="1"' in render_totals([("Cost", "$1", "so far")], is_counting=True)
-    linked = '<a href="/x">&lt;1 %</a>'
+    linked = '<a href="/x">&lt;1%</a>'
     assert render_totals([("Cost", linked, "")], "cards") == (
         f'<dl class="cards"><div><dt>Cost</dt><dd>{linked}<small></small></dd></div></dl>'
     )

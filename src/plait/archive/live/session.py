@@ -191,7 +191,7 @@ def _with_agents(item: Item, agents: dict[str, tuple[str, ...]]) -> Item:
 # ---------------------------------------------------------------------- a session behind its pages
 
 
-NO_FILE = "it has no file of its own, only its agents are left"
+NO_FILE = "its log is gone; only the logs of its agents are left"
 NO_CONTEXT = Context(False, NO_FILE, None, (), [], [], ())
 
 
@@ -315,7 +315,7 @@ class LiveSession:
     def conversations(self) -> Conversations:
         """All its conversations; that it has none is an error."""
         if self.conversations_if_any is None:
-            raise NoSuchSession("there is nothing in this session")
+            raise NoSuchSession("this session is empty")
         return self.conversations_if_any
 
     def line(self, name: str | None) -> Conversation:
@@ -324,7 +324,7 @@ class LiveSession:
             return self.conversations.active
         found = self.conversations.by_line.get(name)
         if found is None:
-            raise NoSuchSession("this session has no such conversation")
+            raise NoSuchSession("no such conversation in this session")
         return found
 
     @property

@@ -167,7 +167,7 @@ class Snapshot:
         """Return the session of a name."""
         found = self.names.get(name)
         if found is None:
-            raise NoSuchSession(f"no session is called '{name[:80]}'")
+            raise NoSuchSession(f"no session named '{name[:80]}'")
         return found
 
     def iter_listed(self) -> Iterable[tuple[str, Facts]]:

@@ -68,7 +68,7 @@ install_options = combine_options(
         type=click.Choice(SCOPES),
         default="user",
         show_default=True,
-        help="Which settings: yours, the project's, or your own for the project.",
+        help="Settings to change: yours, the project's, or your own for the project.",
     ),
     click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
     dry_run_option,
@@ -81,13 +81,13 @@ install_options = combine_options(
     click.option(
         "--pre-compact",
         is_flag=True,
-        help="Also before compactions; Claude Code shows this hook to you and the model.",
+        help="Also send before compactions; Claude Code shows this hook to you and the model.",
     ),
     click.option(
         OPTION,
         "is_environment",
         is_flag=True,
-        help="Let a project's environment name the Langfuse project, as for cc-langfuse.",
+        help="Take the Langfuse project from each project's environment, as cc-langfuse does.",
     ),
     examples="plait trace install --dry-run",
 )
@@ -120,7 +120,7 @@ def install_command(
         sessions = format_count(count, "session")
         output.print(f"what cc-langfuse has sent is not sent again: {sessions}")
     if is_environment:
-        output.print(f"traces go where a project's environment says: {_describe_here(request)}")
+        output.print(f"traces go where each project's environment says: {_describe_here(request)}")
     target = trace_target(request.settings.hook_collector)
     if target:
         others = " of other projects" if is_environment else ""
@@ -224,9 +224,11 @@ def hooks_command(request: Request, as_json: bool) -> None:
 
 
 @click.command("work", hidden=True)
-@click.option("--folder", type=Path, required=True, help="The folder of the jobs.")
-@click.option("--idle", type=float, help="Seconds after which a silent turn is complete.")
-@click.option("--life", type=float, help="Seconds for which a failing target is tried.")
+@click.option("--folder", type=Path, required=True, help="The job folder.")
+@click.option(
+    "--idle", type=float, help="Seconds without output after which a turn counts as complete."
+)
+@click.option("--life", type=float, help="Seconds to keep trying a failing target.")
 def work_command(folder: Path, **limits: float | None) -> None:
     """Process the jobs that hooks have left; started by the hooks themselves."""
     run_worker(folder, **{name: value for name, value in limits.items() if value is not None})
@@ -289,8 +291,10 @@ class HookGroup(LazyGroup):
                 click.Option(
                     ["-v", "--verbose"], is_flag=True, help="Print to stderr what was done."
                 ),
-                click.Option(["--wait"], is_flag=True, help="Do the work here, and wait for it."),
-                click.Option([OPTION], is_flag=True, help="Take the target from the environment."),
+                click.Option(
+                    ["--wait"], is_flag=True, help="Do the work in this process and wait for it."
+                ),
+                click.Option([OPTION], is_flag=True, help="Read the target from the environment."),
             ],
             help=f"Read Claude Code's message on stdin at {EVENTS[cmd_name]}; always exits with 0.",
         )
@@ -307,6 +311,6 @@ class HookGroup(LazyGroup):
 def hook_command() -> None:
     """Send traces while you work: Claude Code calls this after every turn.
 
-    Whatever is new and complete is sent to the target in `config.toml`. Claude Code never waits
+    Everything new and complete is sent to the target in `config.toml`. Claude Code never waits
     for it: the hook leaves a job and exits, and a process in the background does the work.
     """

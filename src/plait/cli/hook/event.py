@@ -64,7 +64,7 @@ def run_event(arguments: "Sequence[str]") -> "NoReturn":
 
 def _handle_event(event: str, is_waiting: bool, is_environment: bool) -> str:
     if event not in EVENTS:
-        return "there is no such event"
+        return "no such event"
     if os.isatty(0):
         return "Claude Code calls this with JSON on stdin"
     folder = trace_folder()

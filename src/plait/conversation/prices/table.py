@@ -233,7 +233,7 @@ NEEDED = ("input", "output")
 # What a provider of this API takes for its cache, in input tokens.
 SHARES = {"cache_write": 1.25, "cache_write_1h": 2.0, "cache_read": 0.1}
 WEB_SEARCH = 10.0
-EXAMPLE = 'write ["claude-opus-9"], then input = 5.0 and output = 25.0, dollars a million tokens'
+EXAMPLE = 'write ["claude-opus-9"], then input = 5.0 and output = 25.0, dollars per million tokens'
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,13 +266,13 @@ def _parse_table(text: str, name: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"cannot read the prices in '{name}': {error}", EXAMPLE) from error
     if not isinstance(table, dict):
-        raise ConfigError(f"the prices in '{name}' are not a table of models", EXAMPLE)
+        raise ConfigError(f"the prices in '{name}' do not contain a table of models", EXAMPLE)
     return table
 
 
 def _parse_prices(entry: object, model: str, name: str) -> PriceList:
     if not isinstance(entry, dict):
-        raise ConfigError(f"'{model}' in '{name}' has no table of prices", EXAMPLE)
+        raise ConfigError(f"'{model}' in '{name}' is not a table of prices", EXAMPLE)
     for key, value in entry.items():
         _check_price(key, value, model, name)
     missing = [key for key in NEEDED if key not in entry]
@@ -288,7 +288,7 @@ def _check_price(key: str, value: object, model: str, name: str) -> None:
         from difflib import get_close_matches
 
         near = get_close_matches(key, NAMES, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(NAMES)}"
+        hint = f"did you mean '{near[0]}'?" if near else f"prices are {', '.join(NAMES)}"
         raise ConfigError(f"unknown price '{key}' of '{model}' in '{name}'", hint)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 <= value < float("inf"):  # type: ignore[operator]

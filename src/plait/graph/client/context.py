@@ -175,11 +175,11 @@ def build_chain(loaded: LoadedEntries, leaf: int) -> list[int]:
 def _refusal(message: Record) -> str | None:
     """Return why the client would not go on from a message, None where it would."""
     if message.is_sidechain:
-        return "the last message is of a sidechain"
+        return "the last message belongs to a sidechain"
     time = parse_javascript_time(message.envelope.timestamp)
     if time == NO_TIME:
         return "the last message has no timestamp"
-    return "the timestamp of the last message is no time" if time != time else None
+    return "the timestamp of the last message is invalid" if time != time else None
 
 
 def find_oversized_image(request: Iterable[Message]) -> int | None:

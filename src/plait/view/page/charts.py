@@ -334,8 +334,8 @@ def format_share(value: float, total: float) -> str:
         return ""
     share = value / total * 100
     if 0 < share < 1:
-        return "<1 %".replace("<", "&lt;")
-    return "99 %" if 99 < share < 100 else f"{share:.0f} %"
+        return "<1%".replace("<", "&lt;")
+    return "99%" if 99 < share < 100 else f"{share:.0f}%"
 
 
 def render_bar(share: float, css_class: str = "") -> str:

@@ -362,9 +362,7 @@ def _render_unnamed_agents(conversations: Conversations, agents: Mapping[str, st
     ]
     if not unnamed:
         return ""
-    return (
-        f'<section class="unplaced"><h2>Agents that no call names</h2>{"".join(unnamed)}</section>'
-    )
+    return f'<section class="unplaced"><h2>Agents without a call</h2>{"".join(unnamed)}</section>'
 
 
 # A location leads from the outside in: the DAG line that is read with the index of a turn in it;

@@ -101,7 +101,7 @@ def render_user_entry(entry: UserMessage, options: PageOptions, call_at: CallAt 
 
 def _render_notice(entry: UserMessage, options: PageOptions, call_at: CallAt) -> str:
     """Return the word of a background task: its report as an article, its call one click away."""
-    label = "notice, in the queue alone" if entry.is_only_queued else "notice"
+    label = "notice, only queued" if entry.is_only_queued else "notice"
     ids = [("task", entry.name or ""), *map(_split_named_value, (entry.context or "").splitlines())]
     references = " · ".join(
         _render_reference(name, value, options, call_at) for name, value in ids if value
@@ -136,7 +136,7 @@ def render_prompt(entry: UserMessage, options: PageOptions) -> str:
     """Render a prompt: a chapter of the conversation."""
     label = VOICES.get(entry.kind, "")
     if entry.is_only_queued:
-        label = f"{label}, in the queue alone" if entry.kind != "queued" else QUEUED
+        label = f"{label}, only queued" if entry.kind != "queued" else QUEUED
     name = f"{label} {entry.name}" if entry.name and entry.kind in NAMED else label
     tag = f'<span class="tag">{esc(name)}</span>' if name else ""
     text, hidden = cut_text(entry.text, options.words)
@@ -247,7 +247,7 @@ def render_compaction(point: CompactionItem) -> str:
 def render_branch(branch: BranchPoint, options: PageOptions) -> str:
     """Render the place where another conversation starts."""
     label = esc(shorten(branch.label or "", 200))
-    state = "goes on" if branch.is_active else "abandoned"
+    state = "continues" if branch.is_active else "abandoned"
     conversation = options.conversations.get(branch.to)
     turns = (
         format_count(sum(turn.number > 0 for turn in conversation.turns), "turn")

@@ -123,8 +123,8 @@ def render_framed_page(
 
 
 _PALETTE = (
-    '<button type="button" class="opener" data-open="palette" aria-label="Go to or find '
-    'anything" aria-keyshortcuts="Control+K" title="Go to or find anything">'
+    '<button type="button" class="opener" data-open="palette" aria-label="Go to or search '
+    'anything" aria-keyshortcuts="Control+K" title="Go to or search anything">'
     "<kbd>Ctrl K</kbd></button>"
 )
 _KEYS = (
@@ -178,7 +178,7 @@ def render_sign_in_page(reason: str, command: str = "plait open", to: str | None
     """Render the page that asks for a key; without `to` it only says where to get in."""
     if to is None:
         return _render_sign_in_frame(
-            f'<p class="reason">{esc(reason)}</p><p>Open the address Plait printed.</p>'
+            f'<p class="reason">{esc(reason)}</p><p>Open the address that Plait printed.</p>'
         )
     return _render_sign_in_frame(
         f'<p class="reason">{esc(reason)} Your sessions are shown to you alone.</p>'
@@ -192,7 +192,7 @@ def render_sign_in_page(reason: str, command: str = "plait open", to: str | None
 def _render_key_help(command: str) -> str:
     """Explain how to get in without a key."""
     if not command:
-        return "<p>Ask whoever started Plait for your own key.</p>"
+        return "<p>Ask the person who started Plait for your key.</p>"
     return (
         "<p>The key was printed in the terminal that started Plait. This command opens the page without "
         f'one:</p><p><button class="resume" data-copy="{esc(command)}" title="Copy">{icon("copy")}'
@@ -410,6 +410,6 @@ def render_pager(label: str, first: int, last: int, total: int, address: str, st
     next_link = (
         f'<a href="{esc(address)}from={next_start}" rel="next">Later</a>' if last < total else ""
     )
-    range_label = f"{esc(label)} {first:,}–{last:,} of {total:,}".replace(",", " ")
+    range_label = f"{esc(label)} {first:,}–{last:,} of {total:,}"
     inner = f"{previous_link}<span>{range_label}</span>{next_link}"
     return f'<nav class="pager" aria-label="Pages of {esc(label)}">{inner}</nav>'

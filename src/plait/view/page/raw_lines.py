@@ -79,7 +79,7 @@ def render_raw_body(head: SessionHeader, view: RawView) -> str:
         f'<label>Line <input name="line" type="number" min="1" max="{max(view.total, 1)}"{value}>'
         "</label><button>Show</button>"
         f'<a class="download" href="{esc(head.tab_url("raw"))}/{view.file}/file" download>'
-        "The file as it is</a></form>"
+        "Original file</a></form>"
     )
     return f"{chooser}{_render_findings(head, view)}{pages}{listed}{pages}"
 
@@ -126,7 +126,7 @@ def render_line(head: SessionHeader, file: int, row: RawLine) -> str:
     """Render one line pretty-printed, with its position, ready to be copied."""
     text, is_complete = _pretty_print(row.text)
     link = f'<a href="{esc(head.record_url(row.uuid))}">in the conversation</a>' if row.uuid else ""
-    note = "" if is_complete else "<span>cut: the file as it is holds all of it</span>"
+    note = "" if is_complete else "<span>truncated: the original file has all of it</span>"
     raw = f"{head.tab_url('raw')}/{file}/{row.number}?raw=1"
     return (
         f'<div class="line-facts"><span>byte {row.offset}, {row.length} bytes</span>'

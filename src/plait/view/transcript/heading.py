@@ -62,10 +62,10 @@ class Coverage(NamedTuple):
     def list_counts(self) -> list[str]:
         """Return how many sessions are exported, and what became of the others."""
         others = (
-            (self.alone, "of which only agents are left"),
-            (self.carried, "told with others"),
+            (self.alone, "with only agents left"),
+            (self.carried, "included in others"),
             (self.silent, "without a conversation"),
-            (self.inside, "more inside others' files"),
+            (self.inside, "more in the logs of others"),
         )
         covered = format_count_of(self.exported, self.sessions, "session")
         return [
@@ -140,7 +140,7 @@ def iter_passages(transcript: Transcript, stream: PassageStream) -> Iterator[Any
 
 
 COMPACTED = "{0}Contains Compact Operation(s){0} - Full conversation including compacted segments"
-AGENTS_ONLY = "Only its agents are left: it has no path and cannot be resumed"
+AGENTS_ONLY = "Only its agents are left: it has no conversation and cannot be resumed"
 TITLE_LENGTH = 80
 TITLE = "Title"
 LinkTo: TypeAlias = Callable[[str, str | None], str]
@@ -242,9 +242,9 @@ def _format_cost(totals: Totals) -> str:
         return ""
     unpriced = ", ".join(totals.unpriced)
     if unpriced and not totals.cost_usd:
-        return f"no price is known for {unpriced}"
+        return f"no price known for {unpriced}"
     rest = f", without {unpriced}" if unpriced else ""
-    return f"{format_money(totals.cost_usd)} by list prices{rest}"
+    return f"{format_money(totals.cost_usd)} at list prices{rest}"
 
 
 def _render_backlink(transcript: Transcript, link_to: LinkTo) -> str:
@@ -304,7 +304,7 @@ def iter_agent_heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]
     yield _render_table(
         [
             (
-                "Sent out by",
+                "Started by",
                 f"[{escape_phrase(parent)}]({link_to(parent, None)})" if parent else "",
             ),
             ("Time", escape_phrase(_format_time_span(heading))),
@@ -430,7 +430,7 @@ def _format_index_counts(
     sessions, *rest = coverage.list_counts()
     parts = [sessions, format_count(path_count, "path"), *rest]
     agents = len(entries) - len(paths)
-    parts += [f"{format_count(agents, 'agent')} in files of their own"] if agents else []
+    parts += [f"{format_count(agents, 'agent')} in separate files"] if agents else []
     note = "" if is_redacted else " **Nothing was redacted.**"
     return f"{', '.join(parts)}. Times are UTC.{note}"
 

@@ -326,7 +326,7 @@ class MarkdownWriter:
                 if item.kind in SPOKEN:
                     if item.kind == "queued":
                         suffix = ", never sent" if item.is_only_queued else ""
-                        yield f"*queued while the model worked{suffix} · {format_log_time(item.time)}*"
+                        yield f"*queued while Claude worked{suffix} · {format_log_time(item.time)}*"
                     elif item.kind in ("teammate", "peer"):
                         yield f"*message from {escape_phrase(item.name or item.kind)}*"
                     elif is_task:
@@ -384,7 +384,7 @@ class MarkdownWriter:
                 yield f"**📦 {escape_phrase(format_compaction(item))}**"
                 summary = self.stream.find_summary(self.conversation, item)
                 if summary and self.stream.options.depth != "all":
-                    yield fold_blocks("what it left: the summary", [sanitize_markdown(summary)])
+                    yield fold_blocks("its summary", [sanitize_markdown(summary)])
             case BranchPoint():
                 yield self._render_branch(item)
             case ClientNote():
@@ -417,7 +417,7 @@ class MarkdownWriter:
         parent = self.by_line[branch.to].parent or ""
         name = self.transcript.names.get(parent)
         if name is None or name == self.transcript.name:
-            return "↳ this path goes on in another session from here"
+            return "↳ this path continues in another session"
         return (
             f"↳ this path leaves {self._render_link(name, self.by_line[branch.to].attachment)} here"
         )
@@ -425,7 +425,7 @@ class MarkdownWriter:
     def _render_agent_reference(self, agent: Conversation, name: str | None) -> str:
         label = escape_phrase(format_agent(agent))
         if name is None:
-            return f"◇ {label} (its conversation stands above)"
+            return f"◇ {label} (its conversation is shown above)"
         return f"◇ {label} → {self._render_link(name, None)}"
 
     def _render_link(self, name: str, uuid: str | None) -> str:

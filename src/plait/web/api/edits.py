@@ -50,7 +50,7 @@ class HeldPlans:
         with self._lock:
             plan = self._held.pop(name, None)
         if plan is None:
-            raise Refused("this plan is no longer there", "plan it again, and look at it")
+            raise Refused("this plan no longer exists", "create a new plan and review it")
         return plan
 
 
@@ -106,7 +106,7 @@ def undo(library: LiveArchive, asked: edit_model.Sure, name: str) -> EditEntry:
 
 def _trim(archive: "Archive", session: Session, asked: edit_model.Wanted) -> "Plan":
     if not asked.trimmed:
-        raise UserError("nothing is said that is to go")
+        raise UserError("nothing selected to remove")
     return archive.plan.trim(session, in_place=asked.in_place, **asked.trimmed)
 
 
@@ -144,5 +144,5 @@ PLANNERS: dict[str, Planner] = {
 
 def _require(value: str | None, name: str) -> str:
     if value is None:
-        raise UserError(f"'{name}' is not said")
+        raise UserError(f"'{name}' is missing")
     return value

@@ -284,8 +284,10 @@ class Health(Struct, frozen=True, kw_only=True):
     finding_count: int
 
 
-Count: TypeAlias = Annotated[int, Meta(ge=1, le=500, description="How many at most.")]
-Offset: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000, description="How many to pass.")]
+Count: TypeAlias = Annotated[int, Meta(ge=1, le=500, description="Maximum number of results.")]
+Offset: TypeAlias = Annotated[
+    int, Meta(ge=0, le=1_000_000_000, description="Number of results to skip.")
+]
 Words: TypeAlias = Annotated[str, Meta(max_length=500)]
 Name: TypeAlias = Annotated[str, Meta(max_length=200)]
 Number: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]

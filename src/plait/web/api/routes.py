@@ -56,7 +56,7 @@ class WriteEntry:
 WRITES = (
     WriteEntry(
         "/sessions/{name}/plan",
-        "Plan a change; nothing is done",
+        "Plan an edit without applying it",
         model.Wanted,
         model.Planned,
         lambda request, asked: edits.plan(SessionRequest(request), asked, request.app.state.plans),
@@ -86,14 +86,14 @@ WRITES = (
     ),
     WriteEntry(
         "/sessions/{name}/restore",
-        "Put a kept session back where it was",
+        "Restore a session from the backup",
         backups.ToRestore,
         backups.NowRestored,
         lambda request, asked: backups.restore(SessionRequest(request), asked),
     ),
     WriteEntry(
         "/marks/star",
-        "Star a session, or take its star away",
+        "Star a session, or remove its star",
         marks.ToStar,
         marks.NowStarred,
         lambda request, asked: marks.star(get_library(request), asked),
@@ -141,9 +141,7 @@ def _parse_body(entry: WriteEntry, body: bytes) -> Struct:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         fields = ", ".join(entry.asked.__struct_fields__)
         message = str(error)
-        raise UserError(
-            f"{message[:1].lower()}{message[1:]}", f"this address takes: {fields}"
-        ) from None
+        raise UserError(f"{message[:1].lower()}{message[1:]}", f"fields are {fields}") from None
 
 
 BASE = "/api/v1"
@@ -187,29 +185,27 @@ class Entry:
 TABLE: tuple[Entry, ...] = (
     Entry("/sessions", "Sessions, the newest first", sessions.sessions),
     Entry("/projects", "All projects", sessions.projects),
-    Entry("/search", "Turns that answer a query", sessions.search),
-    Entry("/usage", "Tokens and money, by day or by something else", sessions.usage_of_all),
-    Entry("/stats", "What was done in all sessions", sessions.stats),
-    Entry("/doctor", "The account of all lines", sessions.doctor),
-    Entry("/edits", "What was changed, the newest first", edits.edits),
-    Entry("/keep", "What is kept, and what will be lost when", backups.status),
-    Entry("/marks", "What is starred and pinned, the newest first", marks.marks),
+    Entry("/search", "Turns that match a query", sessions.search),
+    Entry("/usage", "Tokens and cost, by day, session, model and more", sessions.usage_of_all),
+    Entry("/stats", "Statistics of all sessions", sessions.stats),
+    Entry("/doctor", "Line counts and findings of all sessions", sessions.doctor),
+    Entry("/edits", "Edits, the newest first", edits.edits),
+    Entry("/keep", "What is backed up, and what the cleanup will delete when", backups.status),
+    Entry("/marks", "Stars and pins, the newest first", marks.marks),
     Entry(SESSION_PATH, "A session: its conversations, files and totals", sessions.session),
     Entry(
         f"{SESSION_PATH}/conversation", "Turns of a conversation", sessions.conversation, model.Talk
     ),
-    Entry(f"{SESSION_PATH}/tree", "A session as it is drawn", sessions.tree),
-    Entry(f"{SESSION_PATH}/paths", "The ways through a session", sessions.paths),
+    Entry(f"{SESSION_PATH}/tree", "A session as a graph", sessions.tree),
+    Entry(f"{SESSION_PATH}/paths", "The paths through a session", sessions.paths),
     Entry(f"{SESSION_PATH}/context", "What Claude will see when it is resumed", sessions.context),
-    Entry(f"{SESSION_PATH}/timeline", "A conversation in time", sessions.timeline),
-    Entry(f"{SESSION_PATH}/files", "What happened to files", sessions.files),
-    Entry(f"{SESSION_PATH}/usage", "What it took", sessions.usage),
-    Entry(f"{SESSION_PATH}/raw", "Lines of its files as they lie", sessions.raw),
-    Entry(
-        f"{SESSION_PATH}/findings", "The account of its lines, and what is odd", sessions.findings
-    ),
-    Entry(f"{SESSION_PATH}/check", "Which rules for written sessions it breaks", edits.check),
-    Entry(f"{SESSION_PATH}/presets", "What each preset of a trim would leave", edits.presets),
+    Entry(f"{SESSION_PATH}/timeline", "The timeline of a conversation", sessions.timeline),
+    Entry(f"{SESSION_PATH}/files", "File changes", sessions.files),
+    Entry(f"{SESSION_PATH}/usage", "Tokens and cost of a session", sessions.usage),
+    Entry(f"{SESSION_PATH}/raw", "Lines of its log files, unchanged", sessions.raw),
+    Entry(f"{SESSION_PATH}/findings", "Line counts and findings of a session", sessions.findings),
+    Entry(f"{SESSION_PATH}/check", "Rules that the session breaks", edits.check),
+    Entry(f"{SESSION_PATH}/presets", "What each trim preset would leave", edits.presets),
 )
 REF = "#/components/schemas/{name}"
 PUBLISHED = {
@@ -239,7 +235,7 @@ TROUBLES = {
     "401": "Missing cookie or key",
     "403": "Sent by another site",
     "404": "Not found",
-    "409": "Refused: it would do harm",
+    "409": "Refused as unsafe",
     "503": "A file could not be read",
 }
 
@@ -310,7 +306,8 @@ def document() -> dict[str, Any]:
         "info": {
             "title": "Plait",
             "version": version("plait"),
-            "description": "The sessions of Claude Code under some folders; changed by POST alone.",
+            "description": "Claude Code sessions in the served folders. Only POST requests change "
+            "anything.",
         },
         "security": [{"key": []}, {"cookie": []}],
         "paths": paths,
@@ -345,7 +342,7 @@ def _iter_path_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
             "name": "name",
             "in": "path",
             "required": True,
-            "description": "A session, by its name in the list",
+            "description": "The name of a session, as in the list",
             "schema": {"type": "string", "minLength": 1, "maxLength": 200},
         }
 
@@ -390,7 +387,7 @@ def _parse_question(entry: Entry, request: Request) -> msgspec.Struct:
         prefix = f"'{field.rstrip('`')}': " if field else ""
         fields = ", ".join(entry.question.__struct_fields__) or "nothing"
         raise UserError(
-            f"{prefix}{message[:1].lower()}{message[1:]}", f"this address takes: {fields}"
+            f"{prefix}{message[:1].lower()}{message[1:]}", f"fields are {fields}"
         ) from None
 
 

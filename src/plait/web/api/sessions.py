@@ -102,7 +102,7 @@ def search(library: LiveArchive, asked: model.Search) -> model.SearchAnswer:
     fields = {"tool": asked.tool, "outcome": asked.outcome, "project": asked.project}
     filters = [Field(name, value) for name, value in fields.items() if value]
     if not (asked.q.strip() or filters):
-        raise UserError("there is nothing to look for", "say what: `?q=words`")
+        raise UserError("the search is empty", "add `?q=words`")
     snapshot = library.snapshot
     results = snapshot.archive.search(
         asked.q,
@@ -257,7 +257,7 @@ def timeline(request: SessionRequest, asked: model.WhichTime) -> model.InTime:
     line = request.live.line(asked.line)
     turns = [turn for turn in line.turns if turn.number == asked.turn]
     if asked.turn is not None and not turns:
-        raise HTTPException(404, "there is no such turn")
+        raise HTTPException(404, "no such turn")
     bars = tuple(list_turn_bars(line, asked.turn)) if asked.turn is not None else ()
     return model.InTime(request.live.timeline(line.id), bars)
 

@@ -404,7 +404,7 @@ def _render_spending(page: CountedPage, rows: Sequence[SpendingRow]) -> str:
         (
             CACHE_READ.capitalize(),
             format_tokens(tokens.cache_read),
-            f"{share:.1f} % of input" if tokens.total_input else "",
+            f"{share:.1f}% of input" if tokens.total_input else "",
         ),
         ("Saved by the cache", format_cost(max(page.saved, 0)), "compared with no cache"),
         ("Sessions", str(len(names)), ""),
@@ -479,4 +479,4 @@ def _format_amount(page: CountedPage, amount: float) -> str:
         return format_hours(amount) or "0 s"
     if slice_.of == "tokens" or slice_.part in ("tokens", "output"):
         return format_tokens(round(amount))
-    return f"{amount:,.0f}".replace(",", " ")
+    return f"{amount:,.0f}"

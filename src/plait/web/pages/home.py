@@ -380,7 +380,7 @@ def _render_pin(pin: PinnedRow, now: datetime) -> str:
         f"turn {pin.turn}" if pin.turn is not None else "",
         f'<span class="of">{esc(shorten(pin.title, 90))}</span>' if pin.title else "",
         render_age(pin.at, now),
-        "" if pin.name else '<span class="why-gone">Its session is gone</span>',
+        "" if pin.name else '<span class="why-gone">Its session no longer exists</span>',
     ]
     return (
         f'<li data-pinned="{esc(pin.uuid)}"><div class="naming">{link}'
@@ -464,7 +464,7 @@ def _render_backups(home: Home) -> str:
     count = format_count(backups.unkept, "session")
     verb = "is" if backups.unkept == 1 else "are"
     explanation = (
-        "Claude Code deletes sessions that were not used for a while. "
+        "Claude Code deletes sessions that have not been used for a while. "
         f"{count} {verb} not backed up."
     )
     label = f"Back up {count}" if backups.unkept == 1 else f"Back up all {count}"
@@ -502,7 +502,7 @@ def _render_deleted(
     rest = len(sessions) - MAX_DELETED
     more = f'<p class="onward">and {format_count(rest, "more session")}</p>' if rest > 0 else ""
     files = ", ".join(f"<code>{break_path(path)}</code>" for path in home.settings)
-    intro = "" if backup else "Claude Code deletes sessions that were not used for a while. "
+    intro = "" if backup else "Claude Code deletes sessions that have not been used for a while. "
     return (
         f'<section class="going"><h2>{heading} <small>{len(sessions)}</small></h2>'
         f'<ol class="short">{rows}</ol>{more}{backup}'

@@ -42,7 +42,7 @@ MIN_LETTERS = 2
 """Letters from which on the palette searches in sessions."""
 LAST_WORD = re.compile(r"\w{2,}$")
 """A word that is perhaps still being typed."""
-STILL_READING = "Your sessions are still being read: more results may follow."
+STILL_READING = "Your sessions are still being read, so more results may appear."
 
 
 def serve_search(request: Request) -> Response:
@@ -82,7 +82,7 @@ def serve_palette(request: Request) -> Response:
 def _search(snapshot: Snapshot, query: SearchQuery) -> SearchResults:
     starred = load_star_order(snapshot) if query.starred else ()
     if query.starred and not starred:
-        return SearchResults(note="No session is starred.")
+        return SearchResults(note="No starred sessions.")
     fields = {
         "kind": query.kind,
         "outcome": query.outcome,

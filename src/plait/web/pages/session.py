@@ -32,11 +32,11 @@ UNCOMPRESSED = {**NO_CACHE, "Content-Encoding": "identity"}
 TROUBLE = '</section><div class="nothing"><h2>{words}</h2><p>{hint}</p></div>'
 LONGEST_QUERY = 400
 EXPORT_FORMATS = (
-    ("html", "Web page", "one file that opens in any browser"),
-    ("md", "Markdown", "for notes, issues, repositories"),
+    ("html", "Web page", "one file for any browser"),
+    ("md", "Markdown", "for notes, issues and repositories"),
     ("json", "JSON", "for programs"),
-    ("atif", "ATIF", "a trajectory, as Harbor and trainers read it"),
-    ("toolpath", "Toolpath", "a graph of steps, abandoned ones too"),
+    ("atif", "ATIF", "a trajectory for Harbor and training tools"),
+    ("toolpath", "Toolpath", "a graph of steps, including abandoned branches"),
 )
 
 
@@ -66,7 +66,7 @@ def iter_page(library: LiveArchive, name: str) -> Iterator[str]:
         yield _render_problem(error.message, " ".join(error.hints))
     except Exception:  # the head of the page is sent: what is wrong must stand in it
         log.exception("the page of %s failed", name)
-        yield _render_problem("something went wrong in Plait", "The terminal says what.")
+        yield _render_problem("something went wrong in Plait", "See the terminal for details.")
     yield end
 
 
@@ -91,9 +91,7 @@ def _load_session(library: LiveArchive, name: str) -> None:
 def render_body(session: LiveSession) -> str:
     """Render the contents of a session's page."""
     if session.column is None or session.heading is None:
-        return _render_problem(
-            "there is nothing in this session", "Its log has no line that tells of it."
-        )
+        return _render_problem("this session is empty", "Its log has no conversation.")
     version = f"{session.fingerprint}.{session.shape}"
     rest = render_page_rest(
         session.column, session.heading, render_rail(session.opened.rows), version
@@ -144,7 +142,7 @@ def serve_part(request: Request) -> Response:
     session = library.open_session(name)
     stretch = session.column.parse_stretch(key) if session.column else None
     if session.column is None or stretch is None:
-        raise HTTPException(404, "there is no such part")
+        raise HTTPException(404, "no such part")
     return json_response(request, session.column.render_stretch(stretch))
 
 
@@ -152,14 +150,14 @@ def serve_line(request: Request) -> Response:
     """Serve one line of the log as it is."""
     file, _, line = request.path_params["place"].partition(".")
     if not (is_index(file) and is_index(line)):
-        raise HTTPException(404, "there is no such line")
+        raise HTTPException(404, "no such line")
     position = int(file), int(line)
     cached = get_library(request).cached_session(request.path_params["name"])
     is_usable = cached and cached.follower.conversation()
     record = cached.opened.record_at_line(*position) if cached and is_usable else None
     record = record or _open_session(request).opened.record_at_line(*position)
     if record is None:
-        raise HTTPException(404, "there is no such line")
+        raise HTTPException(404, "no such line")
     return PlainTextResponse(record.raw, 200, NO_CACHE)
 
 

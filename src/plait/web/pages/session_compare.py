@@ -51,7 +51,7 @@ class ComparedPage:
         names = "".join(f"<th>{esc(self._get_name(side))}</th>" for side in sides)
         body = "".join(_render_row(label, cells) for label, cells in rows)
         return (
-            '<h2>After they part</h2><table class="sums"><thead><tr><td></td>'
+            '<h2>After the fork</h2><table class="sums"><thead><tr><td></td>'
             f"{names}</tr></thead><tbody>{body}{self._render_files()}</tbody></table>"
         )
 
@@ -72,7 +72,7 @@ class ComparedPage:
         common = self.comparison.first.path.turns[: self.comparison.shared]
         turns = [turn for turn in common if turn.opener]
         if not turns:
-            return '<p class="blank">They have no turn in common.</p>'
+            return '<p class="blank">They have no turns in common.</p>'
         rows = "".join(
             f'<li value="{turn.number}">'
             f'<a href="{esc(session_url(name))}#{esc(_get_uuid(turn))}">'
@@ -182,7 +182,7 @@ def serve_comparison(request: Request) -> Response:
     opened = session.live
     conversations, column, heading = opened.conversations_if_any, opened.column, opened.heading
     if conversations is None or column is None or heading is None:
-        raise UserError("this session is empty: there is nothing to compare")
+        raise UserError("this session is empty")
     comparison = compare_branches(conversations, query.get("a"), query.get("b"), opened.prices)
     name = session.name
     page = ComparedPage(comparison, column.options, column.agents, conversations)

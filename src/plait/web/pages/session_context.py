@@ -107,8 +107,8 @@ def _explain_marks(columns: Sequence[XrayColumn]) -> str:
 FILL_KINDS = {
     "results": ("Tool results", "result"),
     "reports": ("Agent reports", "report"),
-    "thinking": ("Thinking", "thought"),
-    "pictures": ("Pictures and documents", "picture"),
+    "thinking": ("Thinking", "thinking block"),
+    "pictures": ("Images and documents", "picture"),
     "reminders": ("Reminders and notes", "reminder"),
     "calls": ("Tool calls", "call"),
     "answers": ("Answers", "answer"),
@@ -127,8 +127,8 @@ TICKED = ("results", "reports", "calls")
 RECENT = 3
 """Turns at the end that are not compressed, where nobody says otherwise."""
 BY_CHARACTERS = (
-    "Estimated by the characters of each message, like the bar above. The chart of requests "
-    "divides the tokens that each request was counted with, so its parts differ."
+    "Estimated from the length of each message, like the bar above. The chart of requests "
+    "divides the tokens counted for each request, so its parts differ."
 )
 
 
@@ -166,7 +166,7 @@ def _render_fill(head: SessionHeader, fill: Fill, maximum: int, context: Weighed
     rest = fill.count - sum(item.times for item in fill.largest)
     rest_item = f'<li class="dim">and {format_count(rest, "smaller one")}</li>' if rest else ""
     share = 100 * fill.tokens / context.window
-    percent = f"{share:.1f} %" if share >= 0.1 else ""
+    percent = f"{share:.1f}%" if share >= 0.1 else ""
     figures = (
         f'<span class="took" title="about {fill.tokens} tokens">{format_tokens(fill.tokens)}</span>'
         f'<span class="percent">{percent}</span>'
@@ -191,7 +191,7 @@ def _render_kind_checkbox(fill: Fill, name: str) -> str:
 
 def _render_item(head: SessionHeader, item: FillItem, kind: str) -> str:
     is_tickable = kind in TICKED and item.calls
-    words = esc(item.words) or '<span class="dim">without words</span>'
+    words = esc(item.words) or '<span class="dim">no text</span>'
     tick = ""
     if is_tickable:
         tick = (
@@ -227,8 +227,8 @@ def _render_trim_selection() -> str:
     return (
         '<div class="by-hand"><label>Results <select name="way">'
         '<option value="empty">become one line</option>'
-        '<option value="cut">are cut to their beginning</option>'
-        '<option value="remove">go with their calls</option></select></label>'
+        '<option value="cut">are cut short</option>'
+        '<option value="remove">are removed with their calls</option></select></label>'
         '<label>Leave the last <input type="number" name="except_last" value="0" min="0" '
         'max="9999"> turns alone</label>'
         '<button type="button" data-edit="trim">Trim selected</button>'
@@ -245,27 +245,27 @@ def _render_compress(context: Weighed) -> str:
         f'<input type="number" name="until" value="{until}" min="2" max="{context.turns}"></label>'
         '<button type="button" data-edit="compress">Compress</button>'
         f'<span class="dim">of {context.turns} turns: your prompts stay, answers become short, '
-        "calls a line each</span></div>"
+        "tool calls become one line each</span></div>"
     )
 
 
 MOST_SHOWN = 400_000
 """Characters of a block that stand in a page."""
 REASONS = {
-    "abandoned branch": "They stand on branches that were left.",
-    "api error": "Errors are shown to people, not to the model.",
-    "before compaction": "A summary took their place.",
-    "bridged progress": "Progress notes are passed over.",
-    "empty": "There is nothing in them.",
-    "no message": "They hold no message.",
-    "attachment without text": "The client renders no text for them.",
-    "replaced by a later line": "The same record stands in the file again, later.",
+    "abandoned branch": "They are on abandoned branches.",
+    "api error": "Errors are shown to you, not to the model.",
+    "before compaction": "A summary replaced them.",
+    "bridged progress": "Progress messages are skipped.",
+    "empty": "They are empty.",
+    "no message": "They contain no message.",
+    "attachment without text": "Claude Code sends no text for them.",
+    "replaced by a later line": "The same record occurs again later.",
     "sidechain": "They belong to an agent.",
-    "system entry": "Notes of the client are not sent.",
-    "thinking-only": "An answer of thinking alone is dropped.",
-    "unanswered call dropped": "No result came for the call.",
-    "unknown type": "The client does not know the type.",
-    "line that the client does not read": "Its line begins with a byte order mark.",
+    "system entry": "Notes of Claude Code are not sent.",
+    "thinking-only": "An answer with only thinking is dropped.",
+    "unanswered call dropped": "The call has no result.",
+    "unknown type": "Claude Code does not know the type.",
+    "line that Claude Code cannot read": "Its line starts with a byte order mark.",
 }
 
 
@@ -285,7 +285,7 @@ def render_context_body(
     used = max(tokens or 0, estimated)
     measured = f"{format_tokens(tokens)} tokens after the last answer" if tokens else ""
     estimate = f"{format_tokens(estimated)} tokens of messages, estimated"
-    share = f"{100 * used / window:.0f} % of a window of {format_tokens(window)}"
+    share = f"{100 * used / window:.0f}% of a window of {format_tokens(window)}"
     bar = render_stacked_bar((name, count / window) for name, _, count in parts)
     legend = render_legend((name, summary, format_tokens(count)) for name, summary, count in parts)
     next_prompt = context.next_prompt.sentence if context.next_prompt else ""
@@ -307,7 +307,7 @@ def render_context_body(
 def _render_messages(head: SessionHeader, context: Weighed, start: int) -> str:
     messages = context.messages
     if not messages:
-        return '<p class="empty">There are no messages.</p>'
+        return '<p class="empty">No messages.</p>'
     shown, pages = paginate("messages", messages, start, f"{head.tab_url('context')}?", STEP)
     maximum = max(message.tokens for message in messages) or 1
     rows = "".join(
@@ -319,7 +319,7 @@ def _render_messages(head: SessionHeader, context: Weighed, start: int) -> str:
 
 def _render_message_row(head: SessionHeader, message: Weight, maximum: int, window: int) -> str:
     share = 100 * message.tokens / window
-    percent = f"{share:.1f} %" if share >= 0.1 else ""
+    percent = f"{share:.1f}%" if share >= 0.1 else ""
     summary = (
         f'<span class="n">{message.number}</span><span class="role {esc(message.role)}">{esc(message.role)}'
         f'</span><span class="words">{esc(message.words)}</span>'
@@ -406,7 +406,7 @@ def serve_message(request: Request) -> Response:
     session = SessionRequest(request)
     number, messages = request.path_params["number"], session.live.resumption.context.request
     if not 0 < number <= len(messages):
-        raise HTTPException(404, "there is no such message")
+        raise HTTPException(404, "no such message")
     role, blocks = messages[number - 1]
     inner = "".join(_render_block(role, block) for block in blocks)
     return tab_fragment(

@@ -519,7 +519,7 @@ def _render_project_row(members: Sequence[ListedSession]) -> str:
 def _render_row(session: ListedSession, depth: int, page: SessionListPage) -> str:
     css = f' class="d{min(depth, MAX_DEPTH)}"' if depth else ""
     values = (
-        f"{session.turns:,}".replace(",", " ") if session.turns else "",
+        f"{session.turns:,}" if session.turns else "",
         str(session.branches or ""),
         str(session.agents or ""),
         format_session_tokens(session.tokens),

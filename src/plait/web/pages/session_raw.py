@@ -65,7 +65,7 @@ def serve_line(request: Request) -> Response:
     file, number = request.path_params["file"], request.path_params["line"]
     survey = session.survey(file)
     if not 0 < number <= len(survey):
-        raise HTTPException(404, "there is no such line")
+        raise HTTPException(404, "no such line")
     is_raw = "raw" in request.query_params
     line = next(survey.lines([number], None if is_raw else MOST_PRETTY))
     if is_raw:
@@ -78,7 +78,7 @@ def serve_file(request: Request) -> Response:
     """Serve a whole log file as a download."""
     file = SessionRequest(request).file(request.path_params["file"])
     if not file.path.is_file():
-        raise HTTPException(404, "the file is no longer there")
+        raise HTTPException(404, "the file no longer exists")
     # the name goes into a header
     name = "".join(char if char.isalnum() or char in "-_.~" else "_" for char in file.path.name)
     return FileResponse(file.path, media_type="application/x-ndjson", filename=name)

@@ -374,7 +374,7 @@ def serve_timeline(request: Request) -> Response:
         return tab_response(request, session, "timeline", body)
     turn = next((turn for turn in timeline.turns if turn.number == number), None)
     if turn is None:
-        raise HTTPException(404, "there is no such turn")
+        raise HTTPException(404, "no such turn")
     bars, agents = build_waterfall(opened.conversations, timeline, number, opened.directory)
     start = read_number(request, "from") or 1
     end = max([turn.end, *(lane.end for lane, _ in agents.values())], default=turn.end)

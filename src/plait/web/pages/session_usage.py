@@ -177,9 +177,7 @@ def _render_causes(totals: WhyTotals) -> str:
 def _describe_elsewhere(count: int) -> str:
     if count <= 0:
         return ""
-    clause = (
-        "stands in another session too, and is" if count == 1 else "stand in others too, and are"
-    )
+    clause = "is also in another session and" if count == 1 else "are also in other sessions and"
     return f"<p>{format_count(count, 'response')} {clause} counted there.</p>"
 
 
@@ -199,8 +197,7 @@ def _render_jumps(head: SessionHeader, paid: PaidRequests) -> str:
 def _describe_rest(count: int) -> str:
     if not count:
         return ""
-    verb = "stands" if count == 1 else "stand"
-    return f"<p>{format_count(count, 'other request')} {verb} among the responses below.</p>"
+    return f"<p>{format_count(count, 'other request')} in the list of responses below.</p>"
 
 
 def _render_jump(head: SessionHeader, request: WhyRequest) -> str:
@@ -318,7 +315,7 @@ def _render_totals(cost: SessionCost) -> str:
         ),
         (OUTPUT.capitalize(), _render_responses_link(format_tokens(tokens.output)), output_note),
         (
-            "In",
+            "Input",
             _render_responses_link(format_tokens(tokens.total_input)),
             f"{_format_cached_share(tokens)} {CACHE_READ}",
         ),
@@ -331,7 +328,7 @@ def _render_responses_link(label: str, url: str = "") -> str:
 
 
 def _format_cached_share(tokens: Tokens) -> str:
-    return f"{100 * tokens.cache_read / tokens.total_input:.0f} %" if tokens.total_input else "0 %"
+    return f"{100 * tokens.cache_read / tokens.total_input:.0f}%" if tokens.total_input else "0%"
 
 
 def _format_cost_sum(total: CostSum) -> str:
@@ -424,7 +421,7 @@ def _render_response(head: SessionHeader, response: ResponseCost, cause: str) ->
         str(response.turn),
         render_time(response.time),
         f"{esc(model)}{by}{abandoned}{failed}",
-        *(f"{count:,}".replace(",", " ") for count in kinds),
+        *(f"{count:,}" for count in kinds),
         cost,
         ("why", esc(cause)),
     )

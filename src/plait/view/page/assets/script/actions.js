@@ -80,7 +80,7 @@ function marked(button, element, offered) {
 // Where nothing can hover, one button shows the rest.
 function groupOpener() {
   const button = made("button", "acts-opener", "⋯");
-  button.setAttribute("aria-label", "What can be done here");
+  button.setAttribute("aria-label", "Actions");
   button.setAttribute("aria-expanded", "false");
   return button;
 }

@@ -29,5 +29,5 @@ function oldWay(text) {
   const isDone = document.execCommand("copy");
   area.remove();
   before?.focus({ preventScroll: true });
-  if (!isDone) throw new Error("The browser does not let it be copied.");
+  if (!isDone) throw new Error("The browser did not allow copying.");
 }

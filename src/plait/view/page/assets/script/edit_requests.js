@@ -9,7 +9,7 @@ export async function sendEdit(address, asks) {
     headers: meant,
     body: JSON.stringify(asks),
   }).catch(() => {
-    throw new Error("The server does not answer.");
+    throw new Error("The server does not respond.");
   });
   const told = await answer.json().catch(() => ({}));
   if (answer.ok) return told;

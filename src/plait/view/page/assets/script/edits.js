@@ -11,7 +11,7 @@ import { offerUndo, undoEdit } from "./undo_bar.js";
 const headings = {
   clone: "Clone this session",
   fork: "Fork from here",
-  switch: "Resume takes this branch",
+  switch: "Make this the active branch",
   repair: "Repair this session",
   rename: "Rename this session",
   tag: "Tag this session",
@@ -97,13 +97,13 @@ function openMenu(name, title) {
 function choicesFor(name) {
   const isOther =
     main && main.dataset.session === name && main.dataset.shown && main.dataset.shown !== main.dataset.main;
-  const way = [["switch", "the branch that is shown becomes the one that resume takes"]];
+  const way = [["switch", "makes the shown branch the one that Claude Code resumes"]];
   return [
-    ["rename", "gives it another title"],
-    ["tag", "gives it a word to find it by, or takes it away"],
-    ["clone", "makes a copy with ids of its own"],
+    ["rename", "changes its title"],
+    ["tag", "adds or removes a tag"],
+    ["clone", "copies it under a new id"],
     ...(isOther ? way : []),
-    ["delete", "moves it away; it can be brought back"],
+    ["delete", "deletes it; you can undo this"],
   ];
 }
 
@@ -118,7 +118,7 @@ function choiceButton(box, name, asks, words, called) {
 function roomLink(name) {
   const link = made("a", "choice");
   link.href = `/s/${encodeURIComponent(name)}/context`;
-  link.append(made("b", "", "Trim"), made("span", "", "shows what fills its context, to trim or compress it"));
+  link.append(made("b", "", "Trim"), made("span", "", "shows what fills the context, to trim or compress it"));
   return link;
 }
 
@@ -154,7 +154,7 @@ function askWords(box, name, [field, label, value], called) {
   input.autocomplete = "off";
   named.append(input);
   const foot = made("div", "buttons");
-  foot.append(made("button", "main", "Show the plan"), closeButton(box));
+  foot.append(made("button", "main", "Preview"), closeButton(box));
   form.append(named, foot);
   form.onsubmit = (event) => {
     event.preventDefault();
@@ -187,7 +187,7 @@ function describeIdlePlan(planned) {
 
 function doButton(box, planned, told) {
   const { operation } = planned.report;
-  const button = made("button", operation === "delete" ? "main bad" : "main", verbs[operation] || "Do it");
+  const button = made("button", operation === "delete" ? "main bad" : "main", verbs[operation] || "Apply");
   button.onclick = () => {
     button.disabled = true;
     sendEdit(`/plans/${planned.plan}/apply`, {}).then(

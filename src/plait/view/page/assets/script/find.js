@@ -51,7 +51,7 @@ function entriesWith(wanted) {
 
 function takeHits(found) {
   ({ hits, total } = found);
-  announceFound(hits.length ? "" : "Nothing found");
+  announceFound(hits.length ? "" : "No results");
   return hits.length ? nextHit(1) : null;
 }
 

@@ -63,13 +63,13 @@ function focusOn(field) {
 }
 
 function nameKeys() {
-  frameKeys.push(["Ctrl K", "go to or find anything"]);
-  if (side) frameKeys.push(["s", "column of sessions"]);
+  frameKeys.push(["Ctrl K", "go to or search anything"]);
+  if (side) frameKeys.push(["s", "show or hide the session list"]);
   if (main) frameKeys.push(["E", "edit this session"]);
   if (!main) frameKeys.push(["/", "search, or filter"]);
   if (one(".rows, .recent, [data-results]"))
     frameKeys.push(["j / k", "next, previous row"], ["Enter", "open it"]);
-  if (one(".rows")) frameKeys.push(["→ / ←", "show, hide branches and agents"]);
+  if (one(".rows")) frameKeys.push(["→ / ←", "show or hide branches and agents"]);
 }
 
 // The reading view has keys of its own; elsewhere only these.

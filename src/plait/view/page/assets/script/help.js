@@ -10,7 +10,7 @@ const readingKeys = [
   ["/", "find"],
   ["n / N", "next, previous place"],
   ["f", "filter by kind and outcome"],
-  ["e", "open or close everything in this turn"],
+  ["e", "expand or collapse everything in this turn"],
   ["o", "prompts"],
   ["g", "graph"],
 ];
@@ -18,7 +18,7 @@ const servedKeys = [
   ["c", "compare two branches"],
   ["x", "export and share"],
   ["y / Y", "copy this turn, the session, as Markdown"],
-  ["G", "to the end, and follow it"],
+  ["G", "jump to the end and follow"],
 ];
 const everywhere = [
   ["t", "light or dark"],

@@ -7,7 +7,7 @@ import { getLine } from "./turns.js";
 export function addDiffers(within) {
   for (const fork of all(".fork[data-to]", within)) {
     if (!getLine(fork.dataset.to) || fork.nextElementSibling?.matches(".differs")) continue;
-    fork.after(served ? compareLink(fork) : made("button", "more differs", "What differs"));
+    fork.after(served ? compareLink(fork) : made("button", "more differs", "Differences"));
   }
 }
 
@@ -24,8 +24,8 @@ export function differs(fork) {
   if (!there || !fork.closest(".dag")) return;
   const columns = made("div", "columns");
   columns.append(
-    column("This way", turnsAfter(fork)),
-    column("The other way", all(":scope > .turn:not(.on)", there)),
+    column("This branch", turnsAfter(fork)),
+    column("The other branch", all(":scope > .turn:not(.on)", there)),
   );
   openBox(made("dialog", "differs"), columns);
 }
@@ -55,7 +55,7 @@ function column(name, turns) {
 function filesChanged(turns) {
   const calls = turns.flatMap((turn) => all(".call.ok", turn)).filter(isEdit);
   const files = new Set(calls.map((call) => one(".line .obj", call).textContent));
-  return files.size ? `Files changed: ${Array.from(files).slice(0, 12).join(", ")}` : "No file changed";
+  return files.size ? `Files changed: ${Array.from(files).slice(0, 12).join(", ")}` : "No files changed";
 }
 
 function isEdit(call) {

@@ -90,7 +90,7 @@ function showServerGone() {
 
 // It answers, but not to this page: another server has taken its place, with a key of its own.
 function showRefused(answer) {
-  if (answer.status === 401) showConnectionLost("Plait was started anew.", "Come in again", () => location.reload());
+  if (answer.status === 401) showConnectionLost("Plait was started anew.", "Open again", () => location.reload());
   else if (!answer.ok) showServerGone();
 }
 

@@ -42,7 +42,7 @@ export function showNewTurns(count, first) {
 }
 
 function newWords(count) {
-  if (!count) return "The last turn goes on";
+  if (!count) return "The last turn is still running";
   return `${count} new ${count === 1 ? "turn" : "turns"}`;
 }
 

@@ -42,7 +42,7 @@ export function asked(path) {
     const error = new Error(
       answer.status === 404
         ? "This is no longer in the session."
-        : `The server could not answer (${answer.status}).`,
+        : `The server returned an error (${answer.status}).`,
     );
     error.status = answer.status;
     throw error;

@@ -16,7 +16,7 @@ export function openPalette() {
   const field = paletteField();
   const list = paletteList();
   palette = made("dialog", "palette");
-  palette.setAttribute("aria-label", "Go to or find anything");
+  palette.setAttribute("aria-label", "Go to or search anything");
   palette.append(field, list, hints());
   document.body.append(palette);
   watchField(field, list);
@@ -35,7 +35,7 @@ export function openPalette() {
 function paletteField() {
   const field = made("input");
   field.type = "text";
-  field.placeholder = "Go to a session, or find anything";
+  field.placeholder = "Go to a session, or search anything";
   field.spellcheck = false;
   field.autocomplete = "off";
   field.setAttribute("role", "combobox");
@@ -49,7 +49,7 @@ function paletteList() {
   const list = made("ul");
   list.id = "offers";
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "Offers");
+  list.setAttribute("aria-label", "Suggestions");
   return list;
 }
 
@@ -83,12 +83,12 @@ function offer(field, list) {
   fetch(`/palette?q=${encodeURIComponent(field.value)}`)
     .then((answer) => answer.text())
     .then((html) => {
-      if (mine === offered) putOffers(html, field, list);
+      if (mine === offered) putSuggestions(html, field, list);
     })
-    .catch(() => list.replaceChildren(made("li", "group", "The server does not answer.")));
+    .catch(() => list.replaceChildren(made("li", "group", "The server does not respond.")));
 }
 
-function putOffers(html, field, list) {
+function putSuggestions(html, field, list) {
   list.innerHTML = html;
   updateAges(list);
   all("[role=option]", list).forEach((item, place) => {

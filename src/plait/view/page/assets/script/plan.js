@@ -10,7 +10,7 @@ export function drawnPlan(planned) {
   if (planned.fates.length) part.append(fatesList(planned.fates));
   if (report.differences.length) part.append(differencesBox(report.differences));
   part.append(...report.notes.map((note) => made("p", "note", sentences([note.replaceAll("`", "")]))));
-  part.append(...report.unmended.map((left) => made("p", "note", `Stays wrong: ${placed(left)}`)));
+  part.append(...report.unmended.map((left) => made("p", "note", `Not repaired: ${placed(left)}`)));
   part.append(...report.violations.map((broken) => made("p", "note bad", placed(broken))));
   return part;
 }

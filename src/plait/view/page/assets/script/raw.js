@@ -47,7 +47,7 @@ const opening = {
   name: "raw",
   icon: "raw",
   label: "Raw JSON",
-  title: "The line of the log",
+  title: "The log line",
   fits: (row) => hasLines() && Boolean(row.dataset.l),
   run: showRaw,
 };

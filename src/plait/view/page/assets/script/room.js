@@ -37,8 +37,8 @@ function showSelectedTokens(form) {
   const tokens = ticked.reduce((sum, box) => sum + Number(box.dataset.tokens), 0);
   one(".by-hand [data-edit=trim]", form).disabled = !ticked.length;
   one(".ticked", form).textContent = ticked.length
-    ? `${ticked.length} ticked, about ${tokensInWords(tokens)} tokens`
-    : "Nothing is ticked.";
+    ? `${ticked.length} selected, about ${tokensInWords(tokens)} tokens`
+    : "Nothing selected.";
 }
 
 function tokensInWords(count) {
@@ -53,7 +53,7 @@ function showPresetEffects(holder) {
     .then((answer) => answer.json())
     .then((told) => {
       for (const { preset, words } of told.presets || [])
-        one(`[data-preset="${preset}"] span`, holder)?.replaceChildren(made("span", "", words.replace(" %", "\u00a0%")));
+        one(`[data-preset="${preset}"] span`, holder)?.replaceChildren(made("span", "", words));
     })
     .catch(() => {
       /* each says it in its plan */

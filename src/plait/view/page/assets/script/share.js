@@ -1,5 +1,6 @@
 // The session as a file: made by the server, saved by the browser, told what was replaced in it.
 import { made, one } from "./dom.js";
+import { numbered } from "./text.js";
 
 export function share() {
   const box = one("dialog.exporting");
@@ -52,7 +53,7 @@ function getQuestions(form, redact) {
 }
 
 function saveAnswer(answer) {
-  if (!answer.ok) throw new Error(`The file could not be made (${answer.status}).`);
+  if (!answer.ok) throw new Error(`The file could not be created (${answer.status}).`);
   const name = fileName(answer.headers.get("content-disposition"));
   const kinds = JSON.parse(answer.headers.get("plait-redacted") || "null");
   return answer.blob().then((blob) => {
@@ -82,6 +83,6 @@ export function replaced(kinds) {
   if (!kinds) return "Nothing was replaced.";
   const names = Object.keys(kinds);
   const count = names.reduce((sum, name) => sum + kinds[name], 0);
-  if (!count) return "Nothing in it had to be replaced.";
-  return `${count.toLocaleString()} values replaced: ${names.map((name) => `${name} ${kinds[name]}`).join(", ")}.`;
+  if (!count) return "Nothing needed to be replaced.";
+  return `${numbered(count)} values replaced: ${names.map((name) => `${name} ${kinds[name]}`).join(", ")}.`;
 }

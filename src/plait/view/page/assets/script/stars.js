@@ -15,7 +15,7 @@ const pinning = {
   icon: "pin",
   kind: "marking",
   label: "Pin this turn",
-  title: "Pin this turn, to find it again on the first page",
+  title: "Pin this turn to the home page",
   fits: (row) => Boolean(served && turnId(row)),
   run: (row, button) => togglePin(button),
   mark(button, row) {
@@ -64,7 +64,7 @@ export function starClicked(button) {
   const part = button.closest("section.starred") ? "section.starred " : "";
   sendEdit("/marks/star", { session, on }).then(() => {
     for (const other of getStars(session)) press(other, on);
-    showToast(on ? "Starred" : "No longer starred");
+    showToast(on ? "Starred" : "Star removed");
     if (one("main[data-live=home]")) renew().then(() => refocus(button, part, session));
   }, showTrouble);
 }

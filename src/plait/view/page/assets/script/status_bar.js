@@ -1,4 +1,4 @@
-// How things stand, at the foot of the page: what is being read, whether the server still answers.
+// Status, at the foot of the page: what is being read, whether the server still answers.
 import { made, one } from "./dom.js";
 
 export function showReading({ words, share }) {
@@ -31,7 +31,7 @@ export function showConnectionLost(words, todo, act, command) {
 function createStatusBar() {
   const box = made("div", "status-bar");
   box.setAttribute("role", "region");
-  box.setAttribute("aria-label", "How things stand");
+  box.setAttribute("aria-label", "Status");
   return box;
 }
 

@@ -5,7 +5,7 @@ async function fetchedText(address) {
   const answer = await fetch(address, { headers: { "x-plait-part": "1" } });
   const text = await answer.text();
   if (!answer.ok)
-    throw new Error(answer.status === 404 ? "It is no longer there." : "It could not be fetched.");
+    throw new Error(answer.status === 404 ? "This no longer exists." : "Could not load this.");
   return text;
 }
 
@@ -30,7 +30,7 @@ async function copyFrom(button) {
     await navigator.clipboard.writeText(await fetchedText(button.dataset.copyFrom));
     words.textContent = "Copied";
   } catch {
-    words.textContent = "It could not be copied";
+    words.textContent = "Could not copy";
   }
   setTimeout(() => {
     words.textContent = before;

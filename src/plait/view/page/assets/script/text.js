@@ -27,6 +27,11 @@ export function indented(line) {
   return text.replace(deceiving, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+// A whole number with its digits in groups of three, as the server formats it.
+export function numbered(count) {
+  return count.toLocaleString("en-US");
+}
+
 export function short(text, most) {
   const words = text
     .slice(0, 4 * most)

@@ -65,7 +65,7 @@ function sessionHere() {
 
 function openLink(told) {
   if (!told.name || sessionHere() === told.name) return [];
-  const link = made("a", "", "Open it");
+  const link = made("a", "", "Open");
   link.href = `/s/${encodeURIComponent(told.name)}${one("main.tab-context") ? "/context" : ""}`;
   return [link];
 }
