@@ -83,7 +83,7 @@ def test_what_is_ticked_is_trimmed_in_a_copy_and_taken_back(desk: EditDesk, read
     page.locator("select[name=way]").select_option("remove")
     button.click()
     expect(box(page)).to_contain_text("fewer tokens per request", ignore_case=True)
-    expect(box(page)).to_contain_text("The prompt cache is spent")
+    expect(box(page)).to_contain_text("The prompt cache expires")
     assert desk.files == before
     box(page).get_by_role("button", name="Trim", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")
@@ -118,7 +118,7 @@ def test_a_preset_says_what_it_saves_and_shows_its_plan(desk: EditDesk, reader: 
     extreme = page.get_by_role("button", name=re.compile("^Extreme"))
     expect(extreme).to_contain_text(re.compile("token|nothing"))
     extreme.click()
-    expect(page.get_by_role("dialog", name="Trim this session")).to_contain_text("next resume")
+    expect(page.get_by_role("dialog", name="Trim this session")).to_contain_text("sent on resume")
     page.keyboard.press("Escape")
     expect(extreme).to_be_focused()
     assert desk.files == before
@@ -129,7 +129,7 @@ def test_older_turns_are_compressed_and_taken_back(desk: EditDesk, reader: Reade
     page = context_of(desk, reader)
     page.get_by_label("Everything before turn").fill("3")
     page.get_by_role("button", name="Compress").click()
-    expect(page.get_by_role("dialog", name="Compress this session")).to_contain_text("next resume")
+    expect(page.get_by_role("dialog", name="Compress this session")).to_contain_text("sent on resume")
     box(page).get_by_role("button", name="Compress", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Compressed.")
     open_result(page)
@@ -170,7 +170,7 @@ def test_everybody_can_use_it_at_every_width(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert faults(page) == []
     page.get_by_role("button", name=re.compile("^Heavy")).click()
-    expect(box(page)).to_contain_text("next resume")
+    expect(box(page)).to_contain_text("sent on resume")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert faults(page) == []
 
