@@ -26,6 +26,7 @@ OTHERS = ("atif", "toolpath")
 """Formats of others."""
 PLAIT = (sys.executable, "-m", "plait")
 RUNS: dict[str, list[list[str]]] = {
+    "about": [["\x1b]0;x\x07"], ["parser", "--json"], ["/home/dev/shop/a.py"]],
     "blame": [
         ["\x1b]0;x\x07"],
         ["/home/dev/shop/a.py", "--json"],
@@ -90,6 +91,7 @@ RUNS: dict[str, list[list[str]]] = {
         *([[SESSION, "--at", "1"], [SESSION, "--at", "1", "-o", "out/files"], [FILE, "-o", "x"]]),
     ],
     "fork": [[FILE, "--at", "1", "--dry-run"], [FILE, "--at", "\x1b]0;x\x07", "--dry-run"]],
+    "handoff": [[SESSION], [FILE, "--to", "\x1b]0;x\x07"], [FILE, "--json"]],
     "hook": [["status"], ["install", "--dry-run"]],
     "index": [[], ["--json"], ["--status"]],
     "insights": [[], ["--json"], ["\x1b]0;x\x07"], ["--since", "2020-01-01"]],
@@ -124,6 +126,7 @@ RUNS: dict[str, list[list[str]]] = {
     ],
     "log": [[SESSION], [FILE], [SESSION, "--json"], [FILE, "--all"]],
     "ls": [[], ["--no-fold"], ["--starred"], ["--long"], ["--json"], ["--expiring"]],
+    "mcp": [["--skill"], ["--install", "--dry-run"]],
     "move": [["\x1b]0;x\x07", "/elsewhere"], [".", "/x\x1b]0;x\x07", "--dry-run"]],
     "open": [["\x1b]0;x\x07"]],
     "paths": [[], [SESSION], [FILE], ["--raw"], ["--json"]],
@@ -136,6 +139,7 @@ RUNS: dict[str, list[list[str]]] = {
         *([["--check"], ["--check", "--all"], ["--check", "--json"], ["--check", SESSION]]),
         *([[FILE, "--copy", "--dry-run"], [FILE, "--in-place"], [SESSION, "--copy", "--dry-run"]]),
     ],
+    "recall": [["\x1b]0;x\x07"], ["README"], ["README", "--json"]],
     "rename": [[FILE, "\x1b]0;x\x07", "--dry-run"], [SESSION, "new", "--dry-run", "--json"]],
     "repair": [[FILE, "--dry-run"], ["--all", "--dry-run"], [SESSION, "--dry-run", "--json"]],
     "restore": [[SESSION], [SESSION, "--json"], ["\x1b]0;x\x07"]],
@@ -165,6 +169,7 @@ RUNS: dict[str, list[list[str]]] = {
         [SESSION, "--outcome", "failed", "--tool", "Bash"],
         ["\x1b]0;x\x07"],
     ],
+    "standup": [[], ["--json"], ["--since", "2020-01-01"]],
     "star": [[], ["--json"], [SESSION], [FILE, "--json"], ["\x1b]0;x\x07", "--remove"]],
     "stats": [[], ["--json"]],
     "switch": [[FILE, "--branch", "1", "--dry-run"], [FILE, "--branch", "\x1b]0;x\x07"]],
@@ -179,6 +184,7 @@ RUNS: dict[str, list[list[str]]] = {
     ],
     "trace": [["show", SESSION], ["show", FILE], ["show", SESSION, "--json"], ["status"]],
     "tree": [[], ["--all"], ["--json"], [SESSION], [FILE]],
+    "ui": [["\x1b]0;x\x07"]],
     "undo": [["--list"], ["--list", "--json"], ["\x1b]0;x\x07"], []],
     "waste": [[], ["--json"], ["--all", "--no-index"], ["--project", "\x1b]0;x\x07"]],
     "why": [[SESSION], [FILE], [SESSION, "--all"], [FILE, "--json"], [FILE, "--turn", "1"]],
