@@ -270,7 +270,7 @@ def test_a_line_of_white_space_is_blank(data: bytes) -> None:
             b'{"type":"user", broken',
             "not an object: expecting property name enclosed in double quotes",
         ),
-        (b'{"a":NaN}', "not an object: nan is not JSON"),
+        (b'{"a":NaN}', "not an object: nan is not json"),
         (b'{"a":' * 5000 + b"1" + b"}" * 5000, "nested too deeply to be read"),
         (b"\xff\xfe\x00", "not an object: expecting value"),
     ],

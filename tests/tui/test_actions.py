@@ -156,7 +156,7 @@ def test_a_session_whose_directory_is_gone_is_not_resumed(
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04")
         await screen.press("r")
-        await screen.wait_for("refusing to run: '/home/dev/quill' is not here")
+        await screen.wait_for("refusing to run: '/home/dev/quill' does not exist")
 
     run_ui(root, scenario)
 

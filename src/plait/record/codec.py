@@ -204,7 +204,7 @@ def _as_the_client_reads(data: bytes) -> object:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    raise ValueError(f"{name} is not json")
 
 
 JSON_NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "literal"}
