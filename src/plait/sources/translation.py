@@ -97,7 +97,9 @@ class Translation:
     def finish_line(self) -> None:
         """Keep the line of the source as it is where nothing was made from it."""
         if self.line is not None and not self._parts:
-            self.unknown(str(self.line.fields.get("type") or "untyped"))
+            self.unknown(
+                str(self.line.fields.get("type") or self.line.fields.get("kind") or "untyped")
+            )
 
     # ------------------------------------------------------------------ messages
 
