@@ -41,7 +41,7 @@ def test_it_is_short() -> None:
 
 @pytest.mark.usefixtures("sparrow")
 def test_it_reads_sessions_with_their_branches_and_usage(tmp_path: Path) -> None:
-    lines = [
+    lines: list[dict[str, object]] = [
         {
             "kind": "hatched",
             "nest": "n1",
