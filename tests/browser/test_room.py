@@ -129,7 +129,9 @@ def test_older_turns_are_compressed_and_taken_back(desk: EditDesk, reader: Reade
     page = context_of(desk, reader)
     page.get_by_label("Everything before turn").fill("3")
     page.get_by_role("button", name="Compress").click()
-    expect(page.get_by_role("dialog", name="Compress this session")).to_contain_text("sent on resume")
+    expect(page.get_by_role("dialog", name="Compress this session")).to_contain_text(
+        "sent on resume"
+    )
     box(page).get_by_role("button", name="Compress", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Compressed.")
     open_result(page)
