@@ -57,6 +57,7 @@ SHOWN = {
     "right_square_bracket": "]",
     "escape": "esc",
 }
+NAMES = {shown: name for name, shown in SHOWN.items()}
 
 
 def parse_keys(given: Mapping[str, Any]) -> dict[str, str]:
@@ -73,7 +74,8 @@ def parse_keys(given: Mapping[str, Any]) -> dict[str, str]:
             raise ConfigError(
                 f"'{name}' in 'ui_keys' must be a key, such as \"f\" or \"ctrl+f,f2\""
             )
-        for key in (part.strip() for part in keys.split(",")):
+        for part in keys.split(","):
+            key = NAMES.get(part.strip(), part.strip())
             if key in TERMINAL_KEYS:
                 raise ConfigError(
                     f"'{key}' in 'ui_keys' belongs to the terminal", "choose another key"
@@ -81,7 +83,7 @@ def parse_keys(given: Mapping[str, Any]) -> dict[str, str]:
             if key in used:
                 raise ConfigError(f"'{key}' in 'ui_keys' is set for '{used[key]}' and '{name}'")
             used[key] = name
-    return {name: str(keys) for name, keys in given.items()}
+    return {name: ",".join(keys for keys, by in used.items() if by == name) for name in given}
 
 
 def format_key(keys: str) -> str:

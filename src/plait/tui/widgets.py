@@ -65,6 +65,10 @@ class Field(Input, inherit_bindings=False):
     def __init__(self, *args: object, **more: object) -> None:
         super().__init__(*args, compact=True, select_on_focus=False, **more)  # type: ignore[arg-type]
 
+    def validate_value(self, value: str) -> str:
+        """Return what may be drawn of a pasted text."""
+        return INVISIBLE.sub("", safe_line(value))
+
 
 class LineView(ScrollView, can_focus=True):
     """Lines of text that scroll; search results are marked."""
