@@ -306,9 +306,11 @@ class PlaitApp(App[None], inherit_bindings=False):
         Textual hands a key to the focused widget and looks at it when it comes back from there, so
         that letters typed right after `/` would act on the list that was focused before.
         """
-        if not isinstance(event, events.Key) or event.is_forwarded:
-            await super().on_event(event)
-        elif isinstance(self.focused, Field):
+        if (
+            not isinstance(event, events.Key)
+            or event.is_forwarded
+            or isinstance(self.focused, Field)
+        ):
             await super().on_event(event)
         elif not await self._check_bindings(event.key, priority=True):
             await self._check_bindings(event.key)

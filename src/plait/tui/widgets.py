@@ -35,6 +35,7 @@ INVISIBLE = re.compile(
 )
 """Characters without width, of whose width terminals have different ideas."""
 LINK = re.compile(r"\x1b\]8;[^\x1b]*\x1b\\")
+UNSTYLED = Style.null()
 SELECTED, MATCHED = Style(reverse=True), Style(color="black", bgcolor="yellow")
 PLAIN = Console(color_system="256", force_terminal=True, width=200, _environ={})
 COST_WIDTH, LEAST_WITH_COST = 8, 44
@@ -49,8 +50,12 @@ def decode_line(line: str) -> Text:
 
 def fit_strip(text: Text, width: int, start: int = 0) -> Strip:
     """Return a line of text as exactly so many columns."""
-    segments = [part for part in text.render(PLAIN, end="") if part.text]
-    return Strip(segments).crop_extend(start, start + width, None)
+    segments = [
+        Segment(part.text, part.style or UNSTYLED)  # without colours, every part needs a style
+        for part in text.render(PLAIN, end="")
+        if part.text
+    ]
+    return Strip(segments).crop_extend(start, start + width, UNSTYLED)
 
 
 class Field(Input, inherit_bindings=False):
@@ -153,7 +158,7 @@ class LineView(ScrollView, can_focus=True):
         """Return one line of the view."""
         place, width = y + int(self.scroll_offset.y), self.scrollable_content_region.width
         if place >= len(self.lines):
-            return Strip.blank(width)
+            return Strip.blank(width, UNSTYLED)
         text = decode_line(self.lines[place])
         if self.words and place in self.matches:
             text = text.copy()
@@ -273,7 +278,7 @@ class SessionList(ScrollView, can_focus=True):
         """Return one line of the list."""
         line_number, width = y + int(self.scroll_offset.y), self.scrollable_content_region.width
         if line_number >= len(self._lines):
-            return Strip.blank(width)
+            return Strip.blank(width, UNSTYLED)
         line = self._lines[line_number]
         if line.row is None:
             return fit_strip(Text(clean(line.text, width), "bold"), width)
