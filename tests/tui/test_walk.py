@@ -1,7 +1,6 @@
 """A walk in a real terminal, tmux: find, preview, read, branch, fork, undo, resume."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -107,16 +106,6 @@ def test_a_dumb_terminal_is_refused(root: Path, terminal: Terminal) -> None:
     terminal.wait_for("error: this terminal cannot show a screen: TERM is 'dumb'")
 
 
-def test_no_colour(root: Path, terminal: Terminal) -> None:
-    for variable, has_colour in (("NO_COLOR", False), ("OTHER", True)):
-        command = f"'{sys.executable}' -m plait ui --root '{root}'"
-        terminal.start(f"{variable}=1 {command}; echo ended; sleep 60")
-        terminal.wait_for("▌ Make headings")
-        drawn = terminal.run("capture-pane", "-e", "-p", "-t", "ui")
-        assert bool(re.search(r"\x1b\[[\d;]*(3|4|9|10)[0-8]\b", drawn)) is has_colour
-        terminal.run("kill-session", "-t", "ui")
-
-
 def test_a_missing_textual_is_one_sentence(root: Path, terminal: Terminal) -> None:
     code = "import sys; sys.modules['textual'] = None; from plait.cli import main; main()"
     terminal.start(f"'{sys.executable}' -c \"{code}\" ui --root '{root}'; echo code $?; sleep 60")
@@ -132,20 +121,3 @@ def test_wrong_keys_of_the_configuration_are_refused(root: Path, terminal: Termi
     environment = f"PLAIT_CONFIG='{folder / 'config.toml'}' XDG_CONFIG_HOME='{root.parent}'"
     terminal.start(f"{environment} '{sys.executable}' -m plait ui --root '{root}'; sleep 60")
     terminal.wait_for("'ctrl+c' in 'ui_keys' belongs to the terminal")
-
-
-def test_ctrl_z_suspends_it(root: Path, terminal: Terminal) -> None:
-    terminal.run("new-session", "-d", "-s", "ui", "-x", "100", "-y", "30", "bash", "--norc", "-i")
-    line = f"'{sys.executable}' -m plait ui --root '{root}'"
-    terminal.run("send-keys", "-t", "ui", "-l", line)
-    terminal.press("Enter")
-    terminal.wait_for("20 sessions")
-    terminal.press("C-z")
-    terminal.wait_for("Stopped")
-    terminal.run("send-keys", "-t", "ui", "-l", "fg")
-    terminal.press("Enter")
-    terminal.wait_for("20 sessions")
-    terminal.press("C-c")
-    terminal.run("send-keys", "-t", "ui", "-l", "echo and $((6 * 7))")
-    terminal.press("Enter")
-    terminal.wait_for("and 42")
