@@ -1,6 +1,7 @@
 """A walk in a real terminal, tmux: find, preview, read, branch, fork, undo, resume."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -121,3 +122,11 @@ def test_wrong_keys_of_the_configuration_are_refused(root: Path, terminal: Termi
     environment = f"PLAIT_CONFIG='{folder / 'config.toml'}' XDG_CONFIG_HOME='{root.parent}'"
     terminal.start(f"{environment} '{sys.executable}' -m plait ui --root '{root}'; sleep 60")
     terminal.wait_for("'ctrl+c' in 'ui_keys' belongs to the terminal")
+
+
+@pytest.mark.parametrize(("variable", "has_colour"), [("NO_COLOR", False), ("OTHER", True)])
+def test_colour(root: Path, terminal: Terminal, variable: str, has_colour: bool) -> None:
+    terminal.start(f"{variable}=1 '{sys.executable}' -m plait ui --root '{root}'; sleep 60")
+    terminal.wait_for("Make headings")
+    drawn = terminal.run("capture-pane", "-e", "-p", "-t", "ui")
+    assert bool(re.search(r"\x1b\[([\d;]*;)?(3|4|9|10)[0-8][;m]", drawn)) is has_colour

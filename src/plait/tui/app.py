@@ -13,7 +13,7 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.filter import NoColor
+from textual.filter import Monochrome, NoColor
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Footer, Static
@@ -284,9 +284,11 @@ class PlaitApp(App[None], inherit_bindings=False):
         self._is_live, self._stop = is_live, Event()
         self._turns: defaultdict[str, int] = defaultdict(int)
         self._new: Path | None = None
-        if request.settings.colour == "never" and not self.no_color:
+        if self.no_color or request.settings.colour == "never":
             self.no_color = True
-            self._filters.append(NoColor())
+            # Before it knows the theme, textual chooses a filter that draws black on black.
+            others = [found for found in self._filters if not isinstance(found, Monochrome)]
+            self._filters = [*others, NoColor()]
 
     def on_mount(self) -> None:
         """Show the list, then read it."""
