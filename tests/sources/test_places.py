@@ -19,7 +19,14 @@ def test_the_own_readers_are_entry_points_as_any_other() -> None:
 def test_readers_say_what_is_known_without_loading_them() -> None:
     assert {name: reader.roots for name, reader in load_sources().items()} == ROOTS
     assert all(load_source(name).name == name for name in BUILT_IN)
-    assert all(load_source(name).verified for name in BUILT_IN)
+
+
+def test_the_guide_states_the_versions_that_were_checked() -> None:
+    guide = (PROJECT.parent / "docs/guide/agents.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in guide.splitlines() if line.startswith("| ")]
+    versions = {row[2].strip(" `"): row[4].strip() for row in rows if len(row) > 4}
+    for name, reader in load_sources().items():
+        assert versions[name] == reader.verified
 
 
 def test_default_folders_are_those_that_exist(tmp_path: Path) -> None:

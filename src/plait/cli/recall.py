@@ -287,9 +287,7 @@ def _serve(request: Request, port: int | None, *, no_redact: bool) -> None:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
             raise
-        raise MissingExtra(
-            "the server needs the SDK of its protocol", "`pip install 'plait[mcp]'`"
-        ) from None
+        raise MissingExtra("`plait mcp` needs the MCP SDK", "`pip install 'plait[mcp]'`") from None
     from plait.recall.background import BackgroundIndex
 
     recall = _open_recall(request, no_redact=no_redact)

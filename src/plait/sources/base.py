@@ -33,8 +33,6 @@ class SourceLog(Struct, frozen=True):
     """The session that it is a sub-agent of."""
     key: str = ""
     """Tells the sessions of one file apart, such as the id of a database row."""
-    extra: tuple[str, ...] = ()
-    """More files that belong to it."""
 
 
 class Source:
@@ -113,7 +111,7 @@ def parse_object(data: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def first_object(head: bytes) -> dict[str, Any]:
+def parse_first_object(head: bytes) -> dict[str, Any]:
     """Return the JSON object on the first line of a file, an empty one for anything else."""
     return parse_object(head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0])
 

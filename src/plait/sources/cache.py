@@ -13,7 +13,6 @@ find what to translate in `logs.json`. All of it can be deleted at any time.
 import atexit
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -49,8 +48,6 @@ from plait.sources.translation import Translation
 VERSION = "1"
 """Counts the forms that translations have had: another one is made anew."""
 LOGS = "logs.json"
-MOST_BYTES = 1 << 31
-"""Of all translations: the oldest are deleted beyond it."""
 
 
 class TranslationCache:
@@ -62,7 +59,7 @@ class TranslationCache:
         self._lock = Lock()
         register_source(self.folder, self.fetch, (f"{__name__}:offer_translations", (str(folder),)))
 
-    def place(self, log: SourceLog, session: SourceLog | None = None) -> Path:
+    def get_path(self, log: SourceLog, session: SourceLog | None = None) -> Path:
         """Return where a translation is read: that of a sub-agent lies below its session's."""
         owner = session or log
         key = f"{owner.source}\0{owner.path}\0{owner.key}".encode("utf-8", "surrogatepass")
@@ -75,14 +72,14 @@ class TranslationCache:
         self._logs[str(path)] = log
         return path
 
-    def log_at(self, path: Path) -> SourceLog | None:
+    def find_log(self, path: Path) -> SourceLog | None:
         """Return the log that a translation is made from."""
         return self._logs.get(str(path.absolute()))
 
     def drop_stale(self, paths: Iterable[Path]) -> None:
         """Delete translations that are older or newer than their source."""
         for path in paths:
-            log = self.log_at(path)
+            log = self.find_log(path)
             try:
                 is_stale = log is not None and path.stat().st_mtime_ns != log.modified
             except OSError:
@@ -116,7 +113,7 @@ class TranslationCache:
 
     def fetch(self, path: Path) -> bool:
         """Translate the log whose translation is missing; return whether it is there then."""
-        log = self.log_at(path)
+        log = self.find_log(path)
         if log is None:
             return False
         with self._lock:
@@ -140,19 +137,6 @@ class TranslationCache:
             raise SourceError(f"cannot translate '{log.path}': {reason}") from error
         finally:
             draft.unlink(missing_ok=True)
-
-    def prune(self, most: int = MOST_BYTES) -> None:
-        """Delete the translations that were not read for longest while there are too many."""
-        folders = []
-        for folder in self.folder.glob("*/"):
-            sizes = [file.stat().st_size for file in folder.rglob(f"*{LOG_SUFFIX}")]
-            folders.append((folder.stat().st_mtime, sum(sizes), folder))
-        total = sum(size for _, size, _ in folders)
-        for _, size, folder in sorted(folders):
-            if total <= most:
-                break
-            shutil.rmtree(folder, ignore_errors=True)
-            total -= size
 
 
 @cache
@@ -195,9 +179,9 @@ def find_sources(candidates: Iterable[Path], translations: TranslationCache) -> 
         else:
             own.append(log)
     for log in own:
-        members = [(translations.place(log), log)]
+        members = [(translations.get_path(log), log)]
         members += [
-            (translations.place(agent, log), agent) for agent in _collect_agents(log, agents)
+            (translations.get_path(agent, log), agent) for agent in _collect_agents(log, agents)
         ]
         files = tuple((_make_file(path, member), member) for path, member in members)
         found.sessions.append(SourceSession(log, files))
@@ -289,9 +273,10 @@ def account_for(log: SourceLog, translation: Path) -> tuple[int, int] | None:
     named: set[bytes] = set()
     passed_on = 0
     for line in iter_lines(translation):
-        found = SOURCE_LINE.findall(line.data)
-        if found and INHERITED not in line.data:
-            named.add(found[-1])
-        elif INHERITED not in line.data:
+        if INHERITED in line.data:
+            continue
+        if found := SOURCE_LINE.findall(line.data):
+            named.add(found[-1])  # a quoted log may name a place before the line's own
+        else:
             passed_on += 1
     return lines, len(named) + passed_on

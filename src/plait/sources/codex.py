@@ -24,9 +24,9 @@ from plait.line import iter_lines
 from plait.sources.base import (
     Source,
     SourceLog,
-    first_object,
     iter_objects,
     open_zstd,
+    parse_first_object,
     parse_object,
 )
 from plait.sources.places import ROOTS
@@ -34,14 +34,14 @@ from plait.sources.translation import (
     Fields,
     SourceLine,
     Translation,
-    call_block,
-    count_of,
-    dicts,
-    image_block,
+    iter_dicts,
+    make_call_block,
+    make_image_block,
+    make_text_block,
+    make_thinking_block,
     parse_json,
-    text_block,
-    text_of,
-    thinking_block,
+    to_count,
+    to_text,
 )
 
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -121,7 +121,7 @@ class Codex(Source):
 
 def read_meta(head: bytes) -> Fields:
     """Return what a rollout says of itself, in the first lines or, before 0.40, on the first."""
-    first = first_object(head)
+    first = parse_first_object(head)
     if {"id", "timestamp"} <= first.keys() and "type" not in first and "instructions" in first:
         return first
     if first.get("type") not in TYPES or not isinstance(first.get("payload"), dict):
@@ -166,7 +166,7 @@ def _find_bases(path: Path, header: Fields) -> list[tuple[Path, int | None]]:
     bases: list[tuple[Path, int | None]] = []
     seen = {path.resolve()}
     while isinstance(base := header.get("history_base"), dict) and len(bases) < MOST_BASES:
-        found = find_rollout(path, text_of(base.get("thread_id")))
+        found = find_rollout(path, to_text(base.get("thread_id")))
         if found is None or found.resolve() in seen:
             break
         seen.add(found.resolve())
@@ -267,8 +267,8 @@ class _Reading:
         if not isinstance(payload, dict):
             self._read_legacy(entry)
             return
-        out.timestamp = text_of(entry.get("timestamp")) or out.timestamp
-        kind = text_of(entry.get("type"))
+        out.timestamp = to_text(entry.get("timestamp")) or out.timestamp
+        kind = to_text(entry.get("type"))
         if kind == "session_meta":
             self._meta(payload)
             return
@@ -302,14 +302,14 @@ class _Reading:
         return True
 
     def _meta(self, meta: Fields) -> None:
-        out, thread = self.out, text_of(meta.get("id"))
-        out.version = text_of(meta.get("cli_version")) or out.version
+        out, thread = self.out, to_text(meta.get("id"))
+        out.version = to_text(meta.get("cli_version")) or out.version
         git = meta.get("git")
-        out.git_branch = (text_of(git.get("branch")) if isinstance(git, dict) else "") or None
+        out.git_branch = (to_text(git.get("branch")) if isinstance(git, dict) else "") or None
         out.note("session_meta")
         if self.first is None:
             self.first = thread
-            self.own_from = count_of(meta.get("subagent_history_start_ordinal"))
+            self.own_from = to_count(meta.get("subagent_history_start_ordinal"))
         elif self.seen and meta.get("forked_from_id"):  # a fork in the same file
             self._expect([(payload, uuid, b"") for payload, uuid in self.seen])
             out.parent, self.response = None, None
@@ -317,30 +317,30 @@ class _Reading:
             out.parent, self.response, self.totals = None, None, {}  # another thread altogether
 
     def _item(self, kind: str, payload: Fields) -> None:
-        out, what = self.out, text_of(payload.get("type"))
+        out, what = self.out, to_text(payload.get("type"))
         match kind, what:
             case "response_item", _:
                 self._response_item(what, payload)
             case "turn_context", _:
-                self.model = text_of(payload.get("model")) or self.model
-                out.cwd = text_of(payload.get("cwd")) or out.cwd
+                self.model = to_text(payload.get("model")) or self.model
+                out.cwd = to_text(payload.get("cwd")) or out.cwd
                 out.note(kind)
             case "event_msg", "token_count":
                 out.note(what)
                 self._usage(payload.get("info"))
             case "event_msg", "thread_rolled_back":
-                self._roll_back(count_of(payload.get("num_turns")))
+                self._roll_back(to_count(payload.get("num_turns")))
                 out.note(what)
             case "event_msg", "turn_aborted":
                 out.note(what)
-                out.user([text_block("[Request interrupted by user]")])
+                out.user([make_text_block("[Request interrupted by user]")])
                 self.response = None
             case "event_msg", "error" | "stream_error":
-                out.system(text_of(payload.get("message")), level="error")
+                out.system(to_text(payload.get("message")), level="error")
             case "compacted", _:
                 self._compaction(payload)
             case "inter_agent_communication", _:
-                out.user(text_of(payload.get("content")), isMeta=True)
+                out.user(to_text(payload.get("content")), isMeta=True)
             case _ if kind in TYPES:
                 out.note(what if kind == "event_msg" else kind)
 
@@ -348,15 +348,15 @@ class _Reading:
         """Read a line as versions up to 0.4x wrote it: an item without an envelope."""
         out = self.out
         if "instructions" in entry and "id" in entry:
-            out.timestamp = text_of(entry.get("timestamp")) or out.timestamp
+            out.timestamp = to_text(entry.get("timestamp")) or out.timestamp
             git = entry.get("git")
-            out.git_branch = (text_of(git.get("branch")) if isinstance(git, dict) else "") or None
+            out.git_branch = (to_text(git.get("branch")) if isinstance(git, dict) else "") or None
             out.note("session_meta")
         elif "record_type" in entry:
             out.note("state")
-        elif text_of(entry.get("type")) in LEGACY_ITEMS:
+        elif to_text(entry.get("type")) in LEGACY_ITEMS:
             out.timestamp = out.timestamp or ""
-            self._response_item(text_of(entry["type"]), entry)
+            self._response_item(to_text(entry["type"]), entry)
 
     def _response_item(self, what: str, item: Fields) -> None:
         out = self.out
@@ -364,22 +364,24 @@ class _Reading:
             case "message" | "agent_message":
                 self._message(item)
             case "reasoning":
-                parts = [*dicts(item.get("summary")), *dicts(item.get("content"))]
-                text = "\n\n".join(text_of(part.get("text")) for part in parts)
-                self._answer(thinking_block(text, text_of(item.get("encrypted_content")) or None))
+                parts = [*iter_dicts(item.get("summary")), *iter_dicts(item.get("content"))]
+                text = "\n\n".join(to_text(part.get("text")) for part in parts)
+                self._answer(
+                    make_thinking_block(text, to_text(item.get("encrypted_content")) or None)
+                )
             case "function_call" | "custom_tool_call" | "tool_search_call":
                 arguments = item.get("arguments", item.get("input"))
-                name = text_of(item.get("name")) or what.removesuffix("_call")
-                block = call_block(text_of(item.get("call_id")), name, parse_json(arguments))
+                name = to_text(item.get("name")) or what.removesuffix("_call")
+                block = make_call_block(to_text(item.get("call_id")), name, parse_json(arguments))
                 self._answer(block)
             case "local_shell_call":
-                call = text_of(item.get("call_id")) or text_of(item.get("id"))
-                self._answer(call_block(call, "local_shell", item.get("action")))
+                call = to_text(item.get("call_id")) or to_text(item.get("id"))
+                self._answer(make_call_block(call, "local_shell", item.get("action")))
             case "web_search_call" | "image_generation_call":
-                call = text_of(item.get("id")) or out.make_uuid(item)
+                call = to_text(item.get("id")) or out.make_uuid(item)
                 hidden = {"type", "id"}
                 inputs = {name: value for name, value in item.items() if name not in hidden}
-                self._answer(call_block(call, what.removesuffix("_call"), inputs))
+                self._answer(make_call_block(call, what.removesuffix("_call"), inputs))
             case "function_call_output" | "custom_tool_call_output" | "tool_search_output":
                 self._output(item)
             case "compaction" | "context_compaction":
@@ -390,8 +392,8 @@ class _Reading:
 
     def _message(self, item: Fields) -> None:
         out, role = self.out, item.get("role")
-        content = [_content_block(part) for part in dicts(item.get("content"))]
-        text = "\n".join(text_of(block.get("text")) for block in content)
+        content = [_content_block(part) for part in iter_dicts(item.get("content"))]
+        text = "\n".join(to_text(block.get("text")) for block in content)
         if role == "assistant":
             for block in content:
                 self._answer(block)
@@ -427,15 +429,15 @@ class _Reading:
             is_error = is_error or output.get("success") is False
             output = output["content"]
         if isinstance(output, list):
-            content: str | list[Fields] = [_content_block(part) for part in dicts(output)]
+            content: str | list[Fields] = [_content_block(part) for part in iter_dicts(output)]
         else:
-            content = text_of(output)
+            content = to_text(output)
             code = EXIT_CODE.search(content)
             is_error = is_error or (code is not None and code[1] != "0")
             started = parse_json(content)
             if isinstance(started, dict) and isinstance(started.get("agent_id"), str):
                 detail = {"agentId": started["agent_id"], "status": "async_launched"}
-        self.out.result(text_of(item.get("call_id")), content, is_error=is_error, detail=detail)
+        self.out.result(to_text(item.get("call_id")), content, is_error=is_error, detail=detail)
 
     def _usage(self, info: object) -> None:
         """Write the usage of one request, as one more line of its response.
@@ -449,13 +451,13 @@ class _Reading:
         if total == self.totals or not isinstance(last, dict):
             return
         self.totals = total
-        read = count_of(last.get("cached_input_tokens"))
-        written = count_of(last.get("cache_write_input_tokens"))
+        read = to_count(last.get("cached_input_tokens"))
+        written = to_count(last.get("cache_write_input_tokens"))
         usage = {
-            "input_tokens": max(count_of(last.get("input_tokens")) - read - written, 0),
+            "input_tokens": max(to_count(last.get("input_tokens")) - read - written, 0),
             "cache_creation_input_tokens": written,
             "cache_read_input_tokens": read,
-            "output_tokens": count_of(last.get("output_tokens")),
+            "output_tokens": to_count(last.get("output_tokens")),
         }
         if any(usage.values()):
             line = out.line
@@ -477,7 +479,7 @@ class _Reading:
         self.out.parent = before
 
     def _compaction(self, payload: Fields) -> None:
-        summary = text_of(payload.get("message")) or None
+        summary = to_text(payload.get("message")) or None
         self.out.compaction(summary, replacementHistory=payload.get("replacement_history"))
         self.response = None
         self.prompts = []
@@ -493,14 +495,16 @@ def _find_typed(path: Path, end: int | None) -> set[str]:
         if not isinstance(payload, dict):
             continue
         if payload.get("type") == "user_message":
-            texts.add(text_of(payload.get("message")))
+            texts.add(to_text(payload.get("message")))
         elif isinstance(item := payload.get("item"), dict) and item.get("type") == "UserMessage":
-            texts.add("\n".join(text_of(part.get("text")) for part in dicts(item.get("content"))))
+            texts.add(
+                "\n".join(to_text(part.get("text")) for part in iter_dicts(item.get("content")))
+            )
     return texts
 
 
 def _content_block(part: Fields) -> Fields:
-    match = DATA_URL.fullmatch(text_of(part.get("image_url")))
+    match = DATA_URL.fullmatch(to_text(part.get("image_url")))
     if match:
-        return image_block(match[2], match[1])
-    return text_block(text_of(part.get("text", part)))
+        return make_image_block(match[2], match[1])
+    return make_text_block(to_text(part.get("text", part)))

@@ -18,18 +18,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from plait.sources.base import Source, SourceLog, first_object
+from plait.sources.base import Source, SourceLog, parse_first_object
 from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
     SourceLine,
     Translation,
-    call_block,
-    count_of,
-    dicts,
-    text_block,
-    text_of,
-    thinking_block,
+    iter_dicts,
+    make_call_block,
+    make_text_block,
+    make_thinking_block,
+    to_count,
+    to_text,
 )
 
 EVENTS = "events.jsonl"
@@ -60,13 +60,13 @@ class Copilot(Source):
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
         """Return the session of a file that begins with the event of its start."""
-        event = first_object(head)
+        event = parse_first_object(head)
         data = event.get("data")
         if event.get("type") != "session.start" or not isinstance(data, dict):
             return []
         context = data.get("context")
         cwd = context.get("cwd") if isinstance(context, dict) else None
-        id_ = text_of(data.get("sessionId")) or (
+        id_ = to_text(data.get("sessionId")) or (
             path.parent.name if path.name == EVENTS else path.stem
         )
         return [SourceLog("copilot", id_, str(path), cwd=cwd if isinstance(cwd, str) else None)]
@@ -146,13 +146,13 @@ class _Reading:
         out, event = self.out, line.fields
         data = event.get("data")
         data = data if isinstance(data, dict) else {}
-        kind = text_of(event.get("type"))
-        out.timestamp = text_of(event.get("timestamp")) or out.timestamp
-        before = self.uuids.get(text_of(event.get("parentId")), out.parent)
+        kind = to_text(event.get("type"))
+        out.timestamp = to_text(event.get("timestamp")) or out.timestamp
+        before = self.uuids.get(to_text(event.get("parentId")), out.parent)
         if event.get("parentId") is None:
             before = None
-        call = text_of(data.get("parentToolCallId"))
-        agent = text_of(event.get("agentId")) or self.agents.get(call) or call
+        call = to_text(data.get("parentToolCallId"))
+        agent = to_text(event.get("agentId")) or self.agents.get(call) or call
         out.agent = agent or None
         out.parent = self.ends.get(agent) if agent else before
         self._event(kind, event, data)
@@ -171,45 +171,45 @@ class _Reading:
                 self._context(data)
                 out.note(kind)
             case "session.model_change":
-                self.model = text_of(data.get("newModel")) or self.model
+                self.model = to_text(data.get("newModel")) or self.model
                 out.note(kind)
             case "session.title_changed":
-                self.title = text_of(data.get("title")) or self.title
+                self.title = to_text(data.get("title")) or self.title
                 out.note(kind)
             case "user.message":
                 is_meta = data.get("source") not in (None, "", "user") or None
-                out.user(text_of(data.get("content")), uuid=uuid, isMeta=is_meta)
+                out.user(to_text(data.get("content")), uuid=uuid, isMeta=is_meta)
                 if data.get("transformedContent") or data.get("attachments"):
                     out.note(kind)
             case "assistant.message":
                 self._answer(data, uuid)
             case "tool.user_requested":
-                self.shell.add(text_of(data.get("toolCallId")))
+                self.shell.add(to_text(data.get("toolCallId")))
                 arguments = data.get("arguments")
                 command = arguments.get("command") if isinstance(arguments, dict) else arguments
-                out.user(f"<bash-input>{text_of(command)}</bash-input>", uuid=uuid)
+                out.user(f"<bash-input>{to_text(command)}</bash-input>", uuid=uuid)
             case "tool.execution_complete":
                 self._result(data, uuid)
             case "system.message":
-                out.system(text_of(data.get("content")), uuid=uuid)
+                out.system(to_text(data.get("content")), uuid=uuid)
             case "system.notification":
-                content = text_of(data.get("content")) or text_of(data.get("message"))
+                content = to_text(data.get("content")) or to_text(data.get("message"))
                 out.user(content, uuid=uuid, isMeta=True)
             case "session.error" | "session.info" | "session.warning" | "session.task_complete":
-                text = text_of(data.get("message")) or text_of(data.get("summary"))
+                text = to_text(data.get("message")) or to_text(data.get("summary"))
                 level = "error" if kind == "session.error" else "info"
                 out.system(text, uuid=uuid, level=level)
             case "session.compaction_complete" if data.get("success") is not False:
                 out.compaction(
-                    text_of(data.get("summaryContent")) or None,
-                    trigger=text_of(data.get("trigger")) or "auto",
+                    to_text(data.get("summaryContent")) or None,
+                    trigger=to_text(data.get("trigger")) or "auto",
                     preTokens=data.get("preCompactionTokens"),
                     postTokens=data.get("postCompactionTokens"),
                 )
                 usage = _read_figures(data.get("compactionTokensUsed"))
                 self._service(event, data.get("model"), usage)
             case "session.truncation":
-                removed = count_of(data.get("messagesRemovedDuringTruncation"))
+                removed = to_count(data.get("messagesRemovedDuringTruncation"))
                 out.system(f"{removed} messages removed from the context", uuid=uuid)
                 out.note(kind)
             case "session.context_cleared":
@@ -219,8 +219,8 @@ class _Reading:
                 self._rewind(data)
                 out.note(kind)
             case "subagent.started":
-                call = text_of(data.get("toolCallId"))
-                self.agents[call] = text_of(event.get("agentId")) or call
+                call = to_text(data.get("toolCallId"))
+                self.agents[call] = to_text(event.get("agentId")) or call
                 out.note(kind)
             case "session.usage_checkpoint":
                 self.checkpoint = data
@@ -233,27 +233,29 @@ class _Reading:
                 out.note(kind)
 
     def _uuid(self, event: Fields) -> str | None:
-        return text_of(event["id"]) if isinstance(event.get("id"), str) and event["id"] else None
+        return to_text(event["id"]) if isinstance(event.get("id"), str) and event["id"] else None
 
     def _context(self, data: Fields) -> None:
         out, context = self.out, data.get("context")
-        out.version = text_of(data.get("copilotVersion")) or out.version
-        self.model = text_of(data.get("selectedModel")) or self.model
+        out.version = to_text(data.get("copilotVersion")) or out.version
+        self.model = to_text(data.get("selectedModel")) or self.model
         if isinstance(context, dict):
-            out.cwd = text_of(context.get("cwd")) or out.cwd
-            out.git_branch = text_of(context.get("branch")) or out.git_branch
+            out.cwd = to_text(context.get("cwd")) or out.cwd
+            out.git_branch = to_text(context.get("branch")) or out.git_branch
 
     def _answer(self, data: Fields, uuid: str | None) -> None:
         blocks: list[Fields] = []
-        if reasoning := text_of(data.get("reasoningText")):
-            blocks.append(thinking_block(reasoning, text_of(data.get("reasoningOpaque")) or None))
-        if content := text_of(data.get("content")):
-            blocks.append(text_block(content))
-        for request in dicts(data.get("toolRequests")):
-            id_, name = text_of(request.get("toolCallId")), text_of(request.get("name"))
-            blocks.append(call_block(id_, name, request.get("arguments")))
-        response = text_of(data.get("apiCallId")) or text_of(data.get("messageId"))
-        model = text_of(data.get("model")) or self.model
+        if reasoning := to_text(data.get("reasoningText")):
+            blocks.append(
+                make_thinking_block(reasoning, to_text(data.get("reasoningOpaque")) or None)
+            )
+        if content := to_text(data.get("content")):
+            blocks.append(make_text_block(content))
+        for request in iter_dicts(data.get("toolRequests")):
+            id_, name = to_text(request.get("toolCallId")), to_text(request.get("name"))
+            blocks.append(make_call_block(id_, name, request.get("arguments")))
+        response = to_text(data.get("apiCallId")) or to_text(data.get("messageId"))
+        model = to_text(data.get("model")) or self.model
         usage = None
         if response and response not in (known for known, _ in self.responses[-1:]):
             usage = self._next_request(data)
@@ -264,20 +266,20 @@ class _Reading:
 
     def _next_request(self, data: Fields) -> dict[str, int] | None:
         """Return the usage of a response: of the row that names it, else of the next row."""
-        names = {text_of(data.get(name)) for name in ("apiCallId", "requestId", "messageId")} - {""}
+        names = {to_text(data.get(name)) for name in ("apiCallId", "requestId", "messageId")} - {""}
         ids = ("api_call_id", "apicallid", "request_id", "message_id")
         for number, row in enumerate(self.requests):
-            if names & {text_of(row.get(name)) for name in ids}:
+            if names & {to_text(row.get(name)) for name in ids}:
                 return _row_usage(self.requests.pop(number))
         is_named = any(row.get(name) for row in self.requests for name in ids)
         return _row_usage(self.requests.pop(0)) if self.requests and not is_named else None
 
     def _result(self, data: Fields, uuid: str | None) -> None:
-        call, result = text_of(data.get("toolCallId")), data.get("result")
+        call, result = to_text(data.get("toolCallId")), data.get("result")
         error = data.get("error")
-        content = text_of(result.get("content")) if isinstance(result, dict) else text_of(result)
+        content = to_text(result.get("content")) if isinstance(result, dict) else to_text(result)
         if isinstance(error, dict):
-            content = content or text_of(error.get("message"))
+            content = content or to_text(error.get("message"))
         if call in self.shell:
             self.out.user(f"<bash-stdout>{content}</bash-stdout>", uuid=uuid)
             return
@@ -292,7 +294,7 @@ class _Reading:
     def _rewind(self, data: Fields) -> None:
         removed = data.get("eventIds")
         first = removed[0] if isinstance(removed, list) and removed else data.get("upToEventId")
-        parent = self.parents.get(text_of(first))
+        parent = self.parents.get(to_text(first))
         if parent is not None:
             self.out.leaf(parent)
 
@@ -317,7 +319,7 @@ class _Reading:
         parent, agent = out.parent, out.agent
         id_ = out.make_uuid(event.get("id"), model, "usage")
         out.parent, out.agent = None, f"aside_question-{id_[:8]}"
-        out.assistant([], id=id_, uuid=id_, model=text_of(model) or self.model, usage=usage)
+        out.assistant([], id=id_, uuid=id_, model=to_text(model) or self.model, usage=usage)
         out.parent, out.agent = parent, agent
 
     def end(self) -> None:
@@ -329,20 +331,20 @@ class _Reading:
 def _read_figures(figures: object) -> dict[str, int]:
     """Return tokens as the client sums them: what was read from the cache is part of the input."""
     figures = figures if isinstance(figures, dict) else {}
-    read = count_of(figures.get("cacheReadTokens", figures.get("cacheRead")))
-    written = count_of(figures.get("cacheWriteTokens", figures.get("cacheWrite")))
-    sent = count_of(figures.get("inputTokens", figures.get("input")))
+    read = to_count(figures.get("cacheReadTokens", figures.get("cacheRead")))
+    written = to_count(figures.get("cacheWriteTokens", figures.get("cacheWrite")))
+    sent = to_count(figures.get("inputTokens", figures.get("input")))
     return {
         "input_tokens": max(sent - read - written, 0),
         "cache_creation_input_tokens": written,
         "cache_read_input_tokens": read,
-        "output_tokens": count_of(figures.get("outputTokens", figures.get("output"))),
+        "output_tokens": to_count(figures.get("outputTokens", figures.get("output"))),
     }
 
 
 def _row_usage(row: Fields) -> dict[str, int]:
     usage = {
-        name: next((count_of(row[column]) for column in columns if column in row), 0)
+        name: next((to_count(row[column]) for column in columns if column in row), 0)
         for name, columns in USAGE_COLUMNS.items()
     }
     cached = usage["cache_read_input_tokens"] + usage["cache_creation_input_tokens"]

@@ -15,19 +15,19 @@ from pathlib import Path
 
 from plait.line import iter_lines
 from plait.record.codec import NotAnObject, decode_object
-from plait.sources.base import Source, SourceLog, first_object, parse_object
+from plait.sources.base import Source, SourceLog, parse_first_object, parse_object
 from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
     SourceLine,
     Translation,
-    call_block,
-    count_of,
-    dicts,
-    image_block,
-    text_block,
-    text_of,
-    thinking_block,
+    iter_dicts,
+    make_call_block,
+    make_image_block,
+    make_text_block,
+    make_thinking_block,
+    to_count,
+    to_text,
 )
 
 SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"]+)"')
@@ -53,7 +53,7 @@ class Gemini(Source):
                 return []
             header: Fields = {"sessionId": match[1].decode("utf-8", "replace")}
         else:
-            header = first_object(head)
+            header = parse_first_object(head)
             if not {"sessionId", "projectHash"} <= header.keys():
                 return []
         is_agent = header.get("kind") == "subagent" and path.parent.parent.name == "chats"
@@ -61,7 +61,7 @@ class Gemini(Source):
         return [
             SourceLog(
                 "gemini",
-                text_of(header["sessionId"]),
+                to_text(header["sessionId"]),
                 str(path),
                 cwd=find_directory(path, head, header),
                 parent=parent,
@@ -129,7 +129,7 @@ def _translate_document(log: SourceLog, out: Translation) -> None:
         return
     messages = document.pop("messages", None)
     reading = _Reading(out, {})
-    for number, fields in enumerate([document, *dicts(messages)], 1):
+    for number, fields in enumerate([document, *iter_dicts(messages)], 1):
         out.start(SourceLine(number, 0, fields, repr((log.id, number)).encode()))
         reading.read(out.line or SourceLine(number, 0, fields))
         out.finish_line()
@@ -157,11 +157,11 @@ class _Reading:
             self._rewind(rewind)
         elif isinstance(changes := fields.get("$set"), dict):
             if isinstance(changes.get("messages"), list):
-                self._replace([*dicts(changes["messages"])])
+                self._replace([*iter_dicts(changes["messages"])])
             out.note("$set")
             if isinstance(changes.get("summary"), str) and changes["summary"]:
                 out.title(changes["summary"])
-        elif isinstance(fields.get("id"), str) and text_of(fields.get("type")) in MESSAGE_TYPES:
+        elif isinstance(fields.get("id"), str) and to_text(fields.get("type")) in MESSAGE_TYPES:
             if fields["id"] in self.known:
                 out.note("message written again")
             else:
@@ -177,7 +177,7 @@ class _Reading:
                 out.title(fields["summary"])
 
     def _add(self, message: Fields) -> None:
-        id_ = text_of(message.get("id"))
+        id_ = to_text(message.get("id"))
         self.known.add(id_)
         self._message(message)
         self.messages.append((id_, self.out.parent))
@@ -193,8 +193,8 @@ class _Reading:
 
     def _replace(self, messages: list[Fields]) -> None:
         """Take a new list: add what is new, and write a compaction where something has gone."""
-        ids = {text_of(message.get("id")) for message in messages}
-        new = [message for message in messages if text_of(message.get("id")) not in self.known]
+        ids = {to_text(message.get("id")) for message in messages}
+        new = [message for message in messages if to_text(message.get("id")) not in self.known]
         kept = [(id_, uuid) for id_, uuid in self.messages if id_ in ids]
         has_left = any(id_ not in ids and id_ not in self.injected for id_, _ in self.messages)
         if not new or not has_left:  # repaired, or rewound before
@@ -208,17 +208,17 @@ class _Reading:
             self.out.compaction(text, **preserved)
             self.messages = kept
             if summary is not None:
-                self.known.add(text_of(summary.get("id")))
-                self.messages.append((text_of(summary.get("id")), self.out.parent))
+                self.known.add(to_text(summary.get("id")))
+                self.messages.append((to_text(summary.get("id")), self.out.parent))
         for message in new:
             self._add(message)
 
     def _message(self, message: Fields) -> None:
         out, kind = self.out, message.get("type")
-        id_ = text_of(message.get("id"))
+        id_ = to_text(message.get("id"))
         # The message with the session's context has the same id in all sessions.
         uuid = out.make_uuid(id_, message.get("timestamp"), kind)
-        out.timestamp = text_of(message.get("timestamp")) or out.timestamp
+        out.timestamp = to_text(message.get("timestamp")) or out.timestamp
         match kind:
             case "user":
                 self._user(message, uuid)
@@ -230,11 +230,11 @@ class _Reading:
 
     def _user(self, message: Fields, uuid: str) -> None:
         out, content = self.out, message.get("content")
-        answered = [part["functionResponse"] for part in dicts(content) if _is_response(part)]
-        rest = [part for part in dicts(content) if not _is_response(part)]
+        answered = [part["functionResponse"] for part in iter_dicts(content) if _is_response(part)]
+        rest = [part for part in iter_dicts(content) if not _is_response(part)]
         for response in answered:
-            if text_of(response.get("id")) not in self.results:
-                self._result(text_of(response.get("id")), response.get("response"), is_error=False)
+            if to_text(response.get("id")) not in self.results:
+                self._result(to_text(response.get("id")), response.get("response"), is_error=False)
         if answered and not rest:
             out.note("results")
             return
@@ -246,39 +246,43 @@ class _Reading:
         else:
             is_meta = text.startswith(INJECTED) or None
             if is_meta:
-                self.injected.add(text_of(message.get("id")))
+                self.injected.add(to_text(message.get("id")))
             out.user(render_parts(rest or content), uuid=uuid, isMeta=is_meta)
 
     def _answer(self, message: Fields, id_: str, uuid: str) -> None:
         out = self.out
         blocks = [
-            thinking_block(
+            make_thinking_block(
                 "\n".join(
-                    filter(None, map(text_of, (part.get("subject"), part.get("description"))))
+                    filter(None, map(to_text, (part.get("subject"), part.get("description"))))
                 )
             )
-            for part in dicts(message.get("thoughts"))
+            for part in iter_dicts(message.get("thoughts"))
         ]
         content = message.get("content")
         if isinstance(content, str):
-            blocks += [text_block(content)] * bool(content)
+            blocks += [make_text_block(content)] * bool(content)
         else:
             blocks += [*render_answer_parts(content)]
-        calls = [*dicts(message.get("toolCalls"))]
+        calls = [*iter_dicts(message.get("toolCalls"))]
         for call in calls:
             arguments = call.get("args")
-            blocks.append(call_block(text_of(call.get("id")), text_of(call.get("name")), arguments))
+            blocks.append(
+                make_call_block(to_text(call.get("id")), to_text(call.get("name")), arguments)
+            )
         out.assistant(
             blocks,
             id=id_,
             uuid=uuid,
-            model=text_of(message.get("model")) or None,
+            model=to_text(message.get("model")) or None,
             usage=_usage(message.get("tokens")),
             stop_reason="tool_use" if calls else "end_turn",
         )
         for call in calls:
             responses = [
-                part["functionResponse"] for part in dicts(call.get("result")) if _is_response(part)
+                part["functionResponse"]
+                for part in iter_dicts(call.get("result"))
+                if _is_response(part)
             ]
             status = call.get("status")
             if responses or status in ("error", "cancelled"):
@@ -287,7 +291,7 @@ class _Reading:
                     {"agentId": call["agentId"], "status": status} if call.get("agentId") else None
                 )
                 self._result(
-                    text_of(call.get("id")),
+                    to_text(call.get("id")),
                     value,
                     is_error=status in ("error", "cancelled"),
                     detail=detail,
@@ -308,7 +312,7 @@ class _Reading:
         elif isinstance(value, dict) and isinstance(value.get("output"), str):
             value = value["output"]
         self.results.add(call)
-        self.out.result(call, text_of(value), is_error=is_error, detail=detail, uuid=uuid)
+        self.out.result(call, to_text(value), is_error=is_error, detail=detail, uuid=uuid)
 
 
 def _is_response(part: Fields) -> bool:
@@ -318,9 +322,9 @@ def _is_response(part: Fields) -> bool:
 def render_text(content: object) -> str:
     """Return the words of a message: a text, or the texts of its parts."""
     if not isinstance(content, list):
-        return text_of(content)
+        return to_text(content)
     return "\n".join(
-        part if isinstance(part, str) else text_of(part.get("text", ""))
+        part if isinstance(part, str) else to_text(part.get("text", ""))
         for part in content
         if isinstance(part, str | dict)
     )
@@ -329,38 +333,42 @@ def render_text(content: object) -> str:
 def render_parts(content: object) -> str | list[Fields]:
     """Return the content of a prompt as blocks."""
     if not isinstance(content, list):
-        return text_of(content)
+        return to_text(content)
     blocks = []
     for part in content:
         data = part.get("inlineData") if isinstance(part, dict) else None
         if isinstance(data, dict):
-            blocks.append(image_block(text_of(data.get("data")), text_of(data.get("mimeType"))))
+            blocks.append(
+                make_image_block(to_text(data.get("data")), to_text(data.get("mimeType")))
+            )
         else:
             text = part.get("text", part) if isinstance(part, dict) else part
-            blocks.append(text_block(text_of(text)))
+            blocks.append(make_text_block(to_text(text)))
     return blocks
 
 
 def render_answer_parts(content: object) -> Iterable[Fields]:
     """Yield the blocks of an answer: thoughts, calls and text."""
-    for part in dicts(content):
+    for part in iter_dicts(content):
         if part.get("thought") is True:
-            yield thinking_block(text_of(part.get("text")))
+            yield make_thinking_block(to_text(part.get("text")))
         elif isinstance(call := part.get("functionCall"), dict):
-            yield call_block(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
+            yield make_call_block(
+                to_text(call.get("id")), to_text(call.get("name")), call.get("args")
+            )
         else:
-            yield text_block(text_of(part.get("text", part)))
+            yield make_text_block(to_text(part.get("text", part)))
 
 
 def _usage(tokens: object) -> dict[str, int] | None:
     """Return the usage of a request: thoughts are billed as output, tools' prompts as input."""
     if not isinstance(tokens, dict):
         return None
-    cached = count_of(tokens.get("cached"))
-    sent = count_of(tokens.get("input")) + count_of(tokens.get("tool"))
+    cached = to_count(tokens.get("cached"))
+    sent = to_count(tokens.get("input")) + to_count(tokens.get("tool"))
     return {
         "input_tokens": max(sent - cached, 0),
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": cached,
-        "output_tokens": count_of(tokens.get("output")) + count_of(tokens.get("thoughts")),
+        "output_tokens": to_count(tokens.get("output")) + to_count(tokens.get("thoughts")),
     }

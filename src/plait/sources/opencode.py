@@ -20,22 +20,22 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from plait.errors import SourceError
-from plait.sources.base import Source, SourceLog, first_object, parse_object
+from plait.sources.base import Source, SourceLog, parse_first_object, parse_object
 from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
     SourceLine,
     Translation,
-    call_block,
-    count_of,
-    dicts,
     format_ms,
-    image_block,
+    iter_dicts,
+    make_call_block,
+    make_image_block,
+    make_text_block,
+    make_thinking_block,
     number_of,
     parse_json,
-    text_block,
-    text_of,
-    thinking_block,
+    to_count,
+    to_text,
 )
 
 SQLITE = b"SQLite format 3\0"
@@ -58,8 +58,8 @@ class OpenCode(Source):
             return _find_in_database(path)
         if path.suffix != ".json" or path.parent.parent.name != "session":
             return []
-        info = parse_object(head) or first_object(head)
-        if not text_of(info.get("id")).startswith("ses_"):
+        info = parse_object(head) or parse_first_object(head)
+        if not to_text(info.get("id")).startswith("ses_"):
             return []
         # After the move to the database the files stay: one nanosecond less, and the row counts.
         return [_make_log(path, info, "", _updated(info) * MILLION - 1)]
@@ -84,7 +84,7 @@ class OpenCode(Source):
 
 def _updated(info: Fields) -> int:
     time = info.get("time")
-    return count_of(time.get("updated")) if isinstance(time, dict) else 0
+    return to_count(time.get("updated")) if isinstance(time, dict) else 0
 
 
 def _make_log(path: Path, info: Fields, key: str, modified: int) -> SourceLog:
@@ -92,7 +92,7 @@ def _make_log(path: Path, info: Fields, key: str, modified: int) -> SourceLog:
     directory = info.get("directory")
     return SourceLog(
         "opencode",
-        text_of(info.get("id")),
+        to_text(info.get("id")),
         str(path),
         modified=max(modified, 1),
         cwd=directory if isinstance(directory, str) else None,
@@ -124,7 +124,7 @@ def _find_in_database(path: Path) -> list[SourceLog]:
     except sqlite3.Error:
         return []
     logs = [
-        _make_log(path, row, row["id"], count_of(row.get("time_updated")) * MILLION) for row in rows
+        _make_log(path, row, row["id"], to_count(row.get("time_updated")) * MILLION) for row in rows
     ]
     if logs:
         # A running client writes parts before it touches the session that they belong to.
@@ -141,7 +141,7 @@ def _load_session(log: SourceLog) -> tuple[Fields, list[tuple[Fields, list[Field
         session = parse_object(path.read_bytes())
         found = _read_folder(storage / "message" / log.id)
         return session, [
-            (row, _read_folder(storage / "part" / text_of(row.get("id")))) for row in found
+            (row, _read_folder(storage / "part" / to_text(row.get("id")))) for row in found
         ]
     try:
         with closing(_connect(path)) as base:
@@ -155,8 +155,8 @@ def _load_session(log: SourceLog) -> tuple[Fields, list[tuple[Fields, list[Field
         raise SourceError(f"cannot read '{path}': {error}") from error
     below: dict[str, list[Fields]] = {}
     for part in parts:
-        below.setdefault(text_of(part.get("message_id")), []).append(_unpack(part))
-    known = [(_unpack(row), below.get(text_of(row.get("id")), [])) for row in messages]
+        below.setdefault(to_text(part.get("message_id")), []).append(_unpack(part))
+    known = [(_unpack(row), below.get(to_text(row.get("id")), [])) for row in messages]
     if not known:
         known = [(_unpack(row), []) for row in newer]
     return _unpack(sessions[0]) if sessions else {}, known
@@ -195,18 +195,18 @@ class _Reading:
         """Translate the row of the session itself."""
         out = self.out
         self._start(session, session.get("id"))
-        out.version = text_of(session.get("version")) or None
+        out.version = to_text(session.get("version")) or None
         out.note("session")
-        if title := text_of(session.get("title")):
+        if title := to_text(session.get("title")):
             out.title(title)
 
     def read_message(self, message: Fields, parts: list[Fields]) -> None:
         """Translate a message with its parts."""
-        out, id_ = self.out, text_of(message.get("id"))
+        out, id_ = self.out, to_text(message.get("id"))
         self.before[id_] = out.parent
         times = message.get("time")
         created = times.get("created") if isinstance(times, dict) else None
-        self.time = count_of(created) or count_of(message.get("time_created"))
+        self.time = to_count(created) or to_count(message.get("time_created"))
         out.timestamp = format_ms(self.time) or out.timestamp
         self._start(message, self.time, message.get("role") or message.get("type"), "message")
         if message.get("role") == "user":
@@ -230,7 +230,7 @@ class _Reading:
             "time_updated",
         }
         content = {name: value for name, value in part.items() if name not in hidden}
-        self._start(part, self.time, number, sorted(content), text_of(content))
+        self._start(part, self.time, number, sorted(content), to_text(content))
 
     def _user(self, parts: list[Fields]) -> None:
         out = self.out
@@ -239,7 +239,7 @@ class _Reading:
             match part.get("type"):
                 case "text":
                     is_meta = bool(part.get("synthetic") or part.get("ignored")) or None
-                    out.user(text_of(part.get("text")), isMeta=is_meta)
+                    out.user(to_text(part.get("text")), isMeta=is_meta)
                 case "file":
                     out.user([_file_block(part)], isMeta=True)
                 case str(kind) if kind in QUIET_PARTS:
@@ -248,7 +248,7 @@ class _Reading:
 
     def _answer(self, message: Fields, parts: list[Fields]) -> None:
         out = self.out
-        model = text_of(message.get("modelID")) or None
+        model = to_text(message.get("modelID")) or None
         step = 0
         summary: list[str] = []
         has_usage = any(part.get("type") == "step-finish" for part in parts)
@@ -259,10 +259,10 @@ class _Reading:
                 case "step-start":
                     out.note("step-start")
                 case "text":
-                    summary.append(text_of(part.get("text")))
-                    out.assistant([text_block(summary[-1])], id=response, model=model)
+                    summary.append(to_text(part.get("text")))
+                    out.assistant([make_text_block(summary[-1])], id=response, model=model)
                 case "reasoning":
-                    block = thinking_block(text_of(part.get("text")))
+                    block = make_thinking_block(to_text(part.get("text")))
                     out.assistant([block], id=response, model=model)
                 case "tool":
                     self._tool(part, response, model)
@@ -283,8 +283,8 @@ class _Reading:
         error = message.get("error")
         if isinstance(error, dict):
             data = error.get("data")
-            text = text_of(data.get("message")) if isinstance(data, dict) else ""
-            out.system(text or text_of(error.get("name")), level="error")
+            text = to_text(data.get("message")) if isinstance(data, dict) else ""
+            out.system(text or to_text(error.get("name")), level="error")
         if message.get("summary") is True and message.get("finish") and not error:
             out.compaction("\n\n".join(summary) or None)
 
@@ -294,47 +294,49 @@ class _Reading:
     def _tool(self, part: Fields, response: str, model: str | None) -> None:
         out, state = self.out, part.get("state")
         state = state if isinstance(state, dict) else {}
-        call = text_of(part.get("callID"))
-        block = call_block(call, text_of(part.get("tool")), state.get("input") or {})
+        call = to_text(part.get("callID"))
+        block = make_call_block(call, to_text(part.get("tool")), state.get("input") or {})
         out.assistant([block], id=response, model=model)
         metadata = state.get("metadata")
         child = metadata.get("sessionId") if isinstance(metadata, dict) else None
         detail = {"agentId": child, "status": "completed"} if isinstance(child, str) else None
         if state.get("status") == "completed":
-            content: list[Fields] = [text_block(text_of(state.get("output")))]
-            content += [_file_block(file) for file in dicts(state.get("attachments"))]
+            content: list[Fields] = [make_text_block(to_text(state.get("output")))]
+            content += [_file_block(file) for file in iter_dicts(state.get("attachments"))]
             out.result(call, content, detail=detail)
         elif state.get("status") == "error":
-            out.result(call, text_of(state.get("error")), is_error=True, detail=detail)
+            out.result(call, to_text(state.get("error")), is_error=True, detail=detail)
 
     def _newer(self, message: Fields) -> None:
         """Translate a message as version 2 writes it: one row with all of its content."""
         out, model = self.out, message.get("model")
-        name = text_of(model.get("id")) if isinstance(model, dict) else text_of(model)
+        name = to_text(model.get("id")) if isinstance(model, dict) else to_text(model)
         match message.get("type"):
             case "user":
-                blocks = [text_block(text_of(message.get("text")))]
-                out.user([*blocks, *(_file_block(file) for file in dicts(message.get("files")))])
+                blocks = [make_text_block(to_text(message.get("text")))]
+                out.user(
+                    [*blocks, *(_file_block(file) for file in iter_dicts(message.get("files")))]
+                )
             case "synthetic" | "system":
-                out.user(text_of(message.get("text")), isMeta=True)
+                out.user(to_text(message.get("text")), isMeta=True)
             case "shell":
-                out.user(f"<bash-input>{text_of(message.get('command'))}</bash-input>")
-                out.user(f"<bash-stdout>{text_of(message.get('output'))}</bash-stdout>")
+                out.user(f"<bash-input>{to_text(message.get('command'))}</bash-input>")
+                out.user(f"<bash-stdout>{to_text(message.get('output'))}</bash-stdout>")
             case "assistant":
                 response = self._response(message, 0)
                 results: list[Fields] = []
-                for block in dicts(message.get("content")):
+                for block in iter_dicts(message.get("content")):
                     match block.get("type"):
                         case "reasoning":
-                            made = thinking_block(text_of(block.get("text")))
+                            made = make_thinking_block(to_text(block.get("text")))
                         case "tool":
                             state = block.get("state")
                             inputs = state.get("input") if isinstance(state, dict) else None
-                            call, tool = text_of(block.get("id")), text_of(block.get("name"))
-                            made = call_block(call, tool, inputs or {})
+                            call, tool = to_text(block.get("id")), to_text(block.get("name"))
+                            made = make_call_block(call, tool, inputs or {})
                             results.append(block)
                         case _:
-                            made = text_block(text_of(block.get("text", block)))
+                            made = make_text_block(to_text(block.get("text", block)))
                     out.assistant([made], id=response, model=name or None)
                 usage = _usage(message.get("tokens"))
                 if usage and any(usage.values()):
@@ -343,12 +345,12 @@ class _Reading:
                 for block in results:
                     self._newer_result(block)
                 if message.get("error"):
-                    out.system(text_of(message["error"]), level="error")
+                    out.system(to_text(message["error"]), level="error")
             case "compaction":
-                trigger = text_of(message.get("reason")) or "auto"
-                out.compaction(text_of(message.get("summary")) or None, trigger=trigger)
+                trigger = to_text(message.get("reason")) or "auto"
+                out.compaction(to_text(message.get("summary")) or None, trigger=trigger)
             case "agent-switched" | "model-switched":
-                out.note(text_of(message["type"]))
+                out.note(to_text(message["type"]))
 
     def _newer_result(self, block: Fields) -> None:
         state = block.get("state")
@@ -356,28 +358,28 @@ class _Reading:
         status = state.get("status") or state.get("type")
         if status not in ("completed", "error"):
             return
-        texts = [text_of(part.get("text", part)) for part in dicts(state.get("content"))]
-        content = "\n".join(texts) or text_of(state.get("result")) or text_of(state.get("error"))
-        self.out.result(text_of(block.get("id")), content, is_error=status == "error")
+        texts = [to_text(part.get("text", part)) for part in iter_dicts(state.get("content"))]
+        content = "\n".join(texts) or to_text(state.get("result")) or to_text(state.get("error"))
+        self.out.result(to_text(block.get("id")), content, is_error=status == "error")
 
     def end(self, session: Fields) -> None:
         """Stand where the session was reverted to."""
         revert = session.get("revert")
-        if isinstance(revert, dict) and text_of(revert.get("messageID")) in self.before:
-            before = self.before[text_of(revert["messageID"])]
+        if isinstance(revert, dict) and to_text(revert.get("messageID")) in self.before:
+            before = self.before[to_text(revert["messageID"])]
             if before is not None:
                 self.out.leaf(before)
 
 
 def _file_block(file: Fields) -> Fields:
-    url = text_of(file.get("url"))
+    url = to_text(file.get("url"))
     kind, _, data = url.partition(";base64,")
     if data and kind.startswith("data:image/"):
-        return image_block(data, kind.removeprefix("data:"))
+        return make_image_block(data, kind.removeprefix("data:"))
     source = file.get("source")
     text = source.get("text") if isinstance(source, dict) else None
     value = text.get("value") if isinstance(text, dict) else None
-    return text_block(text_of(value) or text_of(file.get("filename")) or url)
+    return make_text_block(to_text(value) or to_text(file.get("filename")) or url)
 
 
 def _usage(tokens: object) -> dict[str, int] | None:
@@ -387,10 +389,10 @@ def _usage(tokens: object) -> dict[str, int] | None:
     cache = tokens.get("cache")
     cache = cache if isinstance(cache, dict) else {}
     return {
-        "input_tokens": count_of(tokens.get("input")),
-        "cache_creation_input_tokens": count_of(cache.get("write")),
-        "cache_read_input_tokens": count_of(cache.get("read")),
-        "output_tokens": count_of(tokens.get("output")) + count_of(tokens.get("reasoning")),
+        "input_tokens": to_count(tokens.get("input")),
+        "cache_creation_input_tokens": to_count(cache.get("write")),
+        "cache_read_input_tokens": to_count(cache.get("read")),
+        "output_tokens": to_count(tokens.get("output")) + to_count(tokens.get("reasoning")),
     }
 
 

@@ -10,20 +10,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from plait.sources.base import Source, SourceLog, first_object
+from plait.sources.base import Source, SourceLog, parse_first_object
 from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
     SourceLine,
     Translation,
-    call_block,
-    count_of,
-    dicts,
-    image_block,
+    iter_dicts,
+    make_call_block,
+    make_image_block,
+    make_text_block,
+    make_thinking_block,
     number_of,
-    text_block,
-    text_of,
-    thinking_block,
+    to_count,
+    to_text,
 )
 
 NOTES = frozenset(
@@ -42,11 +42,11 @@ class Pi(Source):
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
         """Return the session of a file whose first line is Pi's header."""
-        header = first_object(head)
+        header = parse_first_object(head)
         is_header = header.get("type") == "session" and {"timestamp", "cwd"} <= header.keys()
         if not is_header or not isinstance(header.get("id"), str):
             return []
-        return [SourceLog("pi", header["id"], str(path), cwd=text_of(header["cwd"]))]
+        return [SourceLog("pi", header["id"], str(path), cwd=to_text(header["cwd"]))]
 
     def translate(self, log: SourceLog, out: Translation) -> None:
         """Write the entries of a session."""
@@ -69,20 +69,20 @@ class _Reading:
 
     def read(self, line: SourceLine) -> None:
         out, entry = self.out, line.fields
-        kind = text_of(entry.get("type"))
+        kind = to_text(entry.get("type"))
         if "parentId" in entry:
-            out.parent = self.uuids.get(text_of(entry["parentId"]))
-        out.timestamp = text_of(entry.get("timestamp")) or out.timestamp
+            out.parent = self.uuids.get(to_text(entry["parentId"]))
+        out.timestamp = to_text(entry.get("timestamp")) or out.timestamp
         match kind:
             case "session":
-                out.version = text_of(entry.get("version")) or None
+                out.version = to_text(entry.get("version")) or None
                 out.note("session")
             case "message" if isinstance(entry.get("message"), dict):
                 self._message(entry, entry["message"])
             case "compaction":
                 self._compaction(entry)
             case "branch_summary":
-                out.user(text_of(entry.get("summary")), uuid=self._uuid(entry), isMeta=True)
+                out.user(to_text(entry.get("summary")), uuid=self._uuid(entry), isMeta=True)
                 self._service(entry, entry.get("usage"))
             case "custom_message":
                 out.user(_blocks(entry.get("content")), uuid=self._uuid(entry), isMeta=True)
@@ -111,20 +111,20 @@ class _Reading:
                 is_error = message.get("stopReason") == "error"
                 content = [*_answer_blocks(message.get("content"))]
                 if isinstance(message.get("errorMessage"), str):  # aborted ones have it too
-                    content.append(text_block(message["errorMessage"]))
+                    content.append(make_text_block(message["errorMessage"]))
                 out.assistant(
                     content,
-                    id=text_of(message.get("responseId")) or uuid or out.make_uuid(entry),
+                    id=to_text(message.get("responseId")) or uuid or out.make_uuid(entry),
                     uuid=uuid,
-                    model=text_of(message.get("model")) or None,
+                    model=to_text(message.get("model")) or None,
                     usage=_usage(usage),
-                    stop_reason=STOP_REASONS.get(text_of(message.get("stopReason"))),
+                    stop_reason=STOP_REASONS.get(to_text(message.get("stopReason"))),
                     costUSD=_cost(usage),
                     isApiErrorMessage=is_error or None,
                 )
             case "toolResult":
                 out.result(
-                    text_of(message.get("toolCallId")),
+                    to_text(message.get("toolCallId")),
                     _blocks(message.get("content")),
                     is_error=message.get("isError") is True,
                     detail=message.get("details"),
@@ -132,17 +132,17 @@ class _Reading:
                 )
                 self._service(entry, message.get("usage"))
             case "bashExecution":
-                out.user(f"<bash-input>{text_of(message.get('command'))}</bash-input>", uuid=uuid)
-                output = text_of(message.get("output"))
+                out.user(f"<bash-input>{to_text(message.get('command'))}</bash-input>", uuid=uuid)
+                output = to_text(message.get("output"))
                 code = message.get("exitCode")
                 error = f"exit code {code}" if code else ""
                 out.user(f"<bash-stdout>{output}</bash-stdout><bash-stderr>{error}</bash-stderr>")
             case "system":
                 sections = message.get("sections")
                 texts = sections.values() if isinstance(sections, dict) else ()
-                out.system("\n\n".join(filter(None, map(text_of, texts))), uuid=uuid)
+                out.system("\n\n".join(filter(None, map(to_text, texts))), uuid=uuid)
             case "branchSummary" | "compactionSummary":
-                out.user(text_of(message.get("summary")), uuid=uuid, isMeta=True)
+                out.user(to_text(message.get("summary")), uuid=uuid, isMeta=True)
             case "custom" | "hookMessage":
                 out.user(_blocks(message.get("content")), uuid=uuid, isMeta=True)
             case _:
@@ -151,7 +151,7 @@ class _Reading:
     def _compaction(self, entry: Fields) -> None:
         out = self.out
         metadata: dict[str, Any] = {"preTokens": entry.get("tokensBefore")}
-        first = self.uuids.get(text_of(entry.get("firstKeptEntryId")))
+        first = self.uuids.get(to_text(entry.get("firstKeptEntryId")))
         if first and out.parent:
             anchor = out.make_uuid(entry.get("id"), "summary")
             metadata["preservedSegment"] = {
@@ -159,7 +159,7 @@ class _Reading:
                 "tailUuid": out.parent,
                 "anchorUuid": anchor,
             }
-        out.compaction(text_of(entry.get("summary")), **metadata)
+        out.compaction(to_text(entry.get("summary")), **metadata)
         self._service(entry, entry.get("usage"))
 
     def _service(self, entry: Fields, usage: object) -> None:
@@ -168,9 +168,9 @@ class _Reading:
         if (tokens := _usage(usage)) is None:
             return
         parent, out.parent = out.parent, None
-        out.agent = f"aside_question-{text_of(entry.get('id'))}"
+        out.agent = f"aside_question-{to_text(entry.get('id'))}"
         id_ = out.make_uuid(entry.get("id"), entry.get("timestamp"), "usage")
-        model = text_of(entry.get("model")) or None
+        model = to_text(entry.get("model")) or None
         out.assistant([], id=id_, uuid=id_, model=model, usage=tokens, costUSD=_cost(usage))
         out.agent, out.parent = None, parent
 
@@ -178,27 +178,27 @@ class _Reading:
 def _blocks(content: object) -> str | list[Fields]:
     """Return the content of a prompt or a result."""
     if not isinstance(content, list):
-        return text_of(content)
+        return to_text(content)
     return [
-        image_block(text_of(block.get("data")), text_of(block.get("mimeType")))
+        make_image_block(to_text(block.get("data")), to_text(block.get("mimeType")))
         if block.get("type") == "image"
-        else text_block(text_of(block.get("text", block)))
-        for block in dicts(content)
+        else make_text_block(to_text(block.get("text", block)))
+        for block in iter_dicts(content)
     ]
 
 
 def _answer_blocks(content: object) -> Iterable[Fields]:
     if isinstance(content, str):
-        yield text_block(content)
-    for block in dicts(content):
+        yield make_text_block(content)
+    for block in iter_dicts(content):
         match block.get("type"):
             case "thinking":
-                yield thinking_block(text_of(block.get("thinking")))
+                yield make_thinking_block(to_text(block.get("thinking")))
             case "toolCall":
-                name = text_of(block.get("name"))
-                yield call_block(text_of(block.get("id")), name, block.get("arguments"))
+                name = to_text(block.get("name"))
+                yield make_call_block(to_text(block.get("id")), name, block.get("arguments"))
             case _:
-                yield text_block(text_of(block.get("text", block)))
+                yield make_text_block(to_text(block.get("text", block)))
 
 
 def _usage(usage: object) -> dict[str, int] | None:
@@ -210,7 +210,7 @@ def _usage(usage: object) -> dict[str, int] | None:
         "cache_read_input_tokens": "cacheRead",
         "output_tokens": "output",
     }
-    return {name: count_of(usage.get(key)) for name, key in names.items()}
+    return {name: to_count(usage.get(key)) for name, key in names.items()}
 
 
 def _cost(usage: object) -> float | None:

@@ -9,10 +9,10 @@ they were copied from (`forkedFrom`); they get the uuids of these, and so are co
 from collections.abc import Iterable
 from pathlib import Path
 
-from plait.sources.base import Source, SourceLog, first_object
+from plait.sources.base import Source, SourceLog, parse_first_object
 from plait.sources.gemini import render_answer_parts, render_parts, render_text
 from plait.sources.places import ROOTS
-from plait.sources.translation import Fields, SourceLine, Translation, count_of, dicts, text_of
+from plait.sources.translation import Fields, SourceLine, Translation, iter_dicts, to_count, to_text
 
 TYPED = frozenset({None, "mid_turn_user_message"})
 """The subtypes of a user's record that a person typed."""
@@ -28,13 +28,13 @@ class Qwen(Source):
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
         """Return the session of a file of records with Gemini's parts, or of Qwen's own kinds."""
-        first = first_object(head)
+        first = parse_first_object(head)
         if not {"uuid", "sessionId", "type"} <= first.keys() or "provenance" not in first:
             message = first.get("message")
             has_parts = isinstance(message, dict) and "parts" in message
             if not has_parts and "systemPayload" not in first:
                 return []
-        id_ = text_of(first.get("sessionId"))
+        id_ = to_text(first.get("sessionId"))
         cwd = first.get("cwd")
         return [SourceLog("qwen", id_, str(path), cwd=cwd if isinstance(cwd, str) else None)]
 
@@ -64,10 +64,10 @@ class _Reading:
     def read(self, line: SourceLine) -> None:
         """Translate one record."""
         out, record = self.out, line.fields
-        own = text_of(record.get("uuid"))
+        own = to_text(record.get("uuid"))
         before = out.parent
         copied = record.get("forkedFrom")
-        first = text_of(copied.get("messageUuid")) if isinstance(copied, dict) else ""
+        first = to_text(copied.get("messageUuid")) if isinstance(copied, dict) else ""
         first = first or own
         if own in self.uuids:  # more of the same record
             out.parent, uuid = self.uuids[own], None
@@ -76,10 +76,10 @@ class _Reading:
             if "parentUuid" in record:
                 parent = record["parentUuid"]
                 out.parent = self.uuids.get(parent, before) if isinstance(parent, str) else None
-        out.timestamp = text_of(record.get("timestamp")) or out.timestamp
-        out.cwd = text_of(record.get("cwd")) or out.cwd
-        out.version = text_of(record.get("version")) or out.version
-        out.git_branch = text_of(record.get("gitBranch")) or out.git_branch
+        out.timestamp = to_text(record.get("timestamp")) or out.timestamp
+        out.cwd = to_text(record.get("cwd")) or out.cwd
+        out.version = to_text(record.get("version")) or out.version
+        out.git_branch = to_text(record.get("gitBranch")) or out.git_branch
         self._record(record, uuid, first)
         if own:
             self.uuids[own] = out.parent
@@ -97,17 +97,17 @@ class _Reading:
                     [*render_answer_parts(parts)],
                     id=first or out.make_uuid(record),
                     uuid=uuid,
-                    model=text_of(record.get("model")) or None,
+                    model=to_text(record.get("model")) or None,
                     usage=_usage(record.get("usageMetadata")),
                 )
             case "tool_result":
                 self._results(record, parts, uuid)
             case "system" if subtype == "custom_title" and isinstance(payload, dict):
                 out.note("custom_title")
-                if title := text_of(payload.get("customTitle")):
+                if title := to_text(payload.get("customTitle")):
                     out.title(title)
             case "system" if subtype == "chat_compression" and isinstance(payload, dict):
-                history = [*dicts(payload.get("compressedHistory"))]
+                history = [*iter_dicts(payload.get("compressedHistory"))]
                 summary = render_text(history[0].get("parts")) if history else None
                 info = payload.get("info")
                 tokens = info.get("originalTokenCount") if isinstance(info, dict) else None
@@ -118,7 +118,7 @@ class _Reading:
                     out.leaf(out.parent)
                 out.note("rewind")
             case "system":
-                out.note(text_of(subtype) or "system")
+                out.note(to_text(subtype) or "system")
             case _:
                 pass  # kept as an unknown line
 
@@ -127,7 +127,7 @@ class _Reading:
         status = detail.get("status") if isinstance(detail, dict) else None
         display = detail.get("resultDisplay") if isinstance(detail, dict) else None
         answered = False
-        for part in dicts(parts):
+        for part in iter_dicts(parts):
             response = part.get("functionResponse")
             if not isinstance(response, dict):
                 continue
@@ -137,11 +137,11 @@ class _Reading:
                 is_error, value = True, value["error"]
             elif isinstance(value, dict) and isinstance(value.get("output"), str):
                 value = value["output"]
-            call = text_of(response.get("id"))
+            call = to_text(response.get("id"))
             shown = {"display": display} if display is not None and not answered else None
             out.result(
                 call,
-                text_of(value),
+                to_text(value),
                 is_error=is_error,
                 detail=shown,
                 uuid=None if answered else uuid,
@@ -155,11 +155,11 @@ def _usage(metadata: object) -> dict[str, int] | None:
     """Return the usage of a request; what is neither prompt nor cached is output."""
     if not isinstance(metadata, dict):
         return None
-    sent = count_of(metadata.get("promptTokenCount"))
-    cached = min(count_of(metadata.get("cachedContentTokenCount")), sent)
-    received = count_of(metadata.get("candidatesTokenCount"))
-    total = count_of(metadata.get("totalTokenCount"))
-    thoughts = count_of(metadata.get("thoughtsTokenCount"))
+    sent = to_count(metadata.get("promptTokenCount"))
+    cached = min(to_count(metadata.get("cachedContentTokenCount")), sent)
+    received = to_count(metadata.get("candidatesTokenCount"))
+    total = to_count(metadata.get("totalTokenCount"))
+    thoughts = to_count(metadata.get("thoughtsTokenCount"))
     return {
         "input_tokens": sent - cached,
         "cache_creation_input_tokens": 0,

@@ -239,24 +239,24 @@ class Translation:
         self._is_torn = False
 
 
-def text_block(text: str) -> Fields:
+def make_text_block(text: str) -> Fields:
     """Return a text block."""
     return {"type": "text", "text": text}
 
 
-def thinking_block(text: str, signature: str | None = None) -> Fields:
+def make_thinking_block(text: str, signature: str | None = None) -> Fields:
     """Return a thinking block."""
     block: Fields = {"type": "thinking", "thinking": text}
     return block | {"signature": signature} if signature else block
 
 
-def call_block(id: str, name: str, arguments: object) -> Fields:  # noqa: A002
+def make_call_block(id: str, name: str, arguments: object) -> Fields:  # noqa: A002
     """Return a tool call; arguments that are no object become its only one."""
     inputs = arguments if isinstance(arguments, dict) else {"input": arguments}
     return {"type": "tool_use", "id": id, "name": name, "input": inputs}
 
 
-def image_block(data: str, media_type: str) -> Fields:
+def make_image_block(data: str, media_type: str) -> Fields:
     """Return an image block."""
     return {
         "type": "image",
@@ -274,7 +274,7 @@ def parse_json(text: object) -> Any:
         return text
 
 
-def count_of(value: object) -> int:
+def to_count(value: object) -> int:
     """Return a count of tokens, 0 for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
@@ -298,14 +298,14 @@ def format_ms(milliseconds: int) -> str | None:
     )
 
 
-def dicts(values: object) -> Iterable[Fields]:
+def iter_dicts(values: object) -> Iterable[Fields]:
     """Yield the objects of a list; nothing where it is no list."""
     return (
         (value for value in values if isinstance(value, dict)) if isinstance(values, list) else ()
     )
 
 
-def text_of(value: object) -> str:
+def to_text(value: object) -> str:
     """Return a value as text: a string as it is, nothing for None, anything else as JSON."""
     if value is None:
         return ""
