@@ -99,12 +99,13 @@ def main() -> None:
             terminal.close()
         print_least(f"first paint, 5,000 sessions {way}", first)
         print_least(f"list, 5,000 sessions {way}", listed)
-    filtering()
+    for size in ("100MB", "1GB"):
+        filtering(size)
 
 
-def filtering() -> None:
+def filtering(size: str) -> None:
     """Print how long the last letter of a word takes to narrow the list."""
-    root, cache = archive("100MB").resolve(), HOME / "filter"
+    root, cache = archive(size).resolve(), HOME / f"filter-{size}"
     plait("index", "--root", root, PLAIT_CACHE_DIR=str(cache))
     took = []
     terminal = Terminal(root, cache)
@@ -123,7 +124,7 @@ def filtering() -> None:
         terminal.type(b"\x1b")
         terminal.settle()
     terminal.close()
-    print_least("a typed word to its sessions, 100 MB", took)
+    print_least(f"a typed word to its sessions, {size}", took)
     slowest = (f"{max(found):.0f}" for found in zip(*took, strict=True))
     row("the slowest of three words", *slowest, widths=WIDTHS)
 

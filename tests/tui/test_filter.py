@@ -80,3 +80,29 @@ def test_the_place_that_answers_is_shown_and_opened(root: Path) -> None:
         await screen.wait_for("turn 2 of 2", "Then it is two commands")
 
     run_ui(root, scenario, query='"two commands and no table"')
+
+
+def test_no_session_is_left_out_and_places_appear_as_they_are_scrolled_to(root: Path) -> None:
+    environment = {"HOME": str(root.parent), "PLAIT_CACHE_DIR": str(root.parent / "cache")}
+    folder = load_settings([str(root)], environment=environment).index
+    with Archive([root], folder) as archive:
+        archive.update_index(folder)
+        hits = archive.search("the", limit=10_000)
+    assert hits.is_whole
+    count = len({hit.session for hit in hits})
+    assert count > 12
+
+    async def scenario(screen: Screen) -> None:
+        await screen.wait_for("session")
+        sessions = screen.app.main.sessions
+        await screen.wait_for(f"{count} session")
+        while len(sessions.hits) < 5:
+            await screen.pilot.pause(0.02)
+        assert len(sessions.hits) < count
+        await screen.press("end")
+        while sessions.list_unlocated():
+            await screen.pilot.pause(0.02)
+        assert sessions.selected is not None
+        assert sessions.selected.key in sessions.hits
+
+    run_ui(root, scenario, query="the ")

@@ -193,12 +193,13 @@ class Catalogue:
 
     def __init__(self, folder: Path, *, is_reader: bool = True) -> None:
         path = folder / CATALOGUE
+        connection: sqlite3.Connection
         try:
             if is_reader:
                 place = path.absolute().as_uri()
-                connection = sqlite3.connect(
-                    f"{place}?mode=ro", uri=True, isolation_level=None, timeout=5
-                )
+                options: Any = {"uri": True, "isolation_level": None, "timeout": 5}
+                options["check_same_thread"] = False  # `SharedReader` lends it to one at a time
+                connection = sqlite3.connect(f"{place}?mode=ro", **options)
                 try:
                     connection.execute("SELECT count(*) FROM meta").fetchone()
                 except sqlite3.OperationalError:
@@ -206,7 +207,7 @@ class Catalogue:
                     if path.with_name(f"{path.name}-wal").exists():
                         raise
                     place = f"{place}?mode=ro&immutable=1"
-                    connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=5)
+                    connection = sqlite3.connect(place, **options)
             else:
                 connection = sqlite3.connect(path, isolation_level=None, timeout=WRITE_WAIT)
                 connection.execute("PRAGMA journal_mode=WAL")

@@ -1,22 +1,25 @@
 """Search in the index: from a parsed query to hits, one for each turn, with snippets and facets."""
 
 import re
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
-from tantivy import Query, Searcher
+from tantivy import Occur, Query, Searcher
 
 from plait.errors import SourceError, UserError
-from plait.index.catalogue import Catalogue
+from plait.index.catalogue import CATALOGUE, Catalogue
 from plait.index.model import (
     SORTS,
     Hit,
@@ -40,6 +43,7 @@ from plait.index.text_index import (
     open_searcher,
     split_words,
     text_index_error,
+    text_schema,
 )
 from plait.index.text_query import TextQueryBuilder, restrict_to_second
 from plait.line import iter_lines, read_slice
@@ -368,6 +372,7 @@ class IndexReader:
                 f"the index in '{folder}' was built by another version", "`plait index` rebuilds it"
             )
         self.folder = folder
+        self.generation = self.catalogue.generation()
         self.searcher: Searcher
         self.searcher, self._links = open_searcher(folder)
 
@@ -425,6 +430,49 @@ class IndexReader:
             near=near,
             sessions=self.catalogue.count("sessions"),
         )
+
+    def match_sessions(self, text: str) -> set[str]:
+        """Return the keys of the sessions in which a passage answers a query.
+
+        No passage is ranked and no log is read: a list that is filtered as somebody types asks.
+        """
+        wanted = parse_query(text)
+        found = self._match_sids(wanted)
+        inner = None if found else _as_inner_word(wanted)
+        found = self._match_sids(inner) if inner else found
+        return {key for key, sid in self._session_keys.items() if sid in found}
+
+    def _match_sids(self, wanted: QueryNode) -> set[int]:
+        query = Query.const_score_query(self.build_query(wanted, ())[1], 1.0)
+        size = max(1, len(self._session_keys))
+        counted = self.searcher.aggregate(query, {"sid": {"terms": {"field": "sid", "size": size}}})
+        return {int(bucket["key"]) for bucket in counted["sid"]["buckets"]}
+
+    def find_first_hits(self, text: str, keys: Iterable[str]) -> dict[str, Hit]:
+        """Return the passage of each of some sessions that answers a query best, by key."""
+        wanted = parse_query(text)
+        queries = [self.build_query(wanted, ())]
+        if inner := _as_inner_word(wanted):
+            queries.append(self.build_query(inner, ()))
+        found: dict[str, Hit] = {}
+        for key in keys:
+            for asked, query in queries:
+                hits = self._find_in_session(asked, query, self._session_keys.get(key, 0))
+                if hits:
+                    found[key] = hits[0]
+                    break
+        return found
+
+    def _find_in_session(self, asked: TextQueryBuilder, query: Query, sid: int) -> list[Hit]:
+        own = Query.const_score_query(Query.term_query(text_schema(), "sid", sid), 0.0)
+        both = Query.boolean_query([(Occur.Must, query), (Occur.Must, own)])
+        listing = self.best if asked.has_words else self.newest
+        _, places = listing(both, PASSAGES_PER_HIT)
+        return list(HitBuilder(self.catalogue, asked.highlights).build(places, 1))
+
+    @cached_property
+    def _session_keys(self) -> dict[str, int]:
+        return self.catalogue.keys()
 
     def resolve_matches(
         self,
@@ -525,6 +573,46 @@ class IndexReader:
                 if int(count["doc_count"]) and "-" in count["key"][4:5]:
                     found["month"][count["key"]] = int(count["doc_count"])
         return found
+
+
+class SharedReader:
+    """An index that stays open between searches of one process, and is opened again when it changes.
+
+    Opening takes longer than most searches. Threads use it in turn.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = RLock()
+        self._reader: IndexReader | None = None
+        self._file = 0
+        """The inode of its catalogue: a rebuilt index is another one."""
+
+    @contextmanager
+    def open(self) -> Iterator[IndexReader]:
+        """Lend the index as it is now; fail where there is none that this version can read."""
+        with self._lock:
+            if self._reader is None or not self._is_current(self._reader):
+                self.close()
+                try:
+                    self._file = (self.folder / CATALOGUE).stat().st_ino
+                except OSError as error:
+                    raise SourceError(f"no index in '{self.folder}'") from error
+                self._reader = IndexReader(self.folder)
+            yield self._reader
+
+    def _is_current(self, reader: IndexReader) -> bool:
+        with suppress(OSError, sqlite3.Error):
+            inode = (self.folder / CATALOGUE).stat().st_ino
+            return inode == self._file and reader.generation == reader.catalogue.generation()
+        return False
+
+    def close(self) -> None:
+        """Let go of the index."""
+        with self._lock:
+            if self._reader:
+                self._reader.close()
+            self._reader = None
 
 
 MAX_EQUAL_TIMES = 40

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -14,7 +14,7 @@ from plait.errors import PlaitError, SourceError, UserError
 from plait.index.freshness import is_fresh, load_stamps
 from plait.index.model import Hit, SearchResult, SearchSort, elapsed_ms
 from plait.index.query import And, Phrase, QueryNode, Word, parse_query
-from plait.index.search import IndexReader, make_excerpt, read_passage_text
+from plait.index.search import IndexReader, SharedReader, make_excerpt, read_passage_text
 from plait.index.text_index import split_words
 from plait.index.text_query import drop_repeated_words, has_words, phrase_pattern, word_pattern
 from plait.line import iter_lines
@@ -91,6 +91,7 @@ def search(
     sort: SearchSort | None = None,
     is_each: bool | None = None,
     is_updating: bool = True,
+    reader: SharedReader | None = None,
     watch: ProgressCallback | None = None,
 ) -> SearchResult:
     """Return the turns that answer, the best first; brings the index up to date before.
@@ -98,12 +99,12 @@ def search(
     Without words, but with filters, everything that passes them is listed, the newest first.
     Texts and expressions are looked for in the logs themselves. Where no index can be written
     the last one answers; where there is none, the logs do. Who keeps the index up to date himself
-    need not wait for that: words are looked for in it as it is.
+    need not wait for that: words are looked for in it as it is, by a reader that may stay open.
     """
     if sort == "relevance" and way != "words":
         raise UserError("exact and regex searches are sorted by time", "leave out the sort order")
     asked = SearchRequest(text, filters, way, limit, context, has_facets, sort, is_each)
-    found = _run(archive, folder, asked, watch, is_updating=is_updating)
+    found = _run(archive, folder, asked, watch, reader, is_updating=is_updating)
     if all(hit.kind != "summary" or hit.uuid for hit in found.hits):
         return found
     return replace(found, hits=tuple(_place_summary(archive, hit) for hit in found.hits))
@@ -114,20 +115,22 @@ def _run(
     folder: Path | None,
     asked: SearchRequest,
     watch: ProgressCallback | None,
+    shared: SharedReader | None,
     *,
     is_updating: bool,
 ) -> SearchResult:
     started = time.perf_counter()
     sought = asked.sought()  # what is wrong is said before anything is read
     if folder and not is_updating:
-        try:
-            reader = IndexReader(folder)
-        except SourceError:
-            took = elapsed_ms(started)
-            return SearchResult(
-                hits=(), total=0, took_ms=took, by="index", note=NO_INDEX_YET, sessions=0
-            )
-        with closing(reader):
+        with ExitStack() as stack:
+            try:
+                lent = shared.open() if shared else closing(IndexReader(folder))
+                reader = stack.enter_context(lent)
+            except SourceError:
+                took = elapsed_ms(started)
+                return SearchResult(
+                    hits=(), total=0, took_ms=took, by="index", note=NO_INDEX_YET, sessions=0
+                )
             return _answer(reader, archive, asked, sought, started)
     if folder is None:
         if asked.filters:
@@ -152,7 +155,9 @@ def _answer(
     sought: "QueryNode | ScanPattern | None",
     started: float,
 ) -> SearchResult:
-    reader.catalogue.project_of = read_indexed_project_folders(archive, reader.catalogue).project
+    if reader.catalogue.project_of is str:
+        folders = read_indexed_project_folders(archive, reader.catalogue)
+        reader.catalogue.project_of = folders.project
     if sought is None or isinstance(sought, QueryNode):
         return _assign_projects(
             reader.search(

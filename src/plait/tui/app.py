@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import ClassVar, TypeVar
 
 from textual import events
@@ -22,7 +22,7 @@ from plait.archive import watch_changes
 from plait.cli.options import Request
 from plait.errors import PlaitError, SourceError
 from plait.tui.actions import Actions
-from plait.tui.library import Library, Row
+from plait.tui.library import Library, Row, Selection
 from plait.tui.rendering import render_preview
 from plait.tui.screens import PlaitScreen, ReaderScreen, ViewScreen, bindings_for
 from plait.tui.widgets import Field, LineView, SessionList, clean
@@ -96,24 +96,28 @@ class MainScreen(PlaitScreen, inherit_bindings=False):
             return
         text, library = self.query_text, self.ui.library
         if not text.strip():
-            self._show(library.rows, "")
+            self._show(Selection(library.rows))
             return
-
-        def show(found: tuple[list[Row], str]) -> None:
-            self._show(*found)
 
         def fail(error: PlaitError) -> None:
             self.remark = error.message
             self.show_status()
 
-        self.ui.in_background("filter", lambda: library.select(text), show, fail)
+        self.ui.in_background("filter", lambda: library.select(text), self._show, fail)
 
-    def _show(self, rows: list[Row], remark: str) -> None:
-        self.remark = remark
+    def _show(self, selection: Selection) -> None:
+        self.remark = selection.remark
         self.sessions.now = self.ui.now()
-        self.sessions.show(rows)
+        self.sessions.show(selection)
         self.show_status()
         self.ui.select_new(self.sessions)
+        self.on_session_list_scrolled()
+
+    def on_session_list_scrolled(self) -> None:
+        """Read where the sessions on the screen answer the filter; others need not be read."""
+        text, library, sessions = self.query_text, self.ui.library, self.sessions
+        if keys := sessions.list_unlocated():
+            self.ui.in_background("places", lambda: library.locate(text, keys), sessions.add_hits)
 
     def show_status(self) -> None:
         """Show how many sessions there are, and what the filter leaves."""
@@ -210,7 +214,7 @@ class MainScreen(PlaitScreen, inherit_bindings=False):
 
         def show(lines: list[str]) -> None:
             if self.row is not None and self.row.key == row.key:
-                hit = row.hit
+                hit = self.sessions.hits.get(row.key)
                 place = (
                     ["", f"turn {hit.turn}: {clean(hit.snippet, 4 * width)}"]
                     if hit and hit.turn
@@ -232,11 +236,14 @@ class MainScreen(PlaitScreen, inherit_bindings=False):
         row = self.row
         if row is None or self.app.screen is not self:
             return
-        words = ""
-        if row.hit and row.hit.marks:
-            start, end = row.hit.marks[0]
-            words = row.hit.snippet[start:end]
-        self.app.push_screen(ReaderScreen(row, words))
+        if row.key in self.sessions.list_unlocated():
+            with suppress(PlaitError):
+                self.sessions.add_hits(self.ui.library.locate(self.query_text, [row.key]))
+        hit, words = self.sessions.hits.get(row.key), ""
+        if hit and hit.marks:
+            start, end = hit.marks[0]
+            words = hit.snippet[start:end]
+        self.app.push_screen(ReaderScreen(row, words, hit))
 
 
 class PlaitApp(App[None], inherit_bindings=False):
@@ -283,6 +290,7 @@ class PlaitApp(App[None], inherit_bindings=False):
         self.main = MainScreen(query)
         self._is_live, self._stop = is_live, Event()
         self._turns: defaultdict[str, int] = defaultdict(int)
+        self._working: defaultdict[str, Lock] = defaultdict(Lock)
         self._new: Path | None = None
         if self.no_color or request.settings.colour == "never":
             self.no_color = True
@@ -339,8 +347,11 @@ class PlaitApp(App[None], inherit_bindings=False):
                 self.post_message(self.Done(act_if_wanted))
 
         def run() -> None:
-            if group != "action" and turn != self._turns[group]:
-                return
+            with self._working[group]:  # what was typed meanwhile makes earlier filters needless
+                if group == "action" or turn == self._turns[group]:
+                    answer()
+
+        def answer() -> None:
             try:
                 result = work()
             except PlaitError as error:

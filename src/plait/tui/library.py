@@ -12,13 +12,14 @@ from plait.cli.options import Request
 from plait.cli.selection import is_in_project
 from plait.cli.text import safe_line
 from plait.errors import PlaitError, UserError
+from plait.index.search import SharedReader
 from plait.tui.rendering import ScreenOutput
 
 if TYPE_CHECKING:
     from plait.index.model import Hit
 
 MOST_HITS = 400
-"""Turns that a filter asks for; the newest sessions of them are shown."""
+"""Turns that a filter asks the logs for where there is no index."""
 COST = re.compile(r"(<=|>=|<|>|=)?\$?(\d+(?:\.\d+)?)")
 COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "<": lambda cost, limit: cost < limit,
@@ -42,8 +43,6 @@ class Row:
     directory: str
     cost: float | None = None
     is_starred: bool = False
-    hit: "Hit | None" = None
-    """The turn that answers the filter best."""
 
     @property
     def key(self) -> Path:
@@ -107,6 +106,18 @@ def parse_filter(text: str) -> Filter:
     return Filter(" ".join(words), tuple(projects), tuple(agents), tuple(costs))
 
 
+@dataclass(frozen=True)
+class Selection:
+    """What a filter leaves of the list."""
+
+    rows: Sequence[Row]
+    matched: frozenset[Path] = frozenset()
+    """The sessions whose logs have the words, by key; others have them in the title alone."""
+    hits: "Mapping[Path, Hit]" = field(default_factory=dict)
+    """Where they have them, as far as that is known yet."""
+    remark: str = ""
+
+
 @dataclass
 class Library:
     """The archive as the list shows it; every method may be called from any thread."""
@@ -118,6 +129,7 @@ class Library:
     """Held while the archive reads: it keeps one session open."""
 
     def __post_init__(self) -> None:
+        self.reader = SharedReader(self.request.settings.index)
         self._use(self.request)
 
     @property
@@ -189,46 +201,46 @@ class Library:
             self.rows = [replace(row, cost=figures[row.key].cost_usd) for row in rows]
             return self.rows
 
-    def select(self, text: str) -> tuple[list[Row], str]:
-        """Return the sessions that pass a filter, with the places that answer it, and a remark."""
+    def select(self, text: str) -> Selection:
+        """Return the sessions that pass a filter."""
         wanted, rows = parse_filter(text), self.rows
         if wanted.is_empty:
-            return rows, ""
+            return Selection(rows)
         project_of = self.archive.folding.project if wanted.projects else str
         chosen = [row for row in rows if wanted.accepts(row, project_of)]
         if not wanted.words:
-            return chosen, ""
-        hits, remark = self._search(wanted)
+            return Selection(chosen)
+        matched, hits, remark = self._search(wanted)
         words = wanted.plain_words
-        return [
-            replace(row, hit=hits.get(row.facts.session))
-            for row in chosen
-            if row.facts.session in hits or (words and _has_words(row, words))
-        ], remark
+        left = [row for row in chosen if row.key in matched or (words and _has_words(row, words))]
+        return Selection(left, matched, hits, remark)
 
-    def _search(self, wanted: Filter) -> "tuple[dict[str, Hit], str]":
-        """Return the best turn of each session that answers, and why there may be more."""
-        archive = self.archive
-        is_indexed = self.has_index
-        if is_indexed:
-            archive.index = self.request.settings.index
-        elif "tool:" in wanted.words:
-            return {}, "`tool:` needs the index: run `plait index` once"
-        words = " ".join(
-            [wanted.words, *(f'project:"{name}"' for name in wanted.projects if is_indexed)]
-        )
+    def _search(self, wanted: Filter) -> "tuple[frozenset[Path], Mapping[Path, Hit], str]":
+        """Return which sessions answer, where as far as that is known, and what is to be said."""
         try:
-            if is_indexed:
-                found = archive.search(words, limit=MOST_HITS, is_updating=False)
-            else:
-                with self.lock:
-                    found = archive.search(words, limit=MOST_HITS)
+            if self.has_index:
+                with self.reader.open() as reader:
+                    reader.catalogue.project_of = self.archive.folding.project
+                    return frozenset(map(Path, reader.match_sessions(wanted.words))), {}, ""
+            if "tool:" in wanted.words:
+                return frozenset(), {}, "`tool:` needs the index: run `plait index` once"
+            with self.lock:
+                found = self.archive.search(wanted.words, limit=MOST_HITS)
         except PlaitError as error:
-            return {}, error.message
-        hits: dict[str, Hit] = {}
+            return frozenset(), {}, error.message
+        keys = {session.id: session.path for session in self.archive.sessions}
+        hits: dict[Path, Hit] = {}
         for hit in found.hits:
-            hits.setdefault(hit.session, hit)
-        return hits, "" if found.is_whole else "the first matches; more words narrow it down"
+            hits.setdefault(keys[hit.session], hit)
+        remark = "" if found.is_whole else "the first matches; more words narrow it down"
+        return frozenset(hits), hits, remark
+
+    def locate(self, text: str, keys: Iterable[Path]) -> "dict[Path, Hit]":
+        """Return where some sessions answer a filter best: their logs are read for it."""
+        words = parse_filter(text).words
+        with self.reader.open() as reader:
+            found = reader.find_first_hits(words, map(str, keys))
+        return {Path(key): hit for key, hit in found.items()}
 
 
 def arrange_rows(rows: Iterable[Row]) -> list[Row]:

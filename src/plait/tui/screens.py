@@ -18,6 +18,7 @@ from plait.tui.rendering import RenderedConversation, render_conversation, run_c
 from plait.tui.widgets import Field, LineView, clean
 
 if TYPE_CHECKING:
+    from plait.index.model import Hit
     from plait.tui.app import PlaitApp
 
 TAB_KEYS: list[BindingType] = [
@@ -433,8 +434,7 @@ class ReaderScreen(TextScreen, inherit_bindings=False):
         hidden=("graph", "copy"),
     )
 
-    def __init__(self, row: Row, words: str = "") -> None:
-        hit = row.hit
+    def __init__(self, row: Row, words: str = "", hit: "Hit | None" = None) -> None:
         super().__init__(row, "", words)
         self.shown: RenderedConversation | None = None
         self.branch = hit.branch if hit else None

@@ -1,12 +1,12 @@
 """Widgets: lines of text that scroll, the list of sessions, a field to type in."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.console import Console
 from rich.segment import Segment
@@ -23,9 +23,12 @@ from textual.widgets import Input
 from plait.cli.text import SHORT_ID, format_number, safe_line
 from plait.record.time import parse_time
 from plait.tui.keys import TERMINAL_KEYS
-from plait.tui.library import Row, iter_groups
+from plait.tui.library import Row, Selection, iter_groups
 from plait.view.formats import format_age, format_money
 from plait.view.text import shorten_to_width
+
+if TYPE_CHECKING:
+    from plait.index.model import Hit
 
 LONGEST_LINE = 4_000
 """Characters of a line that a screen shows."""
@@ -195,10 +198,16 @@ class SessionList(ScrollView, can_focus=True):
     class Opened(Message):
         """The selected session is to be read."""
 
+    class Scrolled(Message):
+        """Other sessions are seen."""
+
     def __init__(self, now: datetime) -> None:
         super().__init__(id="sessions")
         self.now = now
         self.rows: Sequence[Row] = ()
+        self.hits: dict[Path, Hit] = {}
+        """Where sessions answer the filter, as far as that is known."""
+        self._matched: frozenset[Path] = frozenset()
         self.place = 0
         self._lines: list[Line] = []
         self._line_of: list[int] = []
@@ -209,10 +218,12 @@ class SessionList(ScrollView, can_focus=True):
         """The selected session."""
         return self.rows[self.place] if self.rows else None
 
-    def show(self, rows: Sequence[Row], *, keeps: bool = True) -> None:
+    def show(self, selection: Selection) -> None:
         """Show other sessions; the selected one stays selected where it is among them."""
         before = self.selected
+        rows = selection.rows
         self.rows, self._lines, self._line_of = rows, [], []
+        self._matched, self.hits = selection.matched, dict(selection.hits)
         self._age_width = max((len(self._format_age(row)) for row in rows), default=0)
         number = 0
         for heading, members in iter_groups(rows):
@@ -220,15 +231,32 @@ class SessionList(ScrollView, can_focus=True):
             for row in members:
                 self._line_of.append(len(self._lines))
                 self._lines.append(Line("", number))
-                if row.hit:
-                    self._lines.append(Line(row.hit.snippet, number, is_place=True))
+                if row.key in self._matched:
+                    self._lines.append(Line("", number, is_place=True))
                 number += 1
         places = {row.key: place for place, row in enumerate(rows)}
-        self.place = places.get(before.key, 0) if before and keeps else 0
+        self.place = places.get(before.key, 0) if before else 0
         self.virtual_size = Size(0, len(self._lines))
         self._show_selected()
         self.refresh()
         self.post_message(self.Selected())
+
+    def list_unlocated(self) -> list[Path]:
+        """Return the sessions on the screen of which it is not known where they answer."""
+        top = int(self.scroll_offset.y)
+        lines = self._lines[top : top + max(self.size.height, 1)]
+        keys = {self.rows[line.row].key for line in lines if line.row is not None}
+        return [key for key in keys if key in self._matched and key not in self.hits]
+
+    def add_hits(self, hits: Mapping[Path, "Hit"]) -> None:
+        """Show where sessions answer."""
+        self.hits.update(hits)
+        self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Say that other sessions are seen."""
+        super().watch_scroll_y(old_value, new_value)
+        self.post_message(self.Scrolled())
 
     def select(self, key: Path) -> bool:
         """Select a session by its path; return whether it is listed."""
@@ -260,7 +288,7 @@ class SessionList(ScrollView, can_focus=True):
         line, height = self._line_of[self.place], self.size.height
         top = int(self.scroll_offset.y)
         first = line - 1 if line and self._lines[line - 1].row is None else line
-        last = line + (self.rows[self.place].hit is not None)
+        last = line + (self.rows[self.place].key in self._matched)
         if first < top:
             self.scroll_to(y=first, animate=False, force=True, immediate=True)
         elif height and last >= top + height:
@@ -314,9 +342,10 @@ class SessionList(ScrollView, can_focus=True):
         return text.append(figures, "dim")
 
     def _format_place(self, row: Row, width: int) -> Text:
-        assert row.hit is not None
-        snippet, marks = row.hit.snippet, row.hit.marks
+        hit = self.hits.get(row.key)
+        snippet, marks = (hit.snippet, hit.marks) if hit else ("", ())
         first = max(marks[0][0] - max(width // 4, 8), 0) if marks else 0
+        first = snippet.rfind(" ", 0, first) + 1  # at the beginning of a word
         text = Text("      ")
         # Every replacement is a single character: the marks stay where they are.
         words = Text(INVISIBLE.sub(" ", safe_line(snippet.replace("\n", " "))), "dim")
