@@ -9,6 +9,7 @@ import pytest
 
 from plait import Archive
 from plait.errors import SourceError
+from plait.index.model import Hit
 from plait.index.search import SharedReader
 from plait.indexing import update_index
 
@@ -48,7 +49,7 @@ def test_the_sessions_that_match_are_those_of_a_search(shared: SharedReader, que
         keys = reader.match_sessions(query)
         hits = reader.find_first_hits(query, keys)
         searched = reader.search(query, limit=10_000)
-    best = {}
+    best: dict[str, Hit] = {}
     for hit in searched.hits:
         best.setdefault(hit.session, hit)
     assert searched.is_whole
