@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.app import run
-from plait.cli.registry import COMMANDS
+from plait.cli.app import load_command, run
+from plait.cli.registry import COMMANDS, ROWS, subcommands
 from tests.archive.test_archive import ONE, SHOP, TWO, config, prompt, write
 
 __all__ = ["config"]
@@ -37,6 +37,31 @@ def test_help_names_every_command(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_help(capfd: pytest.CaptureFixture[str], name: str) -> None:
     assert out(capfd, name, "--help").startswith("Usage: plait")
+
+
+@pytest.mark.parametrize("name", ["keep", "lake", "trace"])
+def test_a_group_lists_its_commands(capfd: pytest.CaptureFixture[str], name: str) -> None:
+    code = run([name, "--help"] if name == "keep" else [name])
+    captured = capfd.readouterr()
+    assert code == (0 if name == "keep" else 2)
+    shown = (captured.out + captured.err).splitlines()
+    assert f"Usage: plait {name}" in shown[0]
+    assert {row.split()[0] for row in shown if row.startswith("  ")} >= {*subcommands(name)}
+
+
+WRITES = {"--output", "--yes", "--in-place", "--install", "--remove", "--rebuild"}
+
+
+def test_the_registry_says_which_commands_write() -> None:
+    """Guards the list: a command with an option that writes something is not one that reads."""
+    wrong = [
+        row.name
+        for row in ROWS
+        if row.effect == "reads"
+        and not row.is_hidden
+        and WRITES & {name for param in load_command(row).params for name in param.opts}
+    ]
+    assert wrong == []
 
 
 def test_ls_shows_projects_and_sessions(capfd: pytest.CaptureFixture[str], config: Path) -> None:

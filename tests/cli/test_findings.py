@@ -38,6 +38,21 @@ def test_few_findings_are_all_listed(capfd: pytest.CaptureFixture[str], tmp_path
     ]
 
 
+def test_findings_wrap_at_the_width_of_the_terminal(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "48")
+    logs = torn(tmp_path, ("shop/a.jsonl", 2))
+    assert findings(out(capfd, "doctor", logs, "--all"))[-4:] == [
+        "    shop/a.jsonl:2: not an object: expecting",
+        "      value",
+        "    shop/a.jsonl:3: not an object: expecting",
+        "      value",
+    ]
+    whole = findings(out(capfd, "doctor", logs, "--full-paths"))[-2:]
+    assert min(map(len, whole)) > 48  # what can be copied stays on one line
+
+
 def test_of_many_findings_some_of_each_kind_are_listed(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -60,6 +60,22 @@ def test_a_session_is_starred_listed_and_let_go(
     assert value(capfd, root, "star") == []
 
 
+def test_a_search_in_starred_sessions_leaves_out_those_of_other_folders(
+    capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
+) -> None:
+    draw(OTHER.replace("file other", "file far")).write(tmp_path / "elsewhere")
+    assert told(capfd, tmp_path / "elsewhere", "star", "latest")[0] == 0
+    code, _, err = told(capfd, root, "search", "boats", "--starred")
+    assert (code, err.splitlines()[0]) == (
+        2,
+        "error: no starred session is under these roots",
+    )
+    assert told(capfd, root, "star", "Count the")[0] == 0
+    code, shown, _ = told(capfd, root, "search", "boats", "--starred")
+    assert code == 0
+    assert "boats" in shown
+
+
 def test_ls_marks_and_chooses_what_is_starred(
     root: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

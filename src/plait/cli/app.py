@@ -136,6 +136,9 @@ def run(arguments: list[str]) -> int:
         return code
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except click.exceptions.NoArgsIsHelpError as usage:  # a group without a subcommand
+        print(usage.format_message(), file=sys.stderr)
+        return usage.exit_code
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:

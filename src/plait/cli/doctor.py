@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePath
+from textwrap import fill
 from typing import Any
 
 import click
@@ -288,7 +289,7 @@ LONG = 44
 """Columns from which on a path is shortened."""
 ID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 PATH = re.compile(r"'([^']*/[^']*)'")
-INDENT = "    "
+INDENT, MORE = "    ", "      "
 
 
 def _print_findings(
@@ -317,11 +318,13 @@ def _print_findings(
         firsts = {id(finding) for finding in {item.path: item for item in members[::-1]}.values()}
         spread = sorted(members, key=lambda finding: id(finding) not in firsts)
         for finding in members if is_all else spread[:FIRST]:
-            if is_all or full_paths:
-                text = str(finding) if full_paths else format_finding(finding, base)
-                output.print_unwrapped(f"{INDENT}{safe_line(text)}")
+            room = output.width - len(INDENT)
+            if full_paths:  # what can be copied stays on one line
+                output.print_unwrapped(f"{INDENT}{safe_line(str(finding))}")
+            elif is_all:
+                line = safe_line(format_finding(finding, base))
+                output.print(fill(line, output.width, initial_indent=INDENT, subsequent_indent=MORE))
             else:
-                room = output.width - len(INDENT)
                 line = safe_line(format_finding(finding, base, room // 2))
                 output.print(f"{INDENT}{shorten_to_width(line, room)}")
         if not is_all and len(members) > FIRST:

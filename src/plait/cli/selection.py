@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from plait.archive import Facts, Session, matches_project
 from plait.cli.options import Request
 from plait.cli.text import now
-from plait.errors import UserError
+from plait.errors import NoSuchSession, UserError
 from plait.record.time import parse_time
 
 if TYPE_CHECKING:
@@ -67,7 +67,11 @@ def find_sessions(request: Request, name: str | None) -> list[Session]:
         members = sessions_in_project(request, archive.sessions, name)
         if members:
             return members
-    return [request.session(name)]
+    try:
+        return [request.session(name)]
+    except NoSuchSession as error:
+        words = error.message.replace("no session named", "no session or project named")
+        raise NoSuchSession(words, *error.hints) from None
 
 
 def sessions_in_project(

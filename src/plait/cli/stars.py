@@ -124,7 +124,10 @@ def starred_filter(request: Request) -> "Or":
 
     if not request.starred:
         raise UserError("no session is starred", "`plait star SESSION` stars one")
-    return filter_by_sessions(request.starred)
+    here = [session.id for session in request.archive.stars.sessions]
+    if not here:
+        raise UserError("no starred session is under these roots", "`plait star` lists them")
+    return filter_by_sessions(here)
 
 
 def _describe_session(request: Request, session: "Session") -> str:
