@@ -137,7 +137,7 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.NoArgsIsHelpError as usage:  # a group without a subcommand
-        print(usage.format_message(), file=sys.stderr)
+        click.echo(usage.format_message(), err=True)
         return usage.exit_code
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED

@@ -323,7 +323,9 @@ def _print_findings(
                 output.print_unwrapped(f"{INDENT}{safe_line(str(finding))}")
             elif is_all:
                 line = safe_line(format_finding(finding, base))
-                output.print(fill(line, output.width, initial_indent=INDENT, subsequent_indent=MORE))
+                output.print(
+                    fill(line, output.width, initial_indent=INDENT, subsequent_indent=MORE)
+                )
             else:
                 line = safe_line(format_finding(finding, base, room // 2))
                 output.print(f"{INDENT}{shorten_to_width(line, room)}")

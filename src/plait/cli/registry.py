@@ -58,9 +58,13 @@ ROWS = (
     Command("context", "Read", "Show what Claude will see when a session is resumed.", "resume"),
     Command("cat", "Read", "Print the lines of a session's log.", "cat"),
     Command("search", "Search", "Search everything that was said, run or printed.", "search"),
-    Command("files", "Search", "List or extract the files that a session changed.", "files", "writes"),
+    Command(
+        "files", "Search", "List or extract the files that a session changed.", "files", "writes"
+    ),
     Command("history", "Search", "Show the history of a file across sessions.", "files"),
-    Command("blame", "Search", "Show which turn of which session wrote each line.", "files", "writes"),
+    Command(
+        "blame", "Search", "Show which turn of which session wrote each line.", "files", "writes"
+    ),
     Command("recall", "Search", "Find earlier turns that answer a question.", "recall", "writes"),
     Command(
         "about", "Search", "Show who wrote or met a file, symbol or error.", "recall", "writes"
@@ -72,7 +76,9 @@ ROWS = (
     Command("waste", "Cost", "Find avoidable spending.", "why"),
     Command("stats", "Cost", "Count prompts, tools, models, agents, files and hours.", "stats"),
     Command("insights", "Cost", "Show trends, habits and outliers.", "insights"),
-    Command("export", "Share", "Export transcripts as Markdown, HTML, text or JSON.", "export", "writes"),
+    Command(
+        "export", "Share", "Export transcripts as Markdown, HTML, text or JSON.", "export", "writes"
+    ),
     Command("redact", "Share", "Find or remove secrets and personal data.", "redact", "writes"),
     Command("port", "Share", "Pack sessions into a file, or unpack them here.", "edit", "writes"),
     Command("trace", "Share", "Show sessions as traces, or send them to a collector.", "trace"),
