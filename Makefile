@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall clean
+.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall dist clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -78,14 +78,26 @@ conformance-recall: $(VENV)/.dev
 conformance-keep: $(VENV)/.dev
 	$(BIN)/python -m conformance.keep --cli $(CLI)
 
+# Wheel and source archive in dist/: built twice to the same bytes, and checked.
+dist: $(VENV)/.dist
+	rm -rf dist .cache/dist
+	for folder in dist .cache/dist; do $(BIN)/python -m build --no-isolation --outdir $$folder >/dev/null || exit; done
+	for file in dist/*; do cmp $$file .cache/$$file || exit; done
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/python -m tools.sizes dist/*.whl
+
 clean:
-	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/.run: pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV) run
 
 $(VENV)/.dev: pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV) dev
+
+$(VENV)/.dist: pyproject.toml constraints.txt tools/setup.sh
+	@tools/setup.sh $(VENV) dist
 
 $(MUTANTS)/.mutants: pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(MUTANTS) mutants

@@ -89,7 +89,7 @@ def write_man_page() -> str:
                 if (
                     record is not None
                     and isinstance(param, click.Option)
-                    and not GENERAL & set(param.opts)
+                    and param.name not in GENERAL
                 ):
                     parts += [".TP", f".B {escape(record[0])}", escape(record[1])]
     return "\n".join(parts) + "\n"

@@ -1,11 +1,12 @@
 """The prices of `genai-prices` to the table that comes with the package.
 
-python -m tools.prices        write src/plait/conversation/prices/prices.json anew
+python -m tools.prices        write src/plait/conversation/prices/prices.json.gz anew
 
 The table has all that Plait looks at, a line for each model; the package itself takes most of
 a second to load, and brings an HTTP client.
 """
 
+import gzip
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -53,7 +54,7 @@ KEYS = {
 
 def main() -> None:
     """Writes the table."""
-    TABLE.write_bytes(table(datetime.now(UTC).date()))
+    TABLE.write_bytes(gzip.compress(table(datetime.now(UTC).date()), mtime=0))
 
 
 def table(made: date) -> bytes:

@@ -25,16 +25,16 @@ LARGE = 200_000_000
 """Bytes of logs from which on the index is recommended."""
 NO_FOLD = "plait.no_fold"
 AGENTS = "plait.agents"
-GENERAL = {"--root", "--colour", "--no-pager", "--jobs", "--help"}
+GENERAL = {"roots", "is_demo", "colour", "no_pager", "jobs", "_click_default_help"}
+"""The parameters of every command, listed last in its help."""
 SECTIONS: dict[str, set[str]] = {
     "Options": set(),
     "Selection": {"--project", "--since", "--until", "--timezone", "--no-fold", "--no-index"},
     "Making changes": {"--dry-run", "--in-place", "--prove", "--yes", "--force"},
     "Output": {"--json", "--csv", "--ascii"},
-    "General options": GENERAL,
+    "General options": set(),
 }
 """The sections of help; the first has what belongs to none of the others."""
-"""The options of every command, listed last in its help."""
 
 
 @dataclass
@@ -161,12 +161,23 @@ class Request:
 
 def find_section(option: click.Option) -> str:
     """Return the section of help that lists an option."""
+    if option.name in GENERAL:
+        return "General options"
     names = {*option.opts}
     return next((name for name, members in SECTIONS.items() if members & names), "Options")
 
 
 class GroupedHelp(click.Command):
     """A command whose help lists its own options first, then shared ones by what they are for."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        params, self.params = self.params, []
+        names: set[str] = set()
+        for param in params:  # a general option yields to one of the command's own of that name
+            if isinstance(param, click.Argument) or names.isdisjoint(param.opts):
+                self.params.append(param)
+                names.update(param.opts)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {name: [] for name in SECTIONS}
@@ -235,6 +246,7 @@ def global_options(function: F) -> F:
             help="Read logs from this config folder, projects folder or folder of logs. "
             "Repeatable.",
         ),
+        click.option("--demo", "is_demo", is_flag=True, help="Use the example sessions that come with Plait."),
         click.option(
             "--colour",
             "--color",
@@ -254,6 +266,7 @@ def global_options(function: F) -> F:
     def wrapped(
         *args: Any,
         roots: tuple[str, ...],
+        is_demo: bool = False,
         colour: str | None,
         no_pager: bool,
         jobs: int | None,
@@ -261,6 +274,10 @@ def global_options(function: F) -> F:
     ) -> Any:
         ctx = click.get_current_context()
         request = ctx.find_object(Request) or Request()
+        if is_demo:
+            from plait.cli.demo import prepare_demo
+
+            roots += (str(prepare_demo(request.settings.cache)),)
         ctx.obj = Request(
             roots=request.roots + roots,
             colour=colour or request.colour,

@@ -44,7 +44,7 @@ def expand_commands(text: str, roots: Sequence[str] = ()) -> str:
 
     def expand(match: re.Match[str]) -> str:
         words = match[1].split()
-        takes_root = not {"--root", "--help"} & {*words} and words[0] not in ROOTLESS
+        takes_root = not {"--root", "--demo", "--help"} & {*words} and words[0] not in ROOTLESS
         return f"`{plait_command()} {match[1]}{where if takes_root else ''}`"
 
     return COMMAND_IN_TEXT.sub(expand, text)

@@ -9,7 +9,7 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
 from plait.archive import Session, describe_conversation
-from plait.cli.options import Request
+from plait.cli.options import GENERAL, Request
 from plait.cli.output import Output
 from plait.cli.settings import Settings
 from plait.cli.text import safe
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 WIDTH = 100
 MOST_PREVIEWED = 40
 """Turns whose prompts a preview shows."""
-GENERAL = ("roots", "colour", "no_pager", "jobs")
 
 
 class CountingBuffer(io.StringIO):

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from plait.cli.options import Request, combine_options, global_options
+from plait.cli.options import GroupedHelp, Request, combine_options, global_options
 
 MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
 VERSIONS = ("2.1.325", "2.1.29")
@@ -137,7 +137,7 @@ printing_options = combine_options(
 )
 
 
-@click.command("chat")
+@click.command("chat", cls=GroupedHelp)
 @click.argument("prompt", required=False)
 @session_options
 @model_options

@@ -13,13 +13,15 @@ from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
+from zlib import MAX_WBITS, decompress
 
 from msgspec import Raw, Struct
 from msgspec.json import decode
 
 from plait.errors import ConfigError
 
-TABLE = Path(__file__).with_name("prices.json")
+TABLE = Path(__file__).with_name("prices.json.gz")
+GZIP = MAX_WBITS | 16
 RATES = (
     "input",
     "output",
@@ -201,7 +203,7 @@ def _dashed(match: re.Match[str]) -> str:
 @lru_cache(maxsize=1)
 def load_price_table() -> PriceTable:
     """Return the prices that come with the package."""
-    return decode(TABLE.read_bytes(), type=PriceTable)
+    return decode(decompress(TABLE.read_bytes(), GZIP), type=PriceTable)
 
 
 def find_model_prices(model: str) -> ModelPrices | None:
