@@ -1,7 +1,6 @@
 """`--demo`: every command on the example sessions that come with Plait."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ def test_commands_use_the_examples(
     assert sessions(capfd, "--demo", "ls") == expected
     (copy,) = (nobodys_home / "cache" / "plait").glob("demo-*")
     assert not list((nobodys_home / "cache" / "plait").glob("tmp*"))
-    assert not any(path.stat().st_mtime > os.stat(copy).st_mtime for path in copy.rglob("*.jsonl"))
+    assert not any(path.stat().st_mtime > copy.stat().st_mtime for path in copy.rglob("*.jsonl"))
 
 
 def test_edits_change_the_copy_and_stay(

@@ -28,7 +28,7 @@ def prepare_demo(cache: Path) -> Path:
         copy = Path(mkdtemp(dir=cache))
         if PACKED.exists():
             with ZipFile(PACKED) as archive:
-                archive.extractall(copy)  # noqa: S202  our own file
+                archive.extractall(copy)
         else:
             for projects in CHECKOUT.glob("*/projects"):
                 shutil.copytree(projects, copy / projects.parent.name / "projects")

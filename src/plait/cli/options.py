@@ -246,7 +246,9 @@ def global_options(function: F) -> F:
             help="Read logs from this config folder, projects folder or folder of logs. "
             "Repeatable.",
         ),
-        click.option("--demo", "is_demo", is_flag=True, help="Use the example sessions that come with Plait."),
+        click.option(
+            "--demo", "is_demo", is_flag=True, help="Use the example sessions that come with Plait."
+        ),
         click.option(
             "--colour",
             "--color",
