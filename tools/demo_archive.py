@@ -8,7 +8,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class DemoArchive(BuildHookInterface):
+class DemoArchive(BuildHookInterface[Any]):
     """Adds `plait/cli/demo.zip`, the same bytes for the same sessions."""
 
     PLUGIN_NAME = "custom"
