@@ -20,36 +20,36 @@ from plait.line import read_file_stamp, read_regular
 
 DEFAULT_KIND: Final = "general-purpose"
 MAX_DEPTH: Final = 3
-"""How many agents deep the last one is that nobody can be sent out from."""
+"""Depth at which agents can no longer start agents of their own."""
 AGENT_TOOL_NAMES: Final = ("Agent", "Task")
-"""What the tool is called that sends out agents, in newer and in older versions."""
+"""Names of the tool that starts agents, in newer and in older versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentKind:
-    """A kind of agent: what it is for, what it is told, what it may use."""
+    """A kind of agent: its purpose, instructions, tools and limits."""
 
     name: str
     description: str
     prompt: str
     tools: tuple[str, ...] | None = None
-    """The tools that it has, None for all."""
+    """The tools it has; None for all."""
     excluded_tools: tuple[str, ...] = ()
-    """Tools that it does not have in any case."""
+    """Tools it never has."""
     model: str | None = None
-    """The model that it is asked of; None for the session's."""
+    """The model it uses; None for the session's."""
     mode: Mode | None = None
-    """Its permissions; None for the session's."""
+    """Its permission mode; None for the session's."""
     max_turns: int | None = None
-    """How often the model is asked at most."""
+    """The most requests it may make."""
     is_background: bool = False
-    """Whether it works in the background unless it is told otherwise."""
+    """Whether it runs in the background by default."""
     is_built_in: bool = False
     is_one_shot: bool = False
-    """Whether it is sent out for one thing, and nothing more is said to it."""
+    """Whether it ends with its first report and takes no further messages."""
 
     def select_tools(self, tools: Mapping[str, Tool], depth: int) -> dict[str, Tool]:
-        """Return those of some tools that an agent has, so many agents deep."""
+        """Return which of the given tools an agent at this depth has."""
         return {
             name: tool
             for name, tool in tools.items()
@@ -60,7 +60,7 @@ class AgentKind:
 
     @property
     def tools_summary(self) -> str:
-        """What it may use, in words."""
+        """The tools it may use, as text."""
         if self.tools is not None:
             return ", ".join(self.tools) or "none"
         return (
@@ -71,7 +71,9 @@ class AgentKind:
 
 
 def _matches_tool(tool: str, names: Collection[str]) -> bool:
-    """Return whether a tool is meant: by its name, that of other versions, or its server's."""
+    """Return whether a rule names a tool: by its name, its name in other versions, or its
+    server's.
+    """
     if tool in names or (tool in AGENT_TOOL_NAMES and not {*AGENT_TOOL_NAMES}.isdisjoint(names)):
         return True
     parts = tool.split("__")
@@ -138,7 +140,9 @@ ALL_TOOLS = "*"
 def load_agent_kinds(
     configuration: Path | None, directory: Path
 ) -> tuple[dict[str, AgentKind], list[str]]:
-    """Return the kinds of agents of a user and a directory, and what is wrong with files."""
+    """Return the kinds of agents for a user and a directory, and the problems found in their
+    files.
+    """
     kinds, notices = {kind.name: kind for kind in BUILT_IN_KINDS}, []
     project: list[Path] = []
     for parent in (directory, *directory.parents):
@@ -146,7 +150,7 @@ def load_agent_kinds(
         if (parent / ".git").exists():
             break
     else:
-        project = project[:1]  # in no repository, the directory alone
+        project = project[:1]  # outside a repository only the directory itself counts
     for folder in (*([configuration / "agents"] if configuration else ()), *reversed(project)):
         paths: list[Path] = []
         with suppress(OSError):
@@ -189,7 +193,7 @@ def _read_text(path: Path) -> str:
 
 
 def _tool_names(rules: Iterable[str]) -> Iterator[str]:
-    """Yield the tools that rules such as `Bash(git log:*)` are for."""
+    """Yield the tool names of rules such as `Bash(git log:*)`."""
     for rule in rules:
         if name := rule.partition("(")[0].strip():
             yield name

@@ -100,12 +100,12 @@ class AgentUsage:
     """What an agent has used so far."""
 
     known: frozenset[str]
-    """The tools that it has."""
+    """The tools it has."""
     calls: int = 0
     used: set[str] = field(default_factory=set)
-    """Tools that were called, by it or by agents that it sent out."""
+    """Tools called by it or by the agents it started."""
     usage: Mapping[str, Any] = field(default_factory=dict)
-    """That of its last response."""
+    """The usage of its last response."""
     stats: Counter[str] = field(default_factory=Counter)
 
     def record(self, answer: ResponseLogged) -> None:
@@ -131,7 +131,7 @@ class AgentUsage:
 
     @property
     def stats_fields(self) -> dict[str, int] | None:
-        """How often it used what, None where it used nothing of its own."""
+        """Counts of what it used itself; None if it used nothing."""
         if not any(self.stats.values()):
             return None
         return {name: self.stats[name] for name in STAT_NAMES.split()}
@@ -139,7 +139,7 @@ class AgentUsage:
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """What came of an errand."""
+    """The result of an agent's work."""
 
     agent: str
     kind: str
@@ -150,12 +150,12 @@ class AgentReport:
     usage: AgentUsage
     milliseconds: int
     limit: int | None = None
-    """How often the model was asked, where that was as often as it may be."""
+    """The number of requests, if it stopped at the limit."""
     is_one_shot: bool = False
 
     @property
     def notes(self) -> list[str]:
-        """What is told above its words."""
+        """The notes shown above its answer."""
         used = ", ".join(sorted(self.usage.used))
         has_spoken = bool(self.texts) or self.limit is not None
         lines = [TOOLS_USED.format(used)] if used and has_spoken else []
@@ -163,7 +163,7 @@ class AgentReport:
 
     @property
     def content(self) -> list[str]:
-        """All texts that the log keeps of it."""
+        """Everything the log keeps of its answer."""
         return [*self.notes, *(() if self.limit is not None else self.texts)]
 
     def to_outcome(self, *, is_older: bool) -> Outcome:
@@ -175,7 +175,7 @@ class AgentReport:
             "totalToolUseCount": self.usage.calls,
             "usage": {**self.usage.usage},
         }
-        if is_older:  # 2.1.29 has no notes above the words
+        if is_older:  # 2.1.29 has no notes above the answer
             limit = self.limit
             texts = [*self.texts] if limit is None else [TURN_LIMIT_REACHED.format(limit)]
             parts = [*(texts or [NO_OUTPUT]), OLDER_CONTINUE_HINT.format(self.agent)]
@@ -190,7 +190,7 @@ class AgentReport:
             parts.append(CONTINUE_HINT.format(self.agent))
             tokens, calls = self.usage.tokens, self.usage.calls
             parts.append(USAGE_BLOCK.format(tokens, calls, self.milliseconds))
-        # the client knows texts again by their count, sizes in UTF-16 units and words
+        # the client recognises texts by their count, their size in UTF-16 units and their words
         sizes = [len(text.encode("utf-16-le", "surrogatepass")) // 2 for text in self.content]
         pairs = zip(sizes, self.content, strict=True)
         section = f"{len(sizes)}{''.join(f':{size}:{text}' for size, text in pairs)}"
@@ -211,18 +211,18 @@ class AgentReport:
 
 
 def indent(text: str) -> str:
-    """Return a text with every line moved in, so that none of it looks like the client's own."""
+    """Return a text with every line indented, so that none looks like one written by the client."""
     return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
 API_ERROR = "Agent terminated early due to an API error: {} ({})"
 PROGRESS_BLOCKS = ("tool_use", "tool_result")
-"""What a message holds that is told of in the sender's log while the agent works."""
+"""Content blocks that are repeated in the parent's log while the agent works."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What an agent is sent out for."""
+    """The task given to an agent."""
 
     call: str
     kind: AgentKind
@@ -234,7 +234,7 @@ class Assignment:
 
 @dataclass(slots=True)
 class AgentRun:
-    """An agent at work, and what it did when it is over."""
+    """One agent: its state while it works and its result afterwards."""
 
     pool: "AgentPool"
     assignment: Assignment
@@ -243,12 +243,12 @@ class AgentRun:
     parent: Runtime
     usage: AgentUsage
     queue: PromptQueue
-    """What waits for it: messages, and news of what it started."""
+    """Waiting input: messages, and notifications of what it started."""
     task: "asyncio.Task[TurnEnded] | None" = None
     last_texts: tuple[str, ...] = ()
-    """The texts of its last answer that has any."""
+    """The texts of its last answer that contains any."""
     api_error: dict[str, Any] = field(default_factory=dict)
-    """The line of the API error that ended it."""
+    """The log line of the API error that ended it."""
     started_at: float = field(default_factory=monotonic)
 
     @property
@@ -258,16 +258,16 @@ class AgentRun:
 
     @property
     def is_busy(self) -> bool:
-        """Whether it is at work."""
+        """Whether it is working."""
         return self.task is not None and not self.task.done()
 
     @property
     def milliseconds(self) -> int:
-        """How long ago it was sent out."""
+        """Milliseconds since it was started."""
         return round((monotonic() - self.started_at) * 1000)
 
     def start(self, *prompts: Prompt) -> "asyncio.Task[TurnEnded]":
-        """Have it go to work: on its errand, or on what is asked of it now."""
+        """Start working: on its task, or on a later message."""
         self.api_error = {}
         first = Prompt(self.assignment.prompt, self.writer.ids.time(), "errand")
         self.task = asyncio.create_task(self._run([*prompts] or [first]))
@@ -303,7 +303,7 @@ class AgentRun:
         self.pool.emit(AgentEvent(self.id, self.assignment.call, event))
 
     def watch_log(self) -> None:
-        """Watch the lines of its log; the older version repeats them in the sender's."""
+        """Watch the lines of its log; the older version repeats them in the parent's log."""
         earlier = self.writer.on_line
         label = f"agent_{self.parent.writer.last_response}"
 
@@ -342,7 +342,7 @@ class AgentRun:
         self.writer.on_line = on_line
 
     def report(self, ended: TurnEnded) -> AgentReport:
-        """Return what came of it; raises ToolError where nothing did."""
+        """Return its report; raise ToolError if there is none."""
         if ended.ending == "failed":
             raise ToolError(self.describe_failure(ended.text))
         return AgentReport(
@@ -358,7 +358,7 @@ class AgentRun:
         )
 
     def describe_failure(self, text: str) -> str:
-        """Return why it could not go on."""
+        """Return why it could not continue."""
         line = self.api_error
         if not line:
             return text
@@ -406,20 +406,20 @@ BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(slots=True)
 class AgentTask:
-    """A `BackgroundTask` that is an agent."""
+    """A `BackgroundTask` run by an agent."""
 
     agent_run: AgentRun
     output: Path
-    """Where its log can be read."""
+    """The path of its log."""
     run_id: str
-    """The id of this run of it."""
+    """The id of this run."""
     call: str | None
-    """The call that has it work."""
+    """The tool call that started it."""
     is_reported: bool = False
     kind: str = field(default="local_agent", init=False)
     exit_code: None = field(default=None, init=False)
     stopped_by: Literal["", "Claude", "user"] = ""
-    """Who ended it early."""
+    """Who stopped it early."""
 
     @property
     def id(self) -> str:
@@ -470,7 +470,7 @@ class AgentTask:
             await cancel_and_wait([self.agent_run.task])
 
     def to_launch_outcome(self) -> Outcome:
-        """Return what is told of it at first."""
+        """Return the first result of the call: that the agent was started."""
         assignment, is_older = self.agent_run.assignment, self.agent_run.writer.setting.is_older
         words = (OLDER_LAUNCHED if is_older else LAUNCHED).format(agent=self.id, file=self.output)
         model = {} if is_older else {"resolvedModel": assignment.model}
@@ -528,7 +528,7 @@ class AgentTask:
 
 
 def make_run_id(ids: IdSource) -> str:
-    """Return a name for a run of an agent, as the client makes them: when, and by chance."""
+    """Return a run id as the client makes them, from the time and random characters."""
     rest, letters = round(ids.moment().timestamp() * 1000), ""
     while rest:
         rest, digit = divmod(rest, len(BASE36))
@@ -537,13 +537,13 @@ def make_run_id(ids: IdSource) -> str:
 
 
 NARROWING_MODES: tuple[Mode, ...] = ("plan", "dontAsk", "default")
-"""Modes that an agent may be in though its session is not: they allow no more."""
+"""Modes an agent may use although its session does not: they only forbid more."""
 
 
 def build_agent_runtime(
     pool: "AgentPool", writer: AgentWriter, assignment: Assignment, parent: Runtime
 ) -> Runtime:
-    """Return what an agent works with: the tools of its kind, a memory and a place of its own."""
+    """Return the runtime of an agent: the tools of its kind, a context and a workplace of its own."""
     kind = assignment.kind
     tools = kind.select_tools(parent.tools, writer.task.depth)
     context = LiveContext(writer)
@@ -564,8 +564,8 @@ def build_agent_runtime(
         parent.place, file_views={}, todos=[], background={}, is_scratch_own=False, keeps_cwd=False
     )
     hooks = parent.hooks and parent.hooks.for_agent(writer, place, kind.name)
-    # the permissions of the sender, never more; in the background nobody is asked, since the user
-    # may be busy with something else
+    # an agent has its parent's permissions, never more; in the background nobody is asked, since the
+    # user may be busy with something else
     permissions = parent.permissions
     if kind.mode in NARROWING_MODES and permissions.mode != "bypassPermissions":
         permissions = replace(permissions, mode=kind.mode)
@@ -590,9 +590,9 @@ def build_agent_runtime(
 
 
 MAX_CONCURRENT = 20
-"""How many agents of a session work at the same time at most."""
+"""The most agents of a session that run at the same time."""
 MAX_RESPONSES = 1_000
-"""How often the model is asked for one agent at most."""
+"""The most requests made for one agent."""
 UNKNOWN_KIND = "Agent type '{}' not found. Available agents: {}"
 TOO_MANY_AGENTS = (
     "{} agents are at work already, and no more may be at once. Wait until some have come back."
@@ -607,51 +607,51 @@ class AgentPool:
         default_factory=lambda: {kind.name: kind for kind in BUILT_IN_KINDS}
     )
     environment: WorkEnvironment | None = None
-    """What agents are told of where they work."""
+    """The environment as described to agents."""
     max_concurrent: int = MAX_CONCURRENT
     max_responses: int = MAX_RESPONSES
     emit: Emit = lambda event: None
     meter: Meter = field(default_factory=lambda: Meter(Prices()))
-    """What the session took, agents included."""
+    """Usage of the session, agents included."""
     sleep: Sleep = asyncio.sleep
     random: Random | None = None
     queue: PromptQueue | None = None
-    """What waits for the session."""
+    """Input waiting for the session."""
     place: Workplace | None = None
-    """Where the session works."""
+    """The session's workplace."""
     runs: dict[str, AgentRun] = field(default_factory=dict)
-    """All agents that were sent out, by their ids."""
+    """All agents that were started, by id."""
     tasks: dict[str, AgentTask] = field(default_factory=dict)
-    """Those in the background."""
+    """Agents in the background."""
     is_closed: bool = False
     notices: list[str] = field(default_factory=list)
-    """What a person should know of definitions: told with the first turn."""
+    """Problems in agent definitions, shown with the first turn."""
 
     def attach(
         self, session: Runtime, queue: PromptQueue, emit: Emit, meter: Meter, sleep: Sleep
     ) -> None:
-        """Have it belong to a session that goes on: who is told of what, what is counted."""
+        """Attach the pool to a resumed session: where notifications go and what is counted."""
         self.place, self.queue = session.place, queue
         self.emit, self.meter, self.sleep = emit, meter, sleep
 
     @property
     def running_count(self) -> int:
-        """How many agents are at work."""
+        """The number of agents working."""
         return sum(work.is_busy for work in self.runs.values())
 
     @property
     def background_count(self) -> int:
-        """How many of them nobody waits for."""
+        """The number of agents working in the background."""
         return sum(task.status == "running" for task in self.tasks.values())
 
     async def wait_for_any(self) -> None:
-        """Wait until one of those in the background has ended."""
+        """Wait until an agent in the background has ended."""
         tasks = [task.agent_run.task for task in self.tasks.values() if task.agent_run.is_busy]
         if busy := [task for task in tasks if task]:
             await asyncio.wait(busy, return_when=asyncio.FIRST_COMPLETED)
 
     async def spawn(self, given: Arguments, call: str, parent: Runtime) -> Outcome:
-        """Have an agent do an errand; returns what it reports, or that it works on meanwhile."""
+        """Run an agent; return its report, or that it continues in the background."""
         name = str(given["subagent_type"])
         kind = self.kinds.get(name)
         if kind is None:
@@ -668,7 +668,7 @@ class AgentPool:
         task = work.start()
         try:
             end = await asyncio.shield(task)
-        except asyncio.CancelledError:  # where the caller is stopped, the agent is, too
+        except asyncio.CancelledError:  # stopping the caller stops the agent too
             await cancel_and_wait([task])
             raise
         writer = work.parent.writer
@@ -677,7 +677,7 @@ class AgentPool:
         return work.report(end).to_outcome(is_older=parent.writer.setting.is_older)
 
     def run_in_background(self, run: AgentRun, call: str, *prompts: Prompt) -> AgentTask:
-        """Have an agent work in the background; its end is told to whoever sent it out."""
+        """Run an agent in the background; its parent is notified when it ends."""
         folder = get_scratch_folder(self.place or run.parent.place)
         output = folder / f"{run.id}.output"
         if not output.is_symlink():
@@ -690,7 +690,7 @@ class AgentPool:
         return task
 
     def _notify_parent(self, task: AgentTask) -> None:
-        """Tell of an agent that has come to its end, unless a tool has told it."""
+        """Notify the parent that an agent has ended, unless a tool result already said so."""
         if task.is_reported or self.is_closed:
             return
         task.is_reported = True
@@ -727,7 +727,7 @@ class AgentPool:
         return work
 
     async def close(self) -> None:
-        """End all that are at work: the session is over."""
+        """Stop all agents when the session ends."""
         self.is_closed = True
         await cancel_and_wait([work.task for work in self.runs.values() if work.task])
 
@@ -759,7 +759,7 @@ class SpawnAgent(BuiltInTool):
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """The tool as the API wants it, with the kinds of agents listed."""
+        """The tool as the API takes it, with a list of the kinds of agents."""
         lines = (
             f"- {kind.name}: {kind.description} ({kind.tools_summary})"
             for kind in self.kinds.values()
@@ -767,7 +767,7 @@ class SpawnAgent(BuiltInTool):
         return {**super().definition, "description": SPAWN_DESCRIPTION.format("\n".join(lines))}
 
     async def run_in_session(self, proposal: Proposal, call: str, runtime: Runtime) -> Outcome:
-        """Have an agent do the task."""
+        """Run an agent for the task."""
         if runtime.agents is None:
             raise ToolError("Agents are sent out within a session")
         return await runtime.agents.spawn(proposal.arguments, call, runtime)
@@ -794,7 +794,7 @@ UNKNOWN_AGENT = (
 
 
 class SendMessage(BuiltInTool):
-    """The tool that tells agents more."""
+    """The tool that sends messages to agents."""
 
     name = "SendMessage"
     description = MESSAGE_DESCRIPTION
@@ -802,7 +802,7 @@ class SendMessage(BuiltInTool):
     title = "to {to}"
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Check the message, without the copies of its arguments that the log has."""
+        """Check the message; the copies of its arguments that the log adds are removed."""
         own = {key: value for key, value in arguments.items() if key not in MESSAGE_COPIES}
         return super().propose(own, place)
 

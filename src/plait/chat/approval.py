@@ -11,25 +11,25 @@ Verdict: TypeAlias = Literal["allow", "ask", "deny"]
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What a person said to a proposal."""
+    """The user's answer to a proposal."""
 
     is_allowed: bool
     feedback: str = ""
-    """What is told to the model with a refusal."""
+    """Text for the model when the call is rejected."""
     arguments: Arguments | None = None
-    """The arguments as the person changed them (`userModified`)."""
+    """The arguments as the user changed them (`userModified`)."""
     is_for_session: bool = False
-    """Whether the like is allowed until the session ends."""
+    """Whether similar calls are allowed for the rest of the session."""
     is_permanent: bool = False
-    """Whether the like is allowed from now on: a rule is written into the project's settings."""
+    """Whether similar calls are always allowed: a rule is written to the project's settings."""
     ends_turn: bool = False
-    """Whether the turn ends with the refusal."""
+    """Whether a rejection also ends the turn."""
     is_verbatim: bool = False
-    """Whether the model is told those words and no others: a program said them."""
+    """Whether the model gets exactly this text, because a program wrote it."""
 
 
 class Approver(Protocol):
-    """Whoever is asked: a person at the terminal, a program, nobody."""
+    """Whoever approves calls: a user at the terminal, a program, or nobody."""
 
     async def ask(self, proposal: Proposal, call: str) -> Approval:
-        """Return what is said to a proposal."""
+        """Return the answer to a proposal."""

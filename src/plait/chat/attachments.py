@@ -33,7 +33,7 @@ from plait.write.lines import get_prompt_text
 MENTION = re.compile(r"""(?:^|\s)@(?:"([^"\n]+)"|([^\s"]+))""")
 LINES = re.compile(r"#L(\d{1,9})(?:-L?(\d{1,9}))?\Z")
 MAX_MENTIONS = 100
-"""Files of one prompt."""
+"""The most files mentioned in one prompt."""
 MAX_LISTED = 1000
 TOO_LARGE = (
     "The user @-mentioned {} ({}). Its contents were not attached because the file is too large to"
@@ -45,7 +45,7 @@ TOO_LARGE = (
 
 
 class Mention(NamedTuple):
-    """A name in a prompt, with the lines that are meant."""
+    """A file named in a prompt, with the lines it refers to."""
 
     name: str
     first: int | None = None
@@ -53,7 +53,7 @@ class Mention(NamedTuple):
 
 
 def find_mentions(text: str) -> list[Mention]:
-    """Return what a text names, each once."""
+    """Return the files that a text mentions, each once."""
     found: dict[Mention, None] = {}
     for quoted, bare in MENTION.findall(text):
         name = quoted or bare.rstrip(".,;:!?)]}'").rstrip("/") or bare
@@ -66,15 +66,15 @@ def find_mentions(text: str) -> list[Mention]:
 
 @dataclass(frozen=True, slots=True)
 class FileMentions:
-    """Tells a session what is in the files that its prompts name."""
+    """Adds the contents of files that prompts mention."""
 
     writer: SessionWriter
     place: Workplace
     notices: list[str] = field(default_factory=list)
-    """What a person should know: files that cannot go along."""
+    """Messages for the user: files that could not be added."""
 
     def write(self, text: str, *, is_typed: bool) -> list[Path]:
-        """Log what goes along with a text that was just logged; returns the files it was told."""
+        """Log the attachments of a text that was just logged; return the files that were attached."""
         lines = []
         for mention in find_mentions(text):
             try:
@@ -143,7 +143,7 @@ class FileMentions:
         )
 
     def _write_large_file(self, shown: Path, path: Path) -> bool:
-        """Tell that a text is too large to be told, if it is."""
+        """Attach a note instead of the text if the file is too large."""
         size = path.stat().st_size
         if size <= MAX_FULL_READ_BYTES or path.suffix.lower() in IMAGE_SUFFIXES:
             return False
@@ -182,11 +182,11 @@ def _describe_result(tool: str, content: str) -> str:
 
 SERVER_INSTRUCTIONS_TYPE = "mcp_instructions_delta"
 MAX_INSTRUCTIONS = 4000
-"""Letters that a server may say of itself."""
+"""The most characters of a server's instructions."""
 
 
 class ServerInstructions:
-    """Tells a session what its servers say of themselves."""
+    """Adds the instructions of MCP servers."""
 
     def __init__(
         self, writer: SessionWriter, context: LiveContext, servers: SessionServers
@@ -195,10 +195,10 @@ class ServerInstructions:
         self._context = context
         self._servers = servers
         self._written: tuple[str | None, set[str]] = (None, set())
-        """Since which message, and of which servers."""
+        """The message they were last written after, and for which servers."""
 
     def write(self) -> None:
-        """Tell with a prompt what the model does not know."""
+        """Write what the model does not know yet, with a prompt."""
         found = self._servers.instructions
         first = self._context.records[0].uuid
         if not found or self._written == (first, {*found}):

@@ -1,9 +1,11 @@
 """Driving the installed Claude Code client as an engine of the console.
 
-The client speaks lines of JSON on its standard input and output and writes the log itself. Text
-arrives in deltas (`stream_event`), complete blocks as `assistant`, one block per line and before
-the message ends; the stop reason comes with the last deltas. Tool results come as `user`, and
-`result` ends a turn. What a sub-agent does is shown as progress of the call that started it.
+The client reads and writes lines of JSON and writes the log itself. Text arrives in deltas
+(`stream_event`), complete blocks as `assistant`, one block per line and before the message ends;
+the
+stop reason comes with the last deltas. Tool results come as `user`, and `result` ends a turn. What
+a
+sub-agent does is shown as progress of the call that started it.
 """
 
 import asyncio
@@ -67,11 +69,11 @@ from plait.write.resume import select_forked_chain
 from plait.write.transcript import REJECTED, SYNTHETIC
 
 OLDEST_VERSION = (2, 0, 0)
-"""The first version that asks about calls on its standard output."""
+"""The first version that asks for permissions on its standard output."""
 VERSION_TIMEOUT = 20.0
-"""Seconds that it may take to say its version."""
+"""Seconds to wait for its version."""
 INSTALL_PATHS = (".local/bin/claude", ".claude/local/claude")
-"""Where installers put it, from the home folder on."""
+"""Where installers put it, relative to the home folder."""
 VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 INSTALL_HINT = (
     "https://claude.com/claude-code explains how to install it; `--engine api` needs an API key"
@@ -79,7 +81,7 @@ INSTALL_HINT = (
 
 
 def find_claude(environment: Mapping[str, str], named: str | None = None) -> Path | None:
-    """Return where the client is, None where it is not; `named` is where it was said to be."""
+    """Return the path of the client, or None; `named` is a path from the settings."""
     if named:
         return _which(named, environment)
     on_path = _which("claude", environment)
@@ -96,7 +98,7 @@ def _which(name: str, environment: Mapping[str, str]) -> Path | None:
 def check_claude(
     executable: Path | None, environment: Mapping[str, str], named: str | None
 ) -> Path:
-    """Return a client that can be driven; raises UserError where there is none."""
+    """Return a client that can be driven; raise UserError if there is none."""
     if executable is None:
         where = (
             f"'{named}' is not a Claude Code executable"
@@ -137,45 +139,45 @@ STREAM_OPTIONS = (
 )
 CHECKPOINT_ENVIRONMENT = {"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "true"}
 HIDDEN_ENVIRONMENT = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
-"""What would tell the client that it runs within another."""
+"""Variables that would tell the client that it runs inside another client."""
 UNSUPPORTED_TOOL = "AskUserQuestion"
-"""A tool whose questions nobody here can show: the model asks in words."""
+"""A tool whose questions cannot be shown here; the model asks in text instead."""
 CONFIG_VARIABLE = "CLAUDE_CONFIG_DIR"
 
 
 @dataclass(frozen=True, slots=True)
 class ClaudeOptions:
-    """How the client is started."""
+    """Options for starting the client."""
 
     executable: Path
     root: Path
-    """The configuration folder that it logs in."""
+    """The configuration folder it logs to."""
     directory: Path
     environment: dict[str, str] = field(default_factory=dict, repr=False)
     model: str | None = None
     mode: Mode | None = None
     options: tuple[str, ...] = ()
-    """Further options of the command line."""
+    """Further command-line options."""
     denied: tuple[str, ...] = ()
-    """Tools that are not available."""
+    """Tools that are disabled."""
     session: str | None = None
-    """ID of the new session."""
+    """The id of a new session."""
     resumed: str | None = None
-    """The session that it goes on with."""
+    """The session to resume."""
     is_fork: bool = False
     title: str | None = None
     at: str | None = None
-    """The message of that session that it goes on from; None for where it stands."""
+    """The message to resume from; None for the newest."""
 
     def print_command(self, form: str, given: str, *, replays: bool = False) -> list[str]:
-        """Return the words that have it answer a program, in a form."""
+        """Return the command line for print mode with an output format."""
         words = [str(self.executable), "-p", "--output-format", form, "--input-format", given]
         words += ["--verbose"] if form == "stream-json" else []
         words += ["--replay-user-messages"] if replays else []
         return [*words, *self._session_options()]
 
     def _session_options(self, *unasked: str) -> list[str]:
-        """Return the words that say how the session is held, and which it is."""
+        """Return the options that choose the session."""
         words = [*self.options]
         if denied := (*unasked, *self.denied):
             words += ["--disallowedTools", *denied]
@@ -189,7 +191,7 @@ class ClaudeOptions:
 
     @property
     def process_environment(self) -> dict[str, str]:
-        """What the client inherits: all that the person's own would, in the same folder."""
+        """The environment of the client: the user's own, with the same configuration folder."""
         kept = {
             name: item for name, item in self.environment.items() if name not in HIDDEN_ENVIRONMENT
         }
@@ -200,22 +202,22 @@ class ClaudeOptions:
 
 Json: TypeAlias = dict[str, Any]
 Reply: TypeAlias = Callable[[Json], Awaitable[Json]]
-"""Answers what the client asks; raises Unanswered where nobody can."""
+"""Answers a request of the client; raises UnsupportedRequest if it cannot."""
 MAX_LINE_BYTES = 64 << 20
 MAX_STDERR_LINES = 20
-"""Lines of what it complained of that are kept, to be told if it dies."""
+"""Lines of its error output that are kept for an error message."""
 EXIT_TIMEOUT = 8.0
-"""Seconds that it has to end by itself once it is told to."""
+"""Seconds it has to exit by itself."""
 REQUEST_TIMEOUT = 60.0
-"""Seconds that a request may take to be answered."""
+"""Seconds to wait for the answer to a request."""
 
 
 class UnsupportedRequest(Exception):
-    """A request of the client that nobody here can answer."""
+    """A request of the client that cannot be answered here."""
 
 
 class ClaudeProcess:
-    """The client while it runs: `send` and `objects`, and `control` for requests."""
+    """The running client: `send` and `objects`, and `control` for requests."""
 
     def __init__(self, process: asyncio.subprocess.Process, reply: Reply) -> None:
         self._process = process
@@ -235,7 +237,7 @@ class ClaudeProcess:
         environment: Mapping[str, str],
         reply: Reply,
     ) -> "ClaudeProcess":
-        """Start the client in a directory, in a group of its own."""
+        """Start the client in a directory, in its own process group."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -253,27 +255,27 @@ class ClaudeProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it runs no more."""
+        """Whether it has exited."""
         return self._process.returncode is not None
 
     @property
     def exit_message(self) -> str:
-        """How it ended, and the last it complained of."""
+        """Its exit status and last error output."""
         code = self._process.returncode
         how = f"exit {code}" if code is None or code >= 0 else f"signal {-code}"
         text = next((line for line in reversed(self._stderr_lines) if line.strip()), "")
         return f"Claude Code has ended ({how})" + (f": {text.strip()}" if text else "")
 
     async def send(self, value: Mapping[str, Any]) -> None:
-        """Tell it something."""
+        """Send an object."""
         stdin = self._process.stdin
         assert stdin
-        with suppress(ConnectionError):  # that it is gone shows at the other end
+        with suppress(ConnectionError):  # a closed pipe is noticed by the reader
             stdin.write(msgspec.json.encode(value) + b"\n")
             await stdin.drain()
 
     async def control(self, subtype: str, **request: Any) -> Json:
-        """Ask it to do something; return what it answers, raises UserError where it refuses."""
+        """Send a control request; return the response, raise UserError if it is refused."""
         name = f"plait-{next(self._numbers)}"
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._pending[name] = answer
@@ -291,7 +293,7 @@ class ClaudeProcess:
         return found if isinstance(found, dict) else {}
 
     async def objects(self) -> AsyncIterator[Json]:
-        """Yield what it tells, until it ends; requests are answered on the way."""
+        """Yield its objects until it exits; requests are answered on the way."""
         while (value := await self._next_object()) is not None:
             match value.get("type"):
                 case "control_response":
@@ -314,14 +316,14 @@ class ClaudeProcess:
         await self._process.wait()
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._errors), 1)
-        for answer in self._pending.values():  # nobody waits for a client that is gone
+        for answer in self._pending.values():  # a client that has exited needs no answer
             if not answer.done():
                 answer.set_result({"subtype": "error", "error": self.exit_message})
         for task in self._replies.values():
             task.cancel()
 
     async def _next_object(self) -> Json | None:
-        """Return the next object, None at the end; lines that are none are complaints."""
+        """Return the next object, None at the end; other lines count as error output."""
         stdout = self._process.stdout
         assert stdout
         while True:
@@ -359,7 +361,7 @@ class ClaudeProcess:
             self._stderr_lines.append(line.decode(errors="replace")[:500])
 
     async def close(self) -> None:
-        """Let it end by itself; kill it with all that it started if it does not."""
+        """Let it exit by itself; kill its process group if it does not."""
         for task in [*self._replies.values()]:
             task.cancel()
         if self._process.stdin:
@@ -372,7 +374,7 @@ class ClaudeProcess:
                     os.killpg(self._process.pid, number)
             with suppress(TimeoutError):
                 async with asyncio.timeout(EXIT_TIMEOUT):
-                    # a full pipe would keep it from ending; RuntimeError: somebody else reads it
+                    # a full pipe would keep it from exiting; RuntimeError: another reader is active
                     with suppress(RuntimeError):
                         while stdout and await stdout.read(1 << 16):
                             pass
@@ -382,13 +384,13 @@ class ClaudeProcess:
 
 
 LOG_CHECKS, LOG_CHECK_INTERVAL = 60, 0.05
-"""How often the log is looked at for what was told, and the seconds between."""
+"""How often the log is checked for a reported message, and the seconds between."""
 LOG_TAIL_BYTES = 1 << 20
-"""Bytes of the log that are looked at."""
+"""Bytes at the end of the log that are searched."""
 
 
 async def wait_until_logged(path: Path, uuid: str) -> None:
-    """Wait until a message is in the log: the client reports it a moment before it writes it."""
+    """Wait until a message is in the log: the client reports it a moment before writing it."""
     mark = f'"{uuid}"'.encode()
     for _ in range(LOG_CHECKS if uuid else 0):
         with suppress(OSError), path.open("rb") as file:
@@ -409,12 +411,12 @@ TITLE_ARGUMENTS = (
     "plan",
     "description",
 )
-"""Arguments that say what a call is about, the best first."""
+"""Arguments that describe a call best, in order."""
 built_in_tools = cache(partial(toolbox, has_network=True))
 
 
 def build_proposal(tool: str, given: JsonMapping, place: Workplace) -> Proposal:
-    """Return what a call would do, as far as it can be known here."""
+    """Return what a call would do, as far as it is known here."""
     if known := built_in_tools().get(tool):
         try:
             return known.propose(given, place)
@@ -430,7 +432,7 @@ def _get_title(tool: str, given: JsonMapping) -> str:
 async def answer_permission_request(
     asker: Approver | None, request: JsonMapping, place: Workplace
 ) -> dict[str, Any]:
-    """Ask about a call; return the response to the client's `can_use_tool`."""
+    """Ask for permission for a call; return the response to the client's `can_use_tool`."""
     given = as_mapping(request.get("input"))
     proposal = build_proposal(str(request.get("tool_name")), given, place)
     if asker is None:
@@ -454,13 +456,13 @@ ENDINGS: dict[str, Ending] = {
 }
 LOGIN = "/login"
 COMMAND_MARKERS = ("<local-command-", "<command-name>")
-"""How the client tells of commands in a prompt's place."""
+"""How the client marks commands in a prompt."""
 MAX_HELP_LENGTH = 100
 
 
 @dataclass
 class PartialResponse:
-    """A response that is being told."""
+    """A response that is still streaming."""
 
     message: str
     model: str
@@ -468,23 +470,23 @@ class PartialResponse:
     content: list[JsonMapping] = field(default_factory=list)
     usage: dict[str, Any] = field(default_factory=dict)
     started_blocks: int = 0
-    """Blocks that have begun; each is told as a whole, sooner or later."""
+    """Blocks that have begun; each is reported again when complete."""
     has_ended: bool = False
     stop_reason: str | None = None
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of it is there."""
+        """Whether all of it has arrived."""
         return self.has_ended and len(self.content) >= self.started_blocks
 
 
 @dataclass
 class EventTranslator:
-    """Turns what a client tells into events, and knows what it said of itself."""
+    """Turns the client's objects into events, and remembers what it reported about itself."""
 
     place: Workplace
     on_prompt_accepted: Callable[[str], None] = lambda uuid: None
-    """Told of each prompt that the client has taken up."""
+    """Called for each prompt that the client has accepted."""
     session: str = ""
     model: str = ""
     mode: str = ""
@@ -493,17 +495,17 @@ class EventTranslator:
     last_uuid: str = ""
     """The last message that will be in the log."""
     tokens: int = 0
-    """Of the last response with all that it answered."""
+    """Tokens of the last response, including its whole context."""
     dollars: float = 0.0
-    """What the client says that all cost since it was started."""
+    """The total cost since the client was started, as it reports it."""
     _response: PartialResponse | None = None
     _calls: dict[str, str] = field(default_factory=dict)
-    """The tool of each call."""
+    """Tool names by call id."""
     denied: set[str] = field(default_factory=set)
-    """The calls that somebody refused."""
+    """Calls that were rejected."""
 
     def translate(self, value: JsonMapping) -> Iterator[Event]:
-        """Yield what an object tells; of most kinds nothing."""
+        """Yield the events of an object; most kinds have none."""
         self.session = get_text(value, "session_id") or self.session
         if parent := get_text(value, "parent_tool_use_id"):
             for block in _get_blocks(as_mapping(value.get("message")).get("content")):
@@ -558,7 +560,7 @@ class EventTranslator:
                 pass
 
     def _flush_response(self, *, only_complete: bool = False) -> Iterator[Event]:
-        """Yield the response that is streaming in, complete or not."""
+        """Yield the streaming response, complete or not."""
         answer = self._response
         if answer and (answer.is_complete or not only_complete):
             self._response = None
@@ -696,13 +698,13 @@ def _get_blocks(content: object) -> list[JsonMapping]:
 
 
 class PromptAccepted(NamedTuple):
-    """A prompt that the client has taken up; told in order with what happens."""
+    """A prompt that the client has accepted; reported in order with other events."""
 
     uuid: str
 
 
 class ClaudeEngine:
-    """A session of the installed client, with the methods of `Client`; it starts when needed."""
+    """A session run by the installed client, with the methods of `Client`; it starts when needed."""
 
     def __init__(
         self,
@@ -714,7 +716,7 @@ class ClaudeEngine:
         self.options = options
         self.approver = approver
         self.meter = Meter(prices or Prices())
-        """What the session took since it is open."""
+        """Usage since the session was opened."""
         self.place = Workplace(options.directory, cwd=options.directory)
         known = options.session or (None if options.is_fork else options.resumed)
         self._translator = EventTranslator(
@@ -743,7 +745,7 @@ class ClaudeEngine:
 
     @property
     def model(self) -> str:
-        """The name of whoever answers; before the first answer, what was asked for."""
+        """The model that answers; before the first answer, the one that was requested."""
         return self._translator.model or self.options.model or "claude"
 
     @property
@@ -752,18 +754,20 @@ class ClaudeEngine:
 
     @property
     def tools(self) -> Sequence[str]:
-        """The names of what the model can have done, as far as the client has told."""
+        """The names of the tools that the client has reported."""
         return self._translator.tools
 
     @property
     def commands(self) -> Mapping[str, str]:
-        """The commands that the client does itself, by name, with what each is for."""
+        """The client's own slash commands, with descriptions."""
         commands = dict.fromkeys(self._translator.commands, "a command of Claude Code")
         return {**commands, **self._commands}
 
     @property
     def total_dollars(self) -> float | None:
-        """What the client says that the session cost, None where nothing came before."""
+        """The cost of the session as the client reports it; None if the session is older than the
+        client.
+        """
         is_more = self._translator.dollars > self.meter.dollars and self.options.resumed
         return self._translator.dollars if is_more else None
 
@@ -783,11 +787,11 @@ class ClaudeEngine:
         return self._is_busy and not self._events.empty()
 
     def warm_up(self) -> None:
-        """Have the client start before anything is asked; what goes wrong shows then."""
+        """Start the client before the first prompt, so that problems show early."""
         self._run_detached(self._get_process())
 
     async def send(self, content: Content) -> AsyncGenerator[Event, None]:
-        """Ask, and yield what happens until nothing waits; left early, the turn is stopped."""
+        """Send a prompt; yield events until nothing is queued. Closed early, the turn is stopped."""
         if self.is_busy:
             raise UserError("a turn is running", "`queue` adds a prompt to it")
         if self._is_closed:
@@ -804,7 +808,7 @@ class ClaudeEngine:
             self._is_busy = False
 
     async def wait_for_background(self) -> None:
-        """Wait until the client begins a turn by itself: something ended in the background."""
+        """Wait until the client begins a turn by itself because something in the background ended."""
         while self.is_busy or not self._turn_started.is_set():
             self._turn_started.clear()
             await self._turn_started.wait()
@@ -849,9 +853,9 @@ class ClaudeEngine:
         return plan_rewind_from_log(self.path, point.uuid, self.options.directory.resolve())
 
     async def rewind(self, point: RewindPoint) -> None:
-        """Go on from before a prompt, in a new run of the client; files stay as they are.
+        """Continue from before a prompt in a new process of the client; files stay as they are.
 
-        Before the first prompt the client cannot go back: a new session begins there.
+        The client cannot go back to before the first prompt: there a new session begins.
         """
         if self.is_busy:
             raise UserError("a turn is running", "stop it first")
@@ -875,18 +879,18 @@ class ClaudeEngine:
 
     @property
     def rules(self) -> Sequence[str]:
-        """What is said of rules: they are the client's own."""
+        """A note about permission rules: the client has its own."""
         return ("permission rules are in Claude Code's settings: run `claude`, then /permissions",)
 
     async def servers(self, approve: str = "") -> list[str]:
-        """Return a line for each server whose tools the client uses; approving is up to it."""
+        """Return a line for each MCP server in use; the client itself approves servers."""
         if approve:
             raise UserError("Claude Code approves servers itself", "`claude`, then /mcp")
         found = _get_blocks((await self._control("mcp_status")).get("mcpServers"))
         return [f"{item.get('name')}: {item.get('status')}" for item in found] or ["no servers"]
 
     async def rename(self, title: str) -> str:
-        """Give the session a name; return what the person is told."""
+        """Rename the session; return the message for the user."""
         name = " ".join(title.split())
         if not name:
             raise UserError("a title cannot be empty", "such as `/rename the parser`")
@@ -894,14 +898,14 @@ class ClaudeEngine:
         return f"Session renamed to: {name}"
 
     def log_command(self, name: str, rest: str, lines: list[str]) -> list[str]:
-        """Return what is told of a command: the log is the client's, and says nothing of it."""
+        """Return the lines to show for a command; the client's log does not record it."""
         return lines
 
     def log_unknown_command(self, name: str, rest: str) -> None:
-        """Leave the log alone."""
+        """Do nothing: the log belongs to the client."""
 
     async def close(self) -> None:
-        """Stop what goes on, and has the client leave."""
+        """Stop the running turn and the client."""
         if not self._is_closed:
             self._is_closed = True
             await self._shut_down()
@@ -921,7 +925,7 @@ class ClaudeEngine:
         async with self._starting:
             if self._process and not self._process.has_ended:
                 return self._process
-            if self._has_spoken:  # it has died since
+            if self._has_spoken:  # it has exited since
                 self.options = replace(self.options, resumed=self.session, at=None, is_fork=False)
             start = self.options
             self._process = process = await ClaudeProcess.start(
@@ -963,7 +967,7 @@ class ClaudeEngine:
         return await (await self._get_process()).control(subtype, **request)
 
     def _run_detached(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Have something done that nobody waits for; what goes wrong is told."""
+        """Run a task that is not awaited; errors become notices."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._on_detached_done)
@@ -984,7 +988,7 @@ class ClaudeEngine:
                 yield event
                 has_ended = isinstance(event, TurnEnded)
                 if has_ended:
-                    self._queued.pop(first, None)  # nothing says that a command was taken
+                    self._queued.pop(first, None)  # the client does not confirm commands
                 if has_ended and not self._queued:
                     await wait_until_logged(self.path, self._translator.last_uuid)
                     return
@@ -1017,7 +1021,7 @@ class ClaudeEngine:
         self._has_spoken = False
 
     def _load_chain(self) -> list[Record]:
-        """Return the messages that lead to where the session stands."""
+        """Return the messages up to the current end of the session."""
         path, tip = self.path, self._translator.last_uuid
         if not self._has_spoken:
             tip, resumed = self.options.at or "", self.options.resumed

@@ -75,7 +75,7 @@ class Client:
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         self._is_abandoned = False
-        """Whether nobody follows the turn any more."""
+        """Whether the consumer of the running turn has gone."""
 
     @classmethod
     def new(
@@ -118,7 +118,7 @@ class Client:
         prices: Prices | None = None,
         **options: Any,
     ) -> Self:
-        """Resume the session of a log, whether Plait or Claude Code wrote it."""
+        """Resume the session in a log written by Plait or Claude Code."""
         writer = SessionWriter.resume(
             path,
             cwd=cwd,
@@ -134,7 +134,7 @@ class Client:
     def from_writer(
         cls, writer: SessionWriter, options: SessionOptions, *, prices: Prices | None = None
     ) -> Self:
-        """Open the session of a writer."""
+        """Open the session of a `SessionWriter`."""
         return cls(build_runtime(writer, options), prices=prices)
 
     @property
@@ -179,7 +179,7 @@ class Client:
 
     @property
     def context_fill(self) -> ContextFill | None:
-        """How full the context is; None if that is unknown."""
+        """How full the context is, from 0 to 1; None if unknown."""
         requests = self.runtime.requests
         capacity = get_capacity(requests.model)
         return ContextFill(

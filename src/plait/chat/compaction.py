@@ -87,14 +87,14 @@ PRESERVED = (
 
 
 def extract_summary(text: str) -> str:
-    """Return the summary in an answer: what it marks as such, else all but its analysis."""
+    """Return the summary in an answer: the marked part, or everything except its analysis."""
     without = ANALYSIS.sub("", text)
     marked = SUMMARY.search(without) or SUMMARY.search(text)
     return (marked[1] if marked else without).strip()
 
 
 def add_summary_request(messages: Sequence[Message], focus: str) -> list[Message]:
-    """Return a conversation with the question for its summary behind it."""
+    """Return a conversation followed by the request for its summary."""
     words = TASK + (FOCUS.format(focus) if focus.strip() else "")
     task = {"type": "text", "text": words}
     if messages[-1]["role"] != "user":
@@ -104,7 +104,7 @@ def add_summary_request(messages: Sequence[Message], focus: str) -> list[Message
 
 
 def drop_oldest(messages: Sequence[Message]) -> list[Message]:
-    """Return the newer part of a conversation, from a prompt on; nothing where it has one."""
+    """Return the newer part of a conversation, starting at a prompt; empty if there is only one."""
     for place in range(max(1, len(messages) // 4), len(messages)):
         message = messages[place]
         kinds = {block.get("type") for block in message["content"]}
@@ -117,7 +117,7 @@ BLOCKED_BY_PRE_COMPACT = "Compaction blocked by PreCompact hook: {}"
 
 
 def format_hook_lines(event: str, effect: HookEffect) -> list[str]:
-    """Return what is printed of hooks, one line for each."""
+    """Return the output of hooks, one line each."""
     lines = []
     for output in effect.outputs:
         run = output.run
@@ -131,7 +131,7 @@ def format_hook_lines(event: str, effect: HookEffect) -> list[str]:
 
 
 def _list_tools(records: Iterable[Record]) -> Iterator[str]:
-    """Yield the tools that were called, and those that an earlier summary names."""
+    """Yield the tools that were called, and those named in an earlier summary."""
     for record in records:
         for block in get_content_blocks(record) if record.type == "assistant" else ():
             if block["type"] == "tool_use" and isinstance(block.get("name"), str):
@@ -144,9 +144,9 @@ def _list_tools(records: Iterable[Record]) -> Iterator[str]:
 
 Trigger: TypeAlias = Literal["auto", "manual"]
 BLOCKING_MARGIN = 3_000
-"""Tokens below the window at which nothing can be sent any more."""
+"""Tokens before the end of the window at which nothing more can be sent."""
 MAX_FAILURES = 3
-"""How often in a row room is made in vain before it is left to the person."""
+"""Failed compactions in a row after which automatic compaction stops."""
 MAX_RETRIES = 3
 MAX_SHORTENED = 3
 NO_SUMMARY = "no_summary"
@@ -159,7 +159,7 @@ DIM, PLAIN = "\x1b[2m", "\x1b[22m"
 
 
 class SessionCompactor:
-    """Makes room in the context of a session."""
+    """Compacts the context of a session."""
 
     def __init__(
         self,
@@ -177,7 +177,9 @@ class SessionCompactor:
         self._memory = requests
         self._model = model
         self.tools = tools
-        """The definitions that requests carry: the cache then holds for the summary too."""
+        """The tool definitions of normal requests: with them the summary request reads the same
+        cache.
+        """
         self._threshold = threshold
         self._sleep = sleep
         self._random = random or Random()
@@ -186,15 +188,15 @@ class SessionCompactor:
 
     @property
     def threshold(self) -> int:
-        """From how many tokens on room is made."""
+        """The number of tokens at which the context is compacted."""
         return self._threshold or get_capacity(self._memory.model).compaction_threshold
 
     def is_due(self) -> bool:
-        """Return whether the context is nearly full, and making room has not failed too often."""
+        """Return whether the context is nearly full and compaction has not failed too often."""
         return self._failures < MAX_FAILURES and self._memory.context.tokens() >= self.threshold
 
     async def compact_if_needed(self) -> Compacted | None:
-        """Compact where it is due; None where it is not, or failed and there is room yet."""
+        """Compact if it is due; return None if it is not, or if it failed and there is still room."""
         if not self.is_due():
             return None
         try:
@@ -226,7 +228,7 @@ class SessionCompactor:
         records = self._memory.context.records
         tail = from_last_response(records)
         has_head = bool(from_last_response(records[: len(records) - len(tail)]))
-        # a tail that fills half of the context would make the next compaction due at once
+        # preserving half of the context would make the next compaction due at once
         is_kept = has_head and not is_older and estimate_tokens(tail) <= self.threshold // 2
         tail = tail if is_kept else ()
         head = records[: len(records) - len(tail)]
@@ -277,7 +279,9 @@ class SessionCompactor:
         return compacted
 
     async def _request_summary(self, head: Sequence[Record], focus: str) -> tuple[str, Compacted]:
-        """Ask for a summary, of the newer part only if all is too long; return its text, too."""
+        """Ask for a summary, of the newer part only if everything is too long; return its text as
+        well.
+        """
         messages = build_api_messages(head)
         if not messages:
             raise ModelError(NOTHING_TO_COMPACT, kind=NO_SUMMARY)
@@ -325,18 +329,18 @@ class SessionCompactor:
 
 
 def describe_failure(error: ModelError) -> str:
-    """Return what a person is told where no room was made."""
+    """Return the message for a compaction that failed."""
     is_blocked = error.text.startswith(BLOCKED_BY_HOOK)
     return error.text if is_blocked else f"Error during compaction: {describe_reason(error)}"
 
 
 def describe_reason(error: ModelError) -> str:
-    """Say why there is no summary."""
+    """Return why there is no summary."""
     return error.text if error.kind == NO_SUMMARY else describe_error(error, "")[0]
 
 
 def from_last_response(records: Sequence[Record]) -> Sequence[Record]:
-    """Return the last response and all that follows it; nothing where there is none."""
+    """Return the last response and all that follows it; empty if there is none."""
     answers = (record for record in reversed(records) if record.type == "assistant")
     last = next((record for record in answers if not record.is_api_error_message), None)
     if last is None:

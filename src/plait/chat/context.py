@@ -1,11 +1,11 @@
-"""What the model is sent: the messages of the session so far, behind a system prompt.
+"""The model's input: the messages of the session so far and the system prompt.
 
-The log is the source: a request holds what reading the log afresh would give. A line that only
-continues the last one is added to what is loaded; after any other line the file is read again,
+The log is the source: a request contains what a fresh reading of the log would give. A line that
+only continues the last one is added to what is loaded; after any other line the file is read again,
 which is always right.
 
-Two cache marks tell the API what to keep for later requests: one behind the tools and the system
-prompt, which stay the same, and one behind the last message, with which the next request begins.
+Two cache marks tell the API what to cache: one after the tools and the system prompt, which stay
+the same, and one after the last message, with which the next request begins.
 """
 
 import platform
@@ -47,22 +47,22 @@ from plait.write import SessionWriter
 
 
 class LiveContext:
-    """What a session that is being written has said, for its next request."""
+    """The conversation of a session that is being written, for its next request."""
 
     def __init__(self, session: SessionWriter) -> None:
         self._session = session
         self._chain: list[Record] | None = None
         self._tip: str | None = None
-        """The message that the next one is written behind."""
+        """The message that the next one follows."""
         self._loaded_count = 0
-        """How many of the chain were read from the file."""
+        """How many messages of the chain were read from the file."""
         self._finished = _FinishedTurns()
-        """Turns that are over, as they are sent."""
+        """Finished turns in the form they are sent."""
         session.on_line = self._add
 
     @property
     def records(self) -> list[Record]:
-        """The messages that are sent, in their order, with those that say nothing."""
+        """The messages of the chain in order, including empty ones."""
         if self._chain is None or self._tip != self._session.tip:
             self._tip = self._session.tip
             self._chain = load_chain(self._session.path, self._tip)
@@ -83,7 +83,7 @@ class LiveContext:
             self._chain = None
 
     def _continues(self, chain: list[Record], record: Record) -> bool:
-        """Return whether a message follows all others: it hangs on the last, or on its call."""
+        """Return whether a message continues the chain: it follows the last message or its call."""
         if record.parent_uuid == self._tip:
             return True
         if not is_result(record):
@@ -96,9 +96,9 @@ class LiveContext:
         return False
 
     def messages(self) -> list[Message]:
-        """Return the messages of a request that is sent now.
+        """Return the messages of a request.
 
-        Only those of the last turns are made anew: what is over stays as it was.
+        Only those of the last turns are rebuilt; finished turns stay as they were.
         """
         chain = self.records
         model = find_model(_without_pruned(chain[self._finished.end :])) or self._finished.model
@@ -106,7 +106,7 @@ class LiveContext:
             self._finished = _FinishedTurns(model=model)
         past = self._finished.extend(chain)
         if past.calls & {*_call_ids_in(chain[past.end :])}:
-            past = _FinishedTurns(model=model)  # a call that is made again is not sent again
+            past = _FinishedTurns(model=model)  # a call that was repeated is sent once
         self._finished = past
         return [*past.messages, *build_api_messages(chain[past.end :], model)]
 
@@ -137,16 +137,16 @@ class LiveContext:
 
 @dataclass(frozen=True, slots=True)
 class _FinishedTurns:
-    """The messages of turns that are over: nothing that comes later changes them."""
+    """The messages of finished turns; later lines do not change them."""
 
     model: str | None = None
     end: int = 0
-    """How many entries of the chain they are made of."""
+    """The number of chain entries they are made of."""
     messages: tuple[Message, ...] = ()
     calls: frozenset[str] = frozenset()
 
     def extend(self, chain: Sequence[Record]) -> "_FinishedTurns":
-        """Return it with the turns that are over by now."""
+        """Return the finished turns, extended by those finished since."""
         place = len(chain) - 1
         while place > self.end and not (
             chain[place].type == "user" and not is_result(chain[place])
@@ -160,10 +160,10 @@ class _FinishedTurns:
         calls = _call_ids_in(added)
         is_once = len({*calls}) == len(calls) and not self.calls & {*calls}
         if not is_once or not {*calls} <= find_answered_calls([*added], [*range(len(added))]):
-            return self  # it is sent in a way that depends on what follows
+            return self  # how it is sent depends on what follows
         messages = build_api_messages(added, self.model)
         if not messages or messages[-1]["role"] != "assistant":
-            return self  # what follows joins it
+            return self  # what follows is merged into it
         return _FinishedTurns(self.model, end, (*self.messages, *messages), self.calls | {*calls})
 
 
@@ -172,17 +172,17 @@ def _call_ids_in(chain: Sequence[Record]) -> list[str]:
 
 
 def build_api_messages(chain: Sequence[Record], model: str | None = None) -> list[Message]:
-    """Return what messages of a session say to a model, as the API takes it."""
+    """Return the messages of a session in the form of the API."""
     return [{"role": role, "content": blocks} for role, blocks in _build_turns(chain, model)]
 
 
 def estimate_tokens(chain: Sequence[Record]) -> int:
-    """Return about how many tokens messages of a session take."""
+    """Return roughly how many tokens messages take."""
     return estimate_request_tokens(_build_turns(chain))
 
 
 def load_chain(path: Path, tip: str | None) -> list[Record]:
-    """Return the messages that lead to one, as the client takes them from the file."""
+    """Return the chain up to a message, as the client reads it from the file."""
     stamp = read_file_stamp(path)
     if tip is None or stamp is None:
         return []
@@ -194,7 +194,7 @@ def load_chain(path: Path, tip: str | None) -> list[Record]:
 
 
 def _find_last_preserved(loaded: LoadedEntries, tip: str) -> str | None:
-    """Return the last message that a compaction preserved, where its summary is the tip."""
+    """Return the last message that a compaction preserved, if its summary is the newest message."""
     boundaries = [record for record in loaded.records if is_boundary(record)]
     preserved = get_preserved(boundaries[-1]) if boundaries else None
     if preserved is None or not loaded.is_relinked or preserved.anchor != tip:
@@ -212,18 +212,18 @@ def _build_turns(
 
 
 def _without_pruned(chain: Sequence[Record]) -> list[Record]:
-    """Return the messages of a chain that are not dropped from it."""
+    """Return the messages of a chain without pruned ones."""
     loaded = Entries(RECORD_ACCESSORS, list(chain))
     return [loaded.records[number] for number in prune(loaded, [*range(len(chain))]).kept]
 
 
 CACHE_CONTROL = {"type": "ephemeral"}
 UNMARKABLE = ("thinking", "redacted_thinking")
-"""Blocks that the API lets carry no mark."""
+"""Blocks that cannot carry a cache mark."""
 
 
 class RequestBuilder:
-    """What the model is sent: what the log says, behind a system prompt."""
+    """Builds requests: the conversation from the log and the system prompt."""
 
     def __init__(
         self,
@@ -241,13 +241,13 @@ class RequestBuilder:
         self.extra = dict(extra or {})
 
     def build(self, tools: Sequence[Mapping[str, Any]] = ()) -> Request:
-        """Return what is sent to the model now."""
+        """Return the next request."""
         return self.build_from(self.context.messages(), tools)
 
     def build_from(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> Request:
-        """Return a request of other messages, with all else as it is."""
+        """Return a request with other messages and everything else unchanged."""
         return Request(
             model=self.model.removesuffix(LONG_CONTEXT_SUFFIX),
             messages=add_cache_mark(messages),
@@ -259,7 +259,7 @@ class RequestBuilder:
 
 
 def add_cache_mark(messages: Sequence[Message]) -> list[Message]:
-    """Return messages with a mark behind the last one that can carry it."""
+    """Return messages with a cache mark on the last block that can carry one."""
     found = list(messages)
     for place in range(len(found) - 1, -1, -1):
         if blocks := _mark_last_block(found[place]["content"]):
@@ -269,7 +269,7 @@ def add_cache_mark(messages: Sequence[Message]) -> list[Message]:
 
 
 def _mark_last_block(blocks: Sequence[Block]) -> list[Block] | None:
-    """Return blocks with a mark on the last one that can carry it, None where none can."""
+    """Return blocks with a cache mark on the last possible one; None if there is none."""
     for place in range(len(blocks) - 1, -1, -1):
         block = blocks[place]
         is_empty = block.get("type") == "text" and not block.get("text")
@@ -301,25 +301,25 @@ How to speak:
 
 @dataclass(frozen=True, slots=True)
 class WorkEnvironment:
-    """Where and when a session works."""
+    """The place and time of a session."""
 
     cwd: Path
     day: date
     extra_directories: tuple[Path, ...] = ()
-    """Further directories that it may write to."""
+    """Further directories it may write to."""
     system: str = ""
     branch: str | None = None
-    """Of Git; None where the directory is in no repository."""
+    """The Git branch; None outside a repository."""
 
     @classmethod
     def detect(cls, cwd: Path, day: date, others: Sequence[Path] = ()) -> "WorkEnvironment":
-        """Return those of a directory on this machine."""
+        """Return the environment of a directory on this machine."""
         system = f"{platform.system()} {platform.release()}".strip()
         return cls(cwd, day, tuple(others), system, read_git_branch(cwd))
 
     @property
     def text(self) -> str:
-        """What is said of them."""
+        """Its description for the model."""
         git = f"yes, on branch {self.branch}" if self.branch else "no"
         lines = [
             f"Working directory: {self.cwd}",
@@ -334,9 +334,9 @@ class WorkEnvironment:
 def build_system_prompt(
     environment: WorkEnvironment, *, replacement: str | None = None, appended: str = ""
 ) -> list[Block]:
-    """Return the system prompt: who the model is, where it works, and what else it is told.
+    """Return the system prompt: role, environment and further instructions.
 
-    `instead` takes the place of all of it, `appended` is told behind it.
+    `instead` replaces all of it, `appended` is added to it.
     """
     texts = [replacement] if replacement is not None else [ROLE, environment.text]
     return [{"type": "text", "text": text} for text in (*texts, appended) if text.strip()]

@@ -12,7 +12,7 @@ Ending: TypeAlias = Literal["done", "interrupted", "failed", "max_turns", "max_b
 
 @dataclass(frozen=True, slots=True)
 class PromptLogged:
-    """A prompt is in the log."""
+    """A prompt was logged."""
 
     uuid: str
     text: str
@@ -20,21 +20,21 @@ class PromptLogged:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """More words of the answer."""
+    """More text of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta:
-    """More of what the model thinks."""
+    """More thinking."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseLogged:
-    """A response is in the log, as the API sent it."""
+    """A response was logged, as the API sent it."""
 
     message: str
     request: str | None
@@ -56,7 +56,7 @@ class ResponseLogged:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A call is about to be done."""
+    """A tool call is starting."""
 
     call: str
     proposal: Proposal
@@ -64,7 +64,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolProgress:
-    """A call has come further."""
+    """Progress of a tool call."""
 
     call: str
     data: Mapping[str, Any]
@@ -72,7 +72,7 @@ class ToolProgress:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """A result is in the log."""
+    """A tool result was logged."""
 
     call: str
     tool: str
@@ -82,7 +82,7 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class RetryScheduled:
-    """The model did not answer; it is asked again."""
+    """The model did not answer; the request is repeated."""
 
     text: str
     attempt: int
@@ -92,20 +92,20 @@ class RetryScheduled:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """A summary stands for what was said."""
+    """A summary replaced the conversation."""
 
     trigger: Literal["auto", "manual"]
     tokens_before: int
-    """Tokens of the context before."""
+    """Tokens in the context before."""
     summary: str
     model: str = ""
     usage: Mapping[str, Any] = field(default_factory=dict)
-    """What the summary took; no response of the log says it."""
+    """Usage of the summary request, which no logged response contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that the person should know: a limit that is near, a log that cannot be written."""
+    """A message for the user: a limit is near, the log cannot be written …"""
 
     text: str
     is_error: bool = False
@@ -113,26 +113,26 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn is over."""
+    """A turn ended."""
 
     ending: Ending
     text: str
-    """The last words of the answer, or why it failed."""
+    """The last text of the answer, or why it failed."""
     duration_ms: int
     responses: int
     usage: Mapping[str, int]
     """Tokens of the turn, by kind."""
     cost: float | None
-    """Dollars of the turn, None where a price is not known."""
+    """Cost of the turn in dollars; None if a price is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """Something happened in the conversation of an agent."""
+    """An event in an agent's conversation."""
 
     agent: str
     call: str
-    """The call that sent it out."""
+    """The call that started the agent."""
     event: "Event"
 
 

@@ -25,29 +25,29 @@ BLOCK = re.compile(r"([|>])[-+0-9]*(?:\s+#.*)?")
 
 
 class Document(NamedTuple):
-    """A file whose head is read."""
+    """A file with front matter."""
 
     head: Mapping[str, Value]
     body: str
 
     def get_text(self, name: str) -> str:
-        """Return what the head says of something in words, nothing where it does not."""
+        """Return a value as text; empty if there is none."""
         value = self.head.get(name, "")
         return value if isinstance(value, str) else ", ".join(value)
 
     def get_list(self, name: str) -> tuple[str, ...]:
-        """Return what the head lists: as a list, or between commas."""
+        """Return a value as a list: from a YAML list or separated by commas."""
         value = self.head.get(name, "")
         parts = _split_commas(value) if isinstance(value, str) else value
         return tuple(part for part in parts if part)
 
     def is_true(self, name: str) -> bool:
-        """Return whether the head says yes to something."""
+        """Return whether a value is true."""
         return self.get_text(name).casefold() in ("true", "yes", "on")
 
 
 def parse_document(text: str) -> Document:
-    """Return the head and the body of a file; without a head, all is body."""
+    """Return the front matter and body of a file; without front matter, all of it is body."""
     found = HEAD.match(text)
     if found is None:
         return Document({}, text)
@@ -74,7 +74,7 @@ def _parse_value(first: str, below: Sequence[str]) -> Value:
         text = "\n".join(bare).strip("\n")
         return re.sub(r"(?<!\n)\n(?!\n)", " ", text) if (block[1] == ">") else text
     listed = LIST.fullmatch(" ".join([first, *below]).strip())
-    if listed:  # a list in brackets that ends, with nothing after it
+    if listed:  # the closing bracket of a list, with nothing after it
         return tuple(filter(None, map(_parse_scalar, _split_commas(listed[1]))))
     items = [found[1] or "" for line in below if (found := ITEM.fullmatch(line.rstrip()))]
     if not COMMENT.sub("", first) and items:
@@ -100,7 +100,7 @@ def _parse_scalar(text: str) -> str:
 
 
 def _split_commas(text: str) -> list[str]:
-    """Return what stands between commas, those in brackets and quotes left alone."""
+    """Return the parts between commas; brackets and quotes are not split."""
     parts, part, depth, quote = [], "", 0, ""
     for letter in text:
         if quote:

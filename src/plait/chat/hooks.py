@@ -44,16 +44,16 @@ STOPPED_BY_HOOK: Final = "Execution stopped by hook"
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A command that is run when something happens."""
+    """A command that runs at an event."""
 
     event: HookEvent
     command: str
     matcher: str = ""
-    """Which tools, or which occasions; nothing for all."""
+    """Which tools or occasions it is for; empty for all."""
     seconds: float = 60.0
-    """How long it may take."""
+    """Its timeout."""
     condition: str | None = None
-    """A rule for calls, such as `Bash(git *)`: it is run for those alone (`if`)."""
+    """A rule for calls, such as `Bash(git *)`: the hook runs for matching calls only (`if`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,61 +66,61 @@ class HookRun:
     stderr: str = ""
     milliseconds: int = 0
     timed_out: bool = False
-    """Whether it was ended because it took too long."""
+    """Whether it was killed because it took too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookBlock:
-    """Why a hook does not let something happen."""
+    """Why a hook blocks something."""
 
     message: str
-    """As the model is told."""
+    """The text for the model."""
     reason: str
-    """As the hook says it."""
+    """The reason the hook gave."""
     is_json: bool = False
-    """Whether it was said in JSON, not by the exit code."""
+    """Whether it was given in JSON, not by the exit code."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookOutput:
-    """What a hook that ran says."""
+    """The parsed output of a hook."""
 
     run: HookRun
     kind: Literal["nothing", "words", "orders", "failed", "late"] = "nothing"
     error: str = ""
-    """What went wrong, where it failed."""
+    """The error, if it failed."""
     blocking: HookBlock | None = None
     stop: str | None = None
     """Why the turn is to end."""
     context: str = ""
-    """What the model is told besides."""
+    """Additional context for the model."""
     message: str = ""
-    """What the person is told."""
+    """A message for the user."""
     verdict: Verdict | None = None
     reason: str = ""
     arguments: Mapping[str, Any] | None = None
-    """The arguments of the call as they are to be."""
+    """The changed arguments of the call."""
     ends_turn: bool = False
-    """Whether a refusal ends the turn."""
+    """Whether a rejection ends the turn."""
 
 
 @dataclass(slots=True)
 class HookEffect:
-    """What all hooks of an occasion say together."""
+    """The combined result of all hooks of an event."""
 
     outputs: list[HookOutput] = field(default_factory=list)
     """In the order in which they ended."""
     in_order: Sequence[HookOutput] = ()
-    """In the order in which they stand in the settings."""
+    """In the order of the settings."""
 
     @property
     def blocking(self) -> list[HookBlock]:
-        """The reasons why it is blocked, hook by hook."""
+        """The reasons of all hooks that block it."""
         return [output.blocking for output in self.outputs if output.blocking]
 
     @property
     def stop(self) -> str | None:
-        """Why the turn is to end, as the first hook says."""
+        """Why the turn is to end, from the first hook that says so."""
         return next((output.stop for output in self.outputs if output.stop is not None), None)
 
     @property
@@ -136,20 +136,20 @@ class HookEffect:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether a call may be done: deny goes before ask, and ask before allow."""
+        """The permission decision: deny wins over ask, ask over allow."""
         given = {output.verdict for output in self.outputs}
         verdicts: tuple[Verdict, ...] = ("deny", "ask", "allow")
         return next((verdict for verdict in verdicts if verdict in given), None)
 
     @property
     def reason(self) -> str:
-        """Why, as the last denial says; of other verdicts, as the first says."""
+        """The reason of the last denial, or of the first other decision."""
         order = reversed(self.outputs) if self.verdict == "deny" else self.outputs
         return next((output.reason for output in order if output.verdict == self.verdict), "")
 
 
 DEFAULT_TIMEOUT, SESSION_END_TIMEOUT, MAX_TIMEOUT = 60.0, 1.5, 3600.0
-"""Seconds that a hook may take: as usual, when a session ends, and at most."""
+"""Timeouts in seconds: the default, that at the end of a session, and the longest."""
 PLAIN_MATCHER = re.compile(r"[\w\s|,-]*")
 KNOWN_TYPES = ("command",)
 
@@ -162,7 +162,7 @@ class HookSettings:
     notices: tuple[str, ...] = ()
 
     def select(self, event: HookEvent, subject: str | None) -> list[Hook]:
-        """Return the hooks of an occasion, each command once."""
+        """Return the hooks of an event, each command once."""
         found: dict[tuple[str, str | None], Hook] = {}
         for hook in self.hooks:
             if hook.event == event and matches_matcher(hook.matcher, subject):
@@ -211,7 +211,7 @@ def load_hooks(settings: ClientSettings) -> HookSettings:
 
 
 def matches_matcher(matcher: str, subject: str | None) -> bool:
-    """Return whether a matcher means a tool, or an occasion: names, or a regular expression."""
+    """Return whether a matcher (names or a regular expression) matches a tool or an occasion."""
     if subject is None or matcher in ("", "*"):
         return True
     if PLAIN_MATCHER.fullmatch(matcher):
@@ -225,14 +225,14 @@ def matches_matcher(matcher: str, subject: str | None) -> bool:
 SHELL = "/bin/sh"
 CHUNK = 64 * 1024
 MAX_HOOK_OUTPUT = 4 * 1024 * 1024
-"""Bytes of what a hook says that are taken; one that says more is ended."""
+"""Bytes of a hook's output that are read; a hook that prints more is killed."""
 LINGER_SECONDS = 0.2
-"""Seconds in which a hook that has ended is still listened to, through what it left running."""
+"""Seconds in which output is still read after a hook has ended but left processes running."""
 NOT_RUN_CODE = 126
 
 
 async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str, str]) -> HookRun:
-    """Run a hook to its end; on timeout or cancellation, kill it with all that it started."""
+    """Run a hook; on timeout or cancellation, kill its process group."""
     began = monotonic()
     try:
         process = await asyncio.create_subprocess_exec(
@@ -277,8 +277,10 @@ async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str,
 
 
 async def _read_output(process: Process, which: int) -> bytes:
-    """Return what a hook says. One that says too much is ended, and what is still on its way is
-    taken: some Pythons wait for a process until all that it said was read.
+    """Return the output of a hook.
+
+    A hook that prints too much is killed, and the rest is read: some Python versions wait for a
+    process until its output was read to the end.
     """
     stream = process.stdout if which == 1 else process.stderr
     heard, is_ended = bytearray(), False
@@ -294,14 +296,14 @@ async def _read_output(process: Process, which: int) -> bytes:
 async def _collect_output(
     process: Process, readers: "list[asyncio.Task[bytes]]"
 ) -> tuple[str, str]:
-    """Return what was said, without waiting for what a hook left running."""
+    """Return the output without waiting for processes that a hook left running."""
     with suppress(asyncio.CancelledError):
         await process.wait()
     await asyncio.wait(readers, timeout=LINGER_SECONDS)
     for task in readers:
         task.cancel()
     if transport := getattr(process, "_transport", None):
-        transport.close()  # what a hook left running may hold its pipes for ever
+        transport.close()  # processes left running may hold the pipes open for ever
     done = await asyncio.gather(*readers, return_exceptions=True)
     texts = [item.decode("utf-8", "replace") if isinstance(item, bytes) else "" for item in done]
     return texts[0], texts[1]
@@ -332,7 +334,7 @@ WRONG_EVENT = (
 
 
 def parse_output(ran: HookRun, event: HookEvent) -> HookOutput:
-    """Return what a hook says that ran."""
+    """Return the parsed output of a hook that ran."""
     if ran.timed_out:
         return HookOutput(ran, "late")
     words = ran.stdout.strip()
@@ -350,7 +352,7 @@ def parse_output(ran: HookRun, event: HookEvent) -> HookOutput:
 
 
 def _apply_exit_code(found: HookOutput) -> HookOutput:
-    """Return that the exit code refuses, whatever else a hook says."""
+    """Return the output with a denial added if the exit code says so."""
     ran = found.run
     if ran.code != BLOCKING_EXIT_CODE:
         return found
@@ -360,7 +362,7 @@ def _apply_exit_code(found: HookOutput) -> HookOutput:
 
 
 def _parse_json_output(ran: HookRun, orders: Mapping[str, Any], event: HookEvent) -> HookOutput:
-    """Return what orders in JSON say, or what is wrong with them."""
+    """Return what a JSON output says, or what is wrong with it."""
     own = orders.get("hookSpecificOutput")
     if wrong := _find_schema_error(orders, OUTPUT_SCHEMA) or _find_schema_error(
         own or {}, SPECIFIC_SCHEMA, "hookSpecificOutput."
@@ -401,7 +403,7 @@ def _parse_json_output(ran: HookRun, orders: Mapping[str, Any], event: HookEvent
 def _parse_verdict(
     orders: Mapping[str, Any], inner: Mapping[str, Any]
 ) -> tuple[Verdict | None, str]:
-    """Return what is said of a call, as it is said today or was said before."""
+    """Return the permission decision, in its current or its older form."""
     if (given := inner.get("permissionDecision")) in ("allow", "ask", "deny"):
         return given, str(inner.get("permissionDecisionReason") or "")
     decision = inner.get("decision")

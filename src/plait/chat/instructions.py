@@ -1,4 +1,4 @@
-"""Instruction files such as CLAUDE.md: finding them, resolving imports, telling the model.
+"""Instruction files such as CLAUDE.md: finding them, resolving imports, sending them to the model.
 
     <configuration>/CLAUDE.md, rules/**.md                     the user's own
     <directory>/CLAUDE.md, .claude/CLAUDE.md, .claude/rules/**.md, CLAUDE.local.md
@@ -8,7 +8,7 @@ further down apply once a file there is read or written. Rules with `paths` in t
 apply to those paths only. `@docs/style.md` in a file imports that file, up to four levels deep,
 each file once; names inside code are no imports, and HTML comments are left out.
 
-All of it is sent with the first prompt. A resumed session is told only what changed or is gone;
+All of it is sent with the first prompt. A resumed session gets only what changed or was removed;
 after a compaction everything is sent again, since the summary does not contain it.
 """
 
@@ -53,36 +53,36 @@ KIND_DESCRIPTIONS: dict[InstructionKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One file."""
+    """An instruction file."""
 
     path: Path
     kind: InstructionKind
     content: str
-    """What it says, without its head and its remarks."""
+    """Its text without front matter and comments."""
     raw: str
-    """What it holds."""
+    """Its raw text."""
     globs: tuple[str, ...] = ()
-    """The files that it is for; without any it is for all."""
+    """Patterns of the files it applies to; empty for all."""
     parent: Path | None = None
-    """The file that brings it in."""
+    """The file that imports it."""
     is_rule: bool = False
-    """Whether it lies in a folder of rules."""
+    """Whether it is in a `rules` folder."""
 
     @property
     def is_stripped(self) -> bool:
-        """Whether something of the file is not told."""
+        """Whether parts of the file are left out."""
         return self.content != self.raw
 
     @property
     def text(self) -> str:
-        """How it is told before all else."""
+        """The text shown before all others."""
         return (
             f"Contents of {self.path} ({KIND_DESCRIPTIONS[self.kind]}):\n\n{self.content.strip()}"
         )
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What the log keeps of one that came into play within a session."""
+        """What the log keeps of a file that became active during a session."""
         fields: dict[str, Any] = {
             "path": str(self.path),
             "type": self.kind,
@@ -100,7 +100,7 @@ class Instruction:
 
 MAX_IMPORT_DEPTH = 4
 MAX_FILE_BYTES = 1_000_000
-"""Of one file: what is longer is no instruction."""
+"""Files larger than this are ignored."""
 MAX_FILES = 500
 IMPORT = re.compile(r"(?:^|\s)@((?:[^\s\\]|\\ )+)")
 IMPORT_PATH = re.compile(r"\./|~/|/.|[A-Za-z0-9._-]")
@@ -110,20 +110,20 @@ NON_TEXT_SUFFIXES = BINARY_SUFFIXES | frozenset(IMAGE_SUFFIXES) | {".pdf"}
 
 @dataclass(slots=True)
 class InstructionReader:
-    """Reads files of instructions, each once."""
+    """Reads instruction files, each once."""
 
     root: Path
-    """Where the session works: what a project brings in lies in it."""
+    """The workspace: a project's imports must be inside it."""
     home: Path | None = None
     secrets: tuple[str, ...] = field(default=(), repr=False)
     notices: list[str] = field(default_factory=list)
-    """What a person should know: files that were left out, and why."""
+    """Messages for the user: files that were left out, and why."""
     _known: set[Path] = field(default_factory=set)
 
     def read(
         self, path: Path, kind: InstructionKind, *, is_rule: bool = False
     ) -> list[Instruction]:
-        """Return what a file says, if there is one, and behind it what it brings in."""
+        """Return an instruction file, if it exists, followed by its imports."""
         found: list[Instruction] = []
         waiting: list[tuple[Path, Path | None, int]] = [(path, None, 0)]
         while waiting and len(self._known) < MAX_FILES:
@@ -163,7 +163,7 @@ class InstructionReader:
             return None
 
     def _find_imports(self, instruction: Instruction) -> list[Path]:
-        """Return the files that one names, but for what a project has no business with."""
+        """Return the files it imports; a project's files may only import from the project."""
         found = []
         for name in find_imports(instruction.content):
             if name.startswith("~/"):
@@ -196,7 +196,7 @@ def find_imports(text: str) -> list[str]:
 
 
 def strip_comments(text: str) -> str:
-    """Return a text without the remarks that stand for themselves, outside of code."""
+    """Return a text without HTML comments on lines of their own, outside of code."""
     if "<!--" not in text:
         return text
     lines = text.splitlines(keepends=True)
@@ -217,7 +217,7 @@ def _get_parser() -> Any:
 
 
 def expand_braces(listed: Collection[str]) -> tuple[str, ...]:
-    """Return patterns of paths, those with alternatives as one each."""
+    """Return path patterns with alternatives in braces expanded."""
     found: list[str] = []
     waiting = [*reversed([*listed])]
     while waiting and len(found) < MAX_FILES:
@@ -241,21 +241,21 @@ MAIN_FILE, LOCAL_FILE, CLAUDE_FOLDER, RULES_FOLDER = (
 
 @dataclass(frozen=True, slots=True)
 class ProjectScope:
-    """Where a session works, and where the person keeps what is their own."""
+    """The workspace of a session and the user's own configuration."""
 
     root: Path
     configuration: Path | None = None
     home: Path | None = None
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """What is hidden wherever it stands."""
+    """Values hidden wherever they appear."""
 
     def new_reader(self) -> InstructionReader:
-        """Return whoever reads instructions here."""
+        """Return a reader for instructions here."""
         return InstructionReader(self.root, self.home, self.secrets)
 
 
 def load_instructions(grounds: ProjectScope, reader: InstructionReader) -> list[Instruction]:
-    """Return what counts for the whole session, in the order in which it is told."""
+    """Return the instructions that apply to the whole session, in order."""
     found: list[Instruction] = []
     if own := grounds.configuration:
         found += reader.read(own / MAIN_FILE, "User")
@@ -273,7 +273,7 @@ def load_instructions(grounds: ProjectScope, reader: InstructionReader) -> list[
 def load_nested_instructions(
     grounds: ProjectScope, path: Path, reader: InstructionReader
 ) -> list[Instruction]:
-    """Return what counts for a file that is read or written, beyond what counts anyway."""
+    """Return the instructions for a file that was read or written, beyond those of the session."""
     found: list[Instruction] = []
     if own := grounds.configuration:
         rules = _load_rules(own / RULES_FOLDER, "User", reader)
@@ -292,7 +292,7 @@ def load_nested_instructions(
 
 
 def _folders_between(root: Path, path: Path) -> list[Path]:
-    """Return the directories that lead from one, which is left out, to a file."""
+    """Return the directories from one (excluded) down to a file."""
     if not path.is_relative_to(root):
         return []
     names = path.parent.relative_to(root).parts
@@ -314,7 +314,7 @@ def _select_for_file(path: Path, base: Path, rules: list[Instruction]) -> list[I
 def _load_rules(
     folder: Path, kind: InstructionKind, reader: InstructionReader
 ) -> list[Instruction]:
-    """Return the rules in a folder and those below it, by name."""
+    """Return the rules below a folder, by name."""
     found: list[Instruction] = []
     count = 0
     for place, folders, names in os.walk(folder):
@@ -341,48 +341,50 @@ REMOVED = "Instructions no longer present: {}"
 
 
 def render_instructions(files: Sequence[Instruction]) -> str:
-    """Return instructions as the model is told them."""
+    """Return instructions as text for the model."""
     return wrap_reminder("\n\n".join([PREAMBLE, *(instruction.text for instruction in files)]))
 
 
 class SessionInstructions:
-    """Tells a session what counts where it works."""
+    """Sends a session the instructions that apply where it works."""
 
     def __init__(self, writer: SessionWriter, context: LiveContext, grounds: ProjectScope) -> None:
         self._writer = writer
         self._context = context
         self._scope = grounds
         self._written_since: str | None = None
-        """The first message that was sent when they were told last: while it is, they are."""
+        """The first message in context when they were last sent: they are known while it is still
+        sent.
+        """
         self._touched: dict[Path, None] = {}
         self._written: dict[str, str] = {}
-        """What was told that no line of the log says, in the older form."""
+        """Instructions sent in the older format, which has no log line for them."""
         self.notices: list[str] = []
 
     @property
     def is_in_system_prompt(self) -> bool:
-        """Whether the model is told beside the log: the older form has no line for it."""
+        """Whether they are in the system prompt: the older format has no line for them."""
         return self._writer.setting.is_older
 
     def for_agent(self, writer: SessionWriter, context: LiveContext) -> "SessionInstructions":
-        """Return the same for the log of an agent, which was told nothing yet."""
+        """Return the same for an agent's log, where nothing was sent yet."""
         return SessionInstructions(writer, context, self._scope)
 
     def load(self) -> list[Instruction]:
-        """Read what counts for the whole session."""
+        """Load the instructions of the whole session."""
         reader = self._scope.new_reader()
         found = load_instructions(self._scope, reader)
         self.notices = reader.notices
         return found
 
     def note_file(self, path: Path) -> None:
-        """Take note of a file that was read or written."""
+        """Note that a file was read or written."""
         self._touched[path] = None
 
     def write(self) -> list[str]:
-        """Tell with a prompt what counts for the whole session, unless the model knows it.
+        """Write the session's instructions with a prompt, unless the model knows them.
 
-        Returns what a person should know of it.
+        Return messages for the user.
         """
         first = self._context.records[0].uuid
         if first != self._written_since and not self._writer.setting.is_older:
@@ -412,7 +414,7 @@ class SessionInstructions:
             self._log_attachment(fields | why, wrap_reminder("\n\n".join(parts)))
 
     def write_nested(self) -> None:
-        """Tell what counts for the files that were read or written since the last time."""
+        """Write the instructions for files that were read or written since the last time."""
         touched, self._touched = [*self._touched], {}
         known: dict[str, str] | None = None
         for path in touched:
@@ -443,7 +445,7 @@ class SessionInstructions:
         self._writer.attachment(attachment, words, is_of_turn=True)
 
     def _find_known(self) -> dict[str, str] | None:
-        """Return what the model was told last of each file, None where it was told nothing."""
+        """Return what the model last saw of each file, None for a removed one."""
         known: dict[str, str] | None = None
         for attachment in self._context.iter_attachments(INSTRUCTIONS_TYPE):
             known = known if known and attachment.get("changed") else {}

@@ -56,38 +56,38 @@ __all__ = ["Server", "SessionServers", "load_servers"]
 ServerSource: TypeAlias = Literal["user", "project", "local"]
 ServerState: TypeAlias = Literal["starting", "ready", "failed", "ended", "unapproved", "off"]
 MAX_TOOL_NAME = 128
-"""Letters of a tool's name that the API takes."""
+"""Length of a tool name that the API accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """How a server is reached: a command that is run, or an address."""
+    """How to reach a server: a command or a URL."""
 
     name: str
     source: ServerSource
     path: Path
-    """The file that says it."""
+    """The file that configures it."""
     command: str = ""
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     is_approved: bool = True
-    """Whether it may be started; those of a project wait for leave."""
+    """Whether it may be started; a project's servers need approval."""
 
     @property
     def where(self) -> str:
-        """What is run or asked, as a person is entry."""
+        """Its command or URL, as shown to the user."""
         return self.url or " ".join([self.command, *self.arguments])
 
 
 def sanitize_name(text: str) -> str:
-    """Return a text as it stands in names of tools."""
+    """Return a text with the characters that tool names allow."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", text)
 
 
 def tool_name(server: str, tool: str) -> str:
-    """Return the name by which the model calls a tool of a server."""
+    """Return the model's name for a tool of a server."""
     return f"mcp__{sanitize_name(server)}__{sanitize_name(tool)}"[:MAX_TOOL_NAME]
 
 
@@ -183,24 +183,24 @@ def load_servers(
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 MAX_INVALID_LINES = 1000
-"""Lines that are no messages before a server is given up."""
+"""Lines that are not messages after which a server is given up."""
 MAX_STDERR_KEPT = 2000
-"""Bytes of the error output that are kept."""
+"""Bytes of error output that are kept."""
 EXIT_TIMEOUT = 0.5
-"""Seconds that a server may take to end once nobody speaks to it."""
+"""Seconds a server has to exit after its input is closed."""
 
 
 class StdioServer:
-    """A server that runs, and what it said last on its error output."""
+    """A running server and the end of its error output."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self.stderr_tail = b""
         self.error = ""
-        """What was wrong with what it said."""
+        """What was wrong with its output."""
 
     async def read(self, into: Any, parse: Any) -> None:
-        """Hand on what it says, until it ends or says too much."""
+        """Forward its messages until it exits or sends too much."""
         assert self.process.stdout
         garbage = 0
         async with into:
@@ -221,7 +221,7 @@ class StdioServer:
             self.error = "what it says is no message"
 
     async def write(self, source: Any) -> None:
-        """Tell it what is to be entry."""
+        """Send it the client's messages."""
         assert self.process.stdin
         with suppress(OSError):
             async for item in source:
@@ -230,20 +230,20 @@ class StdioServer:
                 await self.process.stdin.drain()
 
     async def read_stderr(self) -> None:
-        """Keep the end of what it says on its error output."""
+        """Keep the end of its error output."""
         assert self.process.stderr
         while data := await self.process.stderr.read(4096):
             self.stderr_tail = (self.stderr_tail + data)[-MAX_STDERR_KEPT:]
 
     async def stop(self) -> None:
-        """End it with all that it started: first by silence, then by force."""
+        """Stop it and its process group: first by closing its input, then by force."""
         assert self.process.stdin
         self.process.stdin.close()
         with suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), EXIT_TIMEOUT)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        # With output that nobody reads it counts as running until its pipes are closed.
+        # A process whose output nobody reads counts as running until its pipes are closed.
         self.process._transport.close()  # type: ignore[attr-defined]
         with suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), EXIT_TIMEOUT)
@@ -253,7 +253,7 @@ class StdioServer:
 async def run_stdio_server(
     server: Server, cwd: Path, environment: Mapping[str, str]
 ) -> AsyncIterator[tuple[Any, Any, StdioServer]]:
-    """Run a server; gives the streams that the SDK speaks over."""
+    """Run a server; yield the streams for the SDK."""
     import anyio
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
@@ -289,18 +289,18 @@ async def run_stdio_server(
 
 
 START_TIMEOUT = 30.0
-"""Seconds that a server may take to be ready."""
+"""Seconds a server has to become ready."""
 CALL_TIMEOUT = 1800.0
-"""Seconds that a call may take."""
+"""Seconds a call may take."""
 LEAVE_TIMEOUT = 10.0
-"""Seconds that a server whose connection is closed may take to be gone."""
+"""Seconds a server has to exit after its connection is closed."""
 CONNECTION_CLOSED = "Connection closed"
 MAX_TOOLS = 200
 MAX_PAGES = 50
 
 
 class Connection:
-    """A server, and the session with it."""
+    """A connection to a server."""
 
     def __init__(
         self,
@@ -313,10 +313,10 @@ class Connection:
         self.server = server
         self.state: ServerState = "starting" if server.is_approved else "unapproved"
         self.error = ""
-        """Why it is not there."""
+        """Why it failed."""
         self.instructions = ""
         self.tools: list[Mapping[str, Any]] = []
-        """What it offers, as the protocol says it."""
+        """Its tools, as the protocol describes them."""
         self._cwd = cwd
         self._environment = environment
         self._start_timeout = start_timeout
@@ -326,18 +326,18 @@ class Connection:
         self._leave = asyncio.Event()
 
     def start(self) -> None:
-        """Begin to reach it."""
+        """Start connecting."""
         if self._task is None or self._task.done():
             self.state, self.error = "starting", ""
             self._ready, self._leave = asyncio.Event(), asyncio.Event()
             self._task = asyncio.ensure_future(self._run())
 
     async def wait_settled(self) -> None:
-        """Wait until it is ready, or is given up."""
+        """Wait until it is ready or has failed."""
         await self._ready.wait()
 
     async def close(self) -> None:
-        """End the session, and the server with it."""
+        """Close the session and stop the server."""
         self._leave.set()
         if self._task:
             self._task.cancel()
@@ -345,7 +345,7 @@ class Connection:
         self.state = "off"
 
     async def call(self, tool: str, given: Mapping[str, Any], progress: Any) -> Mapping[str, Any]:
-        """Call a tool, and returns what comes of it, as the protocol says it."""
+        """Call a tool; return the protocol's result."""
         if self.state == "ended":
             self.start()
         await self.wait_settled()
@@ -366,7 +366,7 @@ class Connection:
             result = calling.result()
         except MCPError as error:
             if error.error.message == CONNECTION_CLOSED:
-                # the old session has to be left before the next call begins another
+                # the old session must be closed before the next call opens another
                 self._leave.set()
                 if self._task:
                     await asyncio.wait({self._task}, timeout=LEAVE_TIMEOUT)
@@ -382,7 +382,7 @@ class Connection:
         return f"{CONNECTION_CLOSED}: {self.error}" if self.error else CONNECTION_CLOSED
 
     async def _run(self) -> None:
-        """Hold the session, from its beginning to its end, and notes what became of it."""
+        """Own the session from start to end, and note how it ended."""
         try:
             await self._run_session()
             self.state = "ended"
@@ -435,7 +435,7 @@ class Connection:
                 break
 
     async def _wait_until_gone(self, pipe: Any) -> None:
-        """Wait until it is left, or the server ends by itself."""
+        """Wait until it is closed or the server exits."""
         if pipe is None:
             await self._leave.wait()
             return
@@ -465,7 +465,7 @@ class Connection:
 
 
 def check_installed() -> None:
-    """Make sure that the SDK is there."""
+    """Raise UserError if the SDK is not installed."""
     try:
         import mcp  # noqa: F401
     except ImportError:
@@ -475,7 +475,7 @@ def check_installed() -> None:
 
 
 def _describe_exit(pipe: Any) -> str:
-    """Return what is known of why a server is gone."""
+    """Return why a server exited, as far as known."""
     if pipe is None:
         return ""
     lines = pipe.stderr_tail.decode(errors="replace").strip().splitlines()
@@ -491,7 +491,7 @@ def _describe_error(error: BaseException, server: Server, seconds: float) -> str
 
 
 MAX_RESULT_LENGTH = 100_000
-"""What the model is entry of one result: about 25,000 tokens."""
+"""Characters of a result that the model gets: about 25,000 tokens."""
 RESULT_TOO_LONG = """\
 Error: result ({letters:,} characters across {lines:,} lines) exceeds maximum allowed tokens. \
 Output has been saved to {path}.
@@ -513,14 +513,14 @@ state which portion you could not read and why, and proceed.
 
 @dataclass(frozen=True, slots=True)
 class ResultConverter:
-    """Makes outcomes of what one server returns."""
+    """Converts results of a server to outcomes."""
 
     server: str
     folder: Path | None
-    """Where what does not fit goes."""
+    """The folder for results that are too long."""
 
     def convert(self, tool: str, name: str, result: Mapping[str, Any]) -> Outcome:
-        """Return what became of a call, by what the protocol says of it."""
+        """Return the outcome of a call."""
         blocks = [
             item for part in result.get("content") or () for item in self._convert_block(part)
         ]
@@ -550,7 +550,7 @@ class ResultConverter:
     def _fit(
         self, tool: str, text: str, content: Any, form: str, meta: Mapping[str, Any]
     ) -> Outcome:
-        """Return what fits; else where the whole of it lies."""
+        """Return a text that fits; if it is too long, the path of a file with all of it."""
         if len(text) <= MAX_RESULT_LENGTH:
             return Outcome(content, content, fields=meta)
         stamp = round(time.time() * 1000)
@@ -631,16 +631,16 @@ def _decode_base64(data: object) -> bytes | None:
 
 
 MAX_DESCRIPTION = 2048
-"""Letters of a description: what is longer is cut."""
+"""Longest description; longer ones are cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
-    """Something that a server does."""
+    """A tool of a server."""
 
     connection: Connection
     spec: Mapping[str, Any]
-    """What the server says of it."""
+    """The server's description of it."""
     name: str
 
     @property
@@ -650,18 +650,18 @@ class ServerTool:
 
     @property
     def own_name(self) -> str:
-        """What the server calls it."""
+        """The server's name for it."""
         return str(self.spec["name"])
 
     @property
     def is_read_only(self) -> bool | None:
-        """Whether the server says that nothing is changed by it, None where it says nothing."""
+        """Whether the server says that it changes nothing; None if it does not say."""
         hint = (self.spec.get("annotations") or {}).get("readOnlyHint")
         return hint if isinstance(hint, bool) else None
 
     @property
     def effect(self) -> Effect:
-        """What it does at most; what may change something is done alone."""
+        """The most it may do; tools that may change something run alone."""
         return "network" if self.is_read_only else "execute"
 
     @property
@@ -671,11 +671,11 @@ class ServerTool:
         return {"name": self.name, "description": cut, "input_schema": self.spec["inputSchema"]}
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Take arguments as they are: the server checks them."""
+        """Accept any arguments: the server checks them."""
         return Proposal(self.name, arguments, self.effect, f"{self.server} - {self.own_name}")
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Have the server do it."""
+        """Call it on the server."""
         begun = monotonic()
         about = {"serverName": self.server, "toolName": self.own_name}
 
@@ -694,18 +694,18 @@ class ServerTool:
         return replace(outcome, fields={**outcome.fields, **self._read_only_fields(outcome)})
 
     def _read_only_fields(self, outcome: Outcome) -> Mapping[str, Any]:
-        """What the line of a result says of whether it only read."""
+        """Return the log fields that say whether a call was read-only."""
         if outcome.is_error or self.is_read_only:
             return {}
         return {"mcp_call_not_read_only": "no_hint" if self.is_read_only is None else "hint_false"}
 
 
 START_PATIENCE = 5.0
-"""Seconds that the first prompt waits for servers; those that come later join then."""
+"""Seconds the first prompt waits for servers; slower ones join later."""
 
 
 class SessionServers:
-    """Holds the servers, and puts their tools among those of the session."""
+    """The servers of a session, and their tools among the session's tools."""
 
     def __init__(
         self,
@@ -732,7 +732,7 @@ class SessionServers:
 
     @property
     def instructions(self) -> dict[str, str]:
-        """What servers that are ready say of themselves."""
+        """The instructions of servers that are ready."""
         ready = (
             connection
             for connection in self.connections
@@ -741,7 +741,7 @@ class SessionServers:
         return {connection.server.name: connection.instructions for connection in ready}
 
     async def start(self) -> list[str]:
-        """Start them once and wait a while; return what the user should know."""
+        """Start them once and wait a while; return messages for the user."""
         if not self._is_started:
             self._is_started = True
             approved = [item for item in self.connections if item.server.is_approved]
@@ -753,7 +753,7 @@ class SessionServers:
                     )
             try:
                 if approved:
-                    await asyncio.to_thread(check_installed)  # it takes seconds to load
+                    await asyncio.to_thread(check_installed)  # importing it takes seconds
                     await self._connect_all(approved)
             except MissingExtra as error:
                 self._notices.append(f"MCP servers skipped: {error.message}")
@@ -769,7 +769,7 @@ class SessionServers:
                 self._notices.append(f"the server '{item.server.name}' is not ready yet")
 
     async def _connect(self, connection: Connection) -> None:
-        """Reache a server, and offers its tools once it is there."""
+        """Connect to a server and add its tools when it is ready."""
         connection.start()
         await connection.wait_settled()
         if connection.state != "ready":
@@ -797,7 +797,7 @@ class SessionServers:
         return bool({name, server, f"{server}__*"} & self._forbidden)
 
     async def approve(self, name: str) -> str:
-        """Start a server that waited for leave; returns what is entry of it."""
+        """Start a server that needed approval; return the message for the user."""
         found = next(
             (connection for connection in self.connections if connection.server.name == name), None
         )
@@ -812,7 +812,7 @@ class SessionServers:
         return f"{name} is ready, with {len(found.tools)} tools"
 
     async def close(self) -> None:
-        """End all of them."""
+        """Close all connections."""
         for task in self._connecting:
             task.cancel()
         await asyncio.gather(*self._connecting, return_exceptions=True)

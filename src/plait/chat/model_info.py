@@ -1,27 +1,27 @@
-"""Context windows of models, and the short names by which they are called."""
+"""Context windows of models, and their short names."""
 
 import re
 from typing import NamedTuple
 
 LONG_CONTEXT_SUFFIX = "[1m]"
-"""How the client writes that a model runs with its long context."""
+"""The client's mark for a model with its long context."""
 SUMMARY_RESERVE = 20_000
-"""Tokens that are kept free for a summary."""
+"""Tokens reserved for a summary."""
 COMPACTION_MARGIN = 13_000
-"""Tokens before that at which room is made, so that a turn can still go on."""
+"""Tokens before that at which the context is compacted, so that a turn can still finish."""
 
 
 class Capacity(NamedTuple):
-    """What a model takes and gives."""
+    """Limits of a model."""
 
     window: int
-    """Tokens of a request and its answer."""
+    """Tokens of a request and its answer together."""
     max_output: int
     """Tokens of an answer."""
 
     @property
     def compaction_threshold(self) -> int:
-        """From how many tokens on a conversation is summed up."""
+        """The number of tokens at which a conversation is compacted."""
         return self.window - min(self.max_output, SUMMARY_RESERVE) - COMPACTION_MARGIN
 
 
@@ -30,9 +30,9 @@ class ContextFill(NamedTuple):
 
     tokens: int
     window: int
-    """Tokens that the model takes at most."""
+    """The most tokens the model accepts."""
     compaction_threshold: int
-    """Tokens from which the conversation is replaced by a summary."""
+    """The number of tokens at which the conversation is compacted."""
 
 
 SMALL_WINDOW, LARGE_WINDOW = 200_000, 1_000_000
@@ -50,7 +50,7 @@ DEFAULT_CAPACITY = Capacity(SMALL_WINDOW, 32_000)
 
 
 def get_capacity(model: str) -> Capacity:
-    """Return what a model takes and gives; one that is not known is taken for a small one."""
+    """Return the limits of a model; an unknown one is assumed to be small."""
     found = next(
         (capacity for name, capacity in CAPACITIES if name.search(model)), DEFAULT_CAPACITY
     )
@@ -65,7 +65,7 @@ ALIASES = {
 
 
 def resolve_alias(name: str) -> str:
-    """Return the name of a model that is meant; what is no short one is taken as it is."""
+    """Return the full name of a model; names that are not aliases are returned unchanged."""
     return ALIASES.get(name.strip().casefold(), name.strip())
 
 
@@ -76,9 +76,9 @@ NEWEST_VERSION = "5-5"
 
 
 def resolve_agent_model(name: str, session_model: str) -> str:
-    """Return the model that a name means for a session: a family, a whole name, or its own.
+    """Return the model for an agent: a family, a full name, or the session's own.
 
-    A family is taken in the version of the session's model, so that both are of one time.
+    A family means the version that matches the session's model.
     """
     if name == INHERIT:
         return session_model

@@ -1,4 +1,4 @@
-"""Models: the Messages API, a script, a replayed session.
+"""Models: the Messages API, a script, a recorded session.
 
 A script is a TOML or JSON file:
 
@@ -10,17 +10,20 @@ A script is a TOML or JSON file:
     thinking = "Short."
     text = "A title and nothing else."
 
-    [[rules]]                                   a prompt with these words has answers of its own
+    [[rules]]                                   answers for prompts that contain these words
     when = "list the files"
     answers = [{ calls = [{ name = "Bash", input = { command = "ls" } }] }, { text = "Two." }]
 
-An answer may have `stop_reason`, `usage`, `model`, `pause` (seconds between deltas), `blocks` in the
-place of `thinking`, `text` and `calls`, or an error: `error` (a status), `message`, `retry_after` and
+An answer may have `stop_reason`, `usage`, `model`, `pause` (seconds between deltas), `blocks` in
+the
+place of `thinking`, `text` and `calls`, or an error: `error` (a status), `message`, `retry_after`
+and
 `after` (deltas that come first). The last answer of a rule repeats; when no rule matches and no
 answer is left, `otherwise` is used.
 
-A replay gives each prompt the answers of the next recorded prompt, whatever it says; the calls in
-them are run anew. Prompts without an answer, and sub-agents, are skipped.
+A replay gives each prompt the answers of the next recorded prompt, whatever it says; their tool
+calls
+are executed again. Prompts without an answer, and sub-agents, are skipped.
 """
 
 import asyncio
@@ -64,35 +67,35 @@ __all__ = ["MessagesApi", "ReplayModel", "Reply", "ScriptModel", "stream_reply"]
 
 
 DELTA_LENGTH = 24
-"""Letters that come at once."""
+"""Characters in one delta."""
 LETTERS_PER_TOKEN = 4
 DELTA_KINDS: dict[str, tuple[DeltaKind, ...]] = {
     "text": ("text",),
     "thinking": ("thinking", "signature"),
     "tool_use": ("input",),
 }
-"""The parts of a block that stream, which are also the names of its fields."""
+"""The streamed fields of a block, by its type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer that is there as a whole before it is asked for."""
+    """An answer that is complete before it is requested."""
 
     content: tuple[Block, ...] = ()
     stop_reason: str | None = "end_turn"
     usage: Mapping[str, Any] = field(default_factory=dict)
     model: str | None = None
     pause: float = 0
-    """Seconds between its pieces."""
+    """Seconds between its chunks."""
     error: ModelError | None = None
-    """What comes instead, or once `fault_after` pieces are out."""
+    """An error sent instead, or after `fault_after` chunks."""
     error_after: int = 0
 
 
 async def stream_reply(
     reply: Reply, request: Request, message: str
 ) -> AsyncGenerator[StreamEvent, None]:
-    """Yield the pieces of a reply, as far as it goes."""
+    """Yield the chunks of a reply."""
     for number, piece in enumerate(_iter_events(reply, request, message)):
         if reply.error and number >= reply.error_after:
             raise reply.error
@@ -135,13 +138,13 @@ DELTAS: dict[str, tuple[DeltaKind, str]] = {
     "input_json_delta": ("input", "partial_json"),
 }
 STATUSES = {"rate_limit_error": 429, "api_error": 500, "overloaded_error": 529}
-"""The status that an error would have had, had it come before the stream."""
+"""The HTTP status an error would have had before the stream began."""
 CONNECTION_REFUSED = "Connection refused — a firewall or proxy may be blocking it (ECONNREFUSED)"
 TIMED_OUT = "Request timed out"
 
 
 class MessagesApi:
-    """The API itself, or whoever speaks like it."""
+    """The Messages API, or a server that speaks it."""
 
     def __init__(
         self,
@@ -159,7 +162,7 @@ class MessagesApi:
         self._client: Any = None
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
-        """Answer a request piece by piece; nothing is tried twice here."""
+        """Stream the answer to a request; retries are up to the caller."""
         pieces = EventParser()
         async with aclosing(self._iter_events(request, pieces)) as events:
             async for event in events:
@@ -169,7 +172,7 @@ class MessagesApi:
     async def _iter_events(
         self, request: Request, pieces: "EventParser"
     ) -> AsyncGenerator[Event, None]:
-        import anthropic as sdk  # loaded here: most sessions start faster than it loads
+        import anthropic as sdk  # imported late: most sessions start faster than the SDK loads
 
         body: dict[str, Any] = {
             "model": request.model,
@@ -203,13 +206,13 @@ class MessagesApi:
             raise
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._client is not None:
             await self._client.close()
             self._client = None
 
     def _make_error(self, error: Any, request: str | None) -> ModelError:
-        """Return what an error of the SDK means."""
+        """Return the `ModelError` for an error of the SDK."""
         from anthropic import APIConnectionError
 
         if isinstance(error, APIConnectionError):
@@ -238,7 +241,7 @@ class MessagesApi:
 
 
 class EventParser:
-    """Events of a stream to its pieces, with what has to be put together for them."""
+    """Parses stream events, assembling blocks."""
 
     def __init__(self) -> None:
         self.request: str | None = None
@@ -248,7 +251,7 @@ class EventParser:
         self._delta: Event = {}
 
     def parse(self, event: Event) -> Iterator[StreamEvent]:
-        """Yield what an event brings; kinds that are not known bring nothing."""
+        """Yield the chunks of an event; unknown kinds have none."""
         match event.get("type"):
             case "message_start":
                 message = event["message"]
@@ -301,12 +304,12 @@ class EventParser:
 
 
 def _check_api_options(model: str, key: str | None, base_url: str | None) -> None:
-    """Raise the error that a first request would end with, as far as it can be foreseen.
+    """Raise the error with which the first request would fail, as far as it can be predicted.
 
-    A prompt is logged before it is sent: what fails only then leaves it in the session, and a retry
-    adds another one.
+    A prompt is logged before it is sent: an error found only then would leave it in the session,
+    and every retry would add another.
     """
-    if find_spec("anthropic") is None:  # loading it takes most of a second
+    if find_spec("anthropic") is None:  # importing the SDK takes most of a second
         raise MissingExtra("the Anthropic SDK is not installed", "`pip install 'plait[agent]'`")
     if not key:
         raise UserError("no API key", "`--demo` shows a session without one")
@@ -348,7 +351,7 @@ def _make_connection_error(error: Exception) -> ModelError:
 
 
 def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return how long the server asks to wait."""
+    """Return the seconds the server asks to wait."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             return float(headers[name]) / unit
@@ -376,7 +379,7 @@ DEFAULT_ANSWER = {"text": "The script has no more answers."}
 
 
 class ScriptModel:
-    """Answers as a script says."""
+    """A model that answers from a script."""
 
     def __init__(
         self, script: Mapping[str, Any], *, name: str = "script", random: Random | None = None
@@ -400,7 +403,7 @@ class ScriptModel:
 
     @classmethod
     def from_file(cls, path: Path) -> "ScriptModel":
-        """Return the model of a script in JSON or TOML."""
+        """Return the model for a script file in JSON or TOML."""
         return cls(_parse_file(path), name=f"script:{path.name}")
 
     def _iter_answers(self) -> Iterator[Any]:
@@ -410,7 +413,7 @@ class ScriptModel:
             yield from _get_list(rule, "answers")
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
-        """Answer a request as the script says."""
+        """Stream the next answer of the script."""
         reply = self._build_reply(self._choose_answer(request.messages))
         async for piece in stream_reply(reply, request, self._ids.message()):
             yield piece
@@ -423,10 +426,10 @@ class ScriptModel:
         return answer
 
     def _find_rule_answer(self, messages: Sequence[Message]) -> Mapping[str, Any] | None:
-        """Return the answer of the first rule that names the newest prompt, by the step."""
+        """Return the answer for this step from the first rule that matches the newest prompt."""
         step = 0
         for message in reversed(messages):
-            if message["role"] != "user":  # what a hook or a reminder says is no prompt
+            if message["role"] != "user":  # texts of hooks and reminders are not prompts
                 step += message["role"] == "assistant"
                 continue
             words = "\n".join(_iter_texts(message))
@@ -463,7 +466,7 @@ class ScriptModel:
 
 
 def holds_results(message: Message) -> bool:
-    """Return whether a message gives back what came of calls."""
+    """Return whether a message contains tool results."""
     content = message["content"]
     return not isinstance(content, str) and any(
         block.get("type") == "tool_result" for block in content
@@ -524,14 +527,14 @@ INTERRUPTED = "[Request interrupted by user"
 
 @dataclass(slots=True)
 class RecordedTurn:
-    """What was asked at once, and what was answered to it, one step after the other."""
+    """A recorded prompt and its answers, step by step."""
 
     prompts: list[str] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
 
 
 class ReplayModel:
-    """Answers as a session was answered."""
+    """A model that repeats the answers of a recorded session."""
 
     def __init__(self, path: Path, *, pause: float = 0, random: Random | None = None) -> None:
         self.name = f"replay:{path.stem}"
@@ -545,11 +548,11 @@ class ReplayModel:
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        """What was asked, for whoever wants to ask it again."""
+        """The recorded prompts."""
         return tuple("\n".join(turn.prompts) for turn in self._turns)
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
-        """Answer with the next recorded answer of the turn, or of the next one."""
+        """Stream the next recorded answer of the turn, or the first of the next turn."""
         async for piece in stream_reply(self._next_reply(request), request, self._ids.message()):
             yield piece
 
@@ -562,7 +565,7 @@ class ReplayModel:
             raise ModelError(REPLAY_ENDED, kind="replay")
         replies = self._turns[self._next_turn - 1].replies
         self._next_step += 1
-        if self._next_step > len(replies):  # it was stopped there
+        if self._next_step > len(replies):  # the recording was stopped there
             return Reply(({"type": "text", "text": TURN_ENDED},))
         reply = replies[self._next_step - 1]
         content = tuple(
@@ -575,7 +578,7 @@ class ReplayModel:
 def _iter_turns(records: Iterable[Record]) -> Iterator[RecordedTurn]:
     turn = RecordedTurn()
     lines: dict[str, list[Record]] = {}
-    """The lines of each answer, by its id."""
+    """Log lines of each answer, by message id."""
     for record in records:
         if record.is_sidechain:
             continue

@@ -1,4 +1,4 @@
-"""Permission checks of tool calls: by rules, by mode, by asking.
+"""Permission checks of tool calls: by rules, by mode, by asking the user.
 
                      default   acceptEdits   plan    dontAsk   bypassPermissions
     read inside      allow     allow         allow   allow     allow
@@ -8,10 +8,10 @@
     command, network ask       ask           ask     deny      allow
 
 Read-only commands count as reads inside. Rules come before the mode, and what they deny stays
-denied in every mode. When nobody can be asked, the answer is no.
+denied in every mode. If nobody can be asked, the call is denied.
 
-Files that make programs run something (git, shell, editor and package manager configuration) are
-asked about in acceptEdits mode too: permission to edit files is no permission to run things.
+Files that make programs run something (configuration of git, shells, editors and package managers)
+need approval in acceptEdits mode too: permission to edit files is not permission to run things.
 """
 
 import asyncio
@@ -53,7 +53,9 @@ FILES = frozenset(
 
 
 def is_sensitive(path: Path) -> bool:
-    """Return whether a file may have something run; on some disks case makes no difference."""
+    """Return whether changing a file may run something; case is ignored because some disks ignore
+    it.
+    """
     *folders, name = (part.casefold() for part in path.parts)
     return name in FILES or name in FOLDERS or not FOLDERS.isdisjoint(folders)
 
@@ -61,7 +63,7 @@ def is_sensitive(path: Path) -> bool:
 BY_MODE = {"reasonType": "mode"}
 BY_READ_ONLY = {"reasonType": "subcommandResults"}
 USER_SOURCES = ("userSettings", "localSettings")
-"""Where a person's own rules stand."""
+"""Sources of the user's own rules."""
 REJECTED_START = REJECTED.partition(" STOP")[0]
 REJECTED_WITH_FEEDBACK = f"{REJECTED_START} To tell you how to proceed, the user said:\n{{}}"
 NOT_GRANTED = "Claude requested permissions to {}, but you haven't granted it yet."
@@ -85,29 +87,29 @@ NOT_ASKED = (
     " were trying to do and why you need this permission. Let the user decide how to proceed."
 )
 REMINDER_DELAY = 6.0
-"""Seconds that a person may take before hooks are told that they are waited for."""
+"""Seconds before hooks are told that the user is being waited for."""
 REJECTED_OUTPUT = "User rejected tool use"
 BY_USER, BY_POLICY = "user-rejected", "permission-rule"
 MISUSE_KIND = "misuse"
-"""Not told in the log: the call was wrong in itself, as the client sees it."""
+"""Denial kind that is not logged: the client treats such calls as invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a call may be done."""
+    """The decision about a call."""
 
     verdict: Verdict
     reason: str = ""
-    """Why not, as the model is told."""
+    """The reason for a denial, as the model gets it."""
     log_fields: Mapping[str, str] = field(default_factory=dict)
-    """What the log says of it: `permissionDecision`."""
+    """The log's `permissionDecision`."""
     denial_kind: str = ""
-    """What kind of denial it is, in the log; empty where nobody was there to ask."""
+    """The kind of denial in the log; empty if nobody could be asked."""
 
 
 @dataclass(slots=True)
 class SessionPermissions:
-    """Says what may be done in a session, and remembers what a person allowed."""
+    """Decides what a session may do, and remembers what the user allowed."""
 
     writer: SessionWriter
     place: Workplace
@@ -117,14 +119,14 @@ class SessionPermissions:
     allow_rules: Sequence[Rule] = ()
     deny_rules: Sequence[Rule] = ()
     ask_rules: Sequence[Rule] = ()
-    """What is asked about in every mode, whatever else allows it."""
+    """Rules whose calls need approval in every mode."""
     hooks: SessionHooks | None = None
     save_rules: Callable[[Sequence[str]], None] | None = None
-    """Writes rules that a person allows for good."""
+    """Saves rules that the user allows permanently."""
     _grants: set[tuple[str, str]] = field(default_factory=set)
 
     def set_mode(self, mode: Mode) -> None:
-        """Go on in another mode; the log says so."""
+        """Switch to another mode and log it."""
         self.mode = mode
         if self.writer.setting.is_older:
             self.writer.setting.permission_mode = mode
@@ -132,7 +134,7 @@ class SessionPermissions:
             self.writer.permission_mode(mode)
 
     def describe(self) -> list[str]:
-        """Return the mode and all rules, for a person."""
+        """Return the mode and all rules as text."""
         kinds = (("allow", self._allow_rules), ("ask", self.ask_rules), ("deny", self.deny_rules))
         lines = [
             f"{kind:<6} {rule.text}  ({rule.source})" for kind, rules in kinds for rule in rules
@@ -142,7 +144,7 @@ class SessionPermissions:
     async def check(
         self, proposal: Proposal, call: str, effect: HookEffect | None = None
     ) -> Ruling:
-        """Decide on a call, given what hooks say of it; it may take as long as a person takes."""
+        """Decide on a call, with the advice of hooks; this may wait for the user."""
         decision = self.decide(proposal)
         if effect and effect.verdict in ("allow", "ask"):
             decision = self._with_advice(decision, effect, proposal)
@@ -160,7 +162,7 @@ class SessionPermissions:
         return self._make_denied(proposal, decision.reason, {"tool_denial_kind": kind}, fields)
 
     def _with_advice(self, decision: Decision, effect: HookEffect, proposal: Proposal) -> Decision:
-        """Return a decision as hooks would have it: no rule that denies or asks gives way."""
+        """Return the decision that hooks advise; rules that deny or ask still win."""
         is_ruled = decision.verdict == "deny" or "ruleSource" in decision.log_fields
         if is_ruled and decision.verdict != "allow":
             return decision
@@ -172,7 +174,7 @@ class SessionPermissions:
         return Decision("ask", reason, {"reasonCode": "hook:PreToolUse"})
 
     async def _ask(self, proposal: Proposal, call: str, decision: Decision) -> Ruling | None:
-        """Ask hooks, then a person; None where there is nobody."""
+        """Ask hooks, then the user; None if there is nobody."""
         code = {name: value for name, value in decision.log_fields.items() if name == "reasonCode"}
         if self.hooks and (found := await self._run_request_hooks(proposal, call, code)):
             return found
@@ -204,10 +206,10 @@ class SessionPermissions:
         finally:
             if waiting:
                 waiting.cancel()
-                await asyncio.wait([waiting])  # a hook that runs is ended with it
+                await asyncio.wait([waiting])  # this also stops a running hook
 
     async def _notify_waiting(self) -> None:
-        """Have hooks told that somebody is waited for, once that takes a while."""
+        """Run the notification hooks if the user takes a while to answer."""
         await asyncio.sleep(REMINDER_DELAY)
         if self.hooks:
             fields = {
@@ -219,7 +221,7 @@ class SessionPermissions:
     async def _run_request_hooks(
         self, proposal: Proposal, call: str, code: Mapping[str, str]
     ) -> Ruling | None:
-        """Return what hooks say in a person's place, None where they say nothing."""
+        """Return the decision of PermissionRequest hooks; None if they make none."""
         if self.hooks is None or not self.hooks.has("PermissionRequest"):
             return None
         effect = await self.hooks.fire_permission_request(
@@ -237,7 +239,7 @@ class SessionPermissions:
         return None
 
     def decide(self, proposal: Proposal) -> Decision:
-        """Return what rules and mode say of a call, and what is told where nobody is asked."""
+        """Return the decision of rules and mode, and the message if nobody can be asked."""
         if found := find_deny_rule(self.deny_rules, proposal, self.place):
             return _deny_by_rule(found, proposal)
         if prompt := find_deny_rule(self.ask_rules, proposal, self.place, looks=False):
@@ -260,7 +262,7 @@ class SessionPermissions:
 
     @property
     def _allow_rules(self) -> Sequence[Rule]:
-        """The rules that allow something, with those of the command that is followed."""
+        """The rules that allow something, including those of the running skill or command."""
         lent = (replace(rule, source="command") for rule in parse_rules(self.place.granted_rules))
         return (*self.allow_rules, *lent)
 
@@ -288,20 +290,20 @@ class SessionPermissions:
         return None
 
     def _may_run_unasked(self, proposal: Proposal) -> bool:
-        """Return whether a command only looks, where nothing is there that may not be looked at."""
+        """Return whether a command only reads, and nothing here is hidden from reading."""
         command = str(proposal.arguments.get("command", ""))
         return not self._hides_files and is_safe_command(command, self.place)
 
     @property
     def _hides_files(self) -> bool:
-        """Whether there are files that may not be read."""
+        """Return whether some files must not be read."""
         return any(rule.tool == "Read" and rule.specifier for rule in self.deny_rules)
 
     def _is_inside(self, proposal: Proposal) -> bool:
         return bool(proposal.paths) and all(map(self.place.contains, proposal.paths))
 
     def _is_sensitive(self, proposal: Proposal) -> bool:
-        """Return whether a change within the workspace may have something run."""
+        """Return whether a change inside the workspace may run something."""
         if proposal.effect != "write" or not self._is_inside(proposal):
             return False
         folders = (self.place.root, *self.place.extra_directories)
@@ -313,11 +315,11 @@ class SessionPermissions:
         )
 
     def _is_ordinary(self, proposal: Proposal) -> bool:
-        """Return whether a call changes files of the workspace that have nothing run."""
+        """Return whether a call only changes ordinary files of the workspace."""
         return self._is_inside(proposal) and not self._is_sensitive(proposal)
 
     def _not_granted(self, proposal: Proposal) -> str:
-        """Return what is told of a call that nobody can be asked about."""
+        """Return the message for a call that nobody can approve."""
         if self._is_sensitive(proposal):
             return SENSITIVE.format(_describe_subject(proposal))
         return NEEDS_APPROVAL if proposal.tool == "Bash" else _describe_missing_grant(proposal)
@@ -331,14 +333,14 @@ class SessionPermissions:
         return "workingDir" if is_outside else "unknown"
 
     def _apply_changes(self, proposal: Proposal, answer: Approval) -> Proposal:
-        """Return a proposal as the person wants it, checked like any other."""
+        """Return a proposal with the user's changes, checked again."""
         if answer.arguments is None:
             return proposal
         meant = self.tools[proposal.tool].propose(answer.arguments, self.place)
         return replace(meant, is_user_modified=True)
 
     def _grant_key(self, proposal: Proposal) -> tuple[str, str]:
-        """Return what is alike: the same command, the same folder, the same host."""
+        """Return the key for similar calls: the same command, folder or host."""
         match proposal.effect:
             case "execute":
                 return proposal.tool, str(proposal.arguments.get("command", proposal.title))
@@ -354,7 +356,7 @@ class SessionPermissions:
     def _make_rejected(
         self, proposal: Proposal, answer: Approval, code: Mapping[str, Any]
     ) -> Ruling:
-        """Return the refusal of a person: with words the model goes on, without it stops."""
+        """Return the user's rejection: with feedback the model continues, without it stops."""
         if not answer.feedback.strip():
             fields = self._fields({"tool_denial_kind": BY_USER}, {})
             return Ruling(False, proposal, REJECTED, REJECTED_OUTPUT, fields, ends_turn=True)
@@ -382,7 +384,7 @@ class SessionPermissions:
         return Ruling(False, proposal, reason, f"Error: {reason}", self._fields(fields, decision))
 
     def _fields(self, fields: Mapping[str, Any], decision: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what the line of the result says; the older form has none of it."""
+        """Return the log fields of a decision; the older format has none."""
         if self.writer.setting.is_older:
             return {}
         return {**fields, **({"permission_decision": {**decision}} if decision else {})}
@@ -405,7 +407,7 @@ def _deny_unasked(proposal: Proposal) -> Decision:
 
 
 def _deny_by_rule(found: Match, proposal: Proposal) -> Decision:
-    """Return that a rule forbids a call, in the words that there are for it."""
+    """Return the denial by a rule, in the client's words."""
     source = found.rule.source
     kind = "subcommandResults" if found.is_by_step else "rule"
     own = {"source": "user_reject"} if source in USER_SOURCES and not found.is_by_step else {}

@@ -21,33 +21,33 @@ NOTIFICATION_FIELDS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is asked of the model, and how it came."""
+    """A prompt and where it came from."""
 
     content: Content
     time: str
     """When it was typed."""
     source: Source = "typed"
     notification: TaskNotification | None = None
-    """What ended in the background, where it is that."""
+    """The background task that ended, for a notification."""
     expansion: Expansion | None = None
-    """What the command makes of it that it names."""
+    """The expansion of the command it names."""
     uuid: str | None = None
-    """The id that its message shall have; None where that is all one."""
+    """The id of its message; None for a new one."""
 
     @property
     def is_from_user(self) -> bool:
-        """Whether a person typed it."""
+        """Whether the user typed it."""
         return self.source in ("typed", "queued")
 
     @property
     def log_content(self) -> Content:
-        """What stands in the log where it begins a turn."""
+        """Its content in the log when it starts a turn."""
         if self.source == "message":
             return FROM_SENDER.format(get_prompt_text(self.content))
         return self.content
 
     def fields(self, *, is_typed: bool) -> dict[str, Any]:
-        """Return what its line says of how it came, by names in Python."""
+        """Return the log fields that say where it came from, by Python names."""
         if self.source == "message":
             return {"is_meta": True, "origin": {"kind": "coordinator"}}
         if self.notification:
@@ -61,13 +61,13 @@ class Prompt:
 
 
 class PromptQueue:
-    """What waits, the first first; each step is logged."""
+    """Queued prompts, oldest first; each step is logged."""
 
     def __init__(self, writer: SessionWriter) -> None:
         self._writer = writer
         self._waiting: deque[Prompt] = deque()
         self.arrived = asyncio.Event()
-        """Set when something comes to wait."""
+        """Set when something is queued."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -78,15 +78,15 @@ class PromptQueue:
         return tuple(prompt.content for prompt in self._waiting if prompt.source == "queued")
 
     def put(self, content: Content) -> None:
-        """Have a prompt wait."""
+        """Queue a prompt."""
         self._add(Prompt(content, self._writer.ids.time(), "queued"))
 
     def put_notification(self, notification: TaskNotification) -> None:
-        """Have news of something that ended wait."""
+        """Queue a notification about something that ended."""
         self._add(Prompt(notification.words, self._writer.ids.time(), "news", notification))
 
     def put_message(self, words: str) -> None:
-        """Have a message to an agent wait; the log of the session does not say so."""
+        """Queue a message to an agent; the session's log does not record it."""
         self._waiting.append(Prompt(words, self._writer.ids.time(), "message"))
         self.arrived.set()
 

@@ -25,16 +25,16 @@ from plait.chat.tools.edit import normalize_arguments
 from plait.write import Response, SessionWriter
 
 FIRST_DELAY, LONGEST_DELAY = 0.5, 32.0
-"""Seconds before the first retry, and before any."""
+"""Seconds before the first retry, and the longest delay."""
 SPREAD = 0.25
 LONGEST_RETRY_AFTER = 6 * 3600.0
-"""Seconds that a server may ask for; beyond, it is as if it had not asked."""
+"""The longest wait in seconds that a server may ask for; longer ones are ignored."""
 
 
 def compute_retry_delay(error: ModelError, attempt: int, random: Random) -> float:
-    """Return the seconds before a retry: what the server asks for, else twice as long each time.
+    """Return the seconds before a retry: what the server asks for, else doubling each time.
 
-    A quarter more or less keeps clients apart that failed together.
+    Jitter of a quarter spreads out clients that failed together.
     """
     prompt = error.retry_after
     if prompt is not None and 0 <= prompt <= LONGEST_RETRY_AFTER:
@@ -60,11 +60,11 @@ TOO_LARGE = (
 )
 CONNECTION = "connection"
 CONTEXT_FULL = "no_room"
-"""There is more to read than the model can, and nothing sums it up."""
+"""The context is full and cannot be compacted."""
 
 
 def is_too_long(error: ModelError) -> bool:
-    """Return whether there was more to read than the model can."""
+    """Return whether the input was too long for the model."""
     return error.status == 413 or (error.status == 400 and TOO_LONG in error.text.lower())
 
 
@@ -105,7 +105,7 @@ def describe_error(error: ModelError, model: str) -> tuple[str, str, Mapping[str
 
 
 def format_error(error: ModelError) -> str:
-    """Return a fault in a line: its status and what the server said."""
+    """Return an error as one line: its status and the server's message."""
     return f"{error.status} {error.text}" if error.status else error.text
 
 
@@ -123,12 +123,12 @@ def log_model_error(writer: SessionWriter, error: ModelError, model: str) -> str
 
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 CACHE_TTL: Final = "5m"
-"""How long the API keeps what a mark of the cache stands behind."""
+"""How long the API caches the content before a cache mark."""
 CONNECTION_DROPPED: Final = "Connection dropped (ECONNRESET)"
 
 
 class ResponseClient:
-    """Asks the model until it answers, or until it is no use."""
+    """Sends requests until one is answered or retrying is useless."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class ResponseClient:
         self._random = random or Random()
 
     async def request(self) -> ResponseLogged:
-        """Return the answer to what was said; raises the last ModelFault where there is none."""
+        """Return the answer to a request; raise the last ModelError if there is none."""
         definitions = [tool.definition for tool in self._runtime.tools.values()]
         request = self._runtime.requests.build(definitions)
         attempt = 0
@@ -200,7 +200,7 @@ class ResponseClient:
 
 
 class ResponseLog:
-    """An answer that is coming in: shown as it comes, logged block by block."""
+    """A streaming answer: shown as it arrives, logged block by block."""
 
     def __init__(self, writer: SessionWriter, emit: Emit, place: Workplace) -> None:
         self._writer = writer
@@ -210,11 +210,11 @@ class ResponseLog:
         self._content: list[Block] = []
         self._started_at: dict[int, float] = {}
         self._open_texts: dict[int, str] = {}
-        """What came of texts that have not ended."""
+        """The text of unfinished blocks."""
         self._finish_event: ResponseFinished | None = None
 
     def add_event(self, piece: StreamEvent) -> None:
-        """Take the next piece."""
+        """Process the next event."""
         match piece:
             case ResponseStarted():
                 self._response = self._writer.response(
@@ -257,7 +257,7 @@ class ResponseLog:
 
     @property
     def _cache_fields(self) -> dict[str, str]:
-        """What the newer version says of the request: how long its beginning is to be kept."""
+        """The newer format's note of how long the request's beginning is cached."""
         return {} if self._writer.setting.is_older else {"prompt_cache_requested": CACHE_TTL}
 
     def _timing_fields(self, block: Block, milliseconds: int) -> dict[str, int]:
@@ -271,7 +271,7 @@ class ResponseLog:
         return {}
 
     def finish(self) -> ResponseLogged:
-        """Log how it ended; raises ModelFault where it did not."""
+        """Log how it ended; raise ModelError if it did not end."""
         response, ended = self._response, self._finish_event
         if response is None or ended is None:
             raise ModelError(
@@ -299,7 +299,7 @@ class ResponseLog:
         )
 
     def break_off(self) -> None:
-        """Log the blocks that came as a whole, and the words that came at all."""
+        """Log the complete blocks, and the text of unfinished ones."""
         if self._response:
             for words in filter(str.strip, self._open_texts.values()):
                 self._content.append({"type": "text", "text": words})
@@ -311,6 +311,6 @@ class ResponseLog:
             self._response.break_off()
 
     def discard(self) -> None:
-        """Drop what came: it is asked for again."""
+        """Discard it: the request is repeated."""
         if self._response:
             self._response.discard()

@@ -1,12 +1,13 @@
 """Rewinding a session to an earlier prompt, files included.
 
-What file F held at prompt P is the backup that the snapshot of P names, or a delta that belongs to
-it; else the first backup after P, since until then the session had not changed F.
+The content of file F at prompt P is the backup named by the snapshot of P, or by an update that
+belongs to it; otherwise the first backup after P, since until then the session had not changed F.
 
-A file is known to hold what a call left in it, or what a backup has. When it holds anything else at
-the next backup, or now, somebody else changed it: a person, or a command. Such a file is kept
-unless overwriting is requested, and then a copy of it is saved. Nothing is written outside of the
-workspace or through a link, whatever a log names.
+The session knows a file's content from its own calls and from backups. If the file differs at the
+next backup, or now, somebody else changed it: the user or a command. Such a file is kept unless
+overwriting is requested, and then a copy of it is saved. Nothing is written outside the workspace
+or
+through a link, whatever a log names.
 """
 
 import os
@@ -43,21 +44,21 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class RewindPoint:
-    """A prompt that one can go back to: it is asked again, or something else in its place."""
+    """A prompt that can be rewound to."""
 
     uuid: str
     text: str
     time: str
     before: str | None
-    """The message that it followed; None where it was the first."""
+    """The message before it; None for the first prompt."""
 
 
 def list_rewind_points(chain: Iterable[Record]) -> list[RewindPoint]:
-    """Return the prompts of a conversation, the oldest first."""
+    """Return the prompts of a conversation, oldest first."""
     found: list[RewindPoint] = []
     known: set[str | None] = {None}
     for record in chain:
-        # what a summary preserved begins with a message that one cannot go back behind
+        # the first message that a compaction preserved has nothing before it to go back to
         if is_human_prompt(record) and record.parent_uuid in known and record.message:
             details = record.message.text, record.timestamp or "", record.parent_uuid
             found.append(RewindPoint(record.uuid or "", *details))
@@ -66,12 +67,12 @@ def list_rewind_points(chain: Iterable[Record]) -> list[RewindPoint]:
 
 
 def chain_before(chain: Sequence[Record], point: RewindPoint) -> list[Record]:
-    """Return the messages that came before a prompt."""
+    """Return the messages before a prompt."""
     return list(takewhile(lambda record: record.uuid != point.uuid, chain))
 
 
 def find_rewind_point(points: Sequence[RewindPoint], name: str) -> RewindPoint:
-    """Return the prompt of a number, the newest being 1, or of the beginning of its id."""
+    """Return the prompt with this number (the newest is 1) or with an id that begins like this."""
     if not points:
         raise UserError("there is no prompt to go back to yet")
     if name.isdecimal() and 1 <= int(name) <= len(points):
@@ -87,30 +88,30 @@ LoadBackup: TypeAlias = Callable[[object], "Kept"]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was kept of a file."""
+    """A backup of a file."""
 
     data: bytes | None
-    """What it held; None where there was none."""
+    """Its content; None if the file did not exist."""
     is_lost: bool = False
-    """Whether the copy is not there any more."""
+    """Whether the copy is missing."""
 
 
 @dataclass(slots=True)
 class FileState:
-    """What a log tells of one file."""
+    """The history of one file in a log."""
 
     target: Kept | None = None
-    """What it held when the prompt was sent; None where nothing says so yet."""
+    """Its content when the prompt was sent; None while unknown."""
     current: bytes | None = None
-    """What the session knows that it holds."""
+    """The content the session expects it to have."""
     is_current_known: bool = False
     is_foreign: bool = False
-    """Whether changed by someone else since the prompt."""
+    """Whether somebody else changed it since the prompt."""
     seen: set[bytes | None] = field(default_factory=set)
-    """What it held at some time: a rewind may have put that back."""
+    """Contents it had earlier: a rewind may have restored one of them."""
 
     def record_backup(self, kept: Kept, *, is_since: bool) -> None:
-        """Take note of what a file held at a backup."""
+        """Note the content of a file at a backup."""
         if kept.is_lost:
             self.is_current_known = False
             return
@@ -125,7 +126,7 @@ class FileState:
 def build_file_states(
     records: Sequence[Record], prompt: str, folder: Path | None, root: Path
 ) -> dict[str, FileState] | None:
-    """Return the files that a session changed, as of a prompt; None where none were kept then."""
+    """Return the files that a session changed, as of a prompt; None without backups for it."""
     load = _make_loader(folder)
     states: dict[str, FileState] = {}
     has_begun = False
@@ -154,17 +155,17 @@ def build_file_states(
 
 
 class Snapshot(NamedTuple):
-    """What was kept of some files."""
+    """Backups of some files at one time."""
 
     message: str | None
-    """Before what was said: the prompt, or the message that calls for a change."""
+    """The message it belongs to: the prompt, or the response that changes a file."""
     prompt: str | None
     backups: Mapping[str, Any]
     time: str
 
 
 def parse_snapshot(record: Record) -> Snapshot | None:
-    """Return what a line says that was kept, None where it says nothing of it."""
+    """Return the snapshot in a line; None if it has none."""
     fields = record.fields
     if record.type == "file-history-snapshot":
         held = as_mapping(fields.get("snapshot"))
@@ -180,7 +181,7 @@ def parse_snapshot(record: Record) -> Snapshot | None:
 
 
 def _iter_in_order(records: Sequence[Record]) -> Iterator[Record | Snapshot]:
-    """Yield messages, and what was kept before each: its line may stand anywhere behind it."""
+    """Yield messages, each after its snapshot: the snapshot's line may come anywhere later."""
     uuids = {record.uuid for record in records if record.uuid}
     before: dict[str | None, list[Snapshot]] = {}
     for record in records:
@@ -195,11 +196,11 @@ def _iter_in_order(records: Sequence[Record]) -> Iterator[Record | Snapshot]:
 
 
 def _make_loader(folder: Path | None) -> LoadBackup:
-    """Return what reads backups; each copy once."""
+    """Return a function that reads backups, each once."""
     read: dict[str, Kept] = {}
 
     def load(backup: object) -> Kept:
-        if backup is None or isinstance(backup, str):  # format: 2.1.29 keeps the text itself
+        if backup is None or isinstance(backup, str):  # format: 2.1.29 stores the text itself
             return Kept(backup.encode() if isinstance(backup, str) else None)
         copy = as_mapping(backup).get("backupFileName")
         if copy is None:
@@ -215,12 +216,12 @@ def _make_loader(folder: Path | None) -> LoadBackup:
 
 
 def is_backup_name(name: str) -> bool:
-    """Return whether a backup has a name that leads nowhere else."""
+    """Return whether a backup's name stays inside its folder."""
     return "/" not in name and "\\" not in name and is_plain_name(name)
 
 
 def _iter_changes(record: Record) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the file that a call changed, with what the log keeps of it."""
+    """Yield the files that a call changed, with what the log says about each."""
     if record.type != "user" or b'"toolUseResult"' not in record.raw:
         return
     output = as_mapping(record.fields.get("toolUseResult"))
@@ -230,7 +231,7 @@ def _iter_changes(record: Record) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _apply_change(output: Mapping[str, Any], state: FileState) -> bytes | None:
-    """Return what a file holds after a call, None where the log does not say."""
+    """Return the content of a file after a call; None if the log does not say."""
     for name in ("content", "updated_file"):
         if isinstance(text := output.get(name), str):
             return text.encode()
@@ -256,13 +257,13 @@ PROBLEM_TEXTS: dict[Problem, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FileRewindStep:
-    """What going back means for a file."""
+    """What a rewind does to one file."""
 
     path: Path
     name: str
-    """As the log has it: from the working directory on."""
+    """Its name in the log, relative to the working directory."""
     current: bytes | None = field(repr=False)
-    """What it holds; None where there is none."""
+    """Its present content; None if it does not exist."""
     target: bytes | None = field(repr=False)
     problem: Problem = ""
 
@@ -275,7 +276,7 @@ class FileRewindStep:
 
     @property
     def changed_lines(self) -> tuple[int, int]:
-        """How many lines come back, and how many go."""
+        """The numbers of lines added and removed."""
         old, new = ((data or b"").decode(errors="replace") for data in (self.current, self.target))
         marks = [line[:1] for hunk in diff_texts(old, new) for line in hunk.lines]
         return marks.count("+"), marks.count("-")
@@ -283,31 +284,31 @@ class FileRewindStep:
 
 @dataclass(frozen=True, slots=True)
 class FileRewindPlan:
-    """What going back to a prompt means for files; nothing is done yet."""
+    """What a rewind to a prompt would do to files."""
 
     steps: tuple[FileRewindStep, ...]
     backup_folder: Path | None = None
-    """Where a copy is kept of what somebody else changed."""
+    """Where copies of files changed by somebody else are saved."""
 
     @property
     def safe_steps(self) -> tuple[FileRewindStep, ...]:
-        """What can be done and takes nothing from anybody."""
+        """Steps that discard nobody's changes."""
         return tuple(step for step in self.steps if (not step.problem))
 
     @property
     def conflicting_steps(self) -> tuple[FileRewindStep, ...]:
-        """The files that somebody else changed since."""
+        """Files that somebody else changed since."""
         return tuple(step for step in self.steps if step.problem == "foreign")
 
     @property
     def blocked_steps(self) -> tuple[FileRewindStep, ...]:
-        """What cannot be done."""
+        """Steps that are impossible."""
         return tuple(step for step in self.steps if step.problem not in ("", "foreign"))
 
     def apply(self, *, overwrite: bool = False) -> tuple[FileRewindStep, ...]:
-        """Have files hold what they held; `over` also those that somebody else changed.
+        """Restore the files; with `over` also those that somebody else changed.
 
-        Returns what was done. A file that has changed since it was looked at is left alone.
+        Return what was done. A file that has changed since the plan was made is left alone.
         """
         chosen = (*self.safe_steps, *self.conflicting_steps) if overwrite else self.safe_steps
         return tuple(step for step in chosen if self._apply_step(step))
@@ -339,7 +340,7 @@ def plan_file_rewind(
     extra_directories: Sequence[Path] = (),
     folder: Path | None = None,
 ) -> FileRewindPlan | None:
-    """Return what going back to a prompt means for files, None where none were kept then.
+    """Return what a rewind to a prompt would do to files; None without backups for it.
 
     `folder` holds the backups of the session (`file-history/<session>`).
     """
@@ -354,7 +355,7 @@ def plan_file_rewind(
 def plan_rewind_from_log(
     log: Path, prompt: str, root: Path, extra_directories: Sequence[Path] = ()
 ) -> FileRewindPlan | None:
-    """Return what going back to a prompt of a log means for files."""
+    """Return what a rewind to a prompt of a log would do to files."""
     records = iter_client_records(iter_lines(log)) if read_file_stamp(log) else ()
     return plan_file_rewind(
         records, prompt, root, extra_directories=extra_directories, folder=find_history_folder(log)
@@ -383,7 +384,7 @@ def _plan_step(
 
 
 def _is_inside(path: Path, places: tuple[Path, ...]) -> bool:
-    """Return whether a path lies in the workspace, and is neither a link nor below one outside."""
+    """Return whether a path is inside the workspace and involves no link that leads out."""
     with suppress(OSError, ValueError):
         real = _resolve_parent(path)
         return not path.is_symlink() and any(real.is_relative_to(place) for place in places)

@@ -49,7 +49,7 @@ MAX_PATTERN_LENGTH = 1000
 def matches_path(
     path: Path, pattern: str, folder: Path, place: Workplace, *, ignores_case: bool = False
 ) -> bool:
-    """Return whether a pattern of a folder means a path, all links of which are followed."""
+    """Return whether a path, with links resolved, matches a pattern of a folder."""
     if pattern.startswith("//"):
         base, pattern = Path("/"), pattern[1:]
     elif pattern.startswith("~/"):
@@ -69,7 +69,7 @@ def matches_path(
 
 
 def matches_pattern(pattern: str, path: str, *, ignores_case: bool = False) -> bool:
-    """Return whether a pattern means a path below a folder, or a folder that it lies in."""
+    """Return whether a path below a folder, or one of its parents, matches a pattern."""
     meant = _compile_pattern(pattern[:MAX_PATTERN_LENGTH])
     if ignores_case:
         meant, path = _compile_pattern(pattern[:MAX_PATTERN_LENGTH].casefold()), path.casefold()
@@ -80,7 +80,7 @@ def matches_pattern(pattern: str, path: str, *, ignores_case: bool = False) -> b
 @lru_cache(maxsize=512)
 def _compile_pattern(pattern: str) -> "re.Pattern[str]":
     bare = pattern.rstrip("/")
-    while bare.endswith("/**"):  # what lies in a folder, and so the folder
+    while bare.endswith("/**"):  # a pattern for the content of a folder also matches the folder
         bare = bare.removesuffix("/**")
     is_anywhere = "/" not in pattern.rstrip("/")
     inner = bare.lstrip("/") or "**"
@@ -113,44 +113,44 @@ RULE = re.compile(r"([A-Za-z_][\w-]*\*?)(?:\((.*)\))?", re.DOTALL)
 WRITE_TOOLS = frozenset({"Edit", "Write", "NotebookEdit"})
 READ_TOOLS = frozenset({"Read", "Glob", "Grep"})
 FILE_TOOL_GROUPS = {"Edit": WRITE_TOOLS, "Read": READ_TOOLS}
-"""Tools that a rule for one of them is for too, where it names files."""
+"""Tools that share rules about files."""
 OLD_TOOL_NAMES = {"Task": "Agent"}
-"""Older names of tools."""
+"""Former names of tools."""
 SUBJECTS = {"Agent": "subagent_type", "Skill": "skill", "WebSearch": "query"}
-"""The argument that the words of a rule are compared with."""
+"""The argument that a rule's text is compared with."""
 NAMED_PATHS = ("file_path", "notebook_path", "path")
 DOMAIN: Final = "domain:"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Calls of a tool: all, or those that a few words describe."""
+    """A permission rule: all calls of a tool, or those that match a text."""
 
     tool: str
     specifier: str | None = None
     source: RuleSource = field(default="cliArg", compare=False)
     folder: Path | None = field(default=None, compare=False)
-    """Where a pattern that begins with one slash begins; the workspace where nobody says."""
+    """Where patterns with one leading slash start; the workspace by default."""
 
     @property
     def text(self) -> str:
-        """How it is written."""
+        """The rule as written."""
         return self.tool if self.specifier is None else f"{self.tool}({self.specifier})"
 
     @property
     def is_about_commands(self) -> bool:
-        """Whether it names some commands of a shell."""
+        """Whether it is about certain shell commands."""
         return self.tool == "Bash" and self.specifier is not None
 
     @property
     def is_about_files(self) -> bool:
-        """Whether it names some files, or all of them."""
+        """Whether it is about files."""
         return self.tool in FILE_TOOL_GROUPS or (
             self.tool == "Write" and self.specifier is not None
         )
 
     def matches_tool(self, tool: str) -> bool:
-        """Return whether it is for a tool, by its own name or by the server that it is of."""
+        """Return whether it applies to a tool, by name or by MCP server."""
         mine = OLD_TOOL_NAMES.get(self.tool, self.tool)
         if mine == OLD_TOOL_NAMES.get(tool, tool):
             return True
@@ -159,7 +159,7 @@ class Rule:
         return tool.startswith(f"{mine.removesuffix('__*').removesuffix('*')}__")
 
     def matches(self, proposal: Proposal, place: Workplace, *, is_strict: bool = False) -> bool:
-        """Return whether a call is one of those, as a whole; a strict one means all in doubt."""
+        """Return whether it matches a whole call; a strict rule matches in doubt."""
         if self.specifier is None:
             return self.matches_tool(proposal.tool)
         if self.tool == "Bash":
@@ -183,7 +183,7 @@ class Rule:
         return any(self.matches_file(path, place, is_strict=True) for path in paths)
 
     def matches_file(self, path: Path, place: Workplace, *, is_strict: bool = False) -> bool:
-        """Return whether it is about a file."""
+        """Return whether it applies to a file."""
         if self.specifier is None:
             return True
         folder = self.folder or place.root
@@ -192,15 +192,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The rule that names a call, and how."""
+    """The rule that matched a call, and how."""
 
     rule: Rule
     is_by_step: bool = False
-    """Whether the steps of a command were looked at, one by one."""
+    """Whether the steps of a command were matched one by one."""
 
 
 def parse_rule(text: str, source: RuleSource = "cliArg", folder: Path | None = None) -> Rule:
-    """Return the rule that a text says."""
+    """Return the rule in a text."""
     found = RULE.fullmatch(text.strip())
     if not found or found[2] == "":
         raise UserError(f"'{text}' is not a permission rule", "such as 'Edit' or 'Bash(git log:*)'")
@@ -209,12 +209,12 @@ def parse_rule(text: str, source: RuleSource = "cliArg", folder: Path | None = N
 
 
 def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
-    """Return the rules of some texts, each with one or with several between commas or spaces."""
+    """Return the rules in some texts; each may have several, separated by commas or spaces."""
     return tuple(parse_rule(split_rule) for text in texts for split_rule in _split_rules(text))
 
 
 def _split_rules(text: str) -> list[str]:
-    """Return what stands between commas and spaces, those in brackets left alone."""
+    """Return the parts between commas and spaces; brackets are not split."""
     parts, depth, part = [], 0, ""
     for letter in text:
         depth += (letter == "(") - (letter == ")")
@@ -229,7 +229,7 @@ def _split_rules(text: str) -> list[str]:
 def load_rules(
     settings: ClientSettings, kind: RuleKind
 ) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
-    """Return the rules of settings files of one kind, and what is told of those that are none."""
+    """Return the rules of settings files of one kind, and messages about invalid ones."""
     rules: list[Rule] = []
     notices: list[str] = []
     for entry in settings.list_values("permissions", kind, is_strict=kind != "allow"):
@@ -242,26 +242,26 @@ def load_rules(
 
 @dataclass(frozen=True, slots=True)
 class PermissionRules:
-    """All rules that count in a session."""
+    """All permission rules of a session."""
 
     allowed: tuple[Rule, ...] = ()
     asked: tuple[Rule, ...] = ()
     forbidden: tuple[Rule, ...] = ()
     notices: tuple[str, ...] = ()
-    """What is told of rules that are none."""
+    """Messages about invalid rules."""
 
     @property
     def named_tools(self) -> frozenset[str]:
-        """The tools that rules allow, or have asked about: they are wanted."""
+        """Tools that allow or ask rules name."""
         return frozenset(rule.tool for rule in (*self.allowed, *self.asked))
 
     @property
     def disabled_tools(self) -> frozenset[str]:
-        """The tools that are forbidden as a whole: the model does not hear of them."""
+        """Tools that are denied entirely: the model does not see them."""
         return frozenset(rule.tool for rule in self.forbidden if rule.specifier is None)
 
     def hidden_files(self, place: Workplace) -> Callable[[Path], bool] | None:
-        """Return what tells which files may not be read, nor found; None where all may."""
+        """Return a predicate for files that must not be read or found; None if all may."""
         about = [rule for rule in self.forbidden if rule.tool == "Read" and rule.specifier]
         if not about:
             return None
@@ -271,7 +271,7 @@ class PermissionRules:
 def load_permission_rules(
     settings: ClientSettings, allowed: Iterable[str] = (), forbidden: Iterable[str] = ()
 ) -> PermissionRules:
-    """Return the rules of settings files, and those that were given besides."""
+    """Return the rules of settings files and of the options."""
     kinds: tuple[RuleKind, ...] = ("allow", "ask", "deny")
     allow, ask, deny = (load_rules(settings, kind) for kind in kinds)
     return PermissionRules(
@@ -285,7 +285,7 @@ def load_permission_rules(
 def find_allow_rule(
     rules: Sequence[Rule], proposal: Proposal, place: Workplace, *, may_look: bool = True
 ) -> Match | None:
-    """Return a rule that allows a call, None where none does: of a command, each step."""
+    """Return a rule that allows a call, or None; every step of a command must be allowed."""
     for rule in rules:
         if (
             not rule.is_about_commands and (rule.tool != "Write" or rule.specifier is None)
@@ -320,10 +320,11 @@ def _find_command_rule(rules: Sequence[Rule], step: list[str]) -> Rule | None:
 def find_deny_rule(
     rules: Sequence[Rule], proposal: Proposal, place: Workplace, *, looks: bool = True
 ) -> Match | None:
-    """Return a rule that denies a call, or has it asked about: of a command, any step.
+    """Return a rule that denies a call or requires approval; any step of a command is enough.
 
-    What may not be read may not be written either; where it looks, a command that would touch
-    such a file is denied as far as its words tell.
+    Files that must not be read must not be written either; with `strict`, a command that seems to
+    touch
+    such a file is denied too.
     """
     command = str(proposal.arguments.get("command", ""))
     for rule in rules:
@@ -357,7 +358,7 @@ def find_deny_rule(
 
 
 def get_host(proposal: Proposal) -> str | None:
-    """Return whom a call would ask."""
+    """Return the host that a call would contact."""
     try:
         return urlsplit(str(proposal.arguments.get("url", ""))).hostname
     except ValueError:
@@ -369,7 +370,7 @@ MAX_SUGGESTED_RULES = 5
 
 
 def suggest_rules(proposal: Proposal) -> tuple[str, ...]:
-    """Return the rules that allow the like of a call for good; none where there are no such."""
+    """Return rules that would allow similar calls permanently; empty if there are none."""
     if proposal.tool == "Bash":
         command = str(proposal.arguments.get("command", ""))
         steps = split_for_allowing(command)
@@ -390,12 +391,12 @@ def suggest_rules(proposal: Proposal) -> tuple[str, ...]:
 
 
 def _is_plain(command: str) -> bool:
-    """Return whether a command as a rule means itself alone."""
+    """Return whether a rule with this command would match only this command."""
     return bool(command.strip()) and not any(sign in command for sign in "*\n()")
 
 
 def suggest_permissions(proposal: Proposal) -> list[Mapping[str, Any]]:
-    """Return what hooks are told that could be allowed with a call."""
+    """Return the permission suggestions that hooks get with a call."""
     named = [text.removesuffix(")").partition("(") for text in suggest_rules(proposal)]
     rules = [{"toolName": tool, "ruleContent": words} for tool, _, words in named]
     if rules:
@@ -412,7 +413,7 @@ def suggest_permissions(proposal: Proposal) -> list[Mapping[str, Any]]:
 
 
 def save_rules(project: Path, rules: Sequence[str]) -> None:
-    """Write rules into the local settings of a project; all else in the file stays as it is."""
+    """Add rules to a project's local settings; the rest of the file stays unchanged."""
     path = project / FOLDER / LOCAL
     try:
         text = read_regular(path).decode("utf-8")

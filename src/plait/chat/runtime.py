@@ -36,16 +36,16 @@ async def cancel_and_wait(tasks: Tasks) -> None:
             await asyncio.wait(busy)
     for task in tasks:
         if not task.cancelled():
-            task.exception()  # asyncio warns about exceptions nobody retrieved
+            task.exception()  # asyncio warns about exceptions that nobody retrieved
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The decision about a tool call, and what is logged of it."""
+    """The decision about a tool call, and what is logged about it."""
 
     is_allowed: bool
     proposal: Proposal
-    """The call as it is allowed: the user or a hook may have changed it."""
+    """The call as allowed: the user or a hook may have changed it."""
     message: str = ""
     """What the model gets if it is denied."""
     output: Any = None

@@ -49,7 +49,7 @@ from plait.write.lines import NEWEST, Version
 
 CHECKPOINT_VARIABLE = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
 TRUE_VALUES = ("1", "true", "yes", "on")
-"""What Claude Code takes for true in its environment, in any case."""
+"""Values of environment variables that Claude Code takes as true, in any case."""
 NETWORK_TOOLS = frozenset({"WebFetch", "WebSearch"})
 SIDE_QUERY_MAX_TOKENS = 8192
 

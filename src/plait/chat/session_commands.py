@@ -29,14 +29,14 @@ RENAME_REMINDER = (
 def load_session(path: str | Path) -> list[dict[str, Any]]:
     """Return the messages of a file as the published protocol rebuilds them, quirks included.
 
-    What Claude will see is `plait.context`; what is sent while a session goes on is
+    For what Claude will see on resume use `plait.context`; for the requests of a running session
     `plait.chat.context`.
     """
     return rebuild_messages(read(path))
 
 
 def clear_session(session: SessionWriter) -> SessionWriter:
-    """Leave a session for a new one that begins with nothing but its name, as `/clear` does."""
+    """Start a new session that keeps only the name of the old one, as `/clear` does."""
     title = read_title(session.path)
     session.close()
     setting = session.setting
@@ -58,7 +58,7 @@ def clear_session(session: SessionWriter) -> SessionWriter:
 
 
 def rename_session(session: SessionWriter, title: str) -> str:
-    """Give a session a name, as `/rename` does; returns what the person is told."""
+    """Rename a session, as `/rename` does; return the message for the user."""
     name = " ".join(title.split())
     if not name:
         raise UserError("a title cannot be empty", "such as `/rename the parser`")
@@ -71,7 +71,7 @@ def rename_session(session: SessionWriter, title: str) -> str:
 
 
 def read_title(path: Path) -> str | None:
-    """Return the name that a person gave a session last, None where nobody did."""
+    """Return the session's newest title given by the user; None if there is none."""
     title: str | None = None
     for line in iter_lines(path) if read_file_stamp(path) else ():
         if line.data.startswith(TITLE_LINE):
@@ -90,17 +90,16 @@ def _set_title(session: SessionWriter, title: str) -> None:
 
 
 def save_title(path: Path, title: str) -> None:
-    """Keep the name of a session beside its file, too."""
+    """Save a session's title beside its log as well."""
     OutputFolder(path.with_suffix("")).write(TITLE_FILE, encode({"customTitle": title}))
 
 
 def log_command(
     writer: SessionWriter, cost: SessionCost, name: str, rest: str, lines: list[str]
 ) -> list[str]:
-    """Log a command with what it says; returns what is told of it.
+    """Log a command and its output; return the lines to show.
 
-    What a session took is told to a program as the client tells it. On a screen the client shows
-    that in a window of its own, and logs nothing.
+    The client logs `/cost` only in print mode; on a terminal it opens a view and logs nothing.
     """
     if name == "cost" and not writer.setting.is_older:
         if not writer.is_unseen:
@@ -111,7 +110,7 @@ def log_command(
 
 
 def log_unknown_command(writer: SessionWriter, name: str, rest: str) -> None:
-    """Log that there is no such command."""
+    """Log that a command does not exist."""
     writer.system("informational", content=f"Unknown command: /{name}", level="warning")
     if rest:
         words = f"Args from unknown skill: {rest}"
@@ -128,10 +127,11 @@ BRANCH_MESSAGE = (
 def branch_session(
     session: SessionWriter, chain: Sequence[Record], title: str = ""
 ) -> SessionWriter:
-    """Leave a session for a copy of one of its conversations, as `/branch` does.
+    """Continue in a copy of the conversation, as `/branch` does.
 
-    Each message of the new file names the one it was copied from (`forkedFrom`) and has the one
-    before it as its parent. File backups are copied too, so that the branch can be rewound.
+    Each message of the new file names the one it was copied from (`forkedFrom`) and has the
+    previous
+    one as its parent. File backups are copied too, so that the branch can be rewound.
     """
     if not chain:
         raise UserError("there is nothing to branch yet")
@@ -183,7 +183,7 @@ def branch_session(
 
 
 def _choose_title(folder: Path, chain: Sequence[Record]) -> str:
-    """Return what a branch is called that nobody named: its first prompt, and which one it is."""
+    """Return the title of an unnamed branch: its first prompt and a number."""
     points = list_rewind_points(chain)
     words = " ".join(points[0].text.split())[:MAX_TITLE_LENGTH].rstrip() if points else ""
     start = words or "Branched conversation"
@@ -197,7 +197,7 @@ def _choose_title(folder: Path, chain: Sequence[Record]) -> str:
 
 
 def _find_snapshots(records: Iterable[Record], known: set[str | None]) -> Iterator[Snapshot]:
-    """Yield what was kept at each prompt of a conversation, with what joined it later."""
+    """Yield the snapshots of a conversation's prompts, with later updates."""
     found: dict[str, Snapshot] = {}
     for snapshot in filter(None, map(parse_snapshot, records)):
         if snapshot.prompt in known and snapshot.prompt:

@@ -1,11 +1,11 @@
-"""Hooks of a running session: when each event fires, and what it leaves in the log.
+"""Hooks of a running session: when each event fires, and what it writes to the log.
 
     hooks = SessionHooks(load_hooks(settings), writer, place, mode=lambda: "default")
     effect = await hooks.fire_pre_tool_use("toolu_1", proposal, arguments)
     effect.verdict, effect.arguments, effect.stop
 
 All hooks of an event run at the same time. 2.1.325 logs their output as attachments; 2.1.29 logs a
-progress line for each hook that runs, and otherwise only what the model is told.
+progress line for each hook that runs, and otherwise only the context for the model.
 """
 
 import asyncio
@@ -38,17 +38,17 @@ from plait.record.codec import encode
 from plait.write import SessionWriter
 
 MAX_OUTPUT_SHOWN = 10_000
-"""Letters of what a hook says that the model is told; more lies in a file."""
+"""Characters of a hook's output that the model gets; longer output is saved to a file."""
 REMINDER = "<system-reminder>\n{}\n</system-reminder>"
 CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit")
-"""Events at which the model is told what a hook prints."""
+"""Events whose hook output becomes context for the model."""
 POST_TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")
 UNBLOCKABLE_EVENTS = ("SessionStart", "SubagentStart", "Notification")
-"""Events at which there is nothing to block: who would, has failed."""
+"""Events that cannot be blocked: a hook that tries has failed."""
 
 
 class HookLog:
-    """Writes what the hooks of one occasion leave in the log."""
+    """Writes the log lines of the hooks of one event."""
 
     def __init__(
         self, writer: SessionWriter, place: Workplace, event: HookEvent, name: str, occasion: str
@@ -58,23 +58,23 @@ class HookLog:
         self._event = event
         self._name = name
         self._occasion = occasion
-        """What names the occasion: the id of a call, or one of its own."""
+        """The event's id: that of a call, or one of its own."""
         self._saved_files = 0
 
     def log_start(self, command: str) -> None:
-        """Write that a hook is run, as the older version does."""
+        """Log that a hook starts, as the older version does."""
         data = {"hookEvent": self._event, "hookName": self._name, "command": command}
         self._writer.progress({"type": "hook_progress", **data}, call=self._occasion)
 
     def log_all(self, started: Sequence[HookOutput], ended: Sequence[HookOutput]) -> None:
-        """Write the starts of hooks that ran before there was a place for them, then outputs."""
+        """Log hooks that ran before the log was ready: their starts, then their output."""
         for output in started:
             self.log_start(output.run.hook.command)
         for output in ended:
             self.log_output(output)
 
     def log_output(self, text: HookOutput) -> None:
-        """Write what a hook said that has ended."""
+        """Log the output of a hook that has ended."""
         if text.stop is not None and self._event in ("Stop", "SubagentStop"):
             self.log_stop(text.stop)
         ran = text.run
@@ -106,7 +106,7 @@ class HookLog:
             self.log_context([text.context])
 
     def _is_logged(self, text: HookOutput) -> bool:
-        """Return whether the log keeps what a hook printed."""
+        """Return whether the output of a hook is logged."""
         if text.kind == "words":
             return True
         if text.kind != "orders" or self._event == "UserPromptSubmit":
@@ -132,7 +132,7 @@ class HookLog:
             self._log_note("hook_blocking_error", error, words)
 
     def log_context(self, contexts: list[str], name: str | None = None) -> None:
-        """Write what the model is told besides."""
+        """Log additional context for the model."""
         lines = [self._truncate(context, "additionalContext") for context in contexts]
         name = name or self._name
         occasion = name if self._event == "SessionStart" else self._occasion
@@ -143,7 +143,7 @@ class HookLog:
         self._log_attachment("hook_additional_context", fields, words)
 
     def log_stop(self, reason: str) -> None:
-        """Write that a hook ends the turn."""
+        """Log that a hook ends the turn."""
         words = f"{self._name} hook stopped continuation: {reason}"
         self._log_note("hook_stopped_continuation", {"message": reason}, words)
 
@@ -154,7 +154,7 @@ class HookLog:
         self._log_attachment(kind, entry, words)
 
     def _log_attachment(self, kind: str, fields: Mapping[str, Any], words: str | None) -> None:
-        """Write an attachment; the older version has only those that the model is told."""
+        """Log an attachment; the older version only has those for the model."""
         if words is None and self._writer.setting.is_older:
             return
         entry = {"type": kind, **fields, "hookEvent": self._event}
@@ -170,7 +170,7 @@ class HookLog:
         self._writer.attachment(entry, rendered, role="system")
 
     def _truncate(self, text: str, what: str) -> str:
-        """Return a text as it is told: one that is too long is kept in a file."""
+        """Return a text for the model; one that is too long is saved to a file."""
         if len(text) <= MAX_OUTPUT_SHOWN or self._place.results_folder is None:
             return text[:MAX_OUTPUT_SHOWN]
         self._saved_files += 1
@@ -183,7 +183,7 @@ class HookLog:
         return format_preview(text, len(data), self._place.results_folder / name)
 
     def log_summary(self, effect: HookEffect) -> None:
-        """Write how the hooks at the end of a turn went, in the order of the settings."""
+        """Log a summary of the Stop hooks, in the order of the settings."""
         infos = [
             {"command": output.run.hook.command}
             | ({} if output.blocking else {"durationMs": output.run.milliseconds})
@@ -209,7 +209,7 @@ class HookLog:
 
 
 EFFORT = "high"
-"""What the API takes for how much effort is asked for, where nobody says."""
+"""The API's default effort."""
 EFFORT_EVENTS: tuple[HookEvent, ...] = (
     *("PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PostToolBatch"),
     *("Stop", "SubagentStop"),
@@ -219,7 +219,7 @@ MODE_EVENTS: tuple[HookEvent, ...] = ("UserPromptSubmit", *EFFORT_EVENTS)
 
 @dataclass(slots=True)
 class SessionHooks:
-    """The hooks of a session, or of an agent that works for it."""
+    """The hooks of a session or of one of its agents."""
 
     settings: HookSettings
     writer: SessionWriter
@@ -227,24 +227,24 @@ class SessionHooks:
     mode: Callable[[], str] = lambda: "default"
     emit: Emit = lambda event: None
     on_warning: Callable[[str], None] = lambda text: None
-    """Told of trouble when nobody is shown events any more."""
+    """Called with warnings when events are no longer shown."""
     agent: Mapping[str, str] = field(default_factory=dict)
-    """What is said of the agent that works: its id and its kind."""
+    """The agent's id and kind."""
     transcript: Path | None = None
-    """The log of the session, where that is another."""
+    """The session's log, if it is another file."""
 
     def for_agent(self, writer: SessionWriter, place: Workplace, kind: str) -> "SessionHooks":
-        """Return the hooks as an agent has them."""
+        """Return the hooks for an agent."""
         agent = {"agent_id": writer.setting.agent or "", "agent_type": kind}
         transcript = self.transcript or self.writer.path
         return replace(self, writer=writer, place=place, agent=agent, transcript=transcript)
 
     def has(self, event: HookEvent) -> bool:
-        """Return whether anybody is told of an event at all."""
+        """Return whether any hook listens to an event."""
         return any(hook.event == event for hook in self.settings.hooks)
 
     async def fire_session_start(self, source: str, **fields: Any) -> None:
-        """Tell that a session begins; what is said of it stands before the next prompt."""
+        """Run the SessionStart hooks; their output is logged before the next prompt."""
         entry = {"source": source, **fields}
         effect = await self.fire("SessionStart", source, entry)
         if source == "compact":
@@ -259,14 +259,14 @@ class SessionHooks:
             log.log_context(effect.contexts, "SessionStart")
 
     def log_prompt_submit(self, effect: HookEffect) -> None:
-        """Log what hooks said to a prompt, after it."""
+        """Log the output of UserPromptSubmit hooks after the prompt."""
         going_on = [output for output in effect.outputs if not output.stop]
         self._make_log("UserPromptSubmit").log_all(effect.outputs, going_on)
 
     async def fire_pre_tool_use(
         self, call: str, proposal: Proposal, given: Mapping[str, Any]
     ) -> HookEffect:
-        """Tell of a call before anybody is asked about it."""
+        """Run the hooks before a call is approved."""
         fields = {"tool_name": proposal.tool, "tool_input": given, "tool_use_id": call}
         log = self._make_log("PreToolUse", proposal.tool, call)
         return await self.fire("PreToolUse", proposal.tool, fields, log, proposal)
@@ -274,7 +274,7 @@ class SessionHooks:
     async def fire_permission_request(
         self, call: str, proposal: Proposal, suggested: Sequence[Any]
     ) -> HookEffect:
-        """Tell that somebody is to be asked about a call."""
+        """Run the hooks before the user is asked about a call."""
         given = {"tool_name": proposal.tool, "tool_input": proposal.arguments}
         fields = {**given, "permission_suggestions": [*suggested]}
         log = self._make_log("PermissionRequest", proposal.tool, call)
@@ -293,7 +293,7 @@ class SessionHooks:
         outcome: Outcome,
         milliseconds: int,
     ) -> HookEffect:
-        """Tell what became of a call, once it is logged."""
+        """Run the hooks after a call was logged."""
         event: HookEvent = "PostToolUseFailure" if outcome.is_error else "PostToolUse"
         fields: dict[str, Any] = {"tool_name": proposal.tool, "tool_input": given}
         if outcome.is_error:
@@ -310,16 +310,16 @@ class SessionHooks:
         return await self.fire(event, proposal.tool, fields, log, proposal)
 
     def log_tool_stop(self, call: str, proposal: Proposal, reason: str) -> None:
-        """Log that a hook which was told before a call ends the turn."""
+        """Log that a PreToolUse hook ends the turn."""
         self._make_log("PreToolUse", proposal.tool, call).log_stop(reason)
 
     async def fire_post_tool_batch(self, calls: Sequence[Mapping[str, Any]]) -> HookEffect:
-        """Tell what became of all calls of a response."""
+        """Run the hooks after all calls of a response."""
         log = self._make_log("PostToolBatch", occasion=f"hook-{self.writer.ids.uuid()}")
         return await self.fire("PostToolBatch", None, {"tool_calls": [*calls]}, log)
 
     async def fire_stop(self, words: str, *, is_again: bool) -> HookEffect:
-        """Tell that the turn ends, unless a hook has it go on; the log says how they went."""
+        """Run the hooks at the end of a turn and log a summary, unless one continues the turn."""
         event: HookEvent = "SubagentStop" if self.agent else "Stop"
         subject = self.agent.get("agent_type") if self.agent else None
         log = self._make_log(event)
@@ -342,12 +342,12 @@ class SessionHooks:
         return effect
 
     async def fire_subagent_start(self) -> None:
-        """Report that an agent begins to work."""
+        """Run the hooks for the start of an agent."""
         kind = self.agent.get("agent_type")
         await self.fire("SubagentStart", kind, {}, self._make_log("SubagentStart", kind))
 
     async def fire_session_end(self, reason: str) -> None:
-        """Tell that a session is left; what fails then is told to whoever called us."""
+        """Run the SessionEnd hooks; their errors go to the caller."""
         effect = await self.fire("SessionEnd", reason, {"reason": reason})
         for output in effect.outputs:
             if trouble := _describe_error(output):
@@ -367,7 +367,7 @@ class SessionHooks:
         log: HookLog | None = None,
         proposal: Proposal | None = None,
     ) -> HookEffect:
-        """Run the hooks of an event concurrently and log what each says as it ends."""
+        """Run the hooks of an event concurrently and log the output of each as it ends."""
         hooks = [
             hook for hook in self.settings.select(event, subject) if self._applies(hook, proposal)
         ]
@@ -417,7 +417,7 @@ class SessionHooks:
         return effect
 
     def _applies(self, hook: Hook, proposal: Proposal | None) -> bool:
-        """Return whether the call is one of those that a hook is for."""
+        """Return whether a hook's condition matches the call."""
         if hook.condition is None or proposal is None:
             return True
         try:
@@ -445,7 +445,7 @@ class SessionHooks:
 
 
 def _describe_error(output: HookOutput) -> str:
-    """Return what went wrong with a hook, nothing where all is well."""
+    """Return the error of a hook; empty if there is none."""
     if output.kind == "late":
         return f"timed out after {output.run.hook.seconds:g} seconds"
     if output.kind == "failed":
@@ -462,7 +462,7 @@ INVALID_REWRITE = (
 
 
 def find_refusal(effect: HookEffect, proposal: Proposal, *, is_older: bool) -> Ruling | None:
-    """Return the refusal of the last hook that refuses, None if none does."""
+    """Return the last denial among hooks; None if there is none."""
     for output in reversed(effect.outputs):
         if output.blocking or output.verdict == "deny":
             reason = output.blocking.message if output.blocking else output.reason
@@ -474,7 +474,7 @@ def find_refusal(effect: HookEffect, proposal: Proposal, *, is_older: bool) -> R
 def make_refusal(
     proposal: Proposal, message: str, event: str, *, is_older: bool, ends_turn: bool = False
 ) -> Ruling:
-    """Return that hooks do not let a call be done, as the log says it."""
+    """Return the result of a call that hooks deny, in the log's words."""
     decision = BY_HOOK | {"reasonCode": f"hook:{event}"}
     fields: Mapping[str, Any] = {"tool_denial_kind": DENIAL_KIND, "permission_decision": decision}
     return Ruling(
@@ -485,7 +485,7 @@ def make_refusal(
 def rewrite_call(
     proposal: Proposal, arguments: Mapping[str, Any], tool: Tool, place: Workplace
 ) -> Proposal:
-    """Return a call with the arguments that hooks give it; raises ToolError where none fit."""
+    """Return a call with the arguments from hooks; raise ToolError if they are invalid."""
     try:
         return replace(tool.propose(arguments, place), is_user_modified=proposal.is_user_modified)
     except ToolError as error:
@@ -495,7 +495,7 @@ def rewrite_call(
 PROMPT_BLOCKED = "UserPromptSubmit operation blocked by hook:\n{}\n\nOriginal prompt: {}"
 PROMPT_STOPPED = "Operation stopped by hook: {}"
 MAX_STOP_BLOCKS = 9
-"""How often in a row hooks may keep a turn from ending."""
+"""How often in a row hooks may continue a turn."""
 STOP_BLOCKS_OVERRIDDEN = (
     "A hook blocked the turn from ending {} consecutive times — overriding and ending turn. For"
     " Stop/SubagentStop hooks, check stop_hook_active in the input and return success while it's"
@@ -504,7 +504,7 @@ STOP_BLOCKS_OVERRIDDEN = (
 
 
 def log_blocked_prompt(writer: SessionWriter, effect: HookEffect, words: str) -> str:
-    """Log that a prompt is not asked; returns what the person is told."""
+    """Log that a prompt was blocked; return the message for the user."""
     blocking = effect.blocking[0]
     text = PROMPT_BLOCKED.format(blocking.message, words)
     _log_ending(writer, text, "blocked_by_hook", blocking.reason, is_kept=False)
@@ -512,7 +512,7 @@ def log_blocked_prompt(writer: SessionWriter, effect: HookEffect, words: str) ->
 
 
 def log_stopped_prompt(writer: SessionWriter, reason: str) -> str:
-    """Log that a prompt is not answered; returns what the person is told."""
+    """Log that a prompt was stopped before the answer; return the message for the user."""
     text = PROMPT_STOPPED.format(reason)
     writer.note(text, is_companion=False)
     _log_ending(writer, text, "stopped_by_hook", reason, is_kept=True)
@@ -527,18 +527,18 @@ def _log_ending(writer: SessionWriter, text: str, kind: str, reason: str, *, is_
 
 
 def log_stop_override(writer: SessionWriter, times: int) -> str:
-    """Log that a turn ends although hooks would have it go on; returns what the person is told."""
+    """Log that a turn ends although hooks would continue it; return the message for the user."""
     text = STOP_BLOCKS_OVERRIDDEN.format(times)
     writer.system("informational", content=text, level="warning")
     return text
 
 
 CACHE_SECONDS = 300
-"""Seconds that the API keeps what it has read."""
+"""Seconds for which the API caches a prompt."""
 
 
 class SessionLifecycle:
-    """From when a session is opened to when it is left."""
+    """The opening and closing of a session."""
 
     def __init__(self, runtime: Runtime, prices: Prices, emit: Emit) -> None:
         self._runtime = runtime
@@ -548,10 +548,10 @@ class SessionLifecycle:
             runtime.hooks.emit = emit
         self._start_task: asyncio.Task[None] | None = None
         self.reason = "other" if runtime.writer.is_unseen else "prompt_input_exit"
-        """Why it will be left."""
+        """Why the session will close."""
 
     def start(self) -> None:
-        """Have hooks told that the session begins, once; nobody waits for them yet."""
+        """Start the SessionStart hooks once, without waiting for them."""
         if self._runtime.hooks and self._start_task is None:
             self._start_task = asyncio.ensure_future(self._fire_start(self._runtime.hooks))
 
@@ -565,7 +565,7 @@ class SessionLifecycle:
             await hooks.fire_session_start(source, **fields)
 
     async def wait_started(self) -> bool:
-        """Wait until hooks know that it begins; tells whether nobody stopped that."""
+        """Wait for the SessionStart hooks; return whether none stopped the session."""
         self.start()
         try:
             if self._start_task:
@@ -578,7 +578,7 @@ class SessionLifecycle:
         return True
 
     async def end(self) -> None:
-        """Have hooks told that the session is left, where they know that it began."""
+        """Run the SessionEnd hooks if the session had started."""
         if self._start_task is None or self._runtime.hooks is None:
             return
         self._start_task.cancel()
@@ -587,14 +587,14 @@ class SessionLifecycle:
 
 
 def get_session_source(runtime: Runtime) -> str:
-    """Return how a session begins: anew, in another's place, or where it was left."""
+    """Return how a session starts: `startup`, `clear` or `resume`."""
     if runtime.writer.setting.first:
         return "clear"
     return "startup" if runtime.writer.tip is None else "resume"
 
 
 def _build_resume_fields(runtime: Runtime, prices: Prices) -> dict[str, Any]:
-    """Return how long ago a session was left, and what resuming it costs."""
+    """Return how long ago a session ended and what resuming it costs."""
     requests, now = runtime.requests, runtime.writer.ids.moment()
     answers = (
         record for record in reversed(requests.context.records) if record.type == "assistant"

@@ -8,8 +8,9 @@ Lists are joined; for anything else the nearest file wins. What cannot be read o
 is left out with a notice. Hooks and environment of a project apply only where its files are active,
 and permissions of the shared file only where the project is trusted; denials always apply.
 
-Claude Code keeps trust in `.claude.json`, and a trusted directory includes everything below it. Our
-own answers go to a file of ours, since the client rewrites its file while it runs.
+Claude Code keeps trust in `.claude.json`, and a trusted directory includes everything below it.
+Trust
+given to Plait goes to a file of its own, since the client rewrites its file while it runs.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -35,21 +36,21 @@ TYPE_NAMES: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """What one file says."""
+    """One settings file."""
 
     source: Source
     path: Path
     folder: Path
-    """Where paths that begin with one slash begin: the project, or the configuration folder."""
+    """Where paths with one leading slash start: the project or the configuration folder."""
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the person's own, whatever project they stand in."""
+        """Whether it is the user's own, in any project."""
         return self.source == "userSettings"
 
     def value(self, *keys: str) -> Any:
-        """Return what stands behind some names, None where nothing does."""
+        """Return the value at a path of keys; None if there is none."""
         found: Any = self.values
         for name in keys:
             found = found.get(name) if isinstance(found, Mapping) else None
@@ -58,7 +59,7 @@ class SettingsFile:
 
 @dataclass(frozen=True, slots=True)
 class SourcedValue:
-    """A value, and the file that says it."""
+    """A value and the file it comes from."""
 
     value: Any
     file: SettingsFile
@@ -66,29 +67,29 @@ class SourcedValue:
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """What all files say, the nearest last."""
+    """All settings files, nearest last."""
 
     files: tuple[SettingsFile, ...] = ()
     is_trusted: bool = True
-    """Whether a person said that the project is to be trusted: its shared file may allow things."""
+    """Whether the user trusts the project, so that its shared file may allow things."""
     is_active: bool = True
-    """Whether the project's files may have something run; a program that is told to does so."""
+    """Whether the project's files may run things; in print mode they may."""
     notices: tuple[str, ...] = ()
-    """What a person should know: files and values that were left out."""
+    """Messages for the user: files and values that were left out."""
 
     @property
     def active_files(self) -> tuple[SettingsFile, ...]:
-        """The files that may have something run."""
+        """Files that may run things."""
         return tuple(file for file in self.files if file.is_own or self.is_active)
 
     @property
     def trusted_files(self) -> tuple[SettingsFile, ...]:
-        """The files that may allow something."""
+        """Files that may allow things."""
         shared = "projectSettings"
         return tuple(file for file in self.active_files if file.source != shared or self.is_trusted)
 
     def value(self, *keys: str, kind: type = object) -> Any:
-        """Return what the nearest file says that may, None where none says it in that form."""
+        """Return the value in the nearest allowed file; None if none has one of that type."""
         for file in reversed(self.active_files):
             found = file.value(*keys)
             if found is not None and isinstance(found, kind):
@@ -96,7 +97,9 @@ class ClientSettings:
         return None
 
     def list_values(self, *keys: str, is_strict: bool = False) -> Iterator[SourcedValue]:
-        """Yield the texts of a list in all files that may allow; a strict one is in all."""
+        """Yield the items of a list in all files that may allow things; with `strict`, in all
+        files.
+        """
         for file in self.files if is_strict else self.trusted_files:
             found = file.value(*keys)
             for item in found if isinstance(found, list) else ():
@@ -104,7 +107,7 @@ class ClientSettings:
                     yield SourcedValue(item, file)
 
     def merge_objects(self, *keys: str) -> dict[str, Any]:
-        """Return the members of an object in all files that may; the nearest counts."""
+        """Return an object merged from all allowed files; the nearest wins."""
         members: dict[str, Any] = {}
         for file in self.active_files:
             found = file.value(*keys)
@@ -112,7 +115,9 @@ class ClientSettings:
         return members
 
     def default_mode(self, known: Collection[str]) -> str | None:
-        """Return the mode that sessions begin in; that nobody is asked is for a person to say."""
+        """Return the default permission mode; only the user's own files may choose to bypass
+        permissions.
+        """
         for file in reversed(self.active_files):
             mode = file.value("permissions", "defaultMode")
             if mode in known and (file.is_own or mode != BYPASS_MODE):
@@ -121,7 +126,7 @@ class ClientSettings:
 
     @property
     def trust_warnings(self) -> tuple[str, ...]:
-        """What the project's files would have run, or allow, were they trusted, in words."""
+        """What the project's files would run or allow if trusted, as text."""
         lines: list[str] = []
         for file in self.files:
             if file.is_own:
@@ -140,7 +145,7 @@ class ClientSettings:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What commands have in their environment besides."""
+        """Additional environment variables for commands."""
         variables = self.merge_objects("env")
         return {
             name: (str(value).lower() if isinstance(value, bool) else str(value))
@@ -150,7 +155,7 @@ class ClientSettings:
 
     @property
     def extra_directories(self) -> tuple[Path, ...]:
-        """Further directories that may be worked in, those that are there."""
+        """Additional working directories that exist."""
         named = self.list_values("permissions", "additionalDirectories")
         found = (entry.file.folder / entry.value for entry in named)
         return tuple(path for path in found if path.is_dir())
@@ -159,7 +164,7 @@ class ClientSettings:
 def load_settings(
     configuration: Path, directory: Path, *, is_trusted: bool = True, is_active: bool = True
 ) -> ClientSettings:
-    """Read the settings that count in a directory."""
+    """Read the settings that apply in a directory."""
     project = directory / FOLDER
     places: tuple[tuple[Source, Path, Path], ...] = (
         ("userSettings", configuration / SETTINGS, configuration),
@@ -170,7 +175,7 @@ def load_settings(
     notices: list[str] = []
     for source, path, folder in places:
         if files and path.resolve() == files[0].path.resolve():
-            continue  # at home the folder of the project is the person's own
+            continue  # in the home directory the project's folder is the user's own
         try:
             files.append(SettingsFile(source, path, folder, _read(path)))
         except _UnreadableSettings as error:
@@ -186,7 +191,7 @@ def load_settings(
 
 
 class _UnreadableSettings(Exception):
-    """A settings file that says nothing, and why."""
+    """A settings file that cannot be used, and why."""
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -232,7 +237,7 @@ TRUST_KEY = "hasTrustDialogAccepted"
 
 
 class TrustStore:
-    """Who was trusted, by the client's word or by ours."""
+    """Directories trusted in the client or in Plait."""
 
     def __init__(self, configuration: Path, own: Path) -> None:
         self._configuration = configuration
@@ -259,7 +264,7 @@ class TrustStore:
                     yield name
 
     def add(self, directory: Path) -> None:
-        """Trust a directory from now on."""
+        """Trust a directory."""
         fields = {**_read_object(self._own), str(directory.resolve()): True}
         replace_file(self._own, encode(fields) + b"\n")
 

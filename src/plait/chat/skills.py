@@ -50,12 +50,12 @@ from plait.write import SessionWriter
 from plait.write.lines import Content
 
 MAX_DESCRIPTION = 100
-"""Letters of a description that is taken from the text itself."""
+"""Characters of a description taken from the text itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Something that is asked for by its name: a command of one file, or a skill of a folder."""
+    """A custom command (one file) or a skill (a folder)."""
 
     name: str
     document: Document
@@ -64,13 +64,13 @@ class Skill:
 
     @property
     def title(self) -> str:
-        """Another name that it gives itself, nothing where it does not."""
+        """The name in its front matter; empty if there is none."""
         title = self.document.get_text("name")
         return title if self.is_skill and title != self.name else ""
 
     @property
     def description(self) -> str:
-        """What it is for: as its head says, or else how its text begins."""
+        """Its description: from the front matter, or the beginning of its text."""
         if text := " ".join(self.document.get_text("description").split()):
             return text
         lines = (line.strip().lstrip("#").strip() for line in self.document.body.splitlines())
@@ -79,46 +79,46 @@ class Skill:
 
     @property
     def argument_hint(self) -> str:
-        """What it takes."""
+        """Its argument hint."""
         return self.document.get_text("argument-hint")
 
     @property
     def listing_line(self) -> str:
-        """How the model is told of it."""
+        """Its line in the list for the model."""
         title = f" ({self.title})" if self.title else ""
         when = self.document.get_text("when_to_use")
         return f"- {self.name}{title}: {self.description}{f' - {when}' if when else ''}"
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """What may be done without asking while it is followed."""
+        """Rules that need no approval while it runs."""
         return self.document.get_list("allowed-tools")
 
     @property
     def model(self) -> str | None:
-        """Who is asked, None where that stays as it is."""
+        """The model it switches to; None to keep the current one."""
         named = self.document.get_text("model")
         return named if named and named != "inherit" else None
 
     @property
     def is_for_model(self) -> bool:
-        """Whether the model may ask for it by itself."""
+        """Whether the model may use it."""
         return not self.document.is_true("disable-model-invocation")
 
     @property
     def is_for_person(self) -> bool:
-        """Whether a person may ask for it."""
+        """Whether the user may use it."""
         return self.document.get_text("user-invocable").casefold() not in ("false", "no", "off")
 
     @property
     def is_text_only(self) -> bool:
-        """Whether it is words alone: it loosens nothing and has nothing run."""
+        """Whether it is only text: it grants no permissions and runs nothing."""
         loosening = {"allowed-tools", "model", "hooks", "context", "agent"}
         return not loosening & self.document.head.keys()
 
 
 class SkillError(Exception):
-    """A command that could not be followed, and why."""
+    """A command or skill that could not be expanded, and why."""
 
     def __init__(self, name: str, arguments: str, text: str) -> None:
         super().__init__(text)
@@ -133,11 +133,11 @@ COMMANDS_FOLDER, SKILLS_FOLDER, SKILL_FILE, CLAUDE_FOLDER = (
 )
 MAX_SKILL_BYTES = 1_000_000
 MAX_SKILLS = 2_000
-"""Commands and skills of one folder."""
+"""The most commands and skills of one folder."""
 
 
 def load_skills(scope: ProjectScope) -> dict[str, Skill]:
-    """Return what can be asked for, skills before commands, each kind by name."""
+    """Return skills, then commands, each by name."""
     places = [scope.configuration] if scope.configuration else []
     places += [folder / CLAUDE_FOLDER for folder in (scope.root, *scope.root.parents)]
     found: dict[str, Skill] = {}
@@ -178,7 +178,7 @@ def _iter_command_files(place: Path) -> Iterator[tuple[str, Path]]:
 
 
 def select_valid_rules(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the rules among some texts; what is none allows nothing."""
+    """Return the valid rules in some texts; invalid ones allow nothing."""
     found = []
     for text in texts:
         try:
@@ -190,7 +190,7 @@ def select_valid_rules(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 RunCommand: TypeAlias = Callable[[str, str], Awaitable[str]]
-"""Runs a command as it stands in a text; returns what takes its place."""
+"""Runs a command in a text; returns its output."""
 COMMAND = re.compile(r"```!\s*\n(?P<block>.*?)\n?```|(?<!\S)!`(?P<line>[^`]+)`", re.DOTALL)
 PLACEHOLDERS = (
     r"\\\$(?=[A-Za-z0-9])|\$ARGUMENTS\[(?P<at>\d+)\]|\$ARGUMENTS|(?<!\$)\$(?P<number>\d+)"
@@ -200,7 +200,7 @@ REMAINING_ARGUMENTS = "\n\nARGUMENTS: {}"
 
 
 async def expand_skill(skill: Skill, arguments: str, session: str, run: RunCommand) -> str:
-    """Return what a command says, with all that it is given, and what it has run."""
+    """Return the text of a command with its arguments and the output of its commands."""
     folder = str(skill.path.parent)
     text = fill_arguments(skill.document.body, arguments, skill.document.get_list("arguments"))
     if skill.is_skill:
@@ -216,7 +216,7 @@ async def expand_skill(skill: Skill, arguments: str, session: str, run: RunComma
 
 
 def fill_arguments(body: str, arguments: str, names: tuple[str, ...] = ()) -> str:
-    """Return a text with what it is given in the places that it has for it."""
+    """Return a text with its placeholders filled with arguments."""
     words = split_arguments(arguments)
     named = dict(zip(names, words, strict=False))
     own = "".join(rf"|\$(?P<n{at}>{re.escape(name)})\b" for at, name in enumerate(names))
@@ -241,7 +241,7 @@ def fill_arguments(body: str, arguments: str, names: tuple[str, ...] = ()) -> st
 
 
 def split_arguments(arguments: str) -> list[str]:
-    """Return the words of the first line that a command is given, as a shell parts them."""
+    """Return the words of the first line of arguments, split like a shell."""
     line = arguments.partition("\n")[0]
     try:
         return shlex.split(line)
@@ -259,11 +259,11 @@ COMMAND_FAILED = 'Shell command failed for pattern "{}": [stderr]\n{}'
 
 
 CACHE_SECONDS = 2.0
-"""Seconds for which what was read counts where nothing is asked: names are completed key by key."""
+"""Seconds for which loaded skills are reused: completion asks at every key."""
 
 
 class SessionSkills:
-    """The commands and skills of a session; they are looked for anew with every prompt."""
+    """The commands and skills of a session, reloaded with every prompt."""
 
     def __init__(self, scope: ProjectScope) -> None:
         self._scope = scope
@@ -271,26 +271,26 @@ class SessionSkills:
         self._loaded_at = -CACHE_SECONDS
 
     def reload(self) -> None:
-        """Read them again, if others may be there by now."""
+        """Reload them if they may have changed."""
         self._skills, self._loaded_at = load_skills(self._scope), monotonic()
 
     @property
     def skills(self) -> Mapping[str, Skill]:
-        """Those that there are, by name, as of a moment ago."""
+        """Commands and skills by name."""
         if monotonic() - self._loaded_at >= CACHE_SECONDS:
             self.reload()
         return self._skills
 
     def find(self, name: str) -> Skill | None:
-        """Return one by its name, or by the one that it gives itself."""
+        """Return one by its name or by its title."""
         if name in self.skills:
             return self.skills[name]
         return next((skill for skill in self.skills.values() if skill.title == name), None)
 
     async def expand(self, content: Content, runtime: Runtime) -> Expansion | None:
-        """Return what a command makes of a prompt, None where it is none.
+        """Return the expansion of a prompt; None if it names no command.
 
-        Raises Unexpanded where it cannot be followed.
+        Raise SkillError if it cannot be expanded.
         """
         called = INVOCATION.fullmatch(content) if isinstance(content, str) else None
         if called is None:
@@ -337,20 +337,20 @@ class SessionSkills:
 
 
 def clear_grants(runtime: Runtime) -> None:
-    """Take back what a command lent to the turn before."""
+    """Take back permissions that a command granted to the previous turn."""
     runtime.place.granted_rules = ()
     runtime.writer.attribution = {}
 
 
 def log_command_prompt(expansion: Expansion, runtime: Runtime) -> str:
-    """Log a command in a prompt's place, with what it makes of it; returns its message."""
+    """Log a command in place of a prompt, with its expansion; return its message."""
     uuid = runtime.writer.custom_command(expansion.name, expansion.arguments, expansion.content)
     _grant(expansion, runtime)
     return uuid
 
 
 def log_skill_result(expansion: Expansion, call: str, runtime: Runtime) -> None:
-    """Log what a skill says that the model asked for."""
+    """Log the text of a skill that the model used."""
     runtime.writer.expansion(expansion.content, call=call, **runtime.writer.companion)
     runtime.attachments.write_for_skill(expansion.content)
     log_permissions(expansion, runtime.writer, is_of_turn=True)
@@ -358,7 +358,7 @@ def log_skill_result(expansion: Expansion, call: str, runtime: Runtime) -> None:
 
 
 def log_permissions(expansion: Expansion, writer: SessionWriter, *, is_of_turn: bool) -> None:
-    """Log what a command allows; the older form says nothing of it."""
+    """Log the permissions of a command; the older format has no line for them."""
     if writer.setting.is_older:
         return
     model = {"model": expansion.model} if expansion.model else {}
@@ -367,7 +367,7 @@ def log_permissions(expansion: Expansion, writer: SessionWriter, *, is_of_turn: 
 
 
 def log_failure(error: SkillError, runtime: Runtime) -> str:
-    """Log a command that could not be followed; returns what the person is told."""
+    """Log a command that could not be expanded; return the message for the user."""
     if runtime.writer.is_unseen and not runtime.writer.setting.is_older:
         runtime.writer.queue("enqueue", f"/{error.name} {error.arguments}".strip())
         runtime.writer.queue("dequeue")
@@ -377,7 +377,7 @@ def log_failure(error: SkillError, runtime: Runtime) -> str:
 
 @contextmanager
 def use_model(model: str | None, runtime: Runtime) -> Iterator[None]:
-    """Have another model answer, where a command wants it."""
+    """Switch to the model that a command names."""
     requests = runtime.requests
     if model is None:
         yield
@@ -455,27 +455,27 @@ LISTING_TYPE = "skill_listing"
 
 
 def list_model_skills(skills: Mapping[str, Skill]) -> list[Skill]:
-    """Return the skills that the model is told of."""
+    """Return the skills that the model may use."""
     return [skill for skill in skills.values() if skill.is_for_model]
 
 
 def render_listing(skills: Sequence[Skill]) -> str:
-    """Return the list of some skills, as the model is told it."""
+    """Return a list of skills as text for the model."""
     return wrap_reminder(SKILLS.format(content="\n".join(skill.listing_line for skill in skills)))
 
 
 class SkillListing:
-    """Tells a session which skills there are."""
+    """Sends a session the list of skills."""
 
     def __init__(self, writer: SessionWriter, context: LiveContext, skills: SessionSkills) -> None:
         self._writer = writer
         self._context = context
         self._skills = skills
         self._written: tuple[str | None, list[str]] = (None, [])
-        """Since which message they are told, and which they were."""
+        """The message after which they were listed, and the list."""
 
     def write(self) -> None:
-        """Tell with a prompt which there are, unless the model knows."""
+        """Write the list with a prompt, unless the model knows it."""
         skills = list_model_skills(self._skills.skills)
         seen = (self._context.records[0].uuid, [_compute_digest(skill) for skill in skills])
         if self._writer.setting.is_older or not skills or seen == self._written:

@@ -13,7 +13,7 @@ UNPARSED = "__unparsedToolInput"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the model is sent."""
+    """A request to the model."""
 
     model: str
     messages: Sequence[Message]
@@ -21,12 +21,12 @@ class Request:
     tools: Sequence[Mapping[str, Any]] = ()
     max_tokens: int = 32_000
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Further fields of the request, as the API names them."""
+    """Further fields of the request, by their API names."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseStarted:
-    """The answer begins."""
+    """The response has started."""
 
     message: str
     model: str
@@ -36,7 +36,7 @@ class ResponseStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
-    """A block begins, as far as it is known."""
+    """A block has started."""
 
     index: int
     block: Block
@@ -44,7 +44,7 @@ class BlockStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockDelta:
-    """More of a block: words, thoughts, their signature, or JSON of a call's arguments."""
+    """More of a block: text, thinking, its signature, or JSON of a call's arguments."""
 
     index: int
     kind: DeltaKind
@@ -53,7 +53,7 @@ class BlockDelta:
 
 @dataclass(frozen=True, slots=True)
 class BlockFinished:
-    """A block is there as a whole."""
+    """A block is complete."""
 
     index: int
     block: Block
@@ -61,7 +61,7 @@ class BlockFinished:
 
 @dataclass(frozen=True, slots=True)
 class ResponseFinished:
-    """The answer is there as a whole."""
+    """The response is complete."""
 
     stop_reason: str | None
     stop_sequence: str | None
@@ -74,7 +74,7 @@ StreamEvent: TypeAlias = (
 
 
 class ModelError(Exception):
-    """The model did not answer, or not to the end."""
+    """The model did not answer, or not completely."""
 
     def __init__(
         self,
@@ -94,31 +94,31 @@ class ModelError(Exception):
         self.text = text
         self.status = status
         self.kind = kind
-        """As the API names it (rate_limit_error, overloaded_error …), or `connection`."""
+        """The API's name for it (rate_limit_error, overloaded_error …), or `connection`."""
         self.retry_after = retry_after
         self.request = request
         self.body = body
-        """The answer as it came, with its status in front."""
+        """The body of the response, after its status."""
         self.gateway = gateway
-        """Who was asked, where it was not the API itself."""
+        """The server that was asked, if not the API itself."""
         self.connection = connection
-        """What became of the connection, as the log has it."""
+        """What happened to the connection, as the log records it."""
         self.is_network_down = is_network_down
         self.is_retryable = may_retry
 
 
 class Model(Protocol):
-    """Whoever answers: the API, a recorded session, a script."""
+    """A source of answers: the API, a recorded session, a script."""
 
     name: str
 
     def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
-        """Answer a request piece by piece; raises ModelFault where it cannot."""
+        """Stream the answer to a request; raise ModelError if that fails."""
 
 
 @runtime_checkable
 class Closeable(Protocol):
-    """A model that holds something, such as connections."""
+    """A model with resources such as connections."""
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Release them."""

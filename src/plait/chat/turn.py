@@ -77,7 +77,7 @@ REFUSAL_ERROR = (
 
 
 def format_model_name(model: str) -> str:
-    """Return a model's name as people say it."""
+    """Return a model's display name."""
     found = FAMILY.search(model)
     if found is None:
         return model
@@ -89,7 +89,7 @@ PULL_REQUEST_URL = re.compile(r"https://[\w.-]+/([\w.-]+/[\w.-]+)/pull/(\d{1,9})
 
 
 class PullRequest(NamedTuple):
-    """A pull request that came of a session."""
+    """A pull request that a session created."""
 
     number: int
     url: str
@@ -99,7 +99,7 @@ class PullRequest(NamedTuple):
 def find_pull_request(
     command: str, output: str | Sequence[Mapping[str, Any]]
 ) -> PullRequest | None:
-    """Return the pull request that a command made, None where it made none."""
+    """Return the pull request that a command created; None if there is none."""
     if not isinstance(output, str) or not CREATE_COMMAND.search(command):
         return None
     found = list(PULL_REQUEST_URL.finditer(output))
@@ -110,20 +110,20 @@ def find_pull_request(
 
 
 CONCURRENT_EFFECTS = frozenset({"none", "read", "network"})
-"""Effects of calls that may be done at the same time."""
+"""Effects of calls that may run at the same time."""
 FILE_TOOLS = frozenset({"Read", "Write", "Edit", "NotebookEdit"})
 """Tools that read or write the files they name."""
 MAX_UNPARSED_SHOWN = 200
 TOOL_ALIASES = {"Agent": "Task", "Task": "Agent"}
-"""Tools that other versions call otherwise."""
+"""Tools that other versions name differently."""
 USE_OTHER_TOOLS = "Continue with the tools you have."
 INVALID_CALL_ERRORS = ("InputValidationError", "Error: No such tool")
-"""What is told of calls that are none: hooks do not hear of them."""
+"""Errors of invalid calls, which hooks do not see."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call with the tool that does it, None where there is none."""
+    """A call and its tool; None for an unknown tool."""
 
     id: str
     name: str
@@ -137,34 +137,34 @@ class ToolCall:
 
 
 class ToolCallRunner:
-    """Does what responses ask for, as far as it is allowed."""
+    """Runs the tool calls of a response, as far as they are allowed."""
 
     def __init__(self, runtime: Runtime, emit: Emit) -> None:
         self._runtime = runtime
         self._emit = emit
         self._is_stopped = False
         self.is_ended_by_hook = False
-        """Whether a hook has the turn end behind the results."""
+        """Whether a hook ends the turn after the results."""
         self._hook_results: list[Mapping[str, Any]] = []
-        """What became of the calls of a response, for hooks."""
+        """The results of a response's calls, for hooks."""
 
     async def run_all(self, blocks: Sequence[Block]) -> bool:
-        """Do all calls of a response; tells whether the turn goes on.
+        """Run all calls of a response; return whether the turn continues.
 
-        What changes something waits for what was called before it, and the rest for that.
+        A call that may change something waits for those before it, and later ones wait for it.
         """
         self._runtime.restore_tool_state()
         calls: dict[str, ToolCall] = {}
         for block in blocks:
             name, tools = str(block.get("name", "")), self._runtime.tools
             tool = tools.get(name) or tools.get(TOOL_ALIASES.get(name, ""))
-            # an id that comes twice has one result
+            # an id that occurs twice has one result
             calls.setdefault(block["id"], ToolCall(block["id"], name, block.get("input"), tool))
         for batch in _group_calls([*calls.values()]):
             tasks = [asyncio.ensure_future(self._run(call)) for call in batch]
             try:
                 await asyncio.gather(*tasks)
-            finally:  # where one breaks or the turn is stopped, the others end first
+            finally:  # if one crashes or the turn is stopped, the others end first
                 await cancel_and_wait(tasks)
         results, self._hook_results = self._hook_results, []
         if self._runtime.hooks and results:
@@ -173,7 +173,7 @@ class ToolCallRunner:
         return not self._is_stopped
 
     async def _run(self, call: ToolCall) -> None:
-        """Do one call, whatever becomes of it."""
+        """Run one call; never raise."""
         if self._is_stopped:
             self._log_result(
                 call, Outcome(REJECTED, REJECTED_OUTPUT, is_error=True), is_denied=True
@@ -219,14 +219,14 @@ class ToolCallRunner:
         return self._runtime.writer.setting.is_older
 
     async def _run_pre_hooks(self, call: ToolCall, proposal: Proposal) -> HookEffect:
-        """Return what hooks say to a call."""
+        """Return the result of PreToolUse hooks."""
         hooks = self._runtime.hooks
         if hooks is None:
             return HookEffect()
         return await hooks.fire_pre_tool_use(call.id, proposal, call.arguments)
 
     async def _decide(self, call: ToolCall, proposal: Proposal, effect: HookEffect) -> Ruling:
-        """Decide on a call: hooks may refuse it, change it, or say what they think of it."""
+        """Decide on a call; hooks may deny it, change it or advise."""
         if refusal := find_refusal(effect, proposal, is_older=self._is_older):
             return refusal
         if effect.arguments is not None and call.tool:
@@ -235,7 +235,7 @@ class ToolCallRunner:
             return await self._runtime.permissions.check(proposal, call.id, effect)
 
     async def _log_failure(self, call: ToolCall, error: ToolError) -> None:
-        """Log a call that cannot be done; hooks are told, unless it is no call at all."""
+        """Log a call that failed; hooks are told unless the call was invalid."""
         is_call = self._runtime.hooks and not error.text.startswith(INVALID_CALL_ERRORS)
         if not (is_call and call.tool):
             self._log_result(call, error.outcome)
@@ -252,7 +252,7 @@ class ToolCallRunner:
     async def _run_post_hooks(
         self, call: ToolCall, proposal: Proposal, outcome: Outcome, began: float, before: HookEffect
     ) -> None:
-        """Tell hooks what became of a call; one that ends the turn does so behind the results."""
+        """Run PostToolUse hooks; one that ends the turn does so after the results."""
         hooks = self._runtime.hooks
         if hooks is None:
             return
@@ -294,9 +294,9 @@ class ToolCallRunner:
         is_denied: bool = False,
     ) -> None:
         writer = self._runtime.writer
-        if call.id not in writer.waiting_calls:  # two calls of one id: one result answers both
+        if call.id not in writer.waiting_calls:  # two calls with one id: one result answers both
             return
-        writer.setting.cwd = str(self._runtime.place.cwd)  # `cd` moves what follows
+        writer.setting.cwd = str(self._runtime.place.cwd)  # `cd` affects the calls that follow
         if outcome.fields and not writer.setting.is_older:
             fields = {**(fields or {}), **outcome.fields}
         self._set_attribution(call)
@@ -311,14 +311,14 @@ class ToolCallRunner:
             self._hook_results.append({**named, "tool_response": outcome.content})
 
     def _set_attribution(self, call: ToolCall) -> None:
-        """Have what is answered next say which server it comes of."""
+        """Note the MCP server that the next response is attributed to."""
         tool = call.tool.tool if isinstance(call.tool, SecretHidingTool) else call.tool
         if isinstance(tool, ServerTool):
             named = {"attributionMcpServer": tool.server, "attributionMcpTool": tool.own_name}
             self._runtime.writer.attribution = named
 
     def _log_pull_request(self, proposal: Proposal, outcome: Outcome) -> Outcome:
-        """Log the pull request that a command made, and return the outcome that tells of it."""
+        """Log the pull request that a command created; return the outcome with a note about it."""
         if proposal.effect != "execute" or outcome.is_error:
             return outcome
         found = find_pull_request(str(proposal.arguments.get("command", "")), outcome.content)
@@ -332,7 +332,9 @@ class ToolCallRunner:
 
 
 def _group_calls(calls: Sequence[ToolCall]) -> Iterator[list[ToolCall]]:
-    """Yield what is done at the same time: runs of calls that only look, and each other alone."""
+    """Yield groups of calls that run at the same time: runs of reading calls, and every other call
+    alone.
+    """
     batch: list[ToolCall] = []
     for call in calls:
         if call.tool is None or call.tool.effect in CONCURRENT_EFFECTS or call._is_read_only:
@@ -370,7 +372,7 @@ def _propose(call: ToolCall, runtime: Runtime) -> Proposal:
 
 
 def _make_crash_outcome(error: Exception) -> Outcome:
-    """Return what the model is told of a tool that breaks, which must not end the turn."""
+    """Return the result for a tool that crashed, which must not end the turn."""
     return Outcome(f"{type(error).__name__}: {error}", is_error=True)
 
 
@@ -387,11 +389,11 @@ NO_VISIBLE_OUTPUT = (
     " response.]"
 )
 MAX_CONTINUATIONS = 3
-"""How often an answer that was cut short goes on by itself."""
+"""How often an answer that was cut off is continued."""
 
 
 class Turn:
-    """One turn: `run` does it, from the prompt to whatever ends it."""
+    """One turn: `run` executes it, from the prompt to its end."""
 
     def __init__(
         self, runtime: Runtime, emit: Emit, queue: PromptQueue, meter: Meter, asking: ResponseClient
@@ -409,12 +411,14 @@ class Turn:
         self._tip_before: str | None = None
         self._prompt_uuid = ""
         self._prompt_tip: str | None = None
-        """The last message of what was asked: the prompt, or what goes along with it."""
+        """The last message of the input: the prompt or its last attachment."""
         self._is_interrupted = False
-        """Whether the person stopped it, not by a refusal: then its duration is not told."""
+        """Whether the user interrupted it, other than by a rejection: its duration is then not
+        logged.
+        """
 
     async def run(self, prompts: Sequence[Prompt]) -> TurnEnded:
-        """Do the turn of a prompt, or of several that waited; cancelled, it logs that."""
+        """Run the turn of one or several prompts; if cancelled, log the interruption."""
         try:
             ending = await self._run_guarded(prompts)
             writer, took = self._runtime.writer, self._milliseconds
@@ -455,7 +459,7 @@ class Turn:
         except asyncio.CancelledError:
             if task := asyncio.current_task():
                 task.uncancel()
-            # Logs that the person stopped the turn; before any answer, takes the prompt back.
+            # Log the interruption; before any answer, take the prompt back.
             writer = self._runtime.writer
             self._is_interrupted = True
             if not self._prompt_uuid:
@@ -472,13 +476,13 @@ class Turn:
             return "failed"
 
     async def _compact_before_prompt(self) -> None:
-        """Make room while there is no prompt yet, where a summary would swallow it."""
+        """Compact before the prompt is logged, if a summary would otherwise swallow it."""
         if self._runtime.compactor and self._runtime.writer.setting.is_older:
-            with suppress(ModelError):  # the first answer tries again, and says so
+            with suppress(ModelError):  # the first request tries again and reports it
                 self._report_compaction(await self._runtime.compactor.compact_if_needed())
 
     async def _log_prompts(self, prompts: Sequence[Prompt]) -> bool:
-        """Log what is asked; tells whether it is: hooks may keep it from the model."""
+        """Log the prompts; return whether to continue: hooks may block them."""
         writer = self._runtime.writer
         self._answer_unfinished_calls()
         if branch := read_git_branch(self._runtime.place.cwd):
@@ -524,7 +528,7 @@ class Turn:
         return stop is None
 
     async def _run_prompt_hooks(self, prompt: Prompt, words: str) -> HookEffect | None:
-        """Have hooks told of a prompt before it is logged, unless nobody typed it."""
+        """Run the hooks before a prompt is logged, unless it was not typed."""
         hooks = self._runtime.hooks
         if prompt.source != "typed" or hooks is None or not hooks.has("UserPromptSubmit"):
             return None
@@ -532,12 +536,12 @@ class Turn:
         return await hooks.fire("UserPromptSubmit", None, {"prompt": words})
 
     def _end_with_notice(self, words: str) -> None:
-        """End the turn with words for the person: the model has not heard of it."""
+        """End the turn with a message for the user that the model does not see."""
         self._text, self._is_interrupted = words, True
         self._emit(Notice(words, is_error=True))
 
     def _answer_unfinished_calls(self) -> None:
-        """Answer the calls of a turn whose log could not be written to its end."""
+        """Answer the calls of a turn whose log was cut off."""
         writer = self._runtime.writer
         denial = {} if writer.setting.is_older else {"tool_denial_kind": "interrupted"}
         for call in writer.waiting_calls:
@@ -549,7 +553,7 @@ class Turn:
 
     @property
     def _is_agent(self) -> bool:
-        """Whether it is the turn of an agent, of which its sender tells."""
+        """Whether it is an agent's turn, reported in its parent's log."""
         return self._runtime.writer.setting.agent is not None
 
     async def _run_steps(self) -> Ending:
@@ -581,7 +585,7 @@ class Turn:
                 return ending
 
     async def _request_response(self) -> ResponseLogged:
-        """Ask once there is room; where there is too little after all, make some."""
+        """Send the request when there is room; compact if there is too little."""
         compactor = self._runtime.compactor
         if compactor:
             self._report_compaction(await compactor.compact_if_needed())
@@ -599,14 +603,16 @@ class Turn:
         return answer
 
     def _report_compaction(self, compacted: Compacted | None) -> None:
-        """Count what a summary took, and tells of it."""
+        """Count and report the usage of a compaction."""
         if compacted:
             when = self._runtime.writer.ids.moment()
             self._session_meter.add(compacted.model, compacted.usage, when)
             self._emit(compacted)
 
     def _continue_after_refusal(self, answer: ResponseLogged) -> bool:
-        """Note that a response was stopped; return whether the turn continues: once it does."""
+        """Note that a response was stopped by a safety classifier; return whether to continue,
+        once.
+        """
         writer, name = self._runtime.writer, format_model_name(answer.model)
         self._refusals += 1
         for call in answer.tool_calls:
@@ -634,7 +640,9 @@ class Turn:
         return False
 
     def _continue_response(self, answer: ResponseLogged) -> bool:
-        """Return whether an answer without calls is not the last, and says what the model needs."""
+        """Return whether an answer without calls is to be continued, and log what the model needs
+        for it.
+        """
         if self._continued >= MAX_CONTINUATIONS:
             return False
         self._continued += 1
@@ -649,7 +657,7 @@ class Turn:
         return False
 
     async def _run_stop_hooks(self, answer: ResponseLogged) -> bool:
-        """Return whether the turn is over: hooks may have it go on, but not for ever."""
+        """Return whether the turn is over: hooks may continue it, but not for ever."""
         hooks = self._runtime.hooks
         if hooks is None:
             return True

@@ -38,24 +38,24 @@ def count_tokens(usage: Mapping[str, Any]) -> int:
 
 
 class Meter:
-    """Counts what responses take."""
+    """Sums up the usage of responses."""
 
     def __init__(self, prices: Prices) -> None:
         self.prices = prices
         self.tokens: Tokens = NO_TOKENS
         self.dollars = 0.0
-        """What those cost whose price is known."""
+        """The cost of responses whose price is known."""
         self.unpriced_responses = 0
-        """Responses whose price is not known."""
+        """The number of responses whose price is unknown."""
         self.responses = 0
 
     @property
     def cost(self) -> float | None:
-        """All dollars, None where a price is not known."""
+        """The cost in dollars; None if a price is unknown."""
         return None if self.unpriced_responses else self.dollars
 
     def new(self) -> "Meter":
-        """Return a meter with the same prices that has counted nothing."""
+        """Return an empty meter with the same prices."""
         return Meter(self.prices)
 
     def add(self, model: str, usage: Mapping[str, Any], when: datetime) -> None:
@@ -70,7 +70,7 @@ class Meter:
             self.dollars += dollars
 
     def by_kind(self) -> dict[str, int]:
-        """Return the tokens by the names that the API gives them."""
+        """Return the tokens by their API names."""
         return {
             "input_tokens": self.tokens.input,
             "cache_creation_input_tokens": self.tokens.cache_write,
@@ -102,19 +102,19 @@ USAGE_LABELS = {
     "cacheCreationInputTokens": "cache write",
 }
 TWO_DECIMALS_FROM = 0.5
-"""Dollars from which on cents are enough."""
+"""Amount from which two decimals are enough."""
 
 
 @dataclass(slots=True)
 class SessionCost:
-    """Sums up what a session takes, on top of what it took before it was gone on with."""
+    """The cost of a session, including what it had cost before it was resumed."""
 
     prices: Prices
     before: Mapping[str, Any] = field(default_factory=dict)
-    """The last line of its kind; nothing where there is none."""
+    """The last cost line of the log; empty if there is none."""
     clock: Clock = utc_now
     has_grown: bool = False
-    """Whether anything was taken since."""
+    """Whether anything was added since."""
     _totals: dict[str, float] = field(default_factory=dict)
     _by_model: dict[str, dict[str, float]] = field(default_factory=dict)
     _is_unpriced: bool = False
@@ -123,7 +123,7 @@ class SessionCost:
     _calls: dict[str, float] = field(default_factory=dict)
 
     def record(self, event: Event) -> None:
-        """Take note of what happens."""
+        """Update from an event."""
         moment = monotonic()
         while isinstance(event, AgentEvent):
             event = event.event
@@ -166,7 +166,7 @@ class SessionCost:
 
     @property
     def fields(self) -> Fields:
-        """What is noted: all sums, in all and by model."""
+        """The sums for the log, in total and by model."""
         took = round((monotonic() - self._began) * 1000)
         began = round(self.clock().timestamp() * 1000) - took
         before = as_mapping(self.before.get("modelUsage"))
@@ -193,7 +193,7 @@ class SessionCost:
 
 
 def format_usage_lines(fields: Mapping[str, Any]) -> list[str]:
-    """Return what a session cost in all in the words that the client prints and logs."""
+    """Return the cost of a session in the words that the client prints and logs."""
     unsure = fields.get("hasUnknownModelCost") is True
     warning = " (costs may be inaccurate due to usage of unknown models)" if unsure else ""
     added, removed = (round(_get_number(fields, name)) for name in TOTALS[3:])

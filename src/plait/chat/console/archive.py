@@ -1,4 +1,4 @@
-"""Past sessions as the console needs them: the session picker, export, graph, estimates."""
+"""Past sessions for the console: the session picker, export, graph, estimates."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,33 +23,33 @@ MIN_TITLE_WIDTH = 16
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A session that can be chosen, and why it is there."""
+    """A session in the picker."""
 
     facts: Facts
     snippet: str = ""
-    """Where it says what was looked for."""
+    """The matching text of a search."""
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its title."""
         mark = "● " if self.facts.is_live else ""
         kept = f"{self.facts.mark} · " if self.facts.mark else ""
         return f"{mark}{kept}{safe_line(self.facts.title or '(no title)')}"
 
     @property
     def description(self) -> str:
-        """What is told of it besides."""
+        """Its other details."""
         return safe_line(self.snippet or self.facts.first_prompt or "")
 
     def matches(self, words: Sequence[str]) -> bool:
-        """Return whether all words stand in what is known of it."""
+        """Return whether all words occur in its title or details."""
         facts = self.facts
         known = (facts.title, facts.first_prompt, facts.session, facts.cwd, facts.git_branch)
         text = " ".join(filter(None, known)).casefold()
         return all(word in text for word in words)
 
     def render(self, width: int, time: datetime) -> str:
-        """Return it on one line."""
+        """Return it as one line."""
         ended = parse_time(self.facts.ended)
         when = f"{format_age(ended, time) if ended else '':<{TIME_WIDTH}}"
         entries = format_count(self.facts.entries, "entry", "entries")
@@ -63,9 +63,9 @@ class Row:
 
 @dataclass
 class SessionPicker:
-    """Chooses among sessions: of this directory, or of all; by what is known, or by what is said.
+    """The session picker: sessions of this directory or all, filtered by title or found by content.
 
-    Rows come one by one, so that thousands can be looked through while they are still read.
+    Rows arrive one by one, so that thousands can be shown while they are still being read.
     """
 
     here: Callable[[], Iterable[Facts]]
@@ -80,32 +80,32 @@ class SessionPicker:
     rows: list[Row] = field(default_factory=list)
     time: datetime = field(default_factory=now)
     _number: int = 0
-    """Which reading is wanted: an earlier one, should it still go on, adds nothing."""
+    """The number of the current read; rows of earlier reads are dropped."""
 
     @property
     def matching(self) -> list[Row]:
-        """The rows that hold what is typed."""
+        """The rows that match the query."""
         words = self.query.casefold().split()
         return [row for row in self.rows if row.snippet or row.matches(words)]
 
     @property
     def selected(self) -> Row | None:
-        """The row that is meant."""
+        """The selected row."""
         found = self.matching
         return found[min(self.at, len(found) - 1)] if found else None
 
     def move(self, count: int) -> None:
-        """Go to another row."""
+        """Select another row."""
         self.at = min(max(self.at + count, 0), max(len(self.matching) - 1, 0))
 
     def set_query(self, text: str) -> None:
-        """Look for other words."""
+        """Change the query."""
         self.query, self.at, self.note = text, 0, ""
         if any(row.snippet for row in self.rows):
             self.rows = [row for row in self.rows if not row.snippet]
 
     def read(self) -> None:
-        """Read the sessions of the directory, or all; it may be called from any thread."""
+        """Read the sessions of the directory or all of them; thread-safe."""
         self._number += 1
         number, self.rows, self.is_reading = self._number, [], True
         known = self.everywhere if self.is_everywhere else self.here
@@ -116,11 +116,11 @@ class SessionPicker:
         self.is_reading = False
 
     def cancel(self) -> None:
-        """Have no more rows come."""
+        """Stop adding rows."""
         self._number += 1
 
     def search(self) -> None:
-        """Look for what is typed in what was said; it may be called from any thread."""
+        """Search the sessions' content for the query; thread-safe."""
         self._number += 1
         self.is_reading = True
         hits = [Row(facts, text) for facts, text in self.search_messages(self.query)]
@@ -134,25 +134,25 @@ class SessionPicker:
 MAX_LISTED = 300
 MAX_FOUND = 30
 MAX_READ_BYTES = 20_000_000
-"""Bytes of a session of which more is told than its name."""
+"""Size above which only a session's title is read."""
 FORMATS = {".md": "md", ".markdown": "md", ".txt": "txt", ".html": "html", ".json": "json"}
 DEFAULT_FORMAT = ".md"
 
 
 @dataclass
 class ChatArchive:
-    """What was said before, in all sessions under the roots."""
+    """All earlier sessions under the roots."""
 
     request: Request
     directory: Path
 
     @property
     def archive(self) -> Archive:
-        """The sessions as they are now."""
+        """A fresh `Archive`."""
         return self.request.archive.reopen()
 
     def rows(self, *, everywhere: bool = False) -> Iterator[Facts]:
-        """Yield what is known of sessions that can go on, the newest first."""
+        """Yield a row for each session that can be resumed, newest first."""
         archive, slug = self.archive, make_project_slug(str(self.directory.resolve()))
         if self.request.settings.index.is_dir():
             archive.index = self.request.settings.index
@@ -164,7 +164,7 @@ class ChatArchive:
                     yield archive.facts(session)
 
     def search(self, words: str) -> list[tuple[Facts, str]]:
-        """Return the sessions in which words were said, each with where it says so best."""
+        """Return the sessions that contain the words, each with its best match."""
         archive = self.archive
         archive.index = self.request.settings.index
         found = archive.search(words, limit=MAX_FOUND)
@@ -175,7 +175,7 @@ class ChatArchive:
         return [(archive.facts(session), " ".join(best[session.id].split())) for session in named]
 
     def make_picker(self, is_meant: Callable[[Facts], bool] = lambda facts: True) -> SessionPicker:
-        """Return the choice among those sessions that are meant."""
+        """Return a picker over the sessions."""
 
         return SessionPicker(
             here=lambda: filter(is_meant, self.rows()),
@@ -185,11 +185,11 @@ class ChatArchive:
         )
 
     def session(self, name: str) -> Session:
-        """Return the session that a person names."""
+        """Return the session with this name."""
         return self.archive.session(name, self.directory)
 
     def check_directory(self, session: Session) -> Path:
-        """Return where a session worked, or says why it cannot go on from here."""
+        """Return the directory of a session; raise UserError if it cannot be resumed from here."""
         resume = self.archive.resume(session, default=self.request.settings.roots[0])
         if resume.why_not:
             raise UserError(f"cannot resume: {resume.why_not}")
@@ -203,7 +203,7 @@ class ChatArchive:
         return place
 
     def render_last_turn(self, session: Session) -> Iterable[AnyBlock]:
-        """Return the last turn of a session, unless it takes long to read."""
+        """Return the last turn of a session; None if it takes too long to read."""
         if session.path.stat().st_size > MAX_READ_BYTES:
             return ()
         from plait.conversation.costs import SessionCosts
@@ -219,7 +219,7 @@ class ChatArchive:
         return reading.iter_blocks(shown, shown.turns[-1:])
 
     def estimate_next_prompt(self, path: Path) -> NextPrompt | None:
-        """Return what the next prompt of a session sends, unless it takes long to read."""
+        """Return what the next prompt of a session sends; None if it takes too long to read."""
         try:
             if path.stat().st_size > MAX_READ_BYTES:
                 return None
@@ -229,7 +229,7 @@ class ChatArchive:
             return None
 
     def render_graph(self, path: Path) -> list[str]:
-        """Return the graph of a session as lines, with nothing but our own colours."""
+        """Return the graph of a session as lines, with no escape sequences but our colours."""
         from plait.cli.graph import print_graph
 
         archive, output = self.archive, self.request.output
@@ -238,7 +238,7 @@ class ChatArchive:
         return capture.get().rstrip("\n").split("\n")
 
     def export(self, path: Path, name: str) -> list[str]:
-        """Write a session to a file of its own; returns what is said of it."""
+        """Write a session to a file; return the message for the user."""
         from plait.archive import MANIFEST, REPORT, ExportPlan
         from plait.redact import Redactor
 

@@ -10,7 +10,7 @@ MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
 VERSIONS = ("2.1.325", "2.1.29")
 FORMS = ("text", "json", "stream-json")
 CHOSEN = "\0"
-"""Stands for a session that is still to be chosen: no name is like it."""
+"""Stands for a session still to be picked; no real name looks like it."""
 
 session_options = combine_options(
     click.option(

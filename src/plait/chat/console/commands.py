@@ -44,7 +44,7 @@ USAGE = "`/rewind 2 both` goes back to before the second-last prompt, files incl
 
 
 async def rewind(conversation: "Talk", rest: str) -> None:
-    """Go back to before a prompt: conversation, files, or both; ask for what is not given."""
+    """Rewind to before a prompt: conversation, files, or both; ask for what was not given."""
     points = conversation.client.rewind_points()
     name, *words = rest.split() or [""]
     if not name:
@@ -104,7 +104,7 @@ def _restore_files(plan: FileRewindPlan, *, overwrite: bool) -> list[str]:
 
 
 async def branch(conversation: "Talk", rest: str) -> None:
-    """Go on in a session of its own, from here or from before a prompt (`@2`)."""
+    """Continue in a new session, from here or from before a prompt (`@2`)."""
     mark, _, title = rest.partition(" ") if rest.startswith("@") else ("", "", rest)
     point = find_rewind_point(conversation.client.rewind_points(), mark[1:]) if mark else None
     if point and point.before is None:
@@ -117,7 +117,7 @@ async def branch(conversation: "Talk", rest: str) -> None:
 
 
 def format_plan(plan: FileRewindPlan | None) -> Iterator[str]:
-    """Yield what going back would mean for files."""
+    """Yield the lines that describe what a rewind would change in files."""
     if plan is None:
         yield "no file backups for that prompt"
     elif not plan.steps:
@@ -141,12 +141,12 @@ def _shorten(point: RewindPoint) -> str:
 
 MAX_OFFERED = 30
 TAIL_LINES = 12
-"""Lines of what a task printed that are shown."""
+"""Lines of a task's output that are shown."""
 MAX_TAIL_BYTES = 20_000
 
 
 async def resume(conversation: "Talk", rest: str) -> None:
-    """Go on with another session of this directory: the one that is named, or chosen."""
+    """Resume another session of this directory: the named one, or one that is picked."""
     past = conversation.archive
     if rest:
         session = past.session(rest)
@@ -167,14 +167,14 @@ async def resume(conversation: "Talk", rest: str) -> None:
 
 
 async def export(conversation: "Talk", rest: str) -> None:
-    """Write what was said to a file."""
+    """Export the conversation to a file."""
     _require_messages(conversation)
     lines = conversation.archive.export(conversation.client.path, rest)
     await conversation.say(*conversation.client.log_command("export", rest, lines))
 
 
 async def graph(conversation: "Talk", rest: str) -> None:
-    """Draw the session as the graph it is; one that is long on a screen of its own."""
+    """Draw the session as a graph; a long one in a full-screen view."""
     _require_messages(conversation)
     lines = conversation.archive.render_graph(conversation.client.path)
     rows = shutil.get_terminal_size().lines
@@ -192,7 +192,7 @@ def _require_messages(conversation: "Talk") -> None:
 
 
 async def todos(conversation: "Talk", rest: str) -> None:
-    """Show what is to be done, and how far it is."""
+    """Show the to-do list."""
     if conversation.activity.plan:
         await conversation.screen.print([TodoBlock(items=conversation.activity.plan)])
     else:
@@ -200,7 +200,7 @@ async def todos(conversation: "Talk", rest: str) -> None:
 
 
 async def tasks(conversation: "Talk", rest: str) -> None:
-    """Show what runs in the background, or the end of what one task printed."""
+    """Show background tasks, or the end of the output of one."""
     if not rest:
         await conversation.say(*(conversation.activity.format_running() or ["no background tasks"]))
         return
@@ -217,7 +217,7 @@ async def tasks(conversation: "Talk", rest: str) -> None:
 
 
 async def open_collapsed(conversation: "Talk", rest: str) -> None:
-    """Show the last result, or the one before it by that number, whole."""
+    """Show the last collapsed result in full, or the one with this number counted back from it."""
     views = conversation.screen.list_collapsed()
     number = int(rest) if rest.isdecimal() else 1
     if not 0 < number <= len(views):
@@ -226,7 +226,7 @@ async def open_collapsed(conversation: "Talk", rest: str) -> None:
 
 
 def complete_sessions(conversation: "Talk", typed: str) -> Iterator[Suggestion]:
-    """Yield the sessions of the directory whose id or title begins so."""
+    """Yield the sessions of the directory whose id or title begins with this."""
     wanted = typed.casefold()
     found: Sequence[Suggestion] = [
         Suggestion(short_id(facts.session), facts.title or "")
@@ -238,7 +238,7 @@ def complete_sessions(conversation: "Talk", typed: str) -> Iterator[Suggestion]:
 
 
 TextCommand: TypeAlias = Callable[[Engine, str], Awaitable[list[str]]]
-"""Does something with a session, and returns what is said of it."""
+"""Runs a command; returns the text to show."""
 TalkCommand: TypeAlias = "Callable[[Talk, str], Awaitable[None]]"
 TOKEN_LABELS = (
     ("input", INPUT),
@@ -247,7 +247,7 @@ TOKEN_LABELS = (
     ("output", OUTPUT),
 )
 SELECTABLE_MODES: tuple[Mode, ...] = ("default", "acceptEdits", "plan", "dontAsk")
-"""Modes that one can change to; to bypass everything is said when it begins, or not at all."""
+"""Modes that can be selected; bypassing all permissions must be chosen at the start."""
 NO_COMMANDS: Mapping[str, str] = {}
 KEY_HELP = (
     ("Enter", "send; Alt-Enter, Ctrl-J or \\ Enter starts a new line"),
@@ -262,25 +262,25 @@ KEY_HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command, what it takes, and what it is for."""
+    """A slash command, its argument and its description."""
 
     name: str
     argument_hint: str
     help: str
     run_text: TextCommand | None = None
-    """What it does wherever it is given; None where it is for whoever sits there."""
+    """The command itself where it works without a terminal; None for interactive ones."""
     run: "TalkCommand | None" = None
     is_read_only: bool = False
-    """Whether it changes nothing, and can be done while a turn goes on."""
+    """Whether it changes nothing and can run during a turn."""
 
     @property
     def usage(self) -> str:
-        """How it is typed."""
+        """The command with its argument, as typed."""
         return f"/{self.name} {self.argument_hint}".strip()
 
 
 async def run_command(conversation: "Talk", text: str) -> None:
-    """Do what a line that begins with a slash asks for."""
+    """Run the command in a line that begins with a slash."""
     name, rest = split_command(text)
     command = BY_NAME.get(name)
     if command is None and (text[1:].split(maxsplit=1) or [""])[0] in conversation.client.commands:
@@ -295,7 +295,7 @@ async def run_command(conversation: "Talk", text: str) -> None:
 
 
 def complete_commands(typed: str, others: Mapping[str, str] = NO_COMMANDS) -> Iterator[Suggestion]:
-    """Yield the commands that begin so, with what each is for; those people wrote down last."""
+    """Yield the commands that begin with this, with descriptions; custom ones last."""
     for command in COMMANDS:
         if command.name.startswith(typed.casefold()):
             yield Suggestion(command.name, command.help)
@@ -305,19 +305,19 @@ def complete_commands(typed: str, others: Mapping[str, str] = NO_COMMANDS) -> It
 
 
 def is_read_only(text: str) -> bool:
-    """Return whether a line only has something shown."""
+    """Return whether a line is a command that only shows something."""
     command = BY_NAME.get(split_command(text)[0])
     return command is not None and command.is_read_only
 
 
 def split_command(text: str) -> tuple[str, str]:
-    """Return the name of a command, and what it is given."""
+    """Return a command's name and argument."""
     name, _, rest = text[1:].partition(" ")
     return name.strip().casefold(), rest.strip()
 
 
 async def run_text_command(client: Engine, text: str) -> list[str] | None:
-    """Do a command that can be given anywhere, and returns what it says; None for no such one."""
+    """Run a command that needs no terminal and return its text; None if there is no such command."""
     name, rest = split_command(text)
     command = BY_NAME.get(name)
     return await command.run_text(client, rest) if command and command.run_text else None
@@ -360,7 +360,7 @@ async def _context(client: Engine, rest: str) -> list[str]:
 
 
 def _log_unless_busy(client: Engine, name: str, rest: str, lines: list[str]) -> list[str]:
-    """Have the log say what was looked at, unless an answer is being written to it."""
+    """Log the command, unless an answer is being written."""
     return lines if client.is_busy else client.log_command(name, rest, lines)
 
 

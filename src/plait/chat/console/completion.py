@@ -24,46 +24,48 @@ from plait.errors import SourceError
 from plait.line.output import OWNER_FILE, OWNER_FOLDER, OutputFolder
 
 MENTION = re.compile(r'(?:^|\s)@(?:"([^"\n]*)|([^\s"]*))$')
-"""A file that is being named; a name with blanks stands in quotes."""
+"""A mentioned file; a name with spaces is in quotes."""
 MAX_SUGGESTIONS = 50
 MAX_WALKED = 20_000
-"""Files of a directory that are looked at for a part of a name."""
+"""Files of a directory that are searched for part of a name."""
 CACHE_SECONDS = 5.0
-"""Seconds for which the files of a directory are taken to be the same."""
+"""Seconds for which a directory listing is reused."""
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "target", "dist", "build"})
 
 
 def suggest_nothing(typed: str) -> Iterable[Suggestion]:
-    """Offer nothing."""
+    """Return no suggestions."""
     return ()
 
 
 @dataclass
 class ChatCompleter(Completer):
-    """Completes what begins with a slash or stands behind an @."""
+    """Completes slash commands and @-mentions."""
 
     commands: SuggestionSource = suggest_nothing
     arguments: Mapping[str, SuggestionSource] = field(default_factory=dict)
-    """What commands take, by their names."""
+    """Suggestions for arguments, by command."""
     files: SuggestionSource = suggest_nothing
 
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterator[Completion]:
-        """Yield what the words before the cursor may become."""
+        """Yield completions for the text before the cursor."""
         before = document.text_before_cursor
         typed, offers = self._find_source(before)
         is_quoted = before[: len(before) - len(typed)].endswith('"')
         for offer in islice(offers(typed), MAX_SUGGESTIONS):
             text = offer.text
-            if offers is self.files and (is_quoted or " " in text):  # with blanks in quotes
-                end = "" if text.endswith("/") else '"'  # closed once the path is complete
+            if offers is self.files and (is_quoted or " " in text):  # names with spaces are quoted
+                end = (
+                    "" if text.endswith("/") else '"'
+                )  # the quote is closed once the path is complete
                 text = f"{text}{end}" if is_quoted else f'"{text}{end}'
             about = safe_line(offer.about)
             yield Completion(text, -len(typed), display=offer.text, display_meta=about)
 
     def is_due(self, before: str) -> bool:
-        """Return whether something is offered without being asked for."""
+        """Return whether completions open by themselves here."""
         return self._find_source(before)[1] is not suggest_nothing
 
     def _find_source(self, before: str) -> tuple[str, SuggestionSource]:
@@ -81,7 +83,7 @@ class ChatCompleter(Completer):
 
 @dataclass
 class FileSuggestions:
-    """Offers the files of a directory: by the folder that is typed, else by any part of a name."""
+    """Suggests files of a directory: by the folder typed so far, or by any part of the name."""
 
     directory: Path
     home: Path | None = None
@@ -89,7 +91,7 @@ class FileSuggestions:
     _cache: tuple[float, list[str]] = (float("-inf"), [])
 
     def __call__(self, typed: str) -> Iterator[Suggestion]:
-        """Yield paths as they are typed, those of the folder first."""
+        """Yield matching paths, those in the typed folder first."""
         nearby = [*self._iter_folder(typed)]
         yield from (Suggestion(item) for item in nearby)
         if typed and not typed.startswith(("/", "~", ".")) and not typed.endswith("/"):
@@ -103,7 +105,7 @@ class FileSuggestions:
             yield from (Suggestion(path) for *_, path in sorted(ranked) if path not in nearby)
 
     def _iter_folder(self, typed: str) -> Iterator[str]:
-        """Yield what lies in the folder that is typed and begins with the rest."""
+        """Yield what is in the typed folder and begins with the rest."""
         folder, slash, begun = typed.rpartition("/")
         for entry in sorted(_scan(self._resolve(folder + slash)), key=lambda item: item.name):
             is_hidden = entry.name.startswith(".") and not begun.startswith(".")
@@ -117,7 +119,7 @@ class FileSuggestions:
 
 
 def _walk_files(directory: Path) -> Iterator[str]:
-    """Yield the files below a directory, near ones first, but for what is made or hidden."""
+    """Yield the files below a directory, nearest first, without hidden and generated ones."""
     folders = [""]
     for folder in folders:
         for entry in _scan(directory / folder):
@@ -146,7 +148,7 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
 
 
 def _rank_path(wanted: str, path: str) -> int:
-    """Return how well a path fits, the best 1; 0 where it does not."""
+    """Return how well a path matches: 1 is best, 0 is no match."""
     name = path.rpartition("/")[2]
     if name.startswith(wanted):
         return 1
@@ -157,15 +159,15 @@ def _rank_path(wanted: str, path: str) -> int:
 
 
 MAX_HISTORY_BYTES = 2_000_000
-"""A file that is larger loses its older half."""
+"""Size above which the history file loses its older half."""
 MAX_PROMPTS = 1_000
-"""Prompts that are brought back."""
+"""The most prompts loaded from the history."""
 MAX_PROMPT_LENGTH = 100_000
-"""Letters of a prompt that is worth keeping."""
+"""Length above which a prompt is not stored."""
 
 
 class SentPrompt(msgspec.Struct, frozen=True):
-    """A prompt, and where and when it was sent."""
+    """A prompt with the place and time it was sent."""
 
     time: float
     directory: str
@@ -173,7 +175,9 @@ class SentPrompt(msgspec.Struct, frozen=True):
 
 
 class PromptHistory(History):
-    """The prompts of a directory; what cannot be kept is known as long as the session lasts."""
+    """The prompt history of a directory; prompts that cannot be stored last until the session
+    ends.
+    """
 
     def __init__(self, file: Path, directory: str) -> None:
         super().__init__()
@@ -181,7 +185,7 @@ class PromptHistory(History):
         self._directory = directory
 
     def load_history_strings(self) -> Iterable[str]:
-        """Yield what was sent from this directory, the newest first."""
+        """Yield the prompts sent from this directory, newest first."""
         with suppress(OSError, SourceError):
             if self._file.stat().st_size > MAX_HISTORY_BYTES:
                 _, _, newer = self._file.read_bytes()[-MAX_HISTORY_BYTES // 2 :].partition(b"\n")
@@ -195,11 +199,11 @@ class PromptHistory(History):
         return found[::-1][:MAX_PROMPTS]
 
     def store_string(self, string: str) -> None:
-        """Keep a prompt."""
+        """Store a prompt."""
         if len(string) > MAX_PROMPT_LENGTH:
             return
         line = msgspec.json.encode(SentPrompt(time.time(), self._directory, string)) + b"\n"
-        with suppress(OSError):  # a folder that cannot be written must not keep one from asking
+        with suppress(OSError):  # an unwritable folder must not prevent sending the prompt
             self._file.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
             handle = os.open(self._file, flags, OWNER_FILE)

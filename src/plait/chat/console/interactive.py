@@ -62,24 +62,24 @@ from plait.view.terminal import (
 from plait.write.lines import get_prompt_text, utc_now
 
 MIN_PRICE_SHOWN = 0.01
-"""Dollars from which on a price is told."""
+"""The lowest price worth showing, in dollars."""
 
 
 @dataclass
 class StatusLine:
-    """Knows what a session holds and costs, by its answers."""
+    """What the session holds and costs, updated from its responses."""
 
     prices: Prices
     warn_above: float
-    """Dollars above which a prompt is not sent before it was said twice."""
+    """Price in dollars above which sending a prompt needs confirmation."""
     clock: Callable[[], datetime] = utc_now
     next_prompt: NextPrompt | None = None
-    """What the next prompt sends; None where nobody knows."""
+    """What the next prompt sends; None if unknown."""
     context_percent: int | None = None
-    """How full the context is, in hundredths."""
+    """How full the context is, in percent."""
 
     def record(self, event: Event, client: Engine) -> None:
-        """Take what an event says of it."""
+        """Update from an event."""
         match event:
             case ResponseLogged() if event.model != SYNTHETIC:
                 used = parse_tokens(convert_leniently(event.usage, Figures))
@@ -107,7 +107,7 @@ class StatusLine:
                 pass
 
     def update_context_fill(self, client: Engine) -> None:
-        """Look how full the context is."""
+        """Recompute how full the context is."""
         fill = client.context_fill
         if fill is None:
             return
@@ -117,7 +117,7 @@ class StatusLine:
 
     @property
     def dollars(self) -> float | None:
-        """What is paid before the words of the next prompt are read."""
+        """The cost of the next prompt before its own text."""
         sent = self.next_prompt
         if sent is None:
             return None
@@ -125,7 +125,7 @@ class StatusLine:
         return cold if sent.is_cold(self.clock()) else warm
 
     def price(self) -> str:
-        """Return what the next prompt costs, nothing where that is next to nothing."""
+        """Return the price of the next prompt; empty if negligible."""
         dollars = self.dollars
         if self.next_prompt is None or dollars is None or dollars < MIN_PRICE_SHOWN:
             return ""
@@ -133,7 +133,7 @@ class StatusLine:
         return f"next {format_money(dollars)}{state}"
 
     def price_warning(self) -> str:
-        """Return why one should think before one sends, nothing where one need not."""
+        """Return why sending needs confirmation; empty if it does not."""
         dollars = self.dollars
         if self.next_prompt is None or dollars is None or dollars < self.warn_above:
             return ""
@@ -142,7 +142,7 @@ class StatusLine:
         return f"{why}this sends {sent} tokens for {format_money(dollars)}"
 
     def render(self, client: Engine, *more: str) -> str:
-        """Return the line: who answers, what is allowed, how full it is, what it cost."""
+        """Return the status line: model, mode, context and cost."""
         spent = client.meter.dollars
         return join_dotted(
             client.model,
@@ -165,7 +165,7 @@ ANSWER_ALIASES = {
     "no": NO,
 }
 EDITABLE_ARGUMENT = {"Bash": "command", "Write": "content", "Edit": "new_string"}
-"""The argument that a person may change, by tool."""
+"""The argument that the user may edit, by tool."""
 QUESTIONS: dict[Effect, str] = {
     "none": "Allow this?",
     "read": "Read this?",
@@ -180,18 +180,18 @@ SESSION_SCOPE: dict[Effect, str] = {
     "execute": "this command",
     "network": "everything from this host",
 }
-"""What is allowed with it for the rest of the session."""
+"""What approving for the session covers."""
 QUESTION = "Proceed? "
 
 
 @dataclass
 class PermissionDialog:
-    """Asks a person, one question at a time."""
+    """Asks the user for permission, one question at a time."""
 
     screen: Screen
     keyboard: Keyboard
     wait_settled: Callable[[], Awaitable[None]]
-    """Waits until everything before the question is on the screen."""
+    """Waits until everything before the question has been drawn."""
     run_command: Callable[[str], Awaitable[bool]]
     """Run or queue a slash command; return whether the user wants to exit."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -211,7 +211,7 @@ class PermissionDialog:
             return Approval(is_allowed=False, ends_turn=True)
 
     async def _parse_answer(self, text: str, proposal: Proposal) -> Approval | None:
-        """Return the approval that an answer means; None to ask again."""
+        """Return the approval that an answer stands for; None to ask again."""
         if text.startswith("/"):
             if await self.run_command(text):
                 return Approval(is_allowed=False, ends_turn=True)
@@ -249,9 +249,9 @@ class PermissionDialog:
 
 
 def render_proposal(proposal: Proposal, directory: str | None = None) -> Iterator[AnyBlock]:
-    """Yield what would be done, all of it: what a person allows, they can see.
+    """Yield everything a call would do: users see all that they approve.
 
-    What a terminal would obey is not taken out, as elsewhere, but stands there as a sign.
+    Control characters are shown as visible signs here; elsewhere they are removed.
     """
     title = safe(proposal.title)
     is_command = proposal.effect == "execute"
@@ -265,7 +265,7 @@ def render_proposal(proposal: Proposal, directory: str | None = None) -> Iterato
         yield from iter_output_blocks(title, ALL_LINES, tone="plain")
         if proposal.arguments.get("run_in_background"):
             yield OutputBlock(lines=("(runs in the background)",), tone="quiet")
-    # the paths that the title does not name: what a link leads to, where a search looks
+    # paths that the title does not show: link targets, search folders
     here = os.path.realpath(directory) if directory else None
     named = {relative_path(proposal.title, directory), relative_path(proposal.title, here)}
     paths = (str(path) for path in proposal.paths)
@@ -299,27 +299,27 @@ CYCLED_MODES: tuple[Mode, ...] = ("default", "acceptEdits", "plan")
 
 @dataclass
 class Talk:
-    """Goes on until the person leaves."""
+    """The conversation loop."""
 
     client: Engine
     screen: Screen
     keyboard: Keyboard
     sessions: SessionOpener
-    """Begins sessions in the place of another."""
+    """Opens sessions in place of the current one."""
     status: StatusLine
     archive: ChatArchive
     activity: Activity = field(default_factory=Activity)
     queued: list[str] = field(default_factory=list)
-    """Prompts that were typed ahead, as they are shown."""
+    """Prompts typed ahead, as shown."""
     queued_commands: list[str] = field(default_factory=list)
-    """Commands that were typed ahead, and are done when the turn is over."""
+    """Commands typed ahead, run when the turn ends."""
     has_sent: bool = False
-    """Whether anything was asked."""
+    """Whether a prompt was sent."""
     _has_left: bool = False
     _side_tasks: set["asyncio.Future[None]"] = field(default_factory=set)
 
     async def run(self, first: str | None) -> int:
-        """Take prompts until there are no more; return the exit code."""
+        """Read and run prompts until there are no more; return the exit code."""
         text = first
         try:
             while not self._has_left:
@@ -333,7 +333,9 @@ class Talk:
         return 0
 
     async def _read_input(self) -> str | None:
-        """Return the next prompt; what comes meanwhile of agents has its turn before it."""
+        """Return the next prompt; notifications from agents that arrive first get their turn
+        before it.
+        """
         while self.keyboard.is_live:
             typing = asyncio.ensure_future(self.keyboard.prompt())
             coming = asyncio.ensure_future(self.client.wait_for_background())
@@ -348,7 +350,7 @@ class Talk:
         return await self.keyboard.prompt()
 
     async def run_input(self, text: str) -> None:
-        """Do a command, or a turn."""
+        """Run a command or a turn."""
         await self._report_errors(self._run_line(text))
 
     async def _run_line(self, text: str) -> None:
@@ -359,7 +361,7 @@ class Talk:
             await self.send(text)
 
     async def _report_errors(self, work: Coroutine[None, None, None]) -> None:
-        """Do something, and says what went wrong with it."""
+        """Run something and report its errors."""
         try:
             await work
         except PlaitError as error:
@@ -373,14 +375,14 @@ class Talk:
             await self._print_error("stopped")
 
     async def send(self, text: str) -> None:
-        """Do a turn."""
+        """Run a turn."""
         if not self.keyboard.is_live and (warning := self.status.price_warning()):
-            await self.screen.print([RemarkBlock(text=warning)])  # there is nobody to confirm it
+            await self.screen.print([RemarkBlock(text=warning)])  # nobody is there to confirm
         self.has_sent = True
         await self._follow(self.client.send(text), text)
 
     async def _follow(self, events: AsyncGenerator[Event, None], text: str = "") -> None:
-        """Show a turn while it goes on; a prompt that got no answer goes back to the keyboard."""
+        """Show a turn while it runs; a prompt without an answer returns to the input line."""
         has_begun = False
         async with aclosing(events) as stream, self.keyboard.type_ahead(self._queue):
             async for event in stream:
@@ -395,7 +397,7 @@ class Talk:
                     self.keyboard.restore_input(text)
 
     def _queue(self, text: str) -> None:
-        """Take what is typed while something goes on: a look at once, all else in its turn."""
+        """Handle input during a turn: read-only commands run at once, everything else is queued."""
         if text.startswith("/"):
             if is_read_only(text):
                 look = asyncio.ensure_future(self.run_input(text))
@@ -435,7 +437,7 @@ class Talk:
         return text
 
     def take_back(self) -> str:
-        """Take back what was typed ahead and waits still."""
+        """Take back what was typed ahead and is still queued."""
         prompts = [get_prompt_text(content) for content in self.client.take_back()]
         texts = [*prompts, *self.queued_commands]
         self.queued.clear()
@@ -443,7 +445,7 @@ class Talk:
         return "\n".join(texts)
 
     def change_mode(self) -> None:
-        """Go on in the next of the modes that are changed between while one works."""
+        """Switch to the next mode that Shift-Tab offers."""
         mode = self.client.mode
         following = (
             CYCLED_MODES[(CYCLED_MODES.index(mode) + 1) % len(CYCLED_MODES)]
@@ -456,25 +458,25 @@ class Talk:
         change.add_done_callback(lambda _: self.keyboard.redraw())
 
     async def compact(self, focus: str) -> None:
-        """Have a summary stand for what was said."""
+        """Replace the conversation with a summary."""
         await self._follow(self.client.compact(focus))
 
     async def clear(self) -> None:
-        """Begin a new session with nothing in its context."""
+        """Start a new session with an empty context."""
         await self._switch_session(self.sessions.clear(self.client))
 
     async def branch(self, point: RewindPoint | None, title: str) -> None:
-        """Go on in a session of its own, from here or from before a prompt."""
+        """Continue in a new session, from here or from before a prompt."""
         await self._switch_session(await self.sessions.branch(self.client, point, title))
 
     async def resume(self, path: Path) -> None:
-        """Go on with another session."""
+        """Resume another session."""
         if path == self.client.path:
             raise UserError("this session is already open")
         await self._switch_session(self.sessions.resume(path))
 
     def estimate_next_prompt(self) -> None:
-        """Find out what the next prompt of a resumed session costs, while the user types."""
+        """Estimate the cost of a resumed session's next prompt while the user types."""
         path = self.client.path
 
         async def estimate() -> None:
@@ -495,20 +497,20 @@ class Talk:
         await old.close()
 
     async def wait_settled(self) -> None:
-        """Wait until all that has happened is being drawn."""
+        """Wait until all pending events have been drawn."""
         while self.client.has_events:
             await asyncio.sleep(0)
 
     def leave(self) -> None:
-        """Leave once what is running has ended."""
+        """Exit once what is running has ended."""
         self._has_left = True
 
     def stop(self) -> bool:
-        """Stop what goes on; tells whether anything did."""
+        """Stop what is running; return whether anything was."""
         return self.client.interrupt()
 
     async def say(self, *lines: str) -> None:
-        """Write lines of our own."""
+        """Print lines of our own."""
         await self.screen.say(*lines)
 
     async def _print_error(self, message: str, *hints: str) -> None:
@@ -520,11 +522,11 @@ class Talk:
 
 
 DUMB_TERMINALS = ("dumb", "unknown")
-"""Terminals on which nothing that was drawn can be taken back."""
+"""Terminals that cannot redraw."""
 
 
 async def run_interactive(output: Output, opener: SessionOpener, prompt: str | None) -> int:
-    """Talk with whoever is there until they leave; return the exit code."""
+    """Run the conversation until the user leaves; return the exit code."""
     live = LiveState()
     renderer = EventRenderer(str(opener.directory), echoes=True)
     keyboard = make_keyboard(
@@ -548,7 +550,7 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
     live.complete_sessions = lambda typed: complete_sessions(conversation, typed)
 
     def load_sdk() -> None:
-        with suppress(ImportError):  # reported when something is sent
+        with suppress(ImportError):  # shown with the first prompt
             import_module("anthropic")
 
     try:
@@ -590,7 +592,7 @@ def make_keyboard(
     live: LiveState | None = None,
     commands: Callable[[], Mapping[str, str]] = dict,
 ) -> Keyboard:
-    """Return the keyboard that there is; a plain one without a terminal, or what reads keys."""
+    """Return the keyboard for this terminal; a plain one without a terminal or for screen readers."""
     live = live or LiveState()
     is_dumb = settings.chat.environment.get("TERM") in DUMB_TERMINALS
     if is_dumb or not (os.isatty(0) and sys.stdout.isatty()):

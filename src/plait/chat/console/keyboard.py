@@ -27,7 +27,7 @@ TERMINATION_SIGNALS = tuple(
 
 @contextmanager
 def stop_on_interrupt(stop: Callable[[], bool]) -> Iterator[None]:
-    """While entered, Ctrl-C stops what goes on; where nothing does, or again, the task ends."""
+    """Let Ctrl-C stop what is running; if nothing is, or the second time, cancel the task."""
     task = asyncio.current_task()
     has_stopped = False
 
@@ -43,12 +43,12 @@ def stop_on_interrupt(stop: Callable[[], bool]) -> Iterator[None]:
 
 @contextmanager
 def handle_signals(interrupt: Callable[[], None]) -> Iterator[None]:
-    """While entered, Ctrl-C is told, and what would end the process ends the task in order."""
+    """Handle Ctrl-C with a callback, and let other ending signals cancel the task cleanly."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     end: Callable[[], object] = task.cancel if task else str
     handlers: dict[int, Callable[[], object]] = {signal.SIGINT: interrupt}
     handlers |= dict.fromkeys(TERMINATION_SIGNALS, end)
-    # only the main thread can, and not on every platform
+    # only possible in the main thread, and not on every platform
     with suppress(NotImplementedError, RuntimeError, ValueError):
         for number, handler in handlers.items():
             loop.add_signal_handler(number, handler)
@@ -65,99 +65,99 @@ END_OF_TEXT = "."
 PROMPT_MARK = "> "
 MAX_NUMBERED = 20
 DEFAULT_WIDTH = 96
-"""Columns of a line where nobody knows how many there are."""
+"""Columns to assume when the width is unknown."""
 
 
 class Suggestion(NamedTuple):
-    """What can stand there, and what it is."""
+    """A completion and its description."""
 
     text: str
     about: str = ""
 
 
 SuggestionSource: TypeAlias = Callable[[str], Iterable[Suggestion]]
-"""Returns what may follow the text typed so far."""
+"""Returns suggestions for the text typed so far."""
 
 
 class FullView(NamedTuple):
-    """Something to look at on a screen of its own."""
+    """Something to show on the full screen."""
 
     title: str
     lines: Callable[[int], Sequence[str]]
-    """Returns its lines as they are drawn in so many columns."""
+    """Returns its lines, drawn at a given width."""
 
 
 @dataclass
 class LiveState:
-    """What a keyboard with lines below it tells there, and what it can stop."""
+    """What a live keyboard shows below the input, and the actions it offers."""
 
     words: Callable[[int, int], Sequence[str]] = lambda width, rows: ()
-    """The last lines of the words that stream, laid out in so many columns and rows."""
+    """The last lines of the streaming text, laid out for a width and a number of rows."""
     doing: Callable[[], str] = str
     activity: Callable[[], Sequence[str]] = tuple
-    """What goes on beside it, a line each."""
+    """What else is running, one line each."""
     status_line: Callable[[], str] = str
-    """What is always told, at the very bottom."""
+    """The bottom line."""
     queued: list[str] = field(default_factory=list)
     """Prompts that were typed ahead."""
     stop: Callable[[], bool] = bool
     take_back: Callable[[], str] = str
-    """Takes back what waits, as it was typed."""
+    """Takes back what is queued, as typed."""
     change_mode: Callable[[], None] = lambda: None
-    """Has more or less be done without asking."""
+    """Switches the permission mode."""
     collapsed: Callable[[], Sequence[FullView]] = tuple
-    """What is not shown whole, the newest last."""
+    """Collapsed items, newest last."""
     price_warning: Callable[[], str] = str
-    """Why one should think before one sends, nothing where one need not."""
+    """Why sending needs confirmation; empty if it does not."""
     complete_sessions: SuggestionSource = lambda typed: ()
-    """The sessions whose names begin so."""
+    """Sessions whose names begin with the text."""
 
 
 class Keyboard(Protocol):
-    """Whoever types: prompts, and answers to questions."""
+    """The source of prompts and answers."""
 
     is_live: bool
-    """Whether what is not whole yet is shown, and typed ahead."""
+    """Whether it shows streaming text and allows typing ahead."""
 
     def attached(self) -> AbstractContextManager[None]:
-        """While entered, what is typed waits until somebody reads it."""
+        """Keep what is typed until it is read, while entered."""
 
     async def prompt(self) -> str | None:
-        """Return the next prompt, None where there will be none."""
+        """Return the next prompt; None at the end of input."""
 
     def exclusive(self) -> AbstractAsyncContextManager[None]:
-        """While entered, what is typed answers questions."""
+        """Use input for answers to questions, while entered."""
 
     async def answer(self, question: str) -> str | None:
-        """Return what is said to a question, None where nothing is."""
+        """Return the answer to a question; None if there is none."""
 
     async def edit(self, text: str) -> str | None:
-        """Return a text as the person changed it, None where they did not."""
+        """Return a text as the user edited it; None if unchanged."""
 
     def type_ahead(self, take: Callable[[str], None]) -> AbstractAsyncContextManager[None]:
-        """While entered, what is typed is taken ahead."""
+        """Accept input ahead of time, while entered."""
 
     async def print_above(self, text: str) -> None:
-        """Write what is drawn, above where one types."""
+        """Print above the input line."""
 
     def redraw(self) -> None:
-        """Draw anew what is below."""
+        """Redraw the live area."""
 
     def restore_input(self, text: str) -> None:
-        """Give words back to whoever typed them, to be changed or sent again."""
+        """Put text back into the input line."""
 
     def interrupt(self) -> None:
-        """Stop what goes on, or leaves."""
+        """Stop what is running, or exit."""
 
     async def pick(self, picker: SessionPicker) -> Row | None:
-        """Return the session that is chosen, None where none is."""
+        """Return the session that the user picks; None if they cancel."""
 
     async def show(self, view: FullView) -> None:
         """Show something that may be long."""
 
 
 class PlainKeyboard:
-    """Reads lines of standard input, whatever it is: a pipe, a file, a terminal."""
+    """A keyboard that reads lines of standard input: a pipe, a file or a plain terminal."""
 
     is_live = False
 
@@ -167,11 +167,11 @@ class PlainKeyboard:
         self._is_over = False
 
     def attached(self) -> AbstractContextManager[None]:
-        """Do nothing: lines wait where they are."""
+        """Do nothing: lines wait in the input."""
         return nullcontext()
 
     async def prompt(self) -> str | None:
-        """Return the next line that says something; one that ends with a backslash goes on."""
+        """Return the next line with text; a backslash at the end continues it."""
         parts: list[str] = []
         if os.isatty(self._descriptor) and sys.stdout.isatty():
             sys.stdout.write(PROMPT_MARK)
@@ -188,7 +188,7 @@ class PlainKeyboard:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Take nothing from anybody: all is asked in turn."""
+        """Do nothing: questions are asked in order."""
         yield
 
     async def answer(self, question: str) -> str | None:
@@ -201,7 +201,7 @@ class PlainKeyboard:
         return text
 
     async def edit(self, text: str) -> str | None:
-        """Return the lines up to one that is a dot alone."""
+        """Return the lines up to a line with only a dot."""
         sys.stdout.write(f"Type the new text; a line with only `{END_OF_TEXT}` ends it.\n")
         sys.stdout.flush()
         lines: list[str] = []
@@ -213,25 +213,25 @@ class PlainKeyboard:
 
     @asynccontextmanager
     async def type_ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
-        """Take nothing ahead: lines wait where they are."""
+        """Do nothing: lines wait in the input."""
         yield
 
     async def print_above(self, text: str) -> None:
-        """Write it."""
+        """Print it."""
         sys.stdout.write(text)
         sys.stdout.flush()
 
     def redraw(self) -> None:
-        """Draw nothing: all that there is stands already."""
+        """Do nothing: there is no live area."""
 
     def restore_input(self, text: str) -> None:
-        """Keep nothing: the line can be sent again."""
+        """Do nothing: the line can be typed again."""
 
     def interrupt(self) -> None:
-        """Leave it to the signal."""
+        """Do nothing: the signal does it."""
 
     async def pick(self, picker: SessionPicker) -> Row | None:
-        """List the newest sessions, and return the one whose number is given."""
+        """List the newest sessions and return the one whose number is typed."""
         picker.read()
         rows = picker.rows[:MAX_NUMBERED]
         lines = [
@@ -244,11 +244,11 @@ class PlainKeyboard:
         return rows[number - 1] if 0 < number <= len(rows) else None
 
     async def show(self, view: FullView) -> None:
-        """Write all of it."""
+        """Print all of it."""
         await self.print_above("".join(f"{line}\n" for line in view.lines(DEFAULT_WIDTH)))
 
     async def has_input_within(self, seconds: float) -> bool:
-        """Return whether anything is there before so many seconds have passed."""
+        """Return whether input arrives within some seconds."""
         try:
             await asyncio.wait_for(self._read_more(), seconds)
         except TimeoutError:
@@ -256,15 +256,15 @@ class PlainKeyboard:
         return True
 
     async def read_all(self) -> str:
-        """Return all that is left, as it is."""
+        """Return the rest of the input unchanged."""
         while not self._is_over:
             await self._read_more()
         data, self._read = self._read, b""
         return data.decode("utf-8", "replace")
 
     async def _read_more(self) -> None:
-        # Read in a thread that nobody waits for at the end. The buffer of `sys.stdin` is skipped: a
-        # thread that waits in it would hold up the exit.
+        # Read in a daemon thread. The buffer of `sys.stdin` is bypassed: a thread blocked in it would
+        # delay the exit.
         loop = asyncio.get_running_loop()
         done: asyncio.Future[bytes] = loop.create_future()
 
@@ -286,7 +286,7 @@ class PlainKeyboard:
         self._is_over = not more
 
     async def read_line(self) -> str | None:
-        """Return the next line, None where there are no more."""
+        """Return the next line; None at the end."""
         while b"\n" not in self._read and not self._is_over:
             await self._read_more()
         if not self._read:
@@ -296,5 +296,7 @@ class PlainKeyboard:
 
 
 def replace_surrogates(text: str) -> str:
-    """Return what was typed as text that can be sent: bytes that are none stand as a sign."""
+    """Return typed text in a form that can be sent: undecodable bytes become a replacement
+    character.
+    """
     return text.encode("utf-8", "replace").decode()

@@ -24,10 +24,10 @@ from plait.write import SessionWriter
 
 @dataclass
 class ApiOpener:
-    """Opens sessions of one directory, all in the same way."""
+    """Opens the sessions of one directory with the same options."""
 
     root: Path
-    """The configuration folder that the sessions are logged in."""
+    """The configuration folder that sessions are logged in."""
     directory: Path
     chat_options: ChatOptions
     model: Model
@@ -36,31 +36,31 @@ class ApiOpener:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     allowed_secrets: tuple[str, ...] = ()
     settings: ClientSettings = field(default_factory=ClientSettings)
-    """What settings files of Claude Code say."""
+    """Claude Code's settings files."""
     on_warning: Callable[[str], None] = lambda text: None
-    """Told of trouble when nobody looks at the screen any more."""
+    """Called with warnings that the screen can no longer show."""
     approver: Approver | None = None
-    """Whoever is asked before something is done; without one it is refused."""
+    """Asked before something is done; without one, calls are rejected."""
     resumed_path: Path | None = None
-    """The session that goes on; None for a new one."""
+    """The session to resume; None for a new one."""
     is_fork: bool = False
-    """Whether it goes on in a copy."""
+    """Whether to resume in a copy."""
     at: str | None = None
-    """The message that it goes on from; None for where it stands."""
+    """The message to continue from; None for the newest."""
     recent: Callable[[], Iterable[AnyBlock]] = tuple
-    """Returns the last turn of the session that goes on."""
+    """Returns the last turn of the resumed session."""
     greeting: tuple[str, ...] = ()
-    """What is said before all else."""
+    """The greeting shown first."""
     farewell: tuple[str, ...] = ()
 
     @property
     def model_name(self) -> str:
-        """The name that the log has for whoever answers."""
+        """The model name that the log gets."""
         return self.chat_options.model if self.chat_options.asks_api else self.model.name
 
     @property
     def session_options(self) -> SessionOptions:
-        """How the sessions are held."""
+        """Options of the sessions."""
         choice = self.chat_options
         return SessionOptions(
             self.model,
@@ -79,7 +79,7 @@ class ApiOpener:
         )
 
     def open(self) -> Client:
-        """Return the client of the session that was chosen."""
+        """Return the client of the chosen session."""
         if self.resumed_path is None:
             writer = SessionWriter.new(
                 self.root,
@@ -99,18 +99,18 @@ class ApiOpener:
         return client
 
     def prepare(self, client: "Engine") -> None:
-        """Have hooks told that a session begins while the person still thinks."""
+        """Run the hooks for the start of a session while the user still types."""
         if isinstance(client, Client):
             client.lifecycle.start()
 
     def resume(self, path: Path) -> Client:
-        """Go on with a session where it lies."""
+        """Resume a session in its own log."""
         return self._make_client(
             SessionWriter.resume(path, cwd=self.directory, **self._log_options)
         )
 
     def fork(self, path: Path) -> Client:
-        """Go on with a session in a copy."""
+        """Resume a session in a copy."""
         writer = SessionWriter.fork(
             path,
             self.root,
@@ -121,20 +121,20 @@ class ApiOpener:
         return self._make_client(writer)
 
     def clear(self, old: "Engine") -> Client:
-        """Begin a session in the place of another."""
+        """Start a session in place of another."""
         assert isinstance(old, Client)
         old.lifecycle.reason = "clear"
         return self._make_client(clear_session(old.runtime.writer))
 
     async def branch(self, old: "Engine", point: RewindPoint | None, title: str) -> Client:
-        """Go on with what was said in a session of its own, as `/branch` does."""
+        """Copy the conversation into a new session, as `/branch` does."""
         assert isinstance(old, Client)
         chain = chain_before(old.chain, point) if point else old.chain
         return self._make_client(branch_session(old.runtime.writer, chain, title))
 
     @property
     def _log_options(self) -> dict[str, Any]:
-        """How the log is written."""
+        """Options of the log's format."""
         version, entrypoint = (
             self.chat_options.version,
             "sdk-cli" if self.chat_options.is_printed else "cli",
@@ -160,16 +160,16 @@ class ClaudeOpener:
     past: ChatArchive
     prices: Prices = field(default_factory=Prices)
     approver: Approver | None = None
-    """Whoever is asked before something is done."""
+    """Asked before something is done."""
     resumed_path: Path | None = None
-    """The session that goes on; None for a new one."""
+    """The session to resume; None for a new one."""
     recent: Callable[[], Iterable[AnyBlock]] = tuple
     greeting: tuple[str, ...] = ()
     farewell: tuple[str, ...] = ()
 
     @property
     def directory(self) -> Path:
-        """Where the client works."""
+        """The client's working directory."""
         return self.options.directory
 
     @property
@@ -180,7 +180,7 @@ class ClaudeOpener:
         return self._make_engine(self.options)
 
     def prepare(self, client: "Engine") -> None:
-        """Have the client start while the person still thinks."""
+        """Start the client while the user still types."""
         if isinstance(client, ClaudeEngine):
             client.warm_up()
 

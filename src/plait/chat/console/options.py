@@ -23,7 +23,7 @@ MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What a session is begun with."""
+    """How a session starts."""
 
     model: str = DEFAULT_MODEL
     api_key: str | None = field(default=None, repr=False)
@@ -31,7 +31,7 @@ class ChatOptions:
     base_url: str | None = None
     mode: Mode = "default"
     has_mode: bool = False
-    """Whether somebody chose it: settings of the client choose it else."""
+    """Whether a mode was given; otherwise the client's settings decide."""
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     others: tuple[Path, ...] = ()
@@ -45,21 +45,21 @@ class ChatOptions:
     is_printed: bool = False
     engine: EngineName = "api"
     named_model: str | None = None
-    """The model, where somebody named one."""
+    """The model, if one was named."""
 
     @property
     def asks_api(self) -> bool:
-        """Whether somebody far away answers."""
+        """Whether a remote API answers."""
         return not self.model.startswith((REPLAY_PREFIX, SCRIPT_PREFIX))
 
     @property
     def limits(self) -> dict[str, Any]:
-        """How far it may go, by the names of the options."""
+        """Limits by option name."""
         return {"max_turns": self.max_turns, "max_budget_usd": self.max_budget_usd}
 
 
 def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptions:
-    """Return what options and settings come to; an option goes first."""
+    """Return the chat options from the command line and settings; the command line wins."""
     is_old = given["resume"] or given["is_continued"]
     if given["resume"] and given["is_continued"]:
         raise UserError("use either `--resume` or `--continue`, not both")
@@ -84,7 +84,7 @@ def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptio
         raise UserError("partial messages need a stream", "add `--output-format stream-json`")
     if given["replays"] and not is_stream:
         raise UserError("`--replay-user-messages` needs `--input-format stream-json`")
-    parse_rules((*given["allowed"], *given["denied"]))  # raises before anything begins
+    parse_rules((*given["allowed"], *given["denied"]))  # raises before anything starts
     session: str | None = None
     if given["session_id"] is not None:
         try:
@@ -115,7 +115,7 @@ def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptio
         named_model=given["model"] or settings.model,
     )
     _check_root(choice.mode, settings)
-    # the API where it can be asked, else the installed client
+    # the API if a key is available, else the installed client
     is_own = given["demo"] or not choice.asks_api
     named = given["engine"] or (None if is_own else settings.engine)
     if named == "claude":
@@ -143,7 +143,7 @@ def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptio
 def apply_default_mode(
     choice: ChatOptions, name: str | None, settings: ChatSettings
 ) -> ChatOptions:
-    """Return a choice in the mode that settings of the client say, unless somebody chose one."""
+    """Return options with the mode of the client's settings, unless one was given."""
     if choice.has_mode or name is None:
         return choice
     mode = parse_mode(name)
@@ -152,7 +152,7 @@ def apply_default_mode(
 
 
 def _check_root(mode: Mode, settings: ChatSettings) -> None:
-    """Refuse to do whatever is asked for with all power over a machine, as the client does."""
+    """Refuse to bypass permissions as root, as the client does."""
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     if mode == "bypassPermissions" and is_root and settings.environment.get("IS_SANDBOX") != "1":
         raise UserError(
@@ -162,7 +162,7 @@ def _check_root(mode: Mode, settings: ChatSettings) -> None:
 
 
 def parse_mode(name: str) -> Mode:
-    """Return the mode of a name; says which there are."""
+    """Return the mode with this name; raise UserError with the valid names."""
     for mode in MODES:
         if name == mode:
             return mode  # type: ignore[return-value]

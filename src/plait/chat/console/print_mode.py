@@ -65,11 +65,11 @@ Json: TypeAlias = dict[str, Any]
 
 
 class InputPrompt(NamedTuple):
-    """A prompt of a program."""
+    """A prompt from a program."""
 
     content: Content
     uuid: str | None = None
-    """The id that its message shall have; one is made up where none is said."""
+    """The id for its message; a new one if none was given."""
 
 
 async def single_prompt(content: str) -> AsyncIterator[InputPrompt]:
@@ -78,7 +78,7 @@ async def single_prompt(content: str) -> AsyncIterator[InputPrompt]:
 
 
 def parse_object(line: str, number: int) -> Mapping[str, Any]:
-    """Return the object of a line; says what is wrong with one that is none."""
+    """Return the object in a line; raise UserError if there is none."""
     try:
         value = msgspec.json.decode(line)
     except msgspec.DecodeError as error:
@@ -89,7 +89,7 @@ def parse_object(line: str, number: int) -> Mapping[str, Any]:
 
 
 def parse_prompt(value: Mapping[str, Any], number: int) -> InputPrompt:
-    """Return the prompt of an object; says what is wrong with it."""
+    """Return the prompt in an object; raise UserError if it is invalid."""
     content = _get_content(value.get("message"))
     if content is None:
         form = '{"type":"user","message":{"role":"user","content":"words"}}'
@@ -140,7 +140,7 @@ def build_init_message(
     key_from: str | None,
     others: Sequence[str] = (),
 ) -> Json:
-    """Return the object that every turn begins with."""
+    """Return the object at the start of each turn."""
     return {
         "type": "system",
         "subtype": "init",
@@ -165,24 +165,26 @@ def build_init_message(
 
 @dataclass
 class LogTranslator:
-    """Tells each message of the log as soon as it is there."""
+    """Turns each log line into stream messages as it is written."""
 
     uuid: Callable[[], str]
     replays_prompts: bool = False
-    """Whether prompts are told back to whoever sent them."""
+    """Whether prompts are echoed."""
     _tools: dict[str, str] = field(default_factory=dict)
-    """The tool of each call."""
+    """Tool names by call id."""
 
     def translate(self, line: Mapping[str, Any]) -> Iterator[Json]:
-        """Yield what is told of a line; of most kinds nothing."""
+        """Yield the messages of a log line; most kinds have none."""
         match line.get("type"):
-            case "assistant" if line.get("madeBy") != "other":  # made up for a turn long over
+            case "assistant" if (
+                line.get("madeBy") != "other"
+            ):  # added for a turn that ended long ago
                 message = line["message"]
                 for block in message["content"]:
                     if block.get("type") == "tool_use":
                         self._tools[block["id"]] = block["name"]
                 fields = {**message, "context_management": None}
-                if message["model"] != SYNTHETIC:  # blocks are told before the message ends
+                if message["model"] != SYNTHETIC:  # blocks are reported before the message ends
                     fields |= {"stop_reason": None, "stop_sequence": None}
                     fields.pop("stop_details", None)
                 error: Json = {}
@@ -212,7 +214,7 @@ class LogTranslator:
                 pass
 
     def _translate_command(self, line: Mapping[str, Any]) -> Iterator[Json]:
-        """Yield what a command printed, as if it were an answer."""
+        """Yield a command's output in the form of an answer."""
         source = str(line.get("content", ""))
         if not source.startswith(STDOUT_TAGS[0]):
             return
@@ -291,7 +293,7 @@ EMPTY_FIELDS = {"text": "", "thinking": "", "signature": "", "input": {}}
 
 @dataclass
 class TappedModel:
-    """A model whose answers are told on, piece by piece."""
+    """A model that passes its stream on as partial messages."""
 
     model: Model
     on_event: Callable[[Json], None]
@@ -306,7 +308,7 @@ class TappedModel:
         self.model.name = value
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
-        """Answer a request; a block is told to be over once its line is written."""
+        """Answer a request; a block's end is passed on once its line is logged."""
         async with aclosing(self.model.stream(request)) as pieces:
             async for piece in pieces:
                 is_end = isinstance(piece, BlockFinished)
@@ -318,14 +320,14 @@ class TappedModel:
                     yield piece
 
     async def close(self) -> None:
-        """Let go of what the model holds."""
+        """Close the model."""
         close = getattr(self.model, "close", None)
         if close:
             await close()
 
 
 def to_api_events(piece: StreamEvent) -> list[Json]:
-    """Return a piece as the API sends it."""
+    """Return a chunk as the events of the API."""
     match piece:
         case ResponseStarted():
             message: Json = {
@@ -366,13 +368,13 @@ CONSTANT_USAGE = {
     "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
     "service_tier": "standard",
 }
-"""What the client says of usage whatever it was."""
+"""Usage fields that the client always reports with the same value."""
 SUBTYPES: dict[Ending, str] = {
     "max_turns": "error_max_turns",
     "max_budget": "error_max_budget_usd",
     "interrupted": "error_during_execution",
 }
-"""Endings without a result; all others have one, also where it is an error."""
+"""Endings without a result; all others have one, errors included."""
 REASONS: dict[Ending, str] = {
     "done": "completed",
     "refused": "completed",
@@ -385,10 +387,10 @@ REASONS: dict[Ending, str] = {
 
 @dataclass
 class ResultBuilder:
-    """Counts what a run comes to; figures of one turn, money and models of all."""
+    """Builds the result of a run: figures of one turn, cost and models of all."""
 
     session: Callable[[], str]
-    """The id of the session, which a command may change."""
+    """The session id, which a command may change."""
     uuid: Callable[[], str]
     clock: Callable[[], float] = time.monotonic
     price: Callable[[str, Mapping[str, Any]], float | None] = lambda model, usage: None
@@ -398,21 +400,21 @@ class ResultBuilder:
     results: int = 0
     _usage: Json = field(default_factory=dict)
     _cache_writes: Json = field(default_factory=dict)
-    """What was written to the cache, by how long it stays."""
+    """Tokens written to the cache, by lifetime."""
     _denials: list[Json] = field(default_factory=list)
     _arguments: dict[str, Any] = field(default_factory=dict)
     _stop_reason: str | None = None
     _started_at: float = 0.0
     _asked_at: float = 0.0
-    """Since when the model is asked."""
+    """When the running request began."""
     _api_seconds: float = 0.0
-    """Seconds that it took to answer, in all."""
+    """Seconds of API time in all."""
     _status: int | None = None
-    """What the API failed with."""
+    """The API's error status."""
     _first_token_at: float | None = None
 
     def start_turn(self) -> None:
-        """Forget the last turn."""
+        """Reset the figures of a turn."""
         self._usage, self._cache_writes = dict.fromkeys(USAGE, 0), dict.fromkeys(CACHE_FIELDS, 0)
         self._denials, self._arguments = [], {}
         self._stop_reason, self._first_token_at, self._status = None, None, None
@@ -421,21 +423,21 @@ class ResultBuilder:
 
     @property
     def took_ms(self) -> int:
-        """How long the turn has taken so far."""
+        """Milliseconds since the turn began."""
         return round((self.clock() - self._started_at) * 1000)
 
     def build_command_result(self, event: TurnEnded, name: str) -> Json:
-        """Return the result of a command that the model has no part in."""
+        """Return the result of a command that did not involve the model."""
         return {**self._build_result(event), "local_command": name}
 
     def note_line(self, line: Mapping[str, Any]) -> None:
-        """Take a line of the log: it says what the API failed with."""
+        """Note the API error in a log line, if it has one."""
         if line.get("isApiErrorMessage"):
             self._status = line.get("apiErrorStatus")
             self._stop_reason = line["message"].get("stop_reason")
 
     def add(self, event: Event) -> Json | None:
-        """Take an event; returns the result where the turn ends with it."""
+        """Add an event; return the result if it ends the turn."""
         if isinstance(event, ToolFinished):
             self._asked_at = self.clock()
         match event:
@@ -520,10 +522,10 @@ class ResultBuilder:
 Form: TypeAlias = Literal["text", "json", "stream-json"]
 FORMS: tuple[Form, ...] = ("text", "json", "stream-json")
 TEXT_COMMANDS = ("compact", "context", "cost", "rename")
-"""Commands that a program can give, too."""
+"""Commands that programs may send."""
 FAILED_EXIT_CODE = 1
 STDIN_TIMEOUT = 3.0
-"""Seconds that standard input may take where there is a prompt already."""
+"""Seconds to wait for standard input if there is a prompt already."""
 COMPACTED = "compacted: conversation replaced by a summary"
 ENDING_TEXTS = {
     "max_turns": "Error: Reached max turns ({max_turns})",
@@ -534,14 +536,14 @@ ENDING_TEXTS = {
 
 @dataclass
 class PrintMode:
-    """Has prompts answered one after the other, and prints what comes of them."""
+    """Answers prompts one after the other and prints the results."""
 
     client: Client
     form: Form
     results: ResultBuilder
     translator: LogTranslator
     init_message: Mapping[str, Any]
-    """What every turn begins with in a stream."""
+    """The object at the start of each turn in a stream."""
     limits: Mapping[str, Any] = field(default_factory=dict)
     _last_result: Json = field(default_factory=dict)
     _last_event: TurnEnded | None = None
@@ -551,7 +553,7 @@ class PrintMode:
     def create(
         cls, client: Client, opener: ApiOpener, form: Form, *, replays: bool = False
     ) -> Self:
-        """Return what prints the session of a client."""
+        """Return the print mode for a client."""
         writer, choice = client.runtime.writer, opener.chat_options
         ids = writer.ids
         prices = opener.prices
@@ -581,7 +583,7 @@ class PrintMode:
         )
 
     async def run(self, prompts: AsyncIterator[InputPrompt]) -> int:
-        """Do all prompts; returns the exit code."""
+        """Answer all prompts; return the exit code."""
         self._watch_log()
         async for answer in prompts:
             await self._run_turn(answer)
@@ -595,7 +597,7 @@ class PrintMode:
             words = ENDING_TEXTS.get(self._last_event.ending)
             text = words.format(**self.limits) if words else self._last_event.text
             if not text and self._last_result.get("local_command") == "compact":
-                text = COMPACTED  # the JSON forms have no text for it, as in Claude Code
+                text = COMPACTED  # the JSON formats leave it empty, as Claude Code does
             sys.stdout.write(f"{safe(text)}\n")
             sys.stdout.flush()
         if self._last_event.ending == "interrupted":
@@ -620,7 +622,7 @@ class PrintMode:
                 self.emit(result)
 
     async def _run_command(self, text: str) -> bool:
-        """Do a command; tells whether it is one. To the model any other is a prompt."""
+        """Run a command; return whether it was one. Other lines with a slash go to the model."""
         name, focus = split_command(text)
         writer = self.client.runtime.writer
         if name not in TEXT_COMMANDS:
@@ -643,7 +645,7 @@ class PrintMode:
         return True
 
     def emit_deltas(self) -> None:
-        """Tell answers piece by piece, too."""
+        """Emit answers piece by piece as well."""
         runtime = self.client.runtime
         runtime.model = TappedModel(runtime.model, self._emit_delta)
 
@@ -668,7 +670,7 @@ class PrintMode:
         writer.on_line = on_line
 
     def emit(self, value: Mapping[str, Any]) -> None:
-        """Tell something, as long as anybody reads it; else the turn is stopped."""
+        """Print an object while the reader is there; otherwise stop the turn."""
         if self.form != "stream-json" or self._is_unread:
             return
         try:
@@ -679,12 +681,12 @@ class PrintMode:
 
 
 def encode_json(value: Mapping[str, Any]) -> bytes:
-    """Return a value as one line of JSON in which nothing commands the terminal."""
+    """Return a value as one line of JSON without terminal escapes."""
     return escape_json(msgspec.json.encode(value)) + b"\n"
 
 
 async def read_prompt(lines: PlainKeyboard, prompt: str | None) -> str:
-    """Return the prompt: what was said, and behind it what comes on standard input."""
+    """Return the prompt argument followed by standard input."""
     has_more = not (sys.stdin is not None and sys.stdin.isatty())
     if has_more and prompt:
         has_more = await lines.has_input_within(STDIN_TIMEOUT)
@@ -706,31 +708,31 @@ BYPASS_NOT_ALLOWED = (
 
 
 class UnsupportedRequest(Exception):
-    """A request that there is not."""
+    """A control request that is not supported."""
 
 
 @dataclass
 class Controls:
-    """Reads what a program says, all the time, and answers it."""
+    """Reads a program's input in the background and answers its requests."""
 
     lines: PlainKeyboard
     may_bypass: bool = False
-    """Whether nothing has to be asked about, if that is asked for."""
+    """Whether the program may turn permissions off."""
     client: Client = field(init=False)
     emit: Emit = field(init=False)
     _prompts: asyncio.Queue[InputPrompt | BaseException | None] = field(
         default_factory=asyncio.Queue
     )
     _queued: set[str] = field(default_factory=set)
-    """The ids of prompts that wait, as far as they have some."""
+    """The ids of queued prompts."""
     _pending_questions: dict[str, asyncio.Future[Mapping[str, Any]]] = field(default_factory=dict)
 
     def attach(self, client: Client, say: Emit) -> None:
-        """Answer for a session from now on, by way of `say`."""
+        """Answer for a session from now on, through `say`."""
         self.client, self.emit = client, say
 
     async def prompts(self) -> AsyncIterator[InputPrompt]:
-        """Yield the prompts, each as it comes."""
+        """Yield prompts as they arrive."""
         reader = asyncio.ensure_future(self._read_lines())
         try:
             while (found := await self._prompts.get()) is not None:
@@ -755,7 +757,7 @@ class Controls:
             self._prompts.put_nowait(error)
         for answer in self._pending_questions.values():
             if not answer.done():
-                answer.set_result({})  # nobody is there any more
+                answer.set_result({})  # the program is gone
         self._prompts.put_nowait(None)
 
     async def _handle_line(self, value: Mapping[str, Any], number: int) -> None:
@@ -791,7 +793,7 @@ class Controls:
         self.emit({"type": "control_response", "response": fields})
 
     async def ask(self, proposal: Proposal, call: str) -> Approval:
-        """Ask the program about a call; what is no answer refuses."""
+        """Ask the program for permission; an invalid answer rejects the call."""
         name = str(uuid4())
         answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
         self._pending_questions[name] = answer
@@ -812,7 +814,7 @@ class Controls:
 
 
 def build_permission_request(proposal: Proposal, call: str) -> Json:
-    """Return what a program is asked about a call."""
+    """Return the permission request for a call."""
     is_change = proposal.effect == "write"
     rule = {"toolName": proposal.tool, "ruleContent": proposal.title}
     mode = {"type": "setMode", "mode": "acceptEdits", "destination": SESSION_DESTINATION}
@@ -834,7 +836,7 @@ def build_permission_request(proposal: Proposal, call: str) -> Json:
 
 
 def parse_approval(response: Mapping[str, Any], proposal: Proposal) -> Approval:
-    """Return what a program answered."""
+    """Return the program's answer as an approval."""
     if response.get("behavior") != "allow":
         words = get_text(response, "message") or ""
         stops = response.get("interrupt") is True or not words
@@ -945,4 +947,4 @@ REQUESTS: dict[str, RequestHandler] = {
     "cancel_async_message": _cancel,
     "rewind_files": _rewind_files,
 }
-"""What a program can ask for."""
+"""The control requests a program can send."""

@@ -58,31 +58,31 @@ from plait.view.terminal import (
 
 FENCES = ("```", "~~~")
 ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d{1,9}[.)])\s")
-"""How a point of a list begins."""
+"""The beginning of a list item."""
 MAX_LINE_LENGTH = 4_000
 
 
 @dataclass
 class ParagraphBuffer:
-    """Gathers words until a blank line ends them.
+    """Collects streamed text until a blank line ends a paragraph.
 
-    A block of code is never cut, nor a point of a list from what is indented below it.
+    Code blocks are never split, nor is a list item from what is indented below it.
     """
 
     _lines: list[str] = field(default_factory=list)
-    """Lines that are whole, of a paragraph that is not."""
+    """Complete lines of the unfinished paragraph."""
     _line: str = ""
     _fence: str | None = None
     _is_pending: bool = False
-    """Whether a point of a list came to a blank line, and may go on."""
+    """Whether a list item reached a blank line and may continue."""
 
     @property
     def open_text(self) -> str:
-        """What has come of the paragraph that is not whole."""
+        """The text of the unfinished paragraph."""
         return "\n".join([*self._lines, self._line])
 
     def add(self, text: str) -> Iterator[str]:
-        """Take more words; yields the paragraphs that they end."""
+        """Add text; yield the paragraphs it completes."""
         *complete, self._line = (self._line + text).split("\n")
         for line in complete:
             if self._is_pending and line[:1].strip():
@@ -101,7 +101,7 @@ class ParagraphBuffer:
             yield self._take_paragraph()
 
     def flush(self) -> Iterator[str]:
-        """Yield the paragraph that is not whole, if there is one, and begins anew."""
+        """Yield the unfinished paragraph, if any, and start again."""
         if self._is_pending and self._line.strip():
             self._lines.append("")
         self._lines.append(self._line)
@@ -116,7 +116,7 @@ class ParagraphBuffer:
 
 
 def track_fence(line: str, fence: str | None) -> str | None:
-    """Return the mark of the block of code that is open behind a line, None for none."""
+    """Return the marker of the code block open after a line; None if there is none."""
     mark = line.lstrip()[:3]
     if mark not in FENCES:
         return fence
@@ -126,9 +126,9 @@ def track_fence(line: str, fence: str | None) -> str | None:
 
 
 def last_open_lines(text: str, rows: int) -> str:
-    """Return the last lines of a text, as few as fill so many rows.
+    """Return the fewest last lines of a text that fill some rows.
 
-    Code stays code: the block that the first of them stands in is opened before it.
+    If they begin inside a code block, its opening line is added.
     """
     lines = text.split("\n")
     left, kept = lines[: -rows or len(lines)], lines[-rows:]
@@ -144,18 +144,18 @@ def last_open_lines(text: str, rows: int) -> str:
 
 MAX_ITEMS = 50
 MAX_LETTERS = 20_000_000
-"""Letters of all results that are kept; the log has the others."""
+"""The most characters of results that are kept; the log has the rest."""
 RenderFull: TypeAlias = Callable[[], Sequence[AnyBlock]]
 
 
 @dataclass
 class CollapsedItems:
-    """Keeps the last calls and thoughts, with all that belongs to them."""
+    """The most recent calls and thoughts, which can be opened."""
 
     items: deque[tuple[str, RenderFull, int]] = field(
         default_factory=lambda: deque(maxlen=MAX_ITEMS)
     )
-    """What each is, what shows it, and how long it is."""
+    """Title, renderer and size of each."""
     _thought: list[str] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[tuple[str, RenderFull]]:
@@ -169,11 +169,11 @@ class CollapsedItems:
         self._add(title, lambda: [line, *CallBlocks(seen, is_full=True).iter_all()], size)
 
     def add_thought(self, text: str) -> None:
-        """Take more of what the model thinks."""
+        """Add to the current thought."""
         self._thought.append(text)
 
     def end_thought(self) -> None:
-        """Keep what the model thought, once it says or does something."""
+        """Finish the current thought when the model says or does something."""
         text, self._thought = "".join(self._thought), []
         if text.strip():
             self._add("thinking", lambda: [SpeechBlock(voice="thinking", text=text)], len(text))
@@ -196,18 +196,18 @@ THOUSAND = 1000
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJob:
-    """A command that goes on in the background."""
+    """A command running in the background."""
 
     name: str
     title: str
     since: float
     output: Path | None = None
-    """Where its output goes."""
+    """The file with its output."""
 
 
 @dataclass
 class AgentActivity:
-    """An agent that was sent out and has not come back."""
+    """An agent that is still working."""
 
     call: str
     title: str
@@ -217,7 +217,7 @@ class AgentActivity:
     tokens: int = 0
 
     def record(self, event: Event) -> None:
-        """Take what happened in its conversation."""
+        """Update from an event of its conversation."""
         match event:
             case ToolStarted(proposal=proposal):
                 self.doing, self.calls = f"{proposal.tool} {proposal.title}", self.calls + 1
@@ -229,21 +229,21 @@ class AgentActivity:
 
 @dataclass
 class Activity:
-    """Knows what is to be done and what goes on, by what happens."""
+    """The to-do list and what is running, updated from events."""
 
     clock: Callable[[], float] = time.monotonic
     todos: tuple[tuple[str, str], ...] = ()
-    """Pairs of status and words, as they were written last."""
+    """The to-do list as last written: pairs of status and text."""
     tasks: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """The same of the list of tasks, by their numbers."""
+    """The same of the task list, by number."""
     jobs: dict[str, BackgroundJob] = field(default_factory=dict)
     agents: dict[str, AgentActivity] = field(default_factory=dict)
     _arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _background: set[str] = field(default_factory=set)
-    """Calls whose agents nobody waits for."""
+    """Calls whose agents run in the background."""
 
     def record(self, event: Event) -> None:
-        """Take what an event changes."""
+        """Update from an event."""
         match event:
             case ToolStarted():
                 self._arguments[event.call] = event.proposal.arguments
@@ -304,7 +304,7 @@ class Activity:
 
     @property
     def plan(self) -> tuple[tuple[str, str], ...]:
-        """All things to do, pairs of status and words."""
+        """All tasks: pairs of status and text."""
         return (*self.todos, *self.tasks.values())
 
     def lines(self) -> list[str]:
@@ -318,7 +318,7 @@ class Activity:
         return [*lines, *(f"  ◐ {item}" for item in self.format_running())]
 
     def format_running(self) -> list[str]:
-        """Return a line for everything that runs: agents, then commands in the background."""
+        """Return a line for each running agent and background command."""
         lines = []
         for agent in self.agents.values():
             calls = format_count(agent.calls, "call") if agent.calls else ""
@@ -334,7 +334,7 @@ class Activity:
 
     @property
     def summary(self) -> str:
-        """How much runs, nothing where nothing does."""
+        """The number of running things; empty if there are none."""
         agents, jobs = len(self.agents), len(self.jobs)
         return join_dotted(
             format_count(agents, "agent") if agents else "",
@@ -357,24 +357,24 @@ ENDINGS: dict[Ending, tuple[str, Tone]] = {
 
 @dataclass
 class EventRenderer:
-    """Draws what happens in a session, as it happens."""
+    """Renders events as they happen."""
 
     directory: str | None = None
     echoes: bool = False
-    """Whether prompts are drawn: where they are typed, they stand there already."""
+    """Whether prompts are drawn; where they are typed they are visible already."""
     clock: Callable[[], float] = time.monotonic
     paragraphs: ParagraphBuffer = field(default_factory=ParagraphBuffer)
     running: dict[str, tuple[ToolStarted, float]] = field(default_factory=dict)
-    """The calls that are being done, and since when."""
+    """Running calls and their start times."""
     call_inputs: dict[str, Any] = field(default_factory=dict)
-    """What calls were given, as the model asked for them."""
+    """Arguments of calls, as the model sent them."""
     status: str = WAITING
-    """What is going on, in a few words."""
+    """What is happening, in a few words."""
     collapsed: CollapsedItems = field(default_factory=CollapsedItems)
-    """What is not shown whole."""
+    """The collapsed items."""
 
     def render(self, event: Event) -> Iterator[AnyBlock]:
-        """Yield what an event adds to the screen."""
+        """Yield the passages that an event adds."""
         self.status = self._describe_state(event)
         if isinstance(event, ThinkingDelta):
             self.collapsed.add_thought(event.text)
@@ -448,7 +448,7 @@ class EventRenderer:
                 yield RemarkBlock(text=event.text, tone="trouble" if event.is_error else "quiet")
 
     def flush(self) -> Iterator[AnyBlock]:
-        """Yield the words that no blank line has ended yet."""
+        """Yield the text of the unfinished paragraph."""
         yield from map(_make_answer, self.paragraphs.flush())
 
     def _describe_state(self, event: Event) -> str:
@@ -474,7 +474,7 @@ class EventRenderer:
 
 
 def _build_call(event: ToolFinished, given: Any) -> ToolCall:
-    """Return a call as the log would tell it."""
+    """Return a call in the form the log has."""
     block = ToolResult(
         tool_use_id=event.call,
         content=event.outcome.content,
@@ -503,21 +503,21 @@ OPEN_HINT = ", Ctrl-O to expand"
 
 @dataclass
 class Screen:
-    """Draws a session on the output, above whoever types."""
+    """The output above the input line."""
 
     output: Output
     renderer: EventRenderer
     keyboard: Keyboard
     _page: PassagePrinter = field(init=False)
     _draw_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while something is drawn: what comes first stands above."""
+    """Held while drawing, so that output keeps its order."""
 
     def __post_init__(self) -> None:
         hint = OPEN_HINT if self.keyboard.is_live else ""
         self._page = PassagePrinter(self.output, session="", hint=hint)
 
     def open_words(self, width: int, rows: int) -> list[str]:
-        """Return the last lines of the words that stream, laid out as they will stand there."""
+        """Return the last lines of the streaming text as they will be printed."""
         text = last_open_lines(self.renderer.paragraphs.open_text, rows)
         if not text.strip():
             return []
@@ -542,22 +542,22 @@ class Screen:
         return capture.get().removesuffix("\n").split("\n")
 
     async def show(self, event: Event) -> None:
-        """Draw what an event adds."""
+        """Draw an event."""
         await self.print(list(self.renderer.render(event)))
 
     async def print(self, blocks: Iterable[AnyBlock], *, wraps: bool = False) -> None:
-        """Draw some passages, all at once; what must be seen whole is not cut at the edge."""
+        """Print passages at once; text that must be complete is not truncated."""
         passages = list(blocks)
         if not passages:
             return
         async with self._draw_lock:
-            if not self._page.is_plain:  # a file gets every line as it is
+            if not self._page.is_plain:  # a file gets lines of any length
                 self._page.beyond = "wrap" if wraps else "cut"
             self._page.width = min(self.output.console.width, WIDEST_PAGE)
             await self._write_above(lambda: self._page.print(passages))
 
     async def say(self, *lines: str) -> None:
-        """Write lines of our own."""
+        """Print lines of our own."""
         async with self._draw_lock:
             if self._page.is_plain:
                 self.output.write_plain("".join(f"{line}\n" for line in lines))

@@ -47,7 +47,7 @@ MAX_SHOWN = 20
 
 
 def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path) -> ClientSettings:
-    """Return the settings that count in a directory; note what is left out."""
+    """Return the settings that apply to a directory; note what is left out."""
     root, note = request.settings.roots[0], request.output.note
     trust = TrustStore(root, request.settings.data / "chat" / "trusted.json")
     is_trusted = trust.is_trusted(directory)
@@ -84,7 +84,7 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
 
 
 def start_chat(request: Request, prompt: str | None, given: Mapping[str, Any]) -> int:
-    """Run a session to its end; returns the exit code."""
+    """Run a session; return the exit code."""
     choice = parse_options(given, request.settings.chat)
     prompt = replace_surrogates(prompt) if prompt else None
     if given["demo"]:
@@ -101,7 +101,7 @@ def start_chat(request: Request, prompt: str | None, given: Mapping[str, Any]) -
         work = run_interactive(request.output, opener, prompt)
     try:
         return asyncio.run(work)
-    except asyncio.CancelledError:  # a signal ended it; all is logged
+    except asyncio.CancelledError:  # ended by a signal; everything is logged
         return INTERRUPTED_EXIT_CODE
 
 
@@ -156,7 +156,7 @@ def _make_opener(request: Request, choice: ChatOptions, given: Mapping[str, Any]
 
 
 def find_directory(request: Request, old: Session | None) -> Path:
-    """Return where the tools work: here, or where a session that goes on worked."""
+    """Return the directory of the tools: the current one, or that of a resumed session."""
     here = request.settings.directory
     if old is None:
         return here
@@ -203,7 +203,7 @@ MAX_LINE_BYTES = 64 << 20
 def start_claude(
     request: Request, choice: ChatOptions, prompt: str | None, given: Mapping[str, Any]
 ) -> int:
-    """Run a session that the installed client holds; returns the exit code."""
+    """Run a session with the installed client; return the exit code."""
     settings = request.settings.chat
     place = find_claude(settings.environment, settings.claude)
     executable = check_claude(place, settings.environment, settings.claude)
@@ -259,7 +259,7 @@ def _build_options(choice: ChatOptions) -> tuple[str, ...]:
 
 
 async def _pass_through(start: ClaudeOptions, prompt: str | None, given: Mapping[str, Any]) -> int:
-    """Have the client answer a program, and passes on what it says; returns its exit code."""
+    """Run the client in print mode and pass its output on; return its exit code."""
     form = given["output_format"]
     words = [*start.print_command(form, given["input_format"], replays=given["replays"])]
     process = await asyncio.create_subprocess_exec(
@@ -290,7 +290,7 @@ async def _pass_through(start: ClaudeOptions, prompt: str | None, given: Mapping
 
 
 PAUSE = 0.03
-"""Seconds between two pieces of an answer, where somebody looks."""
+"""Seconds between two pieces of an answer at a terminal."""
 FILES = {
     "greet.py": """\
 def greet(name):
@@ -320,7 +320,7 @@ NO_MORE_ANSWERS = "This demo has no more answers. `/exit` exits."
 
 
 def make_demo_opener(request: Request, choice: ChatOptions) -> ApiOpener:
-    """Return what opens the demo, in a temporary folder of its own."""
+    """Return an opener for the demo in a temporary folder."""
     folder = Path(mkdtemp(prefix="plait-demo-")).resolve()
     project = folder / "greetings"
     project.mkdir()

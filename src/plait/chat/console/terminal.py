@@ -57,21 +57,21 @@ ROWS_BELOW = 1
 
 
 class BufferedOutput(Vt100_Output):
-    """A terminal that is written to in one go while it is held."""
+    """A terminal output that can be held back and written at once."""
 
     _is_held = False
 
     @property
     def responds_to_cpr(self) -> bool:
-        """Whether it may be asked where its cursor is."""
+        """Whether the cursor position may be requested."""
         return False
 
-    def get_rows_below_cursor_position(self) -> int:  # the library's name
+    def get_rows_below_cursor_position(self) -> int:  # the name is prompt_toolkit's
         return ROWS_BELOW
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """While entered, nothing is written; then all of it at once."""
+        """Hold output while entered, then write it at once."""
         self._is_held = True
         try:
             yield
@@ -80,20 +80,20 @@ class BufferedOutput(Vt100_Output):
             self.flush()
 
     def flush(self) -> None:
-        """Write what there is, unless it is held."""
+        """Write pending output, unless held."""
         if not self._is_held:
             super().flush()
 
 
 def make_output() -> Output | None:
-    """Return the terminal of standard output; None where the library knows better which."""
+    """Return the output for standard output; None to leave it to prompt_toolkit."""
     if sys.platform == "win32":
         return None
     return BufferedOutput.from_pty(sys.stdout, term=get_term_environment_variable())
 
 
 def draw_above(app: Application[str] | None, text: str) -> None:
-    """Write lines above what an application draws, and that anew below them."""
+    """Print lines above an application and redraw it."""
     if app is None or not app.is_running:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -110,7 +110,7 @@ def draw_above(app: Application[str] | None, text: str) -> None:
 
 ESCAPE_TIME = 0.1
 FRAME_ROWS = 2
-"""Rows of the head and of the foot."""
+"""Rows of header and footer."""
 FULL_SCREEN_STYLE = Style.from_dict(
     {"head": "bold", "foot": "italic", "chosen": "reverse", "found": "reverse"}
 )
@@ -124,7 +124,7 @@ def make_full_screen(
     source: Input | None = None,
     output: Output | None = None,
 ) -> Application[Any]:
-    """Return what draws a head, a body and a foot, and obeys keys until it is left."""
+    """Return a full-screen application with header, body, footer and keys."""
     windows = [
         Window(FormattedTextControl(lambda: [("class:head", head())]), height=1),
         Window(FormattedTextControl(body, show_cursor=False), wrap_lines=False),
@@ -143,19 +143,19 @@ def make_full_screen(
 
 
 def body_size() -> tuple[int, int]:
-    """Return the columns and rows that a body has."""
+    """Return the columns and rows of the body."""
     size = shutil.get_terminal_size()
     return size.columns - 1, max(size.lines - FRAME_ROWS, 1)
 
 
 def format_coloured(lines: Iterable[str], style: str = "") -> StyleAndTextTuples:
-    """Return lines with no more than their own harmless colours."""
+    """Return lines with only their harmless colour codes."""
     text = "".join(f"{strip_except_colours(line)}\n" for line in lines)
     return to_formatted_text(ANSI(text), style=style)
 
 
 def _complete(buffer: Buffer) -> None:
-    """Put in the only thing that fits; of several the next one."""
+    """Insert the only completion; if there are several, the next one."""
     if buffer.complete_state and buffer.complete_state.completions:
         buffer.complete_next()
         return
@@ -169,9 +169,9 @@ def _complete(buffer: Buffer) -> None:
 
 
 INTERRUPT_GRACE = 2.0
-"""Seconds in which a second Ctrl-C leaves."""
+"""Seconds in which a second Ctrl-C exits."""
 MIN_TEXT_LINES = 6
-"""Lines of the words that stream, on however small a screen."""
+"""Lines of streaming text shown on even the smallest screen."""
 MAX_QUEUED_SHOWN = 4
 LEAVE_HINT = "Ctrl-C again to exit"
 CONFIRM_HINT = "press Enter again to send"
@@ -179,7 +179,7 @@ CONFIRM_HINT = "press Enter again to send"
 
 @dataclass
 class LiveArea:
-    """Draws what is never printed for good: it changes while one looks."""
+    """The live lines below the output, redrawn while a turn runs."""
 
     live: LiveState
     is_busy: bool = False
@@ -187,19 +187,19 @@ class LiveArea:
     warned_at: float = field(default=-INTERRUPT_GRACE)
     """When Ctrl-C was pressed."""
     price_warning: str = ""
-    """What has to be confirmed before a prompt is sent."""
+    """What must be confirmed before a prompt is sent."""
 
     def start(self) -> None:
-        """Note that something goes on from now on."""
+        """Note that a turn has started."""
         self.is_busy, self.started_at, self.warned_at = True, time.monotonic(), -INTERRUPT_GRACE
 
     @property
     def is_warned(self) -> bool:
-        """Whether Ctrl-C was pressed just now."""
+        """Return whether Ctrl-C was pressed just now."""
         return time.monotonic() - self.warned_at < INTERRUPT_GRACE
 
     def message(self, mark: str = PROMPT_MARK) -> StyleAndTextTuples:
-        """Return what stands before what is typed."""
+        """Return what stands before the input."""
         if not self.is_busy:
             return [("bold", mark)]
         size = shutil.get_terminal_size()
@@ -222,7 +222,7 @@ class LiveArea:
         return f"{shorten_to_width(state, max(width - count_columns(margin), 8))}{margin}"
 
     def toolbar(self) -> str:
-        """Return the line below all others."""
+        """Return the bottom toolbar."""
         width = shutil.get_terminal_size().columns - 1
         if self.is_warned and not self.is_busy:
             return LEAVE_HINT
@@ -240,19 +240,19 @@ DRAFT_NAME = "prompt.md"
 
 @dataclass
 class Viewer:
-    """Shows one of several things, from some line on."""
+    """A full-screen pager over several views."""
 
     views: Sequence[FullView]
     number: int = 0
     top: int = 0
     query: str = ""
     typed_query: str | None = None
-    """What is being typed to be looked for."""
+    """The search text being typed."""
     _drawn: tuple[int, int, Sequence[str]] = field(default=(-1, 0, ()))
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines of what is shown, as wide as the screen is."""
+        """The lines of the current view, at the width of the screen."""
         width = body_size()[0]
         number, drawn_for, lines = self._drawn
         if (number, drawn_for) != (self.number, width):
@@ -261,17 +261,17 @@ class Viewer:
         return lines
 
     def move(self, count: int) -> None:
-        """Go so many lines on, or back."""
+        """Scroll by some lines."""
         most = max(len(self.lines) - body_size()[1], 0)
         self.top = min(max(self.top + count, 0), most)
 
     def show(self, number: int) -> None:
-        """Show another one, from its beginning."""
+        """Open another view at its beginning."""
         if 0 <= number < len(self.views):
             self.number, self.top = number, 0
 
     def find(self, step: int = 1) -> None:
-        """Go to the next line that holds the words, or the one before."""
+        """Go to the next or previous line with the search text."""
         lines, start = self.lines, self.top
         places = range(start + step, len(lines) if step > 0 else -1, step)
         place = next((number for number in places if self._matches(lines[number])), None)
@@ -282,21 +282,21 @@ class Viewer:
         return bool(self.query) and self.query in strip_sequences(line).casefold()
 
     def head(self) -> str:
-        """Return what is shown, and which it is."""
+        """Return the header: title and position among the views."""
         count = f"{self.number + 1} of {len(self.views)}  " if len(self.views) > 1 else ""
         return shorten_to_width(
             f"{count}{safe_line(self.views[self.number].title)}", body_size()[0]
         )
 
     def body(self) -> StyleAndTextTuples:
-        """Return the lines that there is room for."""
+        """Return the visible lines."""
         shown: StyleAndTextTuples = []
         for line in self.lines[self.top : self.top + body_size()[1]]:
             shown += format_coloured([line], "class:found" if self._matches(line) else "")
         return shown
 
     def foot(self) -> str:
-        """Return where one is, and what can be done."""
+        """Return the footer: position and keys."""
         if self.typed_query is not None:
             return f"/{safe_line(self.typed_query)}"
         last = min(self.top + body_size()[1], len(self.lines))
@@ -305,7 +305,7 @@ class Viewer:
         )
 
     def keys(self) -> KeyBindings:
-        """Return what keys do."""
+        """Return the key bindings."""
         keys = KeyBindings()
         is_typing = Condition(lambda: self.typed_query is not None)
         self._add_move_keys(keys, ~is_typing)
@@ -363,14 +363,14 @@ class Viewer:
 async def show_views(
     views: Sequence[FullView], source: Input | None = None, output: Output | None = None
 ) -> None:
-    """Show things until the person goes back, the last of them first."""
+    """Show views until the user leaves, the last one first."""
     viewer = Viewer(views, len(views) - 1)
     app = make_full_screen(viewer.head, viewer.body, viewer.foot, viewer.keys(), source, output)
     await app.run_async(handle_sigint=False)
 
 
 async def edit_externally(text: str, editor: str) -> str:
-    """Return a text as it was left in the person's own editor; as it was where that failed."""
+    """Return a text edited in the user's editor; unchanged if that failed."""
     with TemporaryDirectory(prefix="plait-") as folder:
         file = Path(folder) / DRAFT_NAME
         file.write_text(text, encoding="utf-8")
@@ -395,7 +395,7 @@ async def pick_session(
 
     async def run(task: Callable[[], None]) -> None:
         try:
-            await asyncio.to_thread(task)  # slow; the user goes on typing
+            await asyncio.to_thread(task)  # slow; the user keeps typing
         except PlaitError as error:
             picker.note, picker.is_reading = error.message, False
 
@@ -454,7 +454,7 @@ async def pick_session(
 
 
 def render_body(picker: SessionPicker) -> StyleAndTextTuples:
-    """Return the sessions around the chosen one, and what that one is about."""
+    """Return the rows around the selected session and its preview."""
     width, rows = body_size()
     found, chosen = picker.matching, picker.selected
     if chosen is None:
@@ -472,9 +472,9 @@ def render_body(picker: SessionPicker) -> StyleAndTextTuples:
 
 T = TypeVar("T")
 PROMPT_REFRESH = 0.5
-"""Seconds after which Escape is a key of its own."""
+"""Seconds after which Escape counts as a key by itself."""
 MIN_REDRAW_INTERVAL = 0.03
-"""Seconds between two drawings."""
+"""Least seconds between two redraws."""
 NAVIGATION_MARK = ": "
 EDITOR = "vi"
 PROMPT_STYLE = Style.from_dict(
@@ -484,7 +484,7 @@ PLAIN_STYLE = Style.from_dict({"bottom-toolbar": "noreverse"})
 
 
 class LeaveRequested(Exception):
-    """The person wants to go."""
+    """The user wants to exit."""
 
 
 class _KeyboardNeeded(Exception):
@@ -492,7 +492,7 @@ class _KeyboardNeeded(Exception):
 
 
 class TerminalKeyboard:
-    """A `Keyboard` with line editing, history and completion; prompts are typed ahead at it."""
+    """A `Keyboard` with line editing, history, completion and typing ahead."""
 
     is_live = True
 
@@ -512,13 +512,13 @@ class TerminalKeyboard:
         self._live_area = LiveArea(live)
         self._draft = Document()
         self._is_free = asyncio.Event()
-        """Whether nothing is asked."""
+        """Whether no question is open."""
         self._is_free.set()
         self._read_lock = asyncio.Lock()
         self._screen_lock = asyncio.Lock()
-        """Held by whatever has the whole screen."""
+        """Held by whatever uses the full screen."""
         self._wanted_screen: Callable[[], Awaitable[None]] | None = None
-        """What wants the whole screen."""
+        """A view that waits for the full screen."""
         completer = completer or ChatCompleter()
         self._session: PromptSession[str] = PromptSession(
             multiline=True,
@@ -543,7 +543,7 @@ class TerminalKeyboard:
         self._session.default_buffer.on_text_changed += self._clear_warnings
 
     def _make_keys(self) -> KeyBindings:
-        """Return the keys of the prompt; Enter sends, Alt-Enter, Ctrl-J or \\ break a line."""
+        """Return the key bindings: Enter sends, Alt-Enter, Ctrl-J or a backslash breaks the line."""
         keys = KeyBindings()
         can_take_back = Condition(lambda: bool(self.live.queued))
         is_at_top = Condition(lambda: get_app().current_buffer.document.cursor_position_row == 0)
@@ -625,7 +625,7 @@ class TerminalKeyboard:
         typing.add_done_callback(end_turn)
         try:
             yield
-            async with self._screen_lock:  # whoever looks at something looks on
+            async with self._screen_lock:  # a view that is open stays open
                 pass
         finally:
             self._live_area.is_busy = False
@@ -642,25 +642,25 @@ class TerminalKeyboard:
 
     @property
     def typed(self) -> str:
-        """What is typed and not sent."""
+        """The text that is typed and not sent."""
         return self._session.default_buffer.text
 
     @property
     def is_covered(self) -> bool:
-        """Whether something has the whole screen."""
+        """Whether a full-screen view is open."""
         return self._screen_lock.locked()
 
     @property
     def history_size(self) -> int:
-        """How many prompts can be brought back."""
+        """The number of prompts in the history."""
         return len(self._session.history.get_strings())
 
     def live_text(self) -> str:
-        """Return the lines below as words alone."""
+        """Return the live lines as plain text."""
         return "".join(part[1] for part in self._message())
 
     def toolbar(self) -> str:
-        """Return the line below all others."""
+        """Return the bottom toolbar."""
         return self._live_area.toolbar()
 
     def restore_input(self, text: str) -> None:
@@ -695,7 +695,7 @@ class TerminalKeyboard:
             self._is_free.set()
 
     def _stop_reading(self) -> None:
-        """End the reading of keys where something else needs them."""
+        """Stop reading keys when something else needs them."""
         app = self._session.app
         if (
             (not self._is_free.is_set() or self._wanted_screen)
@@ -705,7 +705,7 @@ class TerminalKeyboard:
             app.exit(exception=_KeyboardNeeded())
 
     async def _run_wanted_screen(self) -> None:
-        """Give the screen to what wants all of it, and waits until that is left."""
+        """Run the waiting full-screen view and wait until it closes."""
         wanted, self._wanted_screen = self._wanted_screen, None
         if wanted:
             async with self._screen_lock:
@@ -718,7 +718,7 @@ class TerminalKeyboard:
         await self._take_screen(lambda: show_views([view], *self._streams))
 
     async def _take_screen(self, wanted: Callable[[], Awaitable[T]]) -> T:
-        """Give the whole screen to something; whoever types goes on afterwards."""
+        """Run a full-screen view; typing continues afterwards."""
         if not self._session.app.is_running:
             async with self._screen_lock:
                 return await wanted()
@@ -796,7 +796,7 @@ class TerminalKeyboard:
         self._live_area.warned_at, self._live_area.price_warning = -INTERRUPT_GRACE, ""
 
     def _may_send(self, text: str) -> bool:
-        """Return whether a prompt goes off; one that costs much has to be confirmed."""
+        """Return whether a prompt may be sent; an expensive one must be confirmed."""
         below = self._live_area
         if below.is_busy or below.price_warning or not text.strip() or text.startswith("/"):
             return True
@@ -804,7 +804,7 @@ class TerminalKeyboard:
         return not below.price_warning
 
     def interrupt(self) -> None:
-        """Stop what goes on; a second time, or where nothing does, leaves."""
+        """Stop what is running; exit the second time or if nothing is running."""
         app, below = self._session.app, self._live_area
         if below.is_busy and not below.is_warned:
             below.warned_at = time.monotonic()

@@ -5,8 +5,8 @@
     proposal = tools["Edit"].propose(arguments, place)
     outcome = await tools["Edit"].run(proposal, place, report)
 
-A call that cannot be done raises `ToolError`, whose `outcome` tells the model why. Permission is
-checked between `propose` and `run`. `stop_all` stops what still runs in the background.
+A call that fails raises `ToolError`, whose `outcome` tells the model why. Permission is checked
+between `propose` and `run`. `stop_all` stops what still runs in the background.
 """
 
 from collections.abc import Collection

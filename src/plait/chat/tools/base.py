@@ -60,12 +60,12 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """What a command makes of a prompt."""
+    """The text that a command expands to."""
 
     name: str
     arguments: str
     content: str
-    """What the model is told."""
+    """The text for the model."""
     allowed: tuple[str, ...] = ()
     model: str | None = None
 
@@ -268,7 +268,7 @@ def _coerce(kind: Kind, value: Any) -> Any:
 
 
 def _type_name(value: Any) -> str:
-    """Return the name that JavaScript's type checks have for the type of a JSON value."""
+    """Return the name that JavaScript validators have for the type of a JSON value."""
     match value:
         case None:
             return "null"
@@ -300,13 +300,13 @@ def _make_type_issue(path: list[str], kind: str, value: Any = _ABSENT) -> Issue:
 
 
 def make_input_error(*issues: Issue) -> ToolError:
-    """Return the error for arguments that are wrong, as Claude Code words it."""
+    """Return the error for invalid arguments, in Claude Code's words."""
     text = f"InputValidationError: {json.dumps(list(issues), indent=2, ensure_ascii=False)}"
     return ToolError(text, is_misuse=True, logged=text)
 
 
 def _make_error(tool: str, issues: list[Issue]) -> ToolError:
-    """Return the error for issues, in sentences if there is one for each of them."""
+    """Return the error for issues, in sentences if every issue has one."""
     error = make_input_error(*issues)
     lines: list[str] = []
     for issue in issues:
@@ -330,10 +330,10 @@ def _make_error(tool: str, issues: list[Issue]) -> ToolError:
 
 
 class BuiltInTool:
-    """The frame of all built-in tools: name, description and a table of arguments.
+    """Base of all built-in tools: name, description and a table of arguments.
 
     A subclass implements `run`, and `prepare` if a proposal needs more than checked arguments and
-    the title that its template gives.
+    the title from its template.
     """
 
     name: str
@@ -341,7 +341,7 @@ class BuiltInTool:
     description: ClassVar[str] = ""
     fields: ClassVar[tuple[Field, ...]] = ()
     title: ClassVar[str] = ""
-    """Template of the title, such as `#{taskId}`; the name of the tool where there is none."""
+    """Template of the title, such as `#{taskId}`; by default the name of the tool."""
 
     @property
     def definition(self) -> Mapping[str, Any]:

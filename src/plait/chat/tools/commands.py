@@ -1,11 +1,13 @@
-"""Reading shell commands by their words: what is safe, what a rule allows or denies.
+"""Analysis of shell commands: what is safe, what a rule allows or denies.
 
-A command is allowed when each of its steps is named by a rule, also behind a wrapper that only
-waits or counts; it is denied when any step may match, whatever stands before it.
+A command is allowed when a rule names each of its steps, also behind a wrapper such as `timeout`;
+it
+is denied when any step may match, whatever comes before it.
 
-A command runs without asking only when it surely reads files of the workspace and nothing else.
-Variables, patterns and paths that lead out are in doubt, and so is git, since the configuration of
-a repository can name programs that git runs.
+A command runs without approval only if it certainly does nothing but read files of the workspace.
+Variables, patterns and paths that lead out are uncertain, and so is git, since the configuration of
+a
+repository can name programs that git runs.
 """
 
 import re
@@ -36,15 +38,15 @@ READ_ONLY_PROGRAMS = frozenset(
     sha256sum sleep sort stat strings tac tail test tr true uname uniq uptime wc which whoami
     """.split()
 )
-"""Programs that change nothing, whatever they are told."""
+"""Programs that change nothing, whatever their arguments."""
 READ_ONLY_GIT = frozenset("blame describe diff log ls-files rev-parse shortlog show status".split())
 HARMLESS_REDIRECT = re.compile(r"(?:2>&1|[12&]?>\s*/dev/null)(?![^\s;&|])")
 REDIRECTS = ("<", ">", "`", "$(")
-"""What may send words elsewhere, or run something else."""
+"""Syntax that may redirect output or run something else."""
 
 
 def split_steps(command: str) -> list[list[str]]:
-    """Return the words of each step of a command; none where it cannot be split."""
+    """Return the words of each step of a command; empty if it cannot be split."""
     try:
         lexer = shlex.shlex(command, posix=True, punctuation_chars=";&|\n")
         lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
@@ -61,27 +63,27 @@ def split_steps(command: str) -> list[list[str]]:
 
 
 def expects_no_output(command: str) -> bool:
-    """Return whether a command says nothing when all goes well."""
+    """Return whether a command normally prints nothing."""
     parts = split_steps(command)
     return bool(parts) and all(step[0] in SILENT_PROGRAMS for step in parts)
 
 
 def explain_exit_code(command: str, code: int) -> str | None:
-    """Return what an exit code means that is no failure; None where it says nothing."""
+    """Return the meaning of an exit code that is not a failure; None if there is none."""
     parts = split_steps(command)
     return EXIT_CODE_1.get(parts[-1][0]) if code == 1 and parts else None
 
 
 def is_wait(command: str) -> bool:
-    """Return whether a command begins by waiting: it need not go on in the background."""
+    """Return whether a command begins with `sleep`: it need not move to the background."""
     parts = split_steps(command)
     return bool(parts) and parts[0][0] == "sleep"
 
 
 def is_read_only(command: str) -> bool:
-    """Return whether a command changes nothing, as far as its words tell: others may run beside it.
+    """Return whether a command seems to change nothing, so that others may run at the same time.
 
-    This is no leave to run it: whoever asks for leave decides on the command itself.
+    This grants no permission; `is_safe_command` is stricter.
     """
     plain = HARMLESS_REDIRECT.sub("", command)
     parts = split_steps(plain)
@@ -110,7 +112,7 @@ def _is_read_only_step(step: list[str]) -> bool:
 
 
 def _writes_elsewhere(word: str) -> bool:
-    """Return whether an option of `sort` names a file or a program, be it cut short."""
+    """Return whether an option of `sort`, possibly abbreviated, names a file or a program."""
     name = word.partition("=")[0]
     if name.startswith("--"):
         return any(item.startswith(name) for item in ("--output", "--compress-program"))
@@ -123,14 +125,14 @@ ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?")
 REDIRECT = re.compile(r"^(\d*|&)(<{1,3}|>{1,2}\|?)&?")
 WRAPPERS = frozenset(("timeout", "nohup", "time", "nice", "stdbuf"))
-"""Programs that run another, which changes nothing about what it may do."""
+"""Programs that run another one without changing what it may do."""
 PREFIX_PROGRAMS = WRAPPERS | frozenset(
     """
     ! { builtin busybox chroot command do doas elif else env exec fi flock if ionice nsenter
     parallel setsid strace sudo then until watch while xargs
     """.split()
 )
-"""What stands before a program that is run all the same."""
+"""Words before a program that is run all the same."""
 SHELLS = frozenset("ash bash dash eval fish ksh sh zsh".split())
 MAX_TEXTS = 200
 READING_PROGRAMS = frozenset(
@@ -150,7 +152,7 @@ WRITING_PROGRAMS = frozenset(
 
 
 def matches_command(words: str, command: str) -> bool:
-    """Return whether the words of a rule name a command: all of it, its beginning, or a pattern."""
+    """Return whether a rule's text matches a command: exactly, by prefix, or by pattern."""
     for ending in (PREFIX_SUFFIX, " *"):
         if words.endswith(ending) and "*" not in words.removesuffix(ending):
             begun = words.removesuffix(ending)
@@ -162,7 +164,7 @@ def matches_command(words: str, command: str) -> bool:
 
 
 def split_for_allowing(command: str) -> list[list[str]]:
-    """Return the steps that have to be allowed, none where they cannot be told apart."""
+    """Return the steps that must be allowed; empty if they cannot be told apart."""
     plain = HARMLESS_REDIRECT.sub("", command)
     if any(sign in plain for sign in REDIRECTS) or _runs_in_background(plain):
         return []
@@ -172,7 +174,7 @@ def split_for_allowing(command: str) -> list[list[str]]:
 
 
 def _runs_in_background(command: str) -> bool:
-    """Return whether something is left running: it would go on when nobody looks any more."""
+    """Return whether a command leaves something running in the background."""
     try:
         lexer = shlex.shlex(command, posix=True, punctuation_chars="&")
         lexer.whitespace_split, lexer.commenters = True, ""
@@ -182,7 +184,7 @@ def _runs_in_background(command: str) -> bool:
 
 
 def _strip_wrappers(step: list[str]) -> list[str]:
-    """Return a step without what only waits for it, or counts."""
+    """Return a step without wrappers such as `timeout`."""
     while step and step[0] in WRAPPERS:
         step = step[1:]
         while step and (step[0].startswith("-") or DURATION.fullmatch(step[0])):
@@ -191,12 +193,12 @@ def _strip_wrappers(step: list[str]) -> list[str]:
 
 
 def has_no_subcommands(command: str) -> bool:
-    """Return whether a command has no other commands within its words."""
+    """Return whether a command contains no nested commands."""
     return not any(sign in command for sign in ("`", "$(", "("))
 
 
 def iter_denied_steps(command: str) -> Iterator[list[str]]:
-    """Yield every step of a command that may be meant, each also without what stands before it."""
+    """Yield every step that a command may run, each also without what comes before it."""
     waiting, seen = [command], set[str]()
     while waiting and len(seen) < MAX_TEXTS:
         text = waiting.pop()
@@ -233,7 +235,7 @@ def _iter_without_prefix(step: list[str], waiting: list[str]) -> Iterator[list[s
 
 
 def iter_files_touched(command: str) -> Iterator[tuple[str, bool]]:
-    """Yield the words of a command that name files which it would touch, and whether to change."""
+    """Yield the file names in a command, each with whether the file would be changed."""
     for step in iter_denied_steps(command):
         name = Path(step[0]).name if step else ""
         sent = ""
@@ -256,19 +258,19 @@ SAFE_PROGRAMS = frozenset(
     """.split()
 )
 EXPANSION_CHARACTERS = frozenset("$*?{}~!")
-"""Letters by which the shell makes other words of a word."""
+"""Characters that make the shell expand a word."""
 UNSAFE_OPTIONS = (
     *("--pre", "--hostname-bin", "--compress-program", "--files0-from", "--check"),
     *("--dereference-recursive", "--recursive", "--output", "--follow"),
 )
-"""Options that run a program, write a file, or read what no word names; also when cut short."""
+"""Options, also abbreviated, that run a program, write a file, or read unnamed files."""
 UNSAFE_SHORT_OPTIONS = {"sort": "o", "printf": "v", "grep": "R", "rg": "L", "diff": "r"}
 UNSAFE_SHORT_OPTIONS |= {"egrep": "R", "fgrep": "R", "md5sum": "c", "sha256sum": "c"}
 """The same in one letter, alone or among others."""
 
 
 def is_safe_command(command: str, place: Workplace) -> bool:
-    """Return whether a command does nothing but look at files of the workspace."""
+    """Return whether a command only reads files of the workspace."""
     if not is_read_only(command) or not place.contains(place.cwd.resolve()):
         return False
     return all(_is_safe_step(step, place) for step in split_steps(command))
@@ -277,7 +279,7 @@ def is_safe_command(command: str, place: Workplace) -> bool:
 def _is_safe_step(step: list[str], place: Workplace) -> bool:
     program, *words = step
     short = UNSAFE_SHORT_OPTIONS.get(program, "")
-    # behind `--` a word that looks like an option may be a file that is written
+    # after `--` a word that looks like an option may be a file that is written
     is_clear = program in SAFE_PROGRAMS and "--" not in words
     return is_clear and all(_is_safe_word(word, place, short) for word in words)
 
@@ -293,7 +295,7 @@ def _is_safe_word(word: str, place: Workplace, short: str) -> bool:
 
 
 def _is_unsafe_option(option: str) -> bool:
-    """Return whether an option may be one of those: its first letters are enough for programs."""
+    """Return whether an option is unsafe; programs accept abbreviations."""
     return any(
         unsafe_option.startswith(option) or option.startswith(unsafe_option)
         for unsafe_option in UNSAFE_OPTIONS

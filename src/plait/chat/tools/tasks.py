@@ -70,7 +70,7 @@ class TodoWrite(BuiltInTool):
 
 
 def _drop_finished(todos: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a to-do list as it goes on: empty if everything is done."""
+    """Return the to-do list to continue with: empty if everything is done."""
     is_over = all(todo["status"] == "completed" for todo in todos)
     return [] if is_over else todos
 

@@ -270,7 +270,7 @@ class WebFetch(BuiltInTool):
 
 
 async def _build_result(answer: HttpResponse, arguments: Arguments, place: Workplace) -> str:
-    """Return what a page says to the prompt of a call."""
+    """Return the answer to the prompt of a call about a page."""
     if b"\0" in answer.data[:8192] or not (
         answer.content_type.startswith("text/")
         or answer.content_type.endswith(("json", "xml", "javascript", "yaml"))
