@@ -1,6 +1,6 @@
-"""The command reference and the man page, made from the registry and the commands' own help.
+"""The command reference, the man page and the table of settings, made from the code's own tables.
 
-python -m tools.commands          writes docs/guide/commands.md and docs/plait.1
+python -m tools.commands          writes docs/guide/commands.md, docs/plait.1, docs/guide/setup.md
 """
 
 import re
@@ -12,9 +12,11 @@ import click
 from plait.cli.app import app, load_command
 from plait.cli.options import GENERAL
 from plait.cli.registry import COMMANDS, EVERYDAY, GROUPS, ROWS, Command
+from plait.cli.settings import SETTINGS, VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE, MAN_PAGE = ROOT / "docs" / "guide" / "commands.md", ROOT / "docs" / "plait.1"
+SETTINGS_PAGE = ROOT / "docs" / "guide" / "setup.md"
 EFFECTS = {"reads": "", "writes": "writes files", "network": "may use the network"}
 
 
@@ -95,7 +97,27 @@ def write_man_page() -> str:
     return "\n".join(parts) + "\n"
 
 
+def write_settings(page: str) -> str:
+    """Return a page with its table of settings as they are today."""
+
+    def code(names: str) -> str:
+        return ", ".join(f"`{name}`" for name in names.split())
+
+    rows = [
+        *(
+            f"| `{name}` | {code(setting.variables)} | {setting.summary} |"
+            for name, setting in SETTINGS.items()
+        ),
+        *(f"| | {code(names)} | {summary} |" for names, summary in VARIABLES.items()),
+    ]
+    head = "| setting in `config.toml` | environment | |\n|---|---|---|\n"
+    before, _, after = page.partition(head)
+    return before + head + "\n".join(rows) + after[after.index("\n\n") :]
+
+
 if __name__ == "__main__":
     REFERENCE.write_text(write_reference(), encoding="utf-8")
     MAN_PAGE.write_text(write_man_page(), encoding="utf-8")
+    page = SETTINGS_PAGE.read_text(encoding="utf-8")
+    SETTINGS_PAGE.write_text(write_settings(page), encoding="utf-8")
     print(f"{len(COMMANDS)} commands written")

@@ -73,10 +73,22 @@ def test_pagers(tmp_path: Path, env: dict[str, str], toml: str, pager: str | Non
     [
         ("root = []", "unknown setting 'root'", "did you mean 'roots'?"),
         ("zzz = 1", "unknown setting 'zzz'", "settings are roots"),
-        ('roots = "x"', "setting 'roots' in .* must be a list of strings", None),
-        ("roots = [1]", "setting 'roots' in .* must be a list of strings", None),
-        ("pager = 1", "setting 'pager' in .* must be a string", None),
-        ("= 1", "cannot read", None),
+        (
+            'roots = "x"',
+            "setting 'roots' must be a list of strings in '.*config.toml', line 1",
+            None,
+        ),
+        (
+            "roots = [1]",
+            "setting 'roots' must be a list of strings in '.*config.toml', line 1",
+            None,
+        ),
+        ("pager = 1", "setting 'pager' must be a string in '.*config.toml', line 1", None),
+        ("= 1", "cannot read .*config.toml'.* line 1", None),
+        ("# one\n\njobs = 2\ncolor = 'never'", "line 4", "did you mean 'colour'?"),
+        ('ship_profile = "full"', "cannot be a setting.* in '.*', line 1", "`plait lake ship"),
+        ('lake_options = [\n"A=1"]', "'A' is not an option of an object store in .*line 1", None),
+        ("jobs = 65", "'65' is not a number of jobs in '.*', line 1", "from 1 to 64"),
         ('colour = "blue"', "unknown colour 'blue'", "values are auto, always, never"),
     ],
 )

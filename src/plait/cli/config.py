@@ -1,30 +1,66 @@
-"""`plait config` and `plait completion`: the settings in effect, and the script for a shell."""
+"""`plait config` and `plait completion`: settings, shown and changed, and the script for a shell."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
 
 import click
 
-from plait.cli.options import Request, command, json_option
+from plait.cli.app import LazyGroup
+from plait.cli.options import Request, combine_options, command, global_options, json_option
 from plait.cli.output import select_fields, write_bytes
+from plait.cli.registry import subcommands
+from plait.cli.settings import (
+    NAMES,
+    SETTINGS,
+    Setting,
+    check_choice,
+    config_file,
+    find_editor,
+    find_overriding_variable,
+    parse_config,
+    read_config_text,
+)
+from plait.errors import ConfigError, SourceError, UserError
 
 WHERE = {
     "bash": "~/.bashrc",
     "zsh": "~/.zshrc",
     "fish": "~/.config/fish/completions/plait.fish",
 }
+SHOWN = {"cache_dir": "cache", "data_dir": "data", "state_dir": "state"}
+EMPTY = {list: "[]", int: "1", float: "1.0", str: '""'}
+HEAD = """\
+# Settings of Plait. Remove the `#` before a setting to change it.
+# Options and the environment variables named here beat this file.
+"""
 
 
-@command(
-    "config",
-    json_option,
-    examples=("plait config\nplait config --json"),
+key_argument = click.argument(
+    "key", shell_complete=lambda _, __, start: [key for key in SETTINGS if key.startswith(start)]
 )
-def config_command(request: Request, as_json: bool) -> None:
-    """Show the settings in effect and where Plait stores its data.
+
+
+@click.group(
+    "config",
+    cls=LazyGroup,
+    table=subcommands("config"),
+    invoke_without_command=True,
+    epilog="plait config\nplait config set pager less\nplait config edit",
+)
+@combine_options(json_option, global_options)
+@click.pass_context
+def config_command(ctx: click.Context, as_json: bool) -> None:
+    """Show the settings in effect and where Plait stores its data, or change them.
 
     Only commands that edit or continue sessions write below a root.
     """
-    from plait.cli.settings import config_file
+    if ctx.invoked_subcommand is not None:
+        return
     from plait.line import default_jobs
 
+    request: Request = ctx.obj
     settings = request.settings
     shown = {
         "config": config_file(),
@@ -37,10 +73,117 @@ def config_command(request: Request, as_json: bool) -> None:
         request.output.json(shown)
         return
     table = request.output.table("setting", "value", wide="value")
-    for name, value in shown.items():
+    written = {
+        key: "(set, not shown)" if SETTINGS[key].is_secret else str(value)
+        for key, value in parse_config(config_file(), read_config_text(config_file())).items()
+        if SHOWN.get(key, key) not in shown
+    }
+    for name, value in {**shown, **written}.items():
         lines = value if isinstance(value, tuple) else (value or "none",)
         table.add_row(name, "\n".join(map(str, lines)))
     request.output.print(table)
+
+
+@command(
+    "set",
+    key_argument,
+    click.argument("values", metavar="VALUE...", nargs=-1),
+    examples="plait config set pager less\nplait config set roots ~/.claude ~/backup/claude",
+)
+def set_command(request: Request, key: str, values: tuple[str, ...]) -> None:
+    """Change a setting in `config.toml`; comments and everything else stay as they are.
+
+    A list takes several values. Without VALUE, a key or password is asked for.
+    """
+    from plait.cli.toml import set_key
+
+    setting = find_setting(key)
+    if setting.kind is dict:
+        raise UserError(f"'{key}' is a table", "`plait config edit` opens the file")
+    if not values and setting.is_secret:
+        values = (click.prompt(key, hide_input=True, err=True),)
+    value: Any = list(values)
+    if setting.kind is not list:
+        if len(values) != 1:
+            raise UserError(f"'{key}' takes one value")
+        try:
+            value = setting.kind(values[0])
+        except ValueError:
+            raise UserError(f"'{values[0]}' is not {NAMES[setting.kind]}") from None
+        if setting.choices:
+            check_choice(key, value, setting.choices)
+    change_config(lambda text: set_key(text, key, value))
+    shown = "(not shown)" if setting.is_secret else " ".join(values)
+    request.output.note(f"{key} is now {shown or 'empty'}")
+    if variable := find_overriding_variable(key):
+        request.output.note(f"but ${variable} in your environment beats it")
+
+
+@command("unset", key_argument, examples="plait config unset pager")
+def unset_command(request: Request, key: str) -> None:
+    """Remove a setting from `config.toml`, so that its default counts again."""
+    from plait.cli.toml import find_line, unset_key
+
+    if not find_line(read_config_text(config_file()), key):
+        find_setting(key)
+        request.output.note(f"'{key}' was not set")
+        return
+    change_config(lambda text: unset_key(text, key))
+    request.output.note(f"{key} was removed")
+
+
+@command("edit", examples="plait config edit")
+def edit_command(request: Request) -> None:
+    """Edit `config.toml` in your editor; a new one lists every setting with its description."""
+    path = config_file()
+    if not path.exists():
+        change_config(lambda _: write_template())
+    click.edit(filename=str(path), editor=find_editor())
+    parse_config(path, read_config_text(path))
+    request.output.note(f"saved '{path}'", no_wrap=True)
+
+
+def find_setting(key: str) -> Setting:
+    """Return the setting of a name."""
+    if key not in SETTINGS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(key, SETTINGS, n=1)
+        hints = [f"did you mean '{near[0]}'?"] if near else []
+        raise UserError(f"unknown setting '{key}'", *hints, "`plait config edit` lists them all")
+    return SETTINGS[key]
+
+
+def change_config(change: Callable[[str], str]) -> None:
+    """Write the changed text of `config.toml` if it is valid; links to it stay links."""
+    from plait.line.output import replace_file
+
+    path = config_file()
+    old = read_config_text(path)
+    new = change(old)
+    try:
+        parse_config(path, new)
+    except (ConfigError, ValueError) as error:
+        hints = error.hints if isinstance(error, ConfigError) else ()
+        raise UserError(f"not changed: {error}", *hints, "`plait config edit` opens it") from error
+    try:
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+        replace_file(path.resolve(), new.encode(), mode=mode)
+    except OSError as error:
+        raise SourceError(f"cannot write '{path}': {error.strerror}") from error
+
+
+def write_template() -> str:
+    """Return a `config.toml` in which every setting is described and commented out."""
+    parts = [HEAD]
+    # Tables come last: what follows one would belong to it.
+    for key, setting in sorted(SETTINGS.items(), key=lambda item: item[1].kind is dict):
+        summary = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", setting.summary).replace("`", "")
+        variables = f" ({setting.variables})" if setting.variables else ""
+        value = json.dumps(setting.choices[0]) if setting.choices else EMPTY.get(setting.kind)
+        sample = f"# {key} = {value}" if value else f"# [{key}]"
+        parts.append(f"# {summary}{variables}\n{sample}\n")
+    return "\n".join(parts)
 
 
 @click.command("completion")

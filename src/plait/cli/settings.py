@@ -1,34 +1,8 @@
 """The settings, from options, environment and `config.toml`: the only place that reads these.
 
 An option beats the environment, the environment beats the file, the file beats the default.
-
-    $CLAUDE_CONFIG_DIR       where Claude Code keeps its logs (default ~/.claude)
-    $PLAIT_ROOT              other roots, separated as in $PATH
-    $PLAIT_AGENTS            the coding agents whose folders are read by default: claude,codex
-    $PLAIT_CONFIG            another config.toml
-    $PLAIT_CACHE_DIR         the index, which can be thrown away
-    $PLAIT_DATA_DIR          kept logs, journal and backups
-    $PLAIT_STATE_DIR         traces and what waits to be sent
-    $PLAIT_JOBS              how many processes read at once
-    $PLAIT_PAGER, $PAGER     the pager; an empty one means none
-    $PLAIT_PRICES            a file of your own prices
-    $PLAIT_CLAUDE            the client of Claude Code, where it is not on the path
-    $PLAIT_OTLP_ENDPOINT     where `plait trace send` sends to
-    $PLAIT_OTLP_HEADERS      what is sent with it, such as keys
-    $LANGFUSE_PUBLIC_KEY     the keys of a Langfuse project, with $LANGFUSE_SECRET_KEY
-    $LANGFUSE_BASE_URL       where Langfuse is; older names it $LANGFUSE_HOST
-    $TRACE_TO_LANGFUSE       whether hooks take the target from the environment, where they may
-    $CLAUDE_PROJECT_DIR      the project, which Claude Code tells its hooks
-    $ANTHROPIC_API_KEY       the key that `plait chat` sends
-    $ANTHROPIC_BASE_URL      where it sends to
-    $ANTHROPIC_MODEL         whom it asks
-    $VISUAL, $EDITOR         what long prompts are written in
-    $NO_COLOR, $FORCE_COLOR  colours never, or always
-    $TERM                    what the terminal can show
-    $DISPLAY, $BROWSER       whether a browser can be opened, and which
-    $XDG_CONFIG_HOME         where systemd looks for units of the user
-    $PLAIT_LAKE              the lake that is asked where none is named
-    AWS_*, AZURE_*, GOOGLE_*  who may read and write in an object store, and where that is
+`SETTINGS` lists what the file may hold, `VARIABLES` the other variables of the environment that
+are read; the guide and the template of `plait config edit` are made from both.
 """
 
 import os
@@ -36,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from plait.errors import ConfigError
 
@@ -63,44 +37,169 @@ SHIPPED_PROFILES: "tuple[Profile, ...]" = ("counts", "redacted")
 """The profiles that can be a setting; `full` has to be asked for each time."""
 OBJECT_STORES = ("AWS_", "AZURE_", "GOOGLE_")
 """How variables for object stores begin."""
-KEYS: dict[str, type] = {
-    "roots": list,
-    "agents": list,
-    "cache_dir": str,
-    "data_dir": str,
-    "state_dir": str,
-    "pager": str,
-    "jobs": int,
-    "colour": str,
-    "prices": str,
-    "claude": str,
-    "otlp_endpoint": str,
-    "otlp_headers": str,
-    "langfuse_host": str,
-    "langfuse_public_key": str,
-    "langfuse_secret_key": str,
-    "trace_content": str,
-    "api_key": str,
-    "base_url": str,
-    "model": str,
-    "permission_mode": str,
-    "max_turns": int,
-    "max_budget_usd": float,
-    "let_through": list,
-    "engine": str,
-    "editing_mode": str,
-    "ask_above_usd": float,
-    "trim_preset": str,
-    "trim_presets": dict,
-    "lake": str,
-    "lake_source": str,
-    "lake_person": str,
-    "lake_team": str,
-    "lake_key": str,
-    "ship_to": str,
-    "ship_profile": str,
-    "lake_options": list,
-    "ui_keys": dict,
+
+
+class Setting(NamedTuple):
+    """A setting of `config.toml`."""
+
+    kind: type
+    summary: str
+    """In Markdown, for the guide; links are left out elsewhere."""
+    variables: str = ""
+    """The variables of the environment that beat it, with the first one first."""
+    choices: tuple[str, ...] = ()
+    is_secret: bool = False
+
+
+SETTINGS: dict[str, Setting] = {
+    "roots": Setting(
+        list,
+        "Where the logs are; default `~/.claude`, and the folders of [other agents](agents.md)"
+        " that exist.",
+        "$PLAIT_ROOT $CLAUDE_CONFIG_DIR",
+    ),
+    "agents": Setting(
+        list,
+        'The agents whose folders are read by default, such as `["claude", "codex"]`;'
+        " default: all.",
+        "$PLAIT_AGENTS",
+    ),
+    "cache_dir": Setting(
+        str,
+        "Folder of the index, which can be deleted; each set of roots has its own.",
+        "$PLAIT_CACHE_DIR",
+    ),
+    "data_dir": Setting(
+        str, "Folder of backed-up logs, the journal and backups.", "$PLAIT_DATA_DIR"
+    ),
+    "state_dir": Setting(
+        str,
+        "Folder of traces waiting to be sent and of the key of a running server.",
+        "$PLAIT_STATE_DIR",
+    ),
+    "pager": Setting(str, "Pager for long output; empty for none.", "$PLAIT_PAGER $PAGER"),
+    "jobs": Setting(
+        int,
+        "Processes for reading large archives; default: one per core, at most 8.",
+        "$PLAIT_JOBS",
+    ),
+    "colour": Setting(
+        str, "Colours: `auto`, `always` or `never`.", "$NO_COLOR $FORCE_COLOR", COLOURS
+    ),
+    "prices": Setting(
+        str, "File with your own prices for [plait usage](cost.md#plait-usage).", "$PLAIT_PRICES"
+    ),
+    "claude": Setting(
+        str,
+        "The Claude Code that [`--prove`](edit.md#proof) and `plait chat --engine claude` run;"
+        " default: the one on your path.",
+        "$PLAIT_CLAUDE",
+    ),
+    "otlp_endpoint": Setting(
+        str,
+        "OTLP collector to send [traces](trace.md#plait-trace) to, such as"
+        " `http://localhost:4318`.",
+        "$PLAIT_OTLP_ENDPOINT",
+    ),
+    "otlp_headers": Setting(
+        str,
+        "Headers to send with them: `name=value,name=value`.",
+        "$PLAIT_OTLP_HEADERS",
+        is_secret=True,
+    ),
+    "langfuse_host": Setting(
+        str, "URL of Langfuse; default: its cloud.", "$LANGFUSE_BASE_URL $LANGFUSE_HOST"
+    ),
+    "langfuse_public_key": Setting(
+        str,
+        "Public key of a Langfuse project; if set, traces are sent there.",
+        "$LANGFUSE_PUBLIC_KEY",
+    ),
+    "langfuse_secret_key": Setting(
+        str, "Secret key of the project.", "$LANGFUSE_SECRET_KEY", is_secret=True
+    ),
+    "trace_content": Setting(
+        str,
+        "Content that the [trace hooks](trace.md#send-each-turn-as-you-work) send: `redacted`,"
+        " `strict` (redacted as with `--strict`), `all`, or `none` (only names, times and"
+        " numbers).",
+        choices=CONTENTS,
+    ),
+    "api_key": Setting(str, "API key for `plait chat`.", "$ANTHROPIC_API_KEY", is_secret=True),
+    "base_url": Setting(str, "Base URL of the API for `plait chat`.", "$ANTHROPIC_BASE_URL"),
+    "model": Setting(str, "Model for `plait chat`.", "$ANTHROPIC_MODEL"),
+    "engine": Setting(
+        str,
+        "Run sessions of `plait chat` through the API (`api`) or the installed Claude Code"
+        " (`claude`).",
+        choices=ENGINES,
+    ),
+    "permission_mode": Setting(
+        str,
+        "Permission mode of `plait chat`: `default`, `acceptEdits`, `plan`,"
+        " `bypassPermissions`, `dontAsk`.",
+    ),
+    "max_turns": Setting(int, "Maximum number of responses per prompt in `plait chat`."),
+    "max_budget_usd": Setting(float, "Maximum cost of a chat session, in dollars."),
+    "let_through": Setting(
+        list,
+        "Names of environment variables that chat tools may see although they look like secrets.",
+    ),
+    "editing_mode": Setting(
+        str, "Keys for editing chat prompts: `emacs` (default) or `vi`.", choices=EDITING_MODES
+    ),
+    "ask_above_usd": Setting(
+        float,
+        "Ask for a second Enter if a prompt costs more than this many dollars before it is read;"
+        " default 0.5.",
+    ),
+    "trim_preset": Setting(str, "Default preset of [plait trim](edit.md#your-own-presets)."),
+    "trim_presets": Setting(dict, "Your own presets, a table for each."),
+    "ui_keys": Setting(dict, "Keys of [`plait ui`](ui.md#keys), by name."),
+    "lake": Setting(
+        str,
+        "Default [lake](lake.md): a folder, or an address such as `s3://logs/plait`.",
+        "$PLAIT_LAKE",
+    ),
+    "lake_source": Setting(
+        str,
+        "Name of this machine's sessions in a [lake](lake.md); default: a random name, made once.",
+    ),
+    "lake_person": Setting(str, "Person to whom these sessions belong in a lake."),
+    "lake_team": Setting(str, "Team to which these sessions belong in a lake."),
+    "lake_key": Setting(
+        str,
+        "File with the key for the pseudonyms in a lake of counts, which a team may share;"
+        " default: a random key, made once.",
+    ),
+    "ship_to": Setting(
+        str,
+        "Default lake of [plait lake ship](lake.md#plait-lake-ship); without it nothing is"
+        " shipped.",
+    ),
+    "ship_profile": Setting(
+        str,
+        "What is shipped: `counts` (default) or `redacted`; `full` only on the command line.",
+        choices=SHIPPED_PROFILES,
+    ),
+    "lake_options": Setting(
+        list,
+        "Credentials and location of an object store for a lake; in the file a list such as"
+        ' `["AWS_REGION=eu-west-1"]`, which replaces the environment.',
+        "$AWS_… $AZURE_… $GOOGLE_…",
+        is_secret=True,
+    ),
+}
+VARIABLES = {
+    "$PLAIT_CONFIG": "Another `config.toml`.",
+    "$TRACE_TO_LANGFUSE $CC_LANGFUSE_… $CLAUDE_PROJECT_DIR": "Target of"
+    " [hooks installed with `--from-environment`](trace.md#a-langfuse-project-for-each-project),"
+    " and the project that Claude Code names to them.",
+    "$VISUAL $EDITOR": "Editor for long chat prompts and `plait config edit`; default `vi`.",
+    "$TERM": "What the terminal can show; [plait ui](ui.md#plait-ui) refuses `dumb`.",
+    "$DISPLAY $BROWSER": "Whether [plait open](serve.md#plait-open) can open a browser, and which.",
+    "$XDG_CONFIG_HOME": "Where systemd looks for your units, which"
+    " [plait keep --install](keep.md#plait-keep) writes.",
 }
 NAMES: dict[type, str] = {
     list: "a list of strings",
@@ -275,26 +374,85 @@ def config_file() -> Path:
     return _config_path(os.environ)
 
 
-def _read_config(path: Path) -> dict[str, Any]:
-    try:
-        data = path.read_bytes()
+class ConfigFile(dict[str, Any]):
+    """What `config.toml` holds, and where."""
+
+    def __init__(self, path: Path, text: str = "") -> None:
         import tomllib
 
-        config = tomllib.loads(data.decode())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"cannot read '{path}': {error}") from error
+        super().__init__(tomllib.loads(text))
+        self.path, self.text = path, text
+
+    def error(self, key: str, problem: str, *hints: str) -> ConfigError:
+        """Return the error that a setting has a problem, with its file and line."""
+        from plait.cli.toml import find_line
+
+        line = find_line(self.text, key)
+        return ConfigError(f"{problem} in '{self.path}'{f', line {line}' if line else ''}", *hints)
+
+
+def parse_config(path: Path, text: str) -> ConfigFile:
+    """Return the settings of a file; fail if one is unknown or has a wrong value."""
+    config = ConfigFile(path, text)
     for key, value in config.items():
-        if key not in KEYS:
+        setting = SETTINGS.get(key)
+        if setting is None:
             from difflib import get_close_matches
 
-            near = get_close_matches(key, KEYS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"settings are {', '.join(KEYS)}"
-            raise ConfigError(f"unknown setting '{key}' in '{path}'", hint)
-        if not _is_of(KEYS[key], value):
-            raise ConfigError(f"setting '{key}' in '{path}' must be {NAMES[KEYS[key]]}")
+            near = get_close_matches(key, SETTINGS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"settings are {', '.join(SETTINGS)}"
+            raise config.error(key, f"unknown setting '{key}'", hint)
+        if not _is_of(setting.kind, value):
+            raise config.error(key, f"setting '{key}' must be {NAMES[setting.kind]}")
+        if key == "ship_profile" and value == "full":
+            raise config.error(
+                key,
+                "'full' cannot be a setting: everything would be sent as it is",
+                "`plait lake ship --profile full`, each time",
+            )
+        if key == "jobs" and value > MOST_JOBS:
+            raise config.error(key, f"'{value}' is not a number of jobs", f"from 1 to {MOST_JOBS}")
+        if setting.choices and value not in setting.choices:
+            hint = f"values are {', '.join(setting.choices)}"
+            raise config.error(key, f"unknown {key} '{value}'", hint)
+    for option in config.get("lake_options", ()):
+        name, sign, _ = option.partition("=")
+        if not (sign and name.startswith(OBJECT_STORES)):
+            raise config.error(
+                "lake_options",
+                f"'{name}' is not an option of an object store",
+                'write `lake_options = ["AWS_REGION=eu-west-1"]`',
+            )
     return config
+
+
+def find_editor() -> str:
+    """Return the user's editor."""
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or EDITOR
+
+
+def find_overriding_variable(key: str) -> str | None:
+    """Return the variable of the environment that beats a setting of the file, if one does."""
+    names = SETTINGS[key].variables.replace("$", "").split()
+    return next((name for name in names if os.environ.get(name)), None)
+
+
+def read_config_text(path: Path) -> str:
+    """Return the text of `config.toml`, an empty one if there is no such file."""
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot read '{path}': {error}") from error
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    text = read_config_text(path)
+    try:
+        return parse_config(path, text) if text else {}
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"cannot read '{path}': {error}") from error
 
 
 def _is_of(kind: type, value: object) -> bool:
@@ -348,17 +506,6 @@ def _read_chat(
 def _read_lake(env: Mapping[str, str], config: Mapping[str, Any]) -> LakeSettings:
     key, profile = config.get("lake_key"), config.get("ship_profile", SHIPPED_PROFILES[0])
     parts = [option.partition("=") for option in config.get("lake_options", ())]
-    for name, sign, _ in parts:
-        if not (sign and name.startswith(OBJECT_STORES)):
-            raise ConfigError(
-                f"'{name}' is not an option of an object store",
-                'write `lake_options = ["AWS_REGION=eu-west-1"]`',
-            )
-    if profile == "full":
-        raise ConfigError(
-            "'full' cannot be a setting: everything would be sent as it is",
-            "`plait lake ship --profile full`, each time",
-        )
     # Options of the file replace the environment's: it must not send sessions elsewhere.
     from_file = {name: value for name, _, value in parts}
     return LakeSettings(
