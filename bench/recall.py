@@ -7,11 +7,12 @@ import json
 import statistics
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 from bench.archives import archive
 from bench.measure import PROJECT, plait, python, row
-from bench.search import indexed
+from bench.search import indexed, spread
 from plait.archive import Archive
 from plait.mcp_server import answer_call
 from plait.recall.answers import Recall
@@ -26,7 +27,7 @@ QUESTIONS = (
     "return value",
 )
 TIMES = 8
-WIDTHS = (30, 9, 9, 9, 9)
+WIDTHS = (30, 9, 9, 9, 9, 9)
 
 
 def main(*sizes: str) -> None:
@@ -60,13 +61,13 @@ def start() -> None:
     bare = min(python("import subprocess, sys, json").cpu for _ in range(5))
     server = min(python(code).cpu for _ in range(5)) - bare
     sdk = min(python("import mcp.server, mcp.server.stdio").cpu for _ in range(5))
-    row("start, CPU ms", "server", "SDK alone", "plait", widths=WIDTHS)
+    row("start, CPU ms", "server", "MCP SDK", "plait", widths=WIDTHS)
     row("", *(f"{cpu * 1000:.0f}" for cpu in (server, sdk, plait("--help").cpu)), widths=WIDTHS)
 
 
 def make_recall(root: Path, folder: Path) -> Recall:
     """Returns what the server asks, with an index that is there."""
-    recall = Recall(Archive([root], folder), root, lambda _: None)
+    recall = Recall(Archive([root], folder), root, datetime.fromisoformat)
     recall.index = BackgroundIndex(folder)
     return recall
 
@@ -86,24 +87,24 @@ def calls(size: str, root: Path, folder: Path) -> None:
         "sessions": [{"project": "*"}, {"text": "value", "project": "*"}],
         "cost": [{"since": ""}],
     }
-    row(f"tools at {size}, ms", "p50", "p95", "most", "tokens", widths=WIDTHS)
+    row(f"tools at {size}, ms", "p50", "p95", "CPU p50", "CPU p95", "tokens", widths=WIDTHS)
     for name, arguments in asked.items():
         answer_call(recall, name, arguments[0])
-        took, tokens = [], []
+        took, cpu, tokens = [], [], []
         for given in arguments * TIMES:
-            started = time.perf_counter()
+            started, before = time.perf_counter(), time.process_time()
             text = answer_call(recall, name, given)
+            cpu.append((time.process_time() - before) * 1000)
             took.append((time.perf_counter() - started) * 1000)
             tokens.append(count_tokens(text))
-        took.sort()
-        figures = (statistics.median(took), took[int(len(took) * 0.95)], took[-1])
+        figures = (*spread(took), *spread(cpu))
         row(name, *(f"{ms:.0f}" for ms in figures), round(statistics.mean(tokens)), widths=WIDTHS)
     print(flush=True)
 
 
 def first(size: str, root: Path) -> None:
     """Prints how long the first answer takes where there is no index."""
-    recall = Recall(Archive([root], root / "no-index"), root, lambda _: None)
+    recall = Recall(Archive([root], root / "no-index"), root, datetime.fromisoformat)
     recall.index = BackgroundIndex(root / "no-index")
     recall.index._checked = time.monotonic() + 3600  # nothing is built beside it
     started = time.perf_counter()

@@ -76,6 +76,30 @@ CORPUS = {
 }
 """Over the shared logs: the session that is right."""
 
+FRESH = {
+    "where does the session pid come from, the file under ~/.claude/sessions": "2f7a33aa",
+    "how can a skill pre-approve its tools in the frontmatter instead of settings.json": "fe3ed705",
+    "support tar.gz archives nested inside a zip": "a7da6a22",
+    "replace ScriptProcessor with AudioWorklet": "7acd37a8",
+    "does remediation commit its changes, what did we say in the readme": "3c7e488d",
+    "Packmind logo and product tour modal": "8fc80a94",
+    "which python versions does the CI workflow test": "fe869ecb",
+    "should the skill header be printed when it exits early with an error": "35ea950f",
+    "buffer overflow protection when parsing server sent events": "0fae0449",
+    "opinion on keeping dev-docs apart from work documents": "03eb5929",
+    "use gpt-5 by an environment variable for the model name": "9a9eadc8",
+    "why were the plugin's skills not loaded by opencode, main in package.json": "c5b3d2bd",
+    "template component for session navigation instead of duplicated code": "37f83ec9",
+    "phase 9 was planned already, fix the status line": "967e501d",
+    "evaluate impact looks at the original files and not the patched ones": "b1fc4610",
+    "old sessions suppress the pre-session of a new process with another pid": "2f3afc56",
+    "can claude -p use WebSearch": "2b4ed4c0",
+    "why do you ask for permission all the time instead of just doing it": "67a8478e",
+    "browser tests fail after phase 2 of the architecture review, sidechain css class": "12a546d1",
+    "project name from the least nested working directory, most recent on ties": "71c9afe9",
+}
+"""Over the shared logs too: written from what sessions say, before any answer was looked at."""
+
 
 def parse_time(text: str) -> datetime | None:
     """Returns a time as people write it."""
@@ -100,12 +124,11 @@ def is_right(handle: str, expected: tuple[str, ...]) -> bool:
     return any(bare == wanted or bare.split(":")[0] == wanted for wanted in expected)
 
 
-@pytest.mark.parametrize("source", ["gallery", "corpus"])
-def test_thirty_questions_are_answered(
+@pytest.mark.parametrize("source", ["gallery", "corpus", "fresh"])
+def test_questions_are_answered(
     source: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    questions = GALLERY if source == "gallery" else CORPUS
-    assert len(questions) == 30
+    questions = {"gallery": GALLERY, "corpus": CORPUS, "fresh": FRESH}[source]
     if source == "gallery":
         root = request.getfixturevalue("gallery")
     else:
@@ -113,5 +136,5 @@ def test_thirty_questions_are_answered(
     recall = Recall(Archive([root], index=tmp_path / "index"), tmp_path, parse_time)
     found = places(recall, questions)
     others = {question: place for question, place in found.items() if place != 1}
-    assert sum(place == 1 for place in found.values()) >= 24, others
-    assert sum(place > 0 for place in found.values()) >= 29, others
+    assert sum(place == 1 for place in found.values()) >= 0.8 * len(questions), others
+    assert sum(place > 0 for place in found.values()) >= 0.95 * len(questions), others

@@ -86,7 +86,7 @@ def test_prompts_and_resources(gallery: Path, tmp_path: Path) -> None:
 
 
 def test_what_tools_say_of_themselves_is_short() -> None:
-    tools = [tool.model_dump(by_alias=True, exclude_none=True) for tool in list_tools()]
+    tools = list_tools()["tools"]
     assert len(tools) == 5
     assert count_tokens(json.dumps(tools)) <= 1200
 

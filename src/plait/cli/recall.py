@@ -22,10 +22,11 @@ from plait.cli.output import write_bytes
 from plait.cli.selection import parse_time_option
 from plait.cli.settings import calling_session, claude_config_folder
 from plait.cli.text import now, shell_command
-from plait.errors import MissingExtra, UserError
+from plait.errors import UserError
 
 if TYPE_CHECKING:
     from plait.recall.answers import Recall
+    from plait.recall.background import BackgroundIndex
     from plait.recall.model import Answer
 
 BUDGET = 2000
@@ -107,15 +108,18 @@ def about_command(
     _present(request, answer, budget, as_json=as_json)
 
 
-def _open_recall(request: Request, *, no_redact: bool) -> "Recall":
+def _open_recall(
+    request: Request, index: "BackgroundIndex | None" = None, *, no_redact: bool
+) -> "Recall":
     from plait.recall.answers import Recall
 
     return Recall(
         request.indexed_archive,
         request.settings.directory,
-        lambda text: parse_time_option(text, now()),
+        lambda text: parse_time_option(text, now()) or now(),
         calling_session(),
         is_redacted=not no_redact,
+        index=index,
     )
 
 
@@ -282,19 +286,16 @@ def _install(
 
 
 def _serve(request: Request, port: int | None, *, no_redact: bool) -> None:
-    try:
-        from plait.mcp_server import PATH, serve_http, serve_stdio
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
-            raise
-        raise MissingExtra("`plait mcp` needs the MCP SDK", "`pip install 'plait[mcp]'`") from None
-    from plait.recall.background import BackgroundIndex
+    from plait.mcp_server import PATH, serve_http, serve_stdio
 
-    recall = _open_recall(request, no_redact=no_redact)
-    recall.index = BackgroundIndex(request.settings.index)
+    def open_recall() -> "Recall":
+        from plait.recall.background import BackgroundIndex
+
+        return _open_recall(request, BackgroundIndex(request.settings.index), no_redact=no_redact)
+
     with suppress(KeyboardInterrupt):
         if port is None:
-            serve_stdio(recall)
+            serve_stdio(open_recall)
             return
         from plait.cli.serve import running_file
         from plait.web.address import find_running_server, open_listener
@@ -310,4 +311,4 @@ def _serve(request: Request, port: int | None, *, no_redact: bool) -> None:
         shown = key if sys.stderr.isatty() or not running else f"`{hint}` prints it"
         request.output.note(f"send `Authorization: Bearer KEY`; key {shown}", no_wrap=True)
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        serve_http(recall, listener, secret)
+        serve_http(open_recall, listener, secret)

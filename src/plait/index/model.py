@@ -191,6 +191,12 @@ class Hit(Struct, frozen=True, kw_only=True):
     """The exit code and error text of a failed call."""
 
 
+class PlacedHit(Hit, frozen=True, kw_only=True):
+    """A hit that knows where its line begins: what stands around it is read from there."""
+
+    offset: int
+
+
 class SearchResult(Struct, frozen=True, kw_only=True):
     """The answer to a query."""
 

@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import islice
+from math import log
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from tantivy import Occur, Query, Searcher
 
 from plait.errors import SourceError, UserError
@@ -26,6 +27,7 @@ from plait.index.model import (
     LineRow,
     PassageKind,
     PassagePlace,
+    PlacedHit,
     SearchResult,
     SearchSort,
     SessionKnown,
@@ -226,6 +228,8 @@ class HitBuilder:
     """True where every passage is a hit of its own."""
     is_weighed: bool = False
     """True where a turn shows what people wrote rather than what came first."""
+    has_offsets: bool = False
+    """True where hits are placed hits."""
     has_rest: bool = False
     """True where there are more hits than were made."""
     sessions: dict[int, SessionKnown] = field(default_factory=dict)
@@ -291,7 +295,7 @@ class HitBuilder:
             text = found.separated if found else ""
         excerpt = make_excerpt(text, self.marks, self.context)
         line = self.line_of(place)
-        return Hit(
+        hit = Hit(
             session=session.id,
             uuid=found.uuid if found else None,
             turn=place.turn if place.line else None,
@@ -315,6 +319,7 @@ class HitBuilder:
             if place.outcome == "failed" and place.kind == "input" and path and found and found.call
             else "",
         )
+        return PlacedHit(**asdict(hit), offset=place.offset) if self.has_offsets else hit
 
     def line_of(self, place: PassagePlace) -> LineRow | None:
         """Return the DAG-line of a place."""
@@ -392,6 +397,7 @@ class IndexReader:
         has_facets: bool = False,
         sort: SearchSort | None = None,
         is_each: bool | None = None,
+        has_offsets: bool = False,
     ) -> SearchResult:
         """Return the turns that answer a query and pass all filters, the best first.
 
@@ -413,7 +419,7 @@ class IndexReader:
             note, near = _explain_no_hits(self, text, wanted, filters)
         is_each = asked.is_list_of_calls if is_each is None else is_each
         builder = HitBuilder(
-            self.catalogue, asked.highlights, context, is_each, is_weighed=sort == "time"
+            self.catalogue, asked.highlights, context, is_each, sort == "time", has_offsets
         )
         hits, is_complete = builder.first_hits(lambda count: listing(query, count)[1], limit, best)
         return SearchResult(
@@ -430,6 +436,14 @@ class IndexReader:
             near=near,
             sessions=self.catalogue.count("sessions"),
         )
+
+    def weigh_words(self, words: Iterable[str]) -> dict[str, float]:
+        """Return how much each word tells of a passage: a rare one more than one that is everywhere."""
+        all_passages = self.searcher.num_docs
+        counts = {word: self.searcher.doc_freq("text", word) for word in words}
+        # What occurs in no passage may be another form of a word, of whatever frequency.
+        common = max(1, all_passages // 10)
+        return {word: log(1 + all_passages / (count or common)) for word, count in counts.items()}
 
     def match_sessions(self, text: str) -> set[str]:
         """Return the keys of the sessions in which a passage answers a query.

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -23,8 +24,10 @@ from plait.conversation.model import (
 from plait.conversation.tools import get_tool
 from plait.conversation.walk import unfold_items
 from plait.errors import AmbiguousSession, PlaitError, UserError
+from plait.index.freshness import load_stamps
 from plait.index.model import Hit
 from plait.index.query import Field, QueryNode
+from plait.index.search import IndexReader, SharedReader
 from plait.line import make_project_slug
 from plait.recall.background import BackgroundIndex
 from plait.recall.model import Answer, Item, Outcome, quote_title, single_line
@@ -41,7 +44,9 @@ from plait.recall.turns import read_outcome
 from plait.record.codec import NotAnObject
 from plait.record.reader import parse_record
 from plait.record.time import parse_time as parse_stamp
+from plait.search.search import place_summary, update_if_stale
 from plait.sessions.names import resolve_conversation, shorten_name
+from plait.sessions.project_folders import read_indexed_project_folders
 from plait.view.formats import format_count, format_day, format_minute, format_money, format_tokens
 from plait.view.summaries import format_prompt
 
@@ -49,7 +54,7 @@ if TYPE_CHECKING:
     from plait.archive import Archive
     from plait.redact import Redactor
     from plait.sessions.conversations import SessionConversations
-    from plait.sessions.model import Facts, Session
+    from plait.sessions.model import Facts, ProgressCallback, Session
 
 HANDLE = re.compile(
     r"(?:plait://session/)?(?P<session>[^:@\s]+)(?:@(?P<branch>[^:\s]+))?(?::(?P<turn>-?\d+))?"
@@ -62,7 +67,7 @@ MOST_TURN_TEXT = 60_000
 """Characters of a turn that are redacted and shown: a budget holds fewer."""
 MOST_LEARNED = 200_000
 FILE_LIKE = re.compile(r"[\w.~-]*[/\\][^\s]+|[\w-]+\.[A-Za-z]\w{0,7}")
-ParseTime = Callable[[str], datetime | None]
+ParseTime = Callable[[str], datetime]
 
 
 @dataclass
@@ -79,7 +84,18 @@ class Recall:
     is_redacted: bool = True
     index: BackgroundIndex | None = None
     """None where questions wait for the index to be brought up to date."""
+    progress: "ProgressCallback | None" = None
+    """Is told how much of the index is built while a question is answered."""
     _notes: list[str] = field(default_factory=list)
+    _is_updated: bool = False
+
+    def __post_init__(self) -> None:
+        if self.index:
+            self.index.watch = self._report
+
+    def _report(self, done: int, total: int) -> None:
+        if report := self.progress:
+            report(done, total)
 
     # ------------------------------------------------------------------ recall
 
@@ -137,11 +153,13 @@ class Recall:
                 is_newest_first=kind == "file" and bool(filters),
             )
             try:
-                hits, more = find_turns(self.archive, wanted, is_updating=self.index is None)
+                with self._open_index() as reader:
+                    hits, more = find_turns(reader, wanted)
+                    weights = reader.weigh_words(words)
             except UserError as error:
                 self._notes.append(single_line(error.message, 120))
                 continue
-            if any(share_words(hit, words) >= LEAST_SHARE for hit in hits):
+            if any(share_words(hit, weights) >= LEAST_SHARE for hit in hits):
                 self._notes += [note] if note else []
                 break
             weak = weak if weak[0] else (hits, more)
@@ -187,6 +205,7 @@ class Recall:
         return self._answer(found, items, f'read("{items[0].handle}", view="calls")', more)
 
     def _present_hit(self, hit: Hit) -> Item:
+        hit = place_summary(self.archive, hit)
         outcome, record = read_outcome(hit)
         if record:
             self._learn(record)
@@ -347,7 +366,8 @@ class Recall:
                 is_newest_first=True,
             )
             try:
-                hits, more = find_turns(self.archive, wanted, is_updating=self.index is None)
+                with self._open_index() as reader:
+                    hits, more = find_turns(reader, wanted)
             except UserError:
                 continue
             if hits:
@@ -504,7 +524,9 @@ class Recall:
     @property
     def has_index(self) -> bool:
         """Return whether questions are answered from an index."""
-        return self.archive.index is not None and (self.index is None or self.index.exists)
+        if self.index:
+            return self.index.exists
+        return self.archive.index is not None and bool(load_stamps(self.archive.index))
 
     @cached_property
     def _redactor(self) -> "Redactor":
@@ -581,10 +603,27 @@ class Recall:
 
     def _refresh(self) -> None:
         """Look at the folders again where it is time to, and keep the index up to date."""
-        if self.index is None or not self.index.is_due:
-            return
-        self.archive = self.archive.reopen()
-        self.index.refresh(self.archive)
+        if self.index is None:
+            if self.archive.index and not self._is_updated:
+                self._is_updated = True
+                update_if_stale(self.archive, self.archive.index)
+        elif self.index.is_due:
+            self.archive = self.archive.reopen()
+            self.index.refresh(self.archive)
+
+    @contextmanager
+    def _open_index(self) -> Iterator[IndexReader]:
+        """Lend the index, with the projects that folders belong to."""
+        with self._reader.open() as reader:
+            if reader.catalogue.project_of is str:
+                folders = read_indexed_project_folders(self.archive, reader.catalogue)
+                reader.catalogue.project_of = folders.project
+            yield reader
+
+    @cached_property
+    def _reader(self) -> SharedReader:
+        assert self.archive.index is not None
+        return SharedReader(self.archive.index)
 
     def _answer(self, found: str, items: Sequence[Item], following: str, more: int = 0) -> Answer:
         notes, self._notes = tuple(dict.fromkeys(self._notes)), []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
 from plait.index.freshness import is_fresh, load_stamps
+from plait.sessions.model import ProgressCallback
 
 if TYPE_CHECKING:
     from plait.archive import Archive
@@ -23,8 +24,8 @@ class BackgroundIndex:
     """Keeps an index up to date in a thread of its own."""
 
     folder: Path
-    done: int = 0
-    total: int = 0
+    watch: ProgressCallback | None = None
+    """Is told how much of an update is done."""
     problem: str = ""
     _is_there: bool = False
     _thread: Thread | None = None
@@ -50,18 +51,14 @@ class BackgroundIndex:
         """Start an update where one is needed; wait a moment for it where there is an index."""
         self._checked = time.monotonic()
         if not self.is_running and not is_fresh(self.folder, archive.inventory.stamps()):
-            self.done = self.total = 0
             self._thread = Thread(target=self._update, args=(archive.reopen(),), daemon=True)
             self._thread.start()
         if self._thread and self.exists:
             self._thread.join(PATIENCE)
 
     def _update(self, archive: "Archive") -> None:
-        def report(done: int, total: int) -> None:
-            self.done, self.total = done, total
-
         try:
-            archive.update_index(self.folder, watch=report)
+            archive.update_index(self.folder, watch=self.watch)
             self.problem = ""
         except PlaitError as error:
             self.problem = error.message

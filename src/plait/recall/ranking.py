@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.errors import UserError
-from plait.index.model import Hit, SearchResult
-from plait.index.query import Field, QueryNode, parse_query
+from plait.index.model import Hit, SearchResult, SearchSort
+from plait.index.query import FIELDS, Field, QueryNode
+from plait.index.search import IndexReader
 from plait.index.text_index import split_words
+from plait.search.search import assign_projects
 
 if TYPE_CHECKING:
     from plait.archive import Archive
@@ -21,8 +23,12 @@ if TYPE_CHECKING:
 MOST_WORDS = 16
 LEAST_SHARE = 0.6
 """The share of the words that a turn must have to be shown beside one that has all."""
-WIDTH = 5
+WIDTH, MARGIN = 5, 3
 """How many times as many turns are compared as are asked for."""
+OPERATORS = re.compile(
+    r'"[^"]+"|\w\*|\*\w|\w~[12]?(?:\s|$)|\b(?:OR|NOT)\b|(?:^|\s)-?(?:' + "|".join(FIELDS) + r"):\S"
+)
+"""What only a query has, and no question."""
 SCAN_BYTES, SCAN_SECONDS = 24_000_000, 1.0
 """How much of the newest logs is searched where there is no index yet, and for how long."""
 MOST_OPENED = 4_000_000
@@ -72,64 +78,67 @@ def stem(word: str) -> str:
     return short if len(short) >= 4 and word.isascii() else word
 
 
-def find_turns(archive: "Archive", wanted: Wanted, *, is_updating: bool) -> tuple[list[Hit], int]:
-    """Return the turns that answer best, and how many others were seen to match."""
-    count = wanted.limit + 3
+def find_turns(reader: IndexReader, wanted: Wanted) -> tuple[list[Hit], int]:
+    """Return the turns that answer best, and how many others were seen to match.
+
+    A turn counts by the words of a question that stand together in it, rare ones more than common
+    ones: all of them somewhere in a long output say less than most of them in one paragraph. What
+    is written in the language of `plait search` is searched as it says.
+    """
+    words = list_content_words(wanted.query)
+    is_query = bool(OPERATORS.search(wanted.query)) or not words
+    strict = wanted.query if is_query else quote_words(wanted.query)
     exact: SearchResult | None = None
     with suppress(UserError):  # a question is not always a query
-        parse_query(wanted.query)
-        exact = _search(archive, wanted, wanted.query, count, is_updating=is_updating)
+        exact = _search(reader, wanted, strict, wanted.limit + MARGIN)
     found = _keep(exact.hits if exact else (), wanted.excluded)
-    words = list_content_words(wanted.query)
-    if len(found) >= wanted.limit or wanted.is_newest_first or not words:
+    if wanted.is_newest_first or not words or (is_query and found):
         more = 0 if exact is None or exact.is_whole else exact.total - exact.listed
         return found[: wanted.limit], max(0, len(found) - wanted.limit) + more
     terms = [term for word in words for term in dict.fromkeys((word, f"{stem(word)}*"))]
-    loose = _search(archive, wanted, " OR ".join(terms), count * WIDTH, is_updating=False)
-    known = {_turn_key(hit) for hit in found}
-    rest = [hit for hit in _keep(loose.hits, wanted.excluded) if _turn_key(hit) not in known]
-    if found:  # beside turns that have all words, others must have most of them
-        rest = [hit for hit in rest if share_words(hit, words) >= LEAST_SHARE]
-    rest.sort(key=lambda hit: -_score(hit, words))
-    found += rest
-    return found[: wanted.limit], max(0, len(found) - wanted.limit)
+    loose = _search(reader, wanted, " OR ".join(terms), (wanted.limit + MARGIN) * WIDTH)
+    weights = reader.weigh_words(words)
+    everything = _keep((*found, *loose.hits), wanted.excluded)
+    everything.sort(key=lambda hit: -_score(hit, weights))
+    return everything[: wanted.limit], max(0, len(everything) - wanted.limit)
 
 
-def _search(
-    archive: "Archive", wanted: Wanted, text: str, count: int, *, is_updating: bool
-) -> SearchResult:
-    return archive.search(
-        text,
-        wanted.filters,
-        limit=count,
-        context=2,
-        sort="time" if wanted.is_newest_first else None,
-        is_updating=is_updating,
+def quote_words(query: str) -> str:
+    """Return the query for what has all words of a question, each as it is written."""
+    tokens = (token.strip("\"'`?!.,;:()[]") for token in query.split())
+    return " ".join(
+        f'"{token}"' for token in tokens if token.casefold() not in COMMON and split_words(token)
     )
 
 
-def _turn_key(hit: Hit) -> tuple[str, str | None, int | None]:
-    return hit.session, hit.branch, hit.turn
+def _search(reader: IndexReader, wanted: Wanted, text: str, count: int) -> SearchResult:
+    sort: SearchSort | None = "time" if wanted.is_newest_first else None
+    found = reader.search(text, wanted.filters, limit=count, context=2, sort=sort, has_offsets=True)
+    return assign_projects(found, reader.catalogue.project_of)
 
 
 def _keep(hits: Iterable[Hit], excluded: str | None) -> list[Hit]:
     """Return the hits of other sessions, one of each turn; those on service lines are nobody's."""
-    once = {_turn_key(hit): hit for hit in reversed([*hits])}
-    return [hit for hit in reversed(once.values()) if excluded is None or hit.session != excluded]
+    once: dict[tuple[str, str | None, int | None], Hit] = {}
+    for hit in hits:
+        if excluded is None or hit.session != excluded:
+            once.setdefault((hit.session, hit.branch, hit.turn), hit)
+    return list(once.values())
 
 
-def share_words(hit: Hit, words: Sequence[str]) -> float:
-    """Return the share of the words that stand near a hit, or in its session's title."""
-    if not words:
+def share_words(hit: Hit, weights: Mapping[str, float]) -> float:
+    """Return the share of the words that stand near a hit, or in its session's title, by weight."""
+    if not weights:
         return 1.0
     text = " ".join((hit.title or "", *hit.before, hit.snippet, *hit.after)).casefold()
-    return sum(stem(word) in text for word in words) / len(words)
+    found = sum(weight for word, weight in weights.items() if stem(word) in text)
+    return found / sum(weights.values())
 
 
-def _score(hit: Hit, words: Sequence[str]) -> float:
+def _score(hit: Hit, weights: Mapping[str, float]) -> float:
     """Return how well a turn answers: its score, by the share of the words it has nearby."""
-    shared = share_words(hit, words)
-    return hit.score * (0.3 + shared * shared) * (1 + 0.1 * min(hit.more, 5))
+    shared = share_words(hit, weights)
+    return hit.score * (0.1 + shared * shared) * (1 + 0.1 * min(hit.more, 5))
 
 
 def scan_newest(

@@ -6,19 +6,19 @@ committed between two prompts of its own file.
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice, takewhile
 from pathlib import Path
+from typing import BinaryIO
 
 from plait.conversation.tools import get_tool
-from plait.index.model import Hit
+from plait.index.model import Hit, PlacedHit
 from plait.recall.model import Outcome
 from plait.record import Record, ToolResult, ToolUse
 from plait.record.codec import NotAnObject, as_mapping, get_text
 from plait.record.prompts import is_human_prompt
 from plait.record.reader import parse_record
 
-MOST_BYTES = 8 << 20
-"""Larger files are not read for this."""
+BLOCK = 128_000
 MOST_LINES = 400
 """Lines that are looked at before and after a hit."""
 COMMIT = re.compile(r"\bgit\b[^|;&\n]*\bcommit\b")
@@ -33,38 +33,42 @@ TESTS = re.compile(
 
 def read_outcome(hit: Hit) -> tuple[Outcome, bytes]:
     """Return what was done in the turn of a hit, and the line that it lies on."""
-    path = Path(hit.path)
+    if not hit.line or not isinstance(hit, PlacedHit):
+        return Outcome(), b""
     try:
-        if not hit.line or path.stat().st_size > MOST_BYTES:
-            return Outcome(), b""
-        data = path.read_bytes()
+        with Path(hit.path).open("rb") as file:
+            file.seek(hit.offset)
+            own = file.readline()
+            following = _iter_records(islice(file, MOST_LINES))
+            later = list(takewhile(lambda record: not is_human_prompt(record), following))
+            earlier, prompt = list[Record](), ""
+            before = islice(_iter_lines_back(file, hit.offset), MOST_LINES)
+            for record in _iter_records(chain([own], before)):
+                if is_human_prompt(record):
+                    prompt = record.text
+                    break
+                earlier.insert(0, record)
     except OSError:
         return Outcome(), b""
-    starts = [0]  # splitting all of a long log takes longer than looking for some of its lines
-    while len(starts) <= hit.line + MOST_LINES and (end := data.find(b"\n", starts[-1])) >= 0:
-        starts.append(end + 1)
-    first = max(0, hit.line - 1 - MOST_LINES)
-    place = hit.line - 1 - first
-    lines = data[starts[min(first, len(starts) - 1)] : starts[-1]].split(b"\n")
-    before = _iter_records(lines[: place + 1][::-1])
-    after = _iter_records(lines[place + 1 :])
-    turn: list[Record] = []
-    prompt = ""
-    for record in before:
-        turn.insert(0, record)
-        if is_human_prompt(record):
-            prompt = record.text
-            break
-    for record in after:
-        if is_human_prompt(record):
-            break
-        turn.append(record)
-    return summarize_records(turn, prompt), lines[place] if place < len(lines) else b""
+    return summarize_records([*earlier, *later], prompt), own
+
+
+def _iter_lines_back(file: BinaryIO, end: int) -> Iterator[bytes]:
+    """Yield the lines before an offset, the last first."""
+    rest = b""
+    while end > 0:
+        start = max(0, end - BLOCK)
+        file.seek(start)
+        rest, *lines = (file.read(end - start) + rest).split(b"\n")
+        end = start
+        yield from reversed(lines)
+    yield rest
 
 
 def _iter_records(lines: Iterable[bytes]) -> Iterator[Record]:
+    """Yield what people wrote and what tools did; what the model only said matters to nobody here."""
     for data in lines:
-        if b'"user"' in data or b'"assistant"' in data:
+        if b'"user"' in data or b'"tool_use"' in data:
             try:
                 yield parse_record(data)
             except NotAnObject:

@@ -107,7 +107,7 @@ def search(
     found = _run(archive, folder, asked, watch, reader, is_updating=is_updating)
     if all(hit.kind != "summary" or hit.uuid for hit in found.hits):
         return found
-    return replace(found, hits=tuple(_place_summary(archive, hit) for hit in found.hits))
+    return replace(found, hits=tuple(place_summary(archive, hit) for hit in found.hits))
 
 
 def _run(
@@ -136,7 +136,7 @@ def _run(
         if asked.filters:
             raise UserError("searching by field needs an index", INDEX_HINT)
         return replace(_by_scan(archive, asked, sought, started), note=None)
-    problem = _update_problem(archive, folder, watch)
+    problem = update_if_stale(archive, folder, watch)
     try:
         reader = _open_reader(archive, folder, watch, is_writable=problem is None)
     except SourceError as error:
@@ -159,7 +159,7 @@ def _answer(
         folders = read_indexed_project_folders(archive, reader.catalogue)
         reader.catalogue.project_of = folders.project
     if sought is None or isinstance(sought, QueryNode):
-        return _assign_projects(
+        return assign_projects(
             reader.search(
                 asked.text,
                 asked.filters,
@@ -180,18 +180,20 @@ def _answer(
         has_facets=asked.has_facets,
         is_each=asked.is_each,
     )
-    found = _assign_projects(found, reader.catalogue.project_of)
+    found = assign_projects(found, reader.catalogue.project_of)
     return replace(found, took_ms=elapsed_ms(started))
 
 
-def _assign_projects(found: SearchResult, project_of: Callable[[str], str]) -> SearchResult:
+def assign_projects(found: SearchResult, project_of: Callable[[str], str]) -> SearchResult:
+    """Return an answer with projects in the place of the folders that logs lie in."""
     hits = (replace(hit, project=project_of(hit.project), folder=hit.project) for hit in found.hits)
     return replace(found, hits=tuple(hits))
 
 
-def _update_problem(
-    archive: "Archive", folder: Path, watch: ProgressCallback | None
+def update_if_stale(
+    archive: "Archive", folder: Path, watch: ProgressCallback | None = None
 ) -> SourceError | None:
+    """Bring an index up to date; return why it cannot be written."""
     if is_fresh(folder, archive.inventory.stamps()):
         return None
     from plait.indexing import update_index
@@ -264,7 +266,7 @@ def _by_scan(
         note=UNINDEXED,
         sessions=len(archive.sessions),
     )
-    return _assign_projects(found, archive.folding.project)
+    return assign_projects(found, archive.folding.project)
 
 
 def _more_than_words(archive: "Archive") -> PlaitError:
@@ -315,7 +317,7 @@ def _bare_hit(
     )
 
 
-def _place_summary(archive: "Archive", hit: Hit) -> Hit:
+def place_summary(archive: "Archive", hit: Hit) -> Hit:
     """Return a hit in a summary line with the turn that it sums up, if a session has it."""
     leaf = _leaf_at(Path(hit.path), hit.line) if hit.kind == "summary" and not hit.uuid else None
     if leaf is None:
