@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.archive import Archive
-from plait.cli.selection import parse_time_option
 from plait.line.output import replace_file
 from plait.recall.answers import Recall
 from plait.recall.background import BackgroundIndex
@@ -36,6 +35,7 @@ from plait.recall.model import (
     render,
 )
 from plait.view.text import UNSAFE
+from tests.recall.test_questions import parse_time
 
 LINE = {
     "sessionId": "5ca1ab1e-0000-4000-8000-000000000001",
@@ -86,7 +86,7 @@ def write_session(root: Path, prompt: str, answer: str, title: str = "") -> None
 def make_recall(root: Path, index: Path, directory: Path = Path("/home/dev/shop")) -> Recall:
     """Returns what answers over a folder."""
     archive = Archive([root], index=index)
-    return Recall(archive, directory, lambda text: parse_time_option(text, datetime.now(UTC)))
+    return Recall(archive, directory, parse_time)
 
 
 @pytest.fixture(scope="module")

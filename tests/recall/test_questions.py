@@ -101,9 +101,10 @@ FRESH = {
 """Over the shared logs too: written from what sessions say, before any answer was looked at."""
 
 
-def parse_time(text: str) -> datetime | None:
+def parse_time(text: str) -> datetime:
     """Returns a time as people write it."""
-    return parse_time_option(text, datetime.now(UTC))
+    now = datetime.now(UTC)
+    return parse_time_option(text, now) or now
 
 
 def places(recall: Recall, questions: dict[str, str]) -> dict[str, int]:
