@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall dist clean
+.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall dist docs clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -87,14 +87,22 @@ dist: $(VENV)/.dist
 	$(BIN)/check-wheel-contents dist/*.whl
 	$(BIN)/python -m tools.sizes dist/*.whl
 
+# The documentation as a site in site/; fails at a link that leads nowhere.
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --quiet
+	$(BIN)/python -m tools.check_site site
+
 clean:
-	rm -rf $(VENV) dist .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/.run: pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV) run
 
 $(VENV)/.dev: pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV) dev
+
+$(VENV)/.docs: pyproject.toml constraints.txt tools/setup.sh
+	@tools/setup.sh $(VENV) docs
 
 $(VENV)/.dist: pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV) dist

@@ -63,6 +63,18 @@ def write_reference() -> str:
     return "\n".join(parts) + "\n"
 
 
+def describe_commands() -> str:
+    """Return what `--help` says of every command, as a page of the site."""
+    parts = ["# Reference", "", "What `plait COMMAND --help` prints."]
+    for group in GROUPS:
+        parts += ["", f"## {group}"]
+        for row in visible(group):
+            context = click.Context(load_command(row), info_name=f"plait {row.name}")
+            help_text = context.command.get_help(context)
+            parts += ["", f"### plait {row.name}", "", "```text", help_text, "```"]
+    return "\n".join(parts) + "\n"
+
+
 def write_man_page() -> str:
     """Return the man page, as troff."""
 
